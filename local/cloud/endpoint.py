@@ -1,0 +1,55 @@
+"""Where the one-machine cloud answers, and how programs are told of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+REGION = "us-east-1"
+ACCOUNT = "123456789012"  # the account that moto pretends to be
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """The address of one running cloud on this machine."""
+
+    port: int
+
+    @property
+    def url(self) -> str:
+        """The endpoint URL; by name, since moto tells S3 paths from virtual hosts by ``localhost``."""
+        return f"http://localhost:{self.port}"
+
+    def client(self, service: str) -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
+        """Return a boto3 client for this cloud, one per service, safe to share between threads."""
+        return _client(self.url, service)
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment variables by which the AWS SDKs and CLI find this cloud."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_ACCESS_KEY_ID": "local",
+            "AWS_SECRET_ACCESS_KEY": "local",
+        }
+
+
+@lru_cache(maxsize=None)
+def _client(url: str, service: str) -> Any:  # noqa: ANN401
+    # One attempt: a retry would hide a fault of the local cloud behind a delay.
+    config = Config(
+        retries={"total_max_attempts": 1}, max_pool_connections=64, read_timeout=3600
+    )
+    return boto3.client(
+        service,
+        endpoint_url=url,
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",  # noqa: S106 (not a secret: nothing checks it)
+        config=config,
+    )
