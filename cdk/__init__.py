@@ -1,0 +1,1 @@
+"""The stack: one file per capability, and the two state machines."""

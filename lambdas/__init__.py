@@ -1,0 +1,1 @@
+"""One handler for each Task state of the two state machines, and the logic behind them."""

@@ -1,0 +1,67 @@
+"""The CDK app. It asks no network at synth: what it decides, it decides from ``cdk.json``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+
+from aws_cdk import App, CfnOutput, Stack
+
+from cdk.lambda_code import lambda_code
+from cdk.results import Results
+from cdk.settings import Settings, read_settings
+from cdk.system_tests import SystemTests
+from cdk.workflow import Workflow
+from suites.files import ROOT, read_suites
+from suites.model import Suite
+from suites.refusal import Refused
+
+
+class TidemarkStack(Stack):
+    """Everything: the results, what the tests run on, and the workflow between them."""
+
+    def __init__(self, app: App, settings: Settings, suites: Mapping[str, Suite]) -> None:
+        super().__init__(
+            app,
+            settings.stack_name,
+            description="Tidemark: did this version get slower, and how sure are we?",
+        )
+        bucket = Results(self, "Results").bucket
+        tests = SystemTests(self, "SystemTests", suites=suites, settings=settings, bucket=bucket)
+        workflow = Workflow(
+            self,
+            "Workflow",
+            code=lambda_code(suites),
+            settings=settings,
+            bucket=bucket,
+            tests=tests,
+        )
+        CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
+        CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
+        CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
+        CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
+
+
+def build(app: App) -> TidemarkStack:
+    """Add the stack to an app, by its context over that of ``cdk.json``."""
+    written = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    asked = {key: app.node.try_get_context(key) for key in written}
+    context = {key: written[key] if value is None else value for key, value in asked.items()}
+    return TidemarkStack(app, read_settings(context), read_suites())
+
+
+def main() -> int:
+    """Synthesise into the folder that the CDK CLI, or CDK_OUTDIR, asks for."""
+    app = App()
+    try:
+        build(app)
+    except Refused as refused:
+        print(refused, file=sys.stderr)
+        return 2
+    app.synth()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""Where results live: the bucket."""
+
+from __future__ import annotations
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk.aws_s3 import BlockPublicAccess, Bucket, BucketEncryption, LifecycleRule
+from constructs import Construct
+
+
+class Results(Construct):
+    """The bucket of plans, trials, tables and reports, and of the trials' working data."""
+
+    def __init__(self, scope: Construct, name: str) -> None:
+        super().__init__(scope, name)
+        self.bucket = Bucket(
+            self,
+            "Bucket",
+            encryption=BucketEncryption.S3_MANAGED,
+            block_public_access=BlockPublicAccess.BLOCK_ALL,
+            enforce_ssl=True,
+            # Figures outlive the stack that measured them.
+            removal_policy=RemovalPolicy.RETAIN,
+            lifecycle_rules=[
+                LifecycleRule(id="WorkingData", prefix="work/", expiration=Duration.days(2)),
+                LifecycleRule(
+                    id="UnfinishedUploads", abort_incomplete_multipart_upload_after=Duration.days(2)
+                ),
+            ],
+        )

@@ -1,0 +1,36 @@
+"""The settings of a deployment: the context of ``cdk.json``, validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from suites.model import Frozen
+from suites.refusal import Refused, refusal
+
+
+class Settings(Frozen):
+    """What an account may decide about its deployment; context keys are in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    stack_name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
+    image: str = Field(pattern=r"^[A-Za-z0-9._/:@-]*$")
+    """An existing image of the RocksDB workload; '' builds it from its Dockerfile (with Docker)."""
+    log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
+    """How long the logs of tasks and functions are kept."""
+    logs_deadline_seconds: int = Field(ge=0, le=3600)
+    """How long after its tasks a test waits for their log lines [s]."""
+
+
+def read_settings(context: Mapping[str, Any]) -> Settings:
+    """Return the settings among a CDK context's keys; Refused, in one sentence, for a bad one."""
+    # The CLI adds keys of its own (feature flags, look-ups), all with a colon or a slash in them.
+    own = {key: value for key, value in context.items() if not set(key) & set(":/")}
+    try:
+        return Settings.model_validate(own)
+    except ValidationError as error:
+        raise Refused(f"cdk.json: context: {refusal(Settings, error)}") from None

@@ -1,0 +1,121 @@
+"""What the tests run on: the ECS cluster, its network, and a task definition for each suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk.aws_ec2 import (
+    GatewayVpcEndpointAwsService,
+    GatewayVpcEndpointOptions,
+    IpAddresses,
+    SecurityGroup,
+    SubnetConfiguration,
+    SubnetType,
+    Vpc,
+)
+from aws_cdk.aws_ecs import (
+    Cluster,
+    ContainerImage,
+    CpuArchitecture,
+    FargateTaskDefinition,
+    LogDriver,
+    OperatingSystemFamily,
+    RuntimePlatform,
+)
+from aws_cdk.aws_logs import LogGroup, RetentionDays
+from aws_cdk.aws_s3 import Bucket
+from constructs import Construct
+
+from cdk.settings import Settings
+from suites.files import ROOT
+from suites.model import Suite
+
+# By this label the one-machine cloud knows which folder of workloads/ an image is built from.
+WORKLOAD_LABEL = "tidemark.workload"
+
+
+class SuiteTasks(Construct):
+    """The task definition, log group and roles of one suite's tests."""
+
+    def __init__(
+        self, scope: Construct, name: str, *, suite: Suite, settings: Settings, bucket: Bucket
+    ) -> None:
+        super().__init__(scope, name)
+        self.log_group = LogGroup(
+            self,
+            "Logs",
+            # A name that people find in the console, once per stack.
+            log_group_name=f"/{Stack.of(self).stack_name}/{suite.name}",
+            retention=RetentionDays[settings.log_retention],
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        task = suite.task
+        self.definition = FargateTaskDefinition(
+            self,
+            "Task",
+            cpu=task.cpu,
+            memory_limit_mib=task.memory,
+            ephemeral_storage_gib=task.storage,
+            runtime_platform=RuntimePlatform(
+                cpu_architecture=CpuArchitecture.X86_64,
+                operating_system_family=OperatingSystemFamily.LINUX,
+            ),
+        )
+        self.container = self.definition.add_container(
+            suite.name,
+            image=_image(task.workload, settings),
+            entry_point=list(task.entry_point),
+            logging=LogDriver.aws_logs(log_group=self.log_group, stream_prefix=suite.name),
+            docker_labels={WORKLOAD_LABEL: task.workload},
+            stop_timeout=Duration.seconds(30),
+        )
+        # The tasks store and load their trial's data, and see nothing else of the bucket.
+        bucket.grant_read(self.definition.task_role, "work/*")
+        bucket.grant_put(self.definition.task_role, "work/*")
+
+
+class SystemTests(Construct):
+    """The cluster and network, and the tasks of each suite by its name."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        suites: Mapping[str, Suite],
+        settings: Settings,
+        bucket: Bucket,
+    ) -> None:
+        super().__init__(scope, name)
+        # Public subnets cost nothing when idle, a NAT gateway does; S3 traffic takes the endpoint.
+        self.vpc = Vpc(
+            self,
+            "Network",
+            ip_addresses=IpAddresses.cidr("10.0.0.0/24"),
+            max_azs=2,
+            nat_gateways=0,
+            subnet_configuration=[
+                SubnetConfiguration(name="Public", subnet_type=SubnetType.PUBLIC)
+            ],
+            gateway_endpoints={
+                "S3": GatewayVpcEndpointOptions(service=GatewayVpcEndpointAwsService.S3)
+            },
+        )
+        self.security_group = SecurityGroup(
+            self,
+            "TaskTraffic",
+            vpc=self.vpc,
+            description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
+        )
+        self.cluster = Cluster(self, "Cluster", vpc=self.vpc)
+        self.suites = {
+            name: SuiteTasks(self, name.capitalize(), suite=suite, settings=settings, bucket=bucket)
+            for name, suite in suites.items()
+        }
+
+
+def _image(workload: str, settings: Settings) -> ContainerImage:
+    if settings.image:
+        return ContainerImage.from_registry(settings.image)
+    return ContainerImage.from_asset(str(ROOT / "workloads" / workload))

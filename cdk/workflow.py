@@ -1,0 +1,285 @@
+"""The two state machines, their functions, and who is told of the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk.aws_iam import Effect, IRole, PolicyStatement
+from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, LoggingFormat, Runtime
+from aws_cdk.aws_logs import LogGroup, RetentionDays
+from aws_cdk.aws_s3 import Bucket
+from aws_cdk.aws_sns import Topic
+from aws_cdk.aws_stepfunctions import DefinitionBody, StateMachine
+from constructs import Construct
+
+from cdk.settings import Settings
+from cdk.system_tests import SystemTests
+
+FOLDER = Path(__file__).parent
+# Powertools 3 with pydantic, in every region; its version is pinned as all versions are.
+_POWERTOOLS = (
+    f"arn:{Aws.PARTITION}:lambda:{Aws.REGION}:017000801446:layer:"
+    "AWSLambdaPowertoolsPythonV3-python313-arm64:27"
+)
+# Step Functions learns of the end of a task or a child execution through these managed rules.
+_TASK_RULE = "StepFunctionsGetEventsForECSTaskRule"
+_EXECUTION_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one function may do in the bucket, by key pattern, and what it is told."""
+
+    reads: Sequence[str] = ()
+    writes: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    deletes: Sequence[str] = ()
+    queries_logs: bool = False
+    timeout_seconds: int = 30
+
+
+_FUNCTIONS: Mapping[str, Needs] = {
+    "PlanRun": Needs(writes=["runs/*/plan.json"]),
+    "ChooseTrial": Needs(
+        reads=["runs/*/plan.json"], writes=["runs/*/trials/*"], lists=["runs/*/trials/*"]
+    ),
+    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
+    "ClassifyStop": Needs(),
+    "CollectRates": Needs(
+        reads=["runs/*/plan.json"],
+        writes=["work/*/measured/*"],
+        queries_logs=True,
+        timeout_seconds=240,
+    ),
+    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
+    "RecordTrial": Needs(
+        reads=["runs/*/plan.json", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["work/*/measured/*"],
+    ),
+    "RecordRates": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*"],
+        writes=["tables/rates/*", "tables/task_rates/*"],
+        lists=["runs/*/trials/*"],
+        timeout_seconds=240,
+    ),
+    "PublishReport": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*"],
+        writes=["reports/*"],
+        lists=["runs/*/trials/*"],
+        timeout_seconds=240,
+    ),
+    "RecordOutcome": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*"],
+        writes=["runs/*/outcome.json", "tables/runs/*"],
+        lists=["runs/*/trials/*"],
+    ),
+}
+
+
+class Functions(Construct):
+    """One function for each Task state that is ours, by the state's name."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        code: Code,
+        settings: Settings,
+        bucket: Bucket,
+        tests: SystemTests,
+    ) -> None:
+        super().__init__(scope, name)
+        self._settings, self._bucket, self._tests = settings, bucket, tests
+        self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
+        self.by_state = {
+            state: self._function(state, code, needs) for state, needs in _FUNCTIONS.items()
+        }
+
+    def _function(self, state: str, code: Code, needs: Needs) -> Function:
+        function = Function(
+            self,
+            state,
+            runtime=Runtime.PYTHON_3_13,
+            architecture=Architecture.ARM_64,
+            code=code,
+            handler=f"lambdas.{_module(state)}.handler",
+            layers=[self._layer],
+            memory_size=512,
+            timeout=Duration.seconds(needs.timeout_seconds),
+            environment=self._environment(),
+            logging_format=LoggingFormat.JSON,
+            log_group=LogGroup(
+                self,
+                f"{state}Logs",
+                retention=RetentionDays[self._settings.log_retention],
+                removal_policy=RemovalPolicy.DESTROY,
+            ),
+        )
+        for statement in self._statements(needs):
+            function.add_to_role_policy(statement)
+        return function
+
+    def _environment(self) -> dict[str, str]:
+        systems = {
+            name: {
+                "task_definition": tasks.definition.task_definition_arn,
+                "container": tasks.container.container_name,
+                "log_group": tasks.log_group.log_group_name,
+                "stream_prefix": name,
+            }
+            for name, tasks in self._tests.suites.items()
+        }
+        return {
+            "BUCKET": self._bucket.bucket_name,
+            "SYSTEMS": Stack.of(self).to_json_string(systems),
+            "LOGS_DEADLINE_SECONDS": str(self._settings.logs_deadline_seconds),
+        }
+
+    def _statements(self, needs: Needs) -> list[PolicyStatement]:
+        objects = {
+            "s3:GetObject": needs.reads,
+            "s3:PutObject": needs.writes,
+            "s3:DeleteObject": needs.deletes,
+        }
+        statements = [
+            _allow([action], [self._bucket.arn_for_objects(pattern) for pattern in patterns])
+            for action, patterns in objects.items()
+            if patterns
+        ]
+        if needs.lists:
+            statements.append(
+                PolicyStatement(
+                    actions=["s3:ListBucket"],
+                    resources=[self._bucket.bucket_arn],
+                    conditions={"StringLike": {"s3:prefix": list(needs.lists)}},
+                )
+            )
+        if needs.queries_logs:
+            groups = [tasks.log_group.log_group_arn for tasks in self._tests.suites.values()]
+            statements.append(_allow(["logs:StartQuery"], groups))
+            # A query has no ARN: GetQueryResults takes no resource.
+            statements.append(_allow(["logs:GetQueryResults"], ["*"]))
+        return statements
+
+
+class Workflow(Construct):
+    """The state machine of a run, and that of a trial, which it starts for each."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        code: Code,
+        settings: Settings,
+        bucket: Bucket,
+        tests: SystemTests,
+    ) -> None:
+        super().__init__(scope, name)
+        self.topic = Topic(self, "Outcomes", enforce_ssl=True)
+        functions = Functions(
+            self, "Functions", code=code, settings=settings, bucket=bucket, tests=tests
+        ).by_state
+        self.trial = self._trial(functions, tests)
+        self.run = self._run(functions)
+
+    def _trial(self, functions: Mapping[str, Function], tests: SystemTests) -> StateMachine:
+        machine = self._machine("Trial", "trial.asl.json", functions, {
+            "Cluster": tests.cluster.cluster_arn,
+            "Subnets": ",".join(tests.vpc.select_subnets().subnet_ids),
+            "SecurityGroup": tests.security_group.security_group_id,
+        })  # fmt: skip
+        definitions = [tasks.definition for tasks in tests.suites.values()]
+        in_cluster = {"ArnEquals": {"ecs:cluster": tests.cluster.cluster_arn}}
+        role = machine.role
+        _grant(
+            role,
+            ["ecs:RunTask"],
+            [definition.task_definition_arn for definition in definitions],
+            in_cluster,
+        )
+        # The tasks do not exist yet: any task, but of this cluster only.
+        _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], in_cluster)
+        for definition in definitions:
+            definition.task_role.grant_pass_role(role)
+            definition.obtain_execution_role().grant_pass_role(role)
+        _grant_rule(self, role, _TASK_RULE)
+        return machine
+
+    def _run(self, functions: Mapping[str, Function]) -> StateMachine:
+        machine = self._machine("Run", "workflow.asl.json", functions, {
+            "TrialStateMachine": self.trial.state_machine_arn,
+            "Topic": self.topic.topic_arn,
+        })  # fmt: skip
+        self.trial.grant_start_execution(machine)
+        _grant(
+            machine.role,
+            ["states:DescribeExecution", "states:StopExecution"],
+            [
+                Stack.of(self).format_arn(
+                    service="states", resource=f"execution:{self.trial.state_machine_name}:*"
+                )
+            ],
+        )
+        _grant_rule(self, machine.role, _EXECUTION_RULE)
+        self.topic.grant_publish(machine)
+        return machine
+
+    def _machine(
+        self,
+        name: str,
+        file: str,
+        functions: Mapping[str, Function],
+        substitutions: Mapping[str, str],
+    ) -> StateMachine:
+        definition = (FOLDER / file).read_text(encoding="utf-8")
+        called = {
+            state: function
+            for state, function in functions.items()
+            if f"${{{state}}}" in definition
+        }
+        machine = StateMachine(
+            self,
+            name,
+            definition_body=DefinitionBody.from_string(definition),
+            definition_substitutions={
+                **{state: function.function_arn for state, function in called.items()},
+                **substitutions,
+            },
+        )
+        for function in called.values():
+            function.grant_invoke(machine)
+        return machine
+
+
+def _module(state: str) -> str:
+    """Return the module of a state's function: ``plan_run`` for ``PlanRun``."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in state)[1:]
+
+
+def _allow(actions: Sequence[str], resources: Sequence[str]) -> PolicyStatement:
+    return PolicyStatement(effect=Effect.ALLOW, actions=list(actions), resources=list(resources))
+
+
+def _grant(
+    role: IRole,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    conditions: Mapping[str, Any] | None = None,
+) -> None:
+    role.add_to_principal_policy(
+        PolicyStatement(
+            actions=list(actions), resources=list(resources), conditions=dict(conditions or {})
+        )
+    )
+
+
+def _grant_rule(scope: Construct, role: IRole, rule: str) -> None:
+    arn = Stack.of(scope).format_arn(service="events", resource="rule", resource_name=rule)
+    _grant(role, ["events:PutTargets", "events:PutRule", "events:DescribeRule"], [arn])

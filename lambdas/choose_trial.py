@@ -1,0 +1,43 @@
+"""ChooseTrial: the next trial of a run that has no result yet."""
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from lambdas import aws, keys
+from lambdas.failure import Failure
+from lambdas.observability import logger
+from lambdas.record import record, trial_result
+from lambdas.stored import planned, read_plan
+
+
+class LostTrial(BaseModel):
+    """A trial whose execution ended without recording a result, and what Step Functions said."""
+
+    trial: int
+    failure: Failure
+
+
+class ChooseTrialEvent(BaseModel):
+    """A run, and the trial that was lost last, if one was."""
+
+    run_id: str
+    lost: LostTrial | None = None
+
+
+@logger.inject_lambda_context(clear_state=True)
+@event_parser(model=ChooseTrialEvent)
+def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
+    """Return the number of the next trial to run, None when all are done."""
+    bucket = aws.bucket()
+    plan = read_plan(bucket, event.run_id)
+    if event.lost:
+        # Without a result it would be chosen again and again.
+        failure = f"the trial's execution ended with {event.lost.failure}"
+        record(bucket, trial_result(plan, planned(plan, event.lost.trial), {}, failure))
+    done = set(bucket.keys(keys.trials(event.run_id)))
+    left = [
+        trial.trial for trial in plan.trials if keys.trial(event.run_id, trial.trial) not in done
+    ]
+    return {"trial": left[0] if left else None, "done": len(done)}

@@ -1,0 +1,60 @@
+"""What one test gave: from its tasks and the rows of the log queries to its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from lambdas import rates
+from lambdas.rates import MetricRows
+from lambdas.results import Rate, Status, TaskResult, TestResult
+from suites.model import Test
+
+
+def test_result(
+    test: Test,
+    tasks: Sequence[TaskResult],
+    rows: Sequence[MetricRows],
+    environment_rows: Sequence[Mapping[str, str]],
+    streams: Mapping[str, str],
+    *,
+    started_at: datetime,
+    ended_at: datetime,
+) -> TestResult:
+    """Return the result of a test whose logs will not get any more complete.
+
+    ``streams`` gives the log stream of each task's id.
+    """
+    failed = [task.reason for task in tasks if task.status == "failed"]
+    lacking = rates.missing(rows, tasks, streams, test.jobs)
+    measured = [
+        rates.rate(metric, expected=len(tasks) * test.jobs, whole=not failed and not lacking)
+        for metric in rows
+    ]
+    status, reason = _judged(failed, lacking, measured)
+    return TestResult(
+        test=test.name,
+        status=status,
+        reason=reason,
+        started_at=started_at,
+        ended_at=ended_at,
+        tasks=tuple(tasks),
+        rates=tuple(measured),
+        samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
+        environments=tuple(rates.environments(environment_rows, set(streams.values()))),
+    )
+
+
+def _judged(
+    failed: Sequence[str], lacking: Sequence[str], measured: Sequence[Rate]
+) -> tuple[Status, str]:
+    if failed:
+        return "failed", "; ".join(failed)
+    if lacking:
+        return "incomplete", "; ".join(lacking)
+    for rate in measured:
+        if rate.not_finite:
+            return "incomplete", f"{rate.not_finite} values of {rate.metric} are no finite number"
+        if rate.value is None:
+            return "incomplete", f"{rate.samples} values of {rate.metric}, not {rate.expected}"
+    return "ok", ""

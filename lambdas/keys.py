@@ -1,0 +1,48 @@
+"""Where things stand in the results bucket."""
+
+from __future__ import annotations
+
+
+def plan(run_id: str) -> str:
+    """Return the key of a run's plan."""
+    return f"runs/{run_id}/plan.json"
+
+
+def outcome(run_id: str) -> str:
+    """Return the key of a run's outcome."""
+    return f"runs/{run_id}/outcome.json"
+
+
+def trials(run_id: str) -> str:
+    """Return the prefix of a run's trials."""
+    return f"runs/{run_id}/trials/"
+
+
+def trial(run_id: str, number: int) -> str:
+    """Return the key of one trial's result, written once."""
+    return f"{trials(run_id)}{number:03d}.json"
+
+
+def data(run_id: str, number: int) -> str:
+    """Return the prefix of what the tasks of a trial store; deleted after the trial."""
+    return f"work/{run_id}/{number:03d}/data/"
+
+
+def measurements(run_id: str, number: int) -> str:
+    """Return the prefix of what the tests of a trial gave, until the trial is recorded."""
+    return f"work/{run_id}/{number:03d}/measured/"
+
+
+def measured(run_id: str, number: int, test: str) -> str:
+    """Return the key of what one test of a trial gave."""
+    return f"{measurements(run_id, number)}{test}.json"
+
+
+def table(name: str, suite: str, run_id: str) -> str:
+    """Return the key of a run's rows of a table; the partition's year is the run's."""
+    return f"tables/{name}/suite={suite}/year={run_id[:4]}/{run_id}.jsonl.gz"
+
+
+def report(suite: str, run_id: str, file: str) -> str:
+    """Return the key of a file of a run's report."""
+    return f"reports/{suite}/{run_id}/{file}"

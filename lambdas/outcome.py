@@ -1,0 +1,61 @@
+"""How a run ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from lambdas.results import TrialResult
+from suites.model import Frozen
+from suites.plan import Plan
+
+RunStatus = Literal["complete", "incomplete", "failed", "rejected"]
+
+
+class Outcome(Frozen):
+    """A run's last word: ``runs/<run_id>/outcome.json``."""
+
+    run_id: str
+    suite: str
+    status: RunStatus
+    reason: str
+    trials_planned: int
+    trials_done: int
+
+
+def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
+    """Return the outcome of a planned run; ``failure`` is what its execution failed of, or ''."""
+    done = sum(trial.status == "ok" for trial in trials)
+    status: RunStatus = "complete"
+    reason = failure
+    if failure or not done:
+        status = "failed"
+    elif done < len(plan.trials):
+        status = "incomplete"
+    if not reason and status != "complete":
+        first = next(trial for trial in trials if trial.status != "ok")
+        reason = (
+            f"{len(plan.trials) - done} of {len(plan.trials)} trials gave no rates; "
+            f"the first is trial {first.trial} ({first.version}): {first.reason}"
+        )
+    return Outcome(
+        run_id=plan.run_id,
+        suite=plan.request.suite,
+        status=status,
+        reason=reason,
+        trials_planned=len(plan.trials),
+        trials_done=done,
+    )
+
+
+def unplanned(run_id: str, given: object, reason: str, *, refused: bool) -> Outcome:
+    """Return the outcome of an execution that got no plan: ``refused`` if its input is to blame."""
+    suite = given.get("suite") if isinstance(given, dict) else None
+    return Outcome(
+        run_id=run_id,
+        suite=suite if isinstance(suite, str) else "",
+        status="rejected" if refused else "failed",
+        reason=reason,
+        trials_planned=0,
+        trials_done=0,
+    )

@@ -1,0 +1,62 @@
+"""PrepareTrial: the ECS tasks of each test of one trial, ready to be launched."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from lambdas import aws, keys
+from lambdas.observability import logger
+from lambdas.stored import planned, read_plan
+from lambdas.systems import system
+from suites.model import Test
+from suites.plan import Plan, PlannedTrial
+
+# The task ends itself this much before Step Functions would end it, so that its log says why.
+_MARGIN_SECONDS = 5
+
+
+class TrialEvent(BaseModel):
+    """One trial of a run."""
+
+    run_id: str
+    trial: int
+
+
+@logger.inject_lambda_context(clear_state=True)
+@event_parser(model=TrialEvent)
+def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
+    """Return the tests in order, each with its command, environment, tasks and time limit."""
+    plan = read_plan(aws.bucket(), event.run_id)
+    trial = planned(plan, event.trial)
+    where = system(plan.suite.name)
+    return {
+        "version": trial.version,
+        "task_definition": where.task_definition,
+        "container": where.container,
+        "tests": [
+            {
+                "name": test.name,
+                "tasks": plan.request.tasks,
+                "timeout_seconds": test.timeout_seconds,
+                "environment": _environment(plan, trial, test),
+            }
+            for test in plan.suite.tests
+        ],
+    }
+
+
+def _environment(plan: Plan, trial: PlannedTrial, test: Test) -> list[dict[str, str]]:
+    data = keys.data(plan.run_id, trial.trial).rstrip("/")
+    values = {
+        "TIDEMARK_VERSION": trial.version,
+        "TIDEMARK_PACKAGE": trial.package,
+        "TIDEMARK_RECORDS": plan.request.records,
+        "TIDEMARK_JOBS": test.jobs,
+        # One seed for all trials of a run: every version works on the same records.
+        "TIDEMARK_SEED": plan.seed,
+        "TIDEMARK_DATA": f"s3://{os.environ['BUCKET']}/{data}",
+        "TIDEMARK_DEADLINE_SECONDS": test.timeout_seconds - _MARGIN_SECONDS,
+    }
+    return [{"Name": name, "Value": str(value)} for name, value in values.items()]

@@ -1,0 +1,121 @@
+"""From the rows of the log queries to the rates and samples of a test."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lambdas.results import Rate, Sample, TaskResult
+from suites.model import Metric
+
+Row = Mapping[str, str]
+
+
+class MetricRows:
+    """The rows that the two queries of one metric gave, of the trial's own streams only."""
+
+    def __init__(
+        self,
+        metric: Metric,
+        rate_rows: Sequence[Row],
+        sample_rows: Sequence[Row],
+        streams: set[str],
+    ) -> None:
+        self.metric = metric
+        self.rates = {row["@logStream"]: row for row in rate_rows if row["@logStream"] in streams}
+        self.samples = [row for row in sample_rows if row["@logStream"] in streams]
+
+    def lines(self, stream: str) -> int:
+        """Return how many rate lines the stream has on which both queries agree."""
+        counted = int(self.rates.get(stream, {}).get("count(rate)", "0"))
+        listed = sum(row["@logStream"] == stream for row in self.samples)
+        return min(counted, listed)
+
+
+def missing(
+    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
+) -> list[str]:
+    """Return, for each task that ended well and has not logged all its rates, what it lacks."""
+    lacking = []
+    for task in tasks:
+        if task.status != "ok" or task.task_id is None:
+            continue
+        for metric in rows:
+            found = metric.lines(streams[task.task_id])
+            if found < jobs:
+                lacking.append(
+                    f"task {task.index} ({task.task_id}) logged {found} of {jobs} "
+                    f"lines of {metric.metric.name}"
+                )
+    return lacking
+
+
+def samples(rows: MetricRows) -> list[Sample]:
+    """Return the rate lines of one metric, as logged."""
+    return [
+        Sample(
+            metric=rows.metric.name,
+            log_stream=row["@logStream"],
+            logged_at=row["@timestamp"],
+            job=row.get("job"),
+            value_text=row["rate"],
+            value=_finite(row["rate"]),
+            records=int(row["records"]) if "records" in row else None,
+        )
+        for row in rows.samples
+    ]
+
+
+def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
+    """Return the mean of a metric's samples: the sum of avg times n over the sum of n by stream.
+
+    ``whole`` tells whether every task did all its work: half a test has samples and no rate.
+    """
+    streams = list(rows.rates.values())
+    counts = [int(row["count(number)"]) for row in streams]
+    finite = [sample for sample in samples(rows) if sample.value is not None]
+    values = [sample.value for sample in finite if sample.value is not None]
+    total = sum(counts)
+    # count(rate) also counts what was logged in a rate's place and is no number: ∞, NaN.
+    not_finite = sum(int(row["count(rate)"]) for row in streams) - total
+    mean = None
+    if whole and total == expected and not_finite == 0:
+        weighted = (
+            float(row["avg(number)"]) * count
+            for row, count in zip(streams, counts, strict=True)
+            if count
+        )
+        mean = math.fsum(weighted) / total
+    records = [sample.records for sample in finite]
+    return Rate(
+        metric=rows.metric.name,
+        unit=rows.metric.unit,
+        direction=rows.metric.direction,
+        value=mean,
+        samples=total,
+        expected=expected,
+        not_finite=not_finite,
+        stddev=statistics.stdev(values) if len(values) > 1 else None,
+        min=min(values, default=None),
+        max=max(values, default=None),
+        records=sum(filter(None, records)) if records and None not in records else None,
+    )
+
+
+def environments(rows: Sequence[Row], streams: set[str]) -> list[dict[str, Any]]:
+    """Return what the tasks logged of their machine, each different one once."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row["@logStream"] in streams and "environment" in row:
+            logged = json.loads(row["environment"])
+            found.setdefault(json.dumps(logged, sort_keys=True), logged)
+    return [found[text] for text in sorted(found)]
+
+
+def _finite(text: str) -> float | None:
+    """Return the number that the rate queries take a text for, too; None for any other text."""
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None

@@ -1,0 +1,54 @@
+"""RecordTrial: write a trial's result, once, and send its rates to CloudWatch."""
+
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit, single_metric
+from aws_lambda_powertools.utilities.parser import event_parser
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from lambdas import aws, keys
+from lambdas.failure import Failure
+from lambdas.observability import NAMESPACE, logger
+from lambdas.prepare_trial import TrialEvent
+from lambdas.record import record, trial_result
+from lambdas.results import TestResult, TrialResult
+from lambdas.stored import planned, read_plan
+
+
+class RecordTrialEvent(TrialEvent):
+    """A trial that has ended, and why it could not go on, if it could not."""
+
+    failure: Failure | None
+
+
+@logger.inject_lambda_context(clear_state=True)
+@event_parser(model=RecordTrialEvent)
+def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
+    """Return the trial's status."""
+    bucket = aws.bucket()
+    plan = read_plan(bucket, event.run_id)
+    results = [
+        TestResult.model_validate_json(bucket.read(key))
+        for key in bucket.keys(keys.measurements(event.run_id, event.trial))
+    ]
+    measured = {result.test: result for result in results}
+    failure = str(event.failure or "")
+    result = trial_result(plan, planned(plan, event.trial), measured, failure)
+    if record(bucket, result):
+        _send_rates(plan.suite.name, result)
+    return {"trial": event.trial, "status": result.status}
+
+
+def _send_rates(suite: str, result: TrialResult) -> None:
+    for test in result.tests:
+        dimensions = {"suite": suite, "test": test.test, "version": result.version}
+        for rate in test.rates:
+            if rate.value is not None:
+                with single_metric(
+                    name=rate.metric,
+                    unit=MetricUnit.CountPerSecond,
+                    value=rate.value,
+                    namespace=NAMESPACE,
+                    default_dimensions=dimensions,
+                ):
+                    pass

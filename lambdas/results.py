@@ -1,0 +1,84 @@
+"""What is measured, from one task to one trial: the models of the stored results."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from suites.model import Frozen
+
+Status = Literal["ok", "incomplete", "failed", "skipped"]
+
+
+class TaskResult(Frozen):
+    """How one ECS task of a test ended."""
+
+    index: int
+    status: Literal["ok", "failed"]
+    task_arn: str | None = None
+    exit_code: int | None = None
+    stop_category: str | None = None
+    reason: str = ""
+
+    @property
+    def task_id(self) -> str | None:
+        """The last part of the ARN, by which log streams are named."""
+        return self.task_arn.rsplit("/", 1)[-1] if self.task_arn else None
+
+
+class Sample(Frozen):
+    """One rate line of one task's log."""
+
+    metric: str
+    log_stream: str
+    logged_at: str
+    job: str | None
+    value_text: str
+    value: float | None
+    """In the metric's unit; None if what was logged is no finite number."""
+    records: int | None
+
+
+class Rate(Frozen):
+    """One metric of one test: the mean of its samples."""
+
+    metric: str
+    unit: str
+    direction: str
+    value: float | None
+    """None unless every task of the test did all its jobs and logged their rates."""
+    samples: int
+    expected: int
+    not_finite: int
+    stddev: float | None
+    min: float | None
+    max: float | None
+    records: int | None
+
+
+class TestResult(Frozen):
+    """What one test of a trial gave."""
+
+    test: str
+    status: Status
+    reason: str = ""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    tasks: tuple[TaskResult, ...] = ()
+    rates: tuple[Rate, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    environments: tuple[dict[str, Any], ...] = ()
+    """What the tasks said of the machine and packages they ran on, as they logged it."""
+
+
+class TrialResult(Frozen):
+    """Every test of the suite, once, for one version: ``runs/<run_id>/trials/<nnn>.json``."""
+
+    run_id: str
+    trial: int
+    version: str
+    package: str
+    repetition: int
+    status: Status
+    reason: str
+    tests: tuple[TestResult, ...]

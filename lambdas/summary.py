@@ -1,0 +1,79 @@
+"""The rates of a run per version and metric, over its trials."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from suites.model import Frozen, Metric
+from suites.plan import Plan
+from suites.versions import version_order
+
+
+class VersionRate(Frozen):
+    """One metric of one version: the mean of its trials' rates."""
+
+    version: str
+    test: str
+    metric: str
+    unit: str
+    direction: str
+    value: float | None
+    """None if no trial of the version gave a rate."""
+    spread: float | None
+    """Standard deviation of the trials' rates (n - 1); None for fewer than two."""
+    trials: int
+    planned: int
+    samples: int
+    change: float | None
+    """Against the version before, as a ratio less one; None for the first."""
+
+
+def summarise(plan: Plan, rows: Iterable[Mapping[str, Any]]) -> list[VersionRate]:
+    """Return a run's rates by metric and, within it, in version order."""
+    known = list(rows)
+    versions = sorted(plan.request.versions, key=version_order)
+    return [
+        rate
+        for test in plan.suite.tests
+        for metric in test.metrics
+        for rate in _by_version(plan, test.name, metric, versions, known)
+    ]
+
+
+def _by_version(
+    plan: Plan,
+    test: str,
+    metric: Metric,
+    versions: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+) -> list[VersionRate]:
+    found: list[VersionRate] = []
+    before: float | None = None
+    for version in versions:
+        measured = [
+            row
+            for row in rows
+            if (row["version"], row["test"], row["metric"]) == (version, test, metric.name)
+            and row["value"] is not None
+        ]
+        values = [row["value"] for row in measured]
+        value = statistics.fmean(values) if values else None
+        found.append(
+            VersionRate(
+                version=version,
+                test=test,
+                metric=metric.name,
+                unit=metric.unit,
+                direction=metric.direction,
+                value=value,
+                spread=statistics.stdev(values) if len(values) > 1 else None,
+                trials=len(values),
+                planned=plan.request.repetitions,
+                samples=sum(row["samples"] for row in measured),
+                change=value / before - 1 if value is not None and before else None,
+            )
+        )
+        before = value
+    return found

@@ -1,0 +1,138 @@
+"""The rows that Athena reads: one JSON object a line, folded from the trials of a run."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from lambdas.results import TestResult, TrialResult
+from suites.plan import Plan
+from suites.versions import version_order
+
+Row = dict[str, Any]
+SCHEMA = 1
+
+
+def rate_rows(plan: Plan, trials: Iterable[TrialResult]) -> Iterator[Row]:
+    """Yield the rows of ``rates``: one for each trial, test and metric, measured or not."""
+    for trial in trials:
+        for result in trial.tests:
+            measured = {rate.metric: rate for rate in result.rates}
+            for metric in plan.suite.test(result.test).metrics:
+                rate = measured.get(metric.name)
+                yield {
+                    **_key(trial, result, metric.name),
+                    "statistic": "mean",
+                    "version": trial.version,
+                    "version_order": version_order(trial.version),
+                    "unit": metric.unit,
+                    "direction": metric.direction,
+                    "value": rate.value if rate else None,
+                    "samples": rate.samples if rate else 0,
+                    "expected": rate.expected if rate else None,
+                    "not_finite": rate.not_finite if rate else 0,
+                    "stddev": rate.stddev if rate else None,
+                    "min": rate.min if rate else None,
+                    "max": rate.max if rate else None,
+                    "records": rate.records if rate else None,
+                    "repetition": trial.repetition,
+                    "package": trial.package,
+                    "status": result.status,
+                    "reason": result.reason,
+                    "started_at": _time(result.started_at),
+                    "ended_at": _time(result.ended_at),
+                    **_environment(result),
+                    "provenance": "measured",
+                    "schema": SCHEMA,
+                }
+
+
+def sample_rows(trials: Iterable[TrialResult]) -> Iterator[Row]:
+    """Yield the rows of ``task_rates``: one for each rate line of each task."""
+    for trial in trials:
+        for result in trial.tests:
+            tasks = {task.task_id: task for task in result.tasks}
+            for line, sample in enumerate(result.samples, start=1):
+                task = tasks[sample.log_stream.rsplit("/", 1)[-1]]
+                yield {
+                    **_key(trial, result, sample.metric),
+                    "log_stream": sample.log_stream,
+                    "logged_at": sample.logged_at,
+                    "line": line,
+                    "version": trial.version,
+                    "task_id": task.task_id,
+                    "job": sample.job,
+                    "value": sample.value,
+                    "value_text": sample.value_text,
+                    "records": sample.records,
+                    "exit_code": task.exit_code,
+                    "stop_category": task.stop_category,
+                    "schema": SCHEMA,
+                }
+
+
+def run_row(
+    plan: Plan, trials: list[TrialResult], status: str, reason: str, ended: datetime
+) -> Row:
+    """Return the row of ``runs``."""
+    request = plan.request
+    return {
+        "run_id": plan.run_id,
+        "status": status,
+        "reason": reason,
+        "trigger": request.trigger,
+        "note": request.note,
+        "started_at": _time(plan.started_at),
+        "ended_at": _time(ended),
+        "versions": list(request.versions),
+        "baseline": request.baseline,
+        "repetitions": request.repetitions,
+        "tasks": request.tasks,
+        "records": request.records,
+        "trials_planned": len(plan.trials),
+        "trials_done": sum(trial.status == "ok" for trial in trials),
+        "seed": plan.seed,
+        "execution_arn": plan.execution_arn,
+        "suite_digest": plan.suite_digest,
+        "schema": SCHEMA,
+    }
+
+
+def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rows as gzipped JSON lines; the same rows give the same bytes."""
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return gzip.compress(lines.encode(), mtime=0)
+
+
+def _key(trial: TrialResult, result: TestResult, metric: str) -> Row:
+    return {
+        "run_id": trial.run_id,
+        "trial": trial.trial,
+        "test": result.test,
+        "metric": metric,
+        "labels": "",
+    }
+
+
+def _environment(result: TestResult) -> Row:
+    """Return the machine's columns; a test whose tasks saw different machines has several."""
+    text = json.dumps(result.environments, sort_keys=True)
+    return {
+        "environment": hashlib.sha256(text.encode()).hexdigest() if result.environments else None,
+        "cpu_model": _named(result, "cpu_model"),
+        "arch": _named(result, "arch"),
+    }
+
+
+def _named(result: TestResult, name: str) -> str | None:
+    names = {str(seen[name]) for seen in result.environments if name in seen}
+    return " + ".join(sorted(names)) or None
+
+
+def _time(moment: datetime | None) -> str | None:
+    """Return a time as Athena's JSON reader takes a timestamp(3): UTC, without a zone."""
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}" if moment else None

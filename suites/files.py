@@ -1,0 +1,46 @@
+"""Reading suite files: YAML as people write them, JSON as the Lambda asset carries them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from suites.model import Suite
+from suites.refusal import Refused, refusal
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent
+
+
+def read_suite(path: Path) -> Suite:
+    """Return the suite of a YAML file; Refused, in one sentence, if it is not one."""
+    # Only people's files are YAML: the Lambda asset carries no YAML parser.
+    import yaml  # noqa: PLC0415
+
+    try:
+        given = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Refused(f"{path.name}: no YAML: {' '.join(str(error).split())}") from None
+    try:
+        suite = Suite.model_validate(given)
+    except ValidationError as error:
+        raise Refused(f"{path.name}: {refusal(Suite, error)}") from None
+    if suite.name != path.stem:
+        raise Refused(f"{path.name}: name: {suite.name!r} is not the file's name, {path.stem!r}")
+    return suite
+
+
+def read_suites(folder: Path = FOLDER) -> dict[str, Suite]:
+    """Return every suite of a folder by name; Refused if one of its files is not a suite."""
+    return {path.stem: read_suite(path) for path in sorted(folder.glob("*.yaml"))}
+
+
+@lru_cache(maxsize=1)
+def packed_suites() -> dict[str, Suite]:
+    """Return the suites that were checked and packed as JSON into the Lambda asset."""
+    return {
+        path.stem: Suite.model_validate_json(path.read_bytes())
+        for path in sorted(FOLDER.glob("*.json"))
+    }

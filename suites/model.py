@@ -1,0 +1,121 @@
+"""The suite model: what a file ``suites/<name>.yaml`` says about one system under test."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from suites.refusal import listed
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$")]
+# What one execution history (25,000 events) and one Map result (256 KiB) hold with room to spare.
+MOST_TASKS = 100
+MOST_REPETITIONS = 100
+MOST_VERSIONS = 20
+MOST_RECORDS = 1_000_000_000
+
+
+class Frozen(BaseModel):
+    """A model that refuses unknown fields and does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Metric(Frozen):
+    """What a log query reads from one test."""
+
+    name: Name
+    unit: str
+    direction: Literal["higher", "lower"]
+    """Which way is better."""
+    query: Name
+    """``queries/logs/<query>.cwli``: mean, samples and rate lines by log stream."""
+    samples: Name
+    """``queries/logs/<samples>.cwli``: the rate lines themselves."""
+
+
+class Test(Frozen):
+    """One load of a suite: tasks that run to their end, each doing ``jobs`` pieces of work."""
+
+    name: Name
+    jobs: int = Field(ge=1, le=100)
+    """Pieces of work in a task; each logs one rate."""
+    timeout_seconds: int = Field(ge=10, le=86_400)
+    seconds_per_million_records: float = Field(gt=0)
+    """How long one job of one task takes here or so [s]: for the estimate before a run."""
+    metrics: tuple[Metric, ...] = Field(min_length=1)
+
+
+class Task(Frozen):
+    """The ECS task that every test of the suite runs in."""
+
+    workload: Name
+    """``workloads/<workload>/``: the program and its Dockerfile."""
+    entry_point: tuple[str, ...] = Field(min_length=1)
+    """How the program starts; a test's name follows as its argument."""
+    cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
+    """CPU units: 1024 are one vCPU."""
+    memory: int = Field(ge=512, le=122_880)
+    """Memory [MiB]."""
+    storage: int = Field(ge=21, le=200)
+    """Ephemeral storage [GiB]; Fargate gives 20 without being asked."""
+
+
+class Defaults(Frozen):
+    """What a run does where its input does not say."""
+
+    versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
+    repetitions: int = Field(ge=1, le=MOST_REPETITIONS)
+    tasks: int = Field(ge=1, le=MOST_TASKS)
+    records: int = Field(ge=1, le=MOST_RECORDS)
+
+
+class Suite(Frozen):
+    """The tests of one system under test."""
+
+    name: Name
+    title: str
+    package: str = Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")
+    """The PyPI package that carries the system."""
+    version_form: str
+    """A regular expression that a version must match whole before it goes anywhere else."""
+    versions: dict[VersionText, VersionText]
+    """Version of the system to version of the package that carries it."""
+    task: Task
+    defaults: Defaults
+    tests: tuple[Test, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Suite:
+        try:
+            form = re.compile(self.version_form)
+        except re.error as error:
+            raise ValueError(
+                f"version_form: {self.version_form!r} is no pattern: {error}"
+            ) from None
+        for version in self.versions:
+            if not form.fullmatch(version):
+                raise ValueError(f"versions: {version!r} does not match {self.version_form!r}")
+        for version in self.defaults.versions:
+            if version not in self.versions:
+                raise ValueError(
+                    f"defaults.versions: {version!r} is not among {listed(self.versions)}"
+                )
+        names = [test.name for test in self.tests]
+        if len(set(names)) != len(names):
+            raise ValueError(f"tests: a name stands twice in {listed(names)}")
+        return self
+
+    def requirement(self, version: str) -> str:
+        """Return what pip installs for ``version``, such as ``rocksdict==0.3.23``."""
+        return f"{self.package}=={self.versions[version]}"
+
+    def test(self, name: str) -> Test:
+        """Return the test called ``name``; KeyError if there is none."""
+        for test in self.tests:
+            if test.name == name:
+                return test
+        raise KeyError(name)

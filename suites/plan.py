@@ -1,0 +1,97 @@
+"""The plan of a run: which trials there are, in which order, and how long they should take."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from datetime import datetime
+
+from suites.model import Frozen, Suite
+from suites.request import Settled
+
+# What a test costs beside its work: environment, generation and checking of records, transfer [s].
+OVERHEAD_SECONDS = 4.0
+
+
+class PlannedTrial(Frozen):
+    """Every test of the suite, once, for one version."""
+
+    trial: int
+    version: str
+    package: str
+    repetition: int
+
+
+class Plan(Frozen):
+    """What one run is going to measure: ``runs/<run_id>/plan.json``."""
+
+    run_id: str
+    execution_arn: str
+    started_at: datetime
+    request: Settled
+    suite: Suite
+    suite_digest: str
+    seed: int
+    trials: tuple[PlannedTrial, ...]
+
+
+def run_id(execution_name: str, given: object, started_at: datetime) -> str:
+    """Return the run's name: its start in UTC and six hexadecimal digits of name and input.
+
+    Made of what stays the same when a state is tried again, so that it names the same run.
+    """
+    text = json.dumps([execution_name, given], sort_keys=True)
+    return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def make_plan(
+    request: Settled, suite: Suite, *, name: str, execution_arn: str, started_at: datetime
+) -> Plan:
+    """Return the plan of run ``name``; the same arguments give the same plan.
+
+    Versions take turns, in an order that is shuffled anew for each repetition: what changes on
+    the machine during a run then meets all versions alike (randomised complete block design).
+    """
+    seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
+    canonical = suite.model_dump_json().encode()
+    return Plan(
+        run_id=name,
+        execution_arn=execution_arn,
+        started_at=started_at,
+        request=request,
+        suite=suite,
+        suite_digest=hashlib.sha256(canonical).hexdigest(),
+        seed=seed,
+        trials=_trials(request, suite, random.Random(seed)),  # noqa: S311 (order, no secret)
+    )
+
+
+def estimate_seconds(request: Settled, suite: Suite) -> float:
+    """Return about how long the tests of a run take, one after the other [s]."""
+    millions = request.records / 1e6
+    trial = sum(
+        OVERHEAD_SECONDS + test.jobs * millions * test.seconds_per_million_records
+        for test in suite.tests
+    )
+    return trial * len(request.versions) * request.repetitions
+
+
+def _trials(request: Settled, suite: Suite, shuffle: random.Random) -> tuple[PlannedTrial, ...]:
+    order: list[tuple[int, str]] = []
+    for repetition in range(1, request.repetitions + 1):
+        order += [(repetition, version) for version in _shuffled(request.versions, shuffle)]
+    return tuple(
+        PlannedTrial(
+            trial=number,
+            version=version,
+            package=suite.requirement(version),
+            repetition=repetition,
+        )
+        for number, (repetition, version) in enumerate(order, start=1)
+    )
+
+
+def _shuffled(versions: Sequence[str], shuffle: random.Random) -> list[str]:
+    return shuffle.sample(versions, len(versions))

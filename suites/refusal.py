@@ -1,0 +1,54 @@
+"""What a person is told when an input is not accepted: one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+
+class Refused(ValueError):
+    """An input that is not accepted; its text is one sentence naming field, value and what is."""
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names as they stand in a sentence: ``a, b, c``."""
+    return ", ".join(str(name) for name in names)
+
+
+def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
+    """Return the first complaint of pydantic about an input of ``model`` as a refusal."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = listed(_fields(model, first["loc"]))
+        return Refused(f"{place}: unknown field; known are {known}")
+    if first["type"] == "missing":
+        return Refused(f"{place}: required, but missing")
+    if first["type"] == "value_error":
+        return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
+    return Refused(f"{place or 'input'}: {_shown(first['input'])} is not accepted: {first['msg']}")
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """Return the field names of the model that ``path`` ends in."""
+    for part in path[:-1]:
+        field = model.model_fields.get(str(part)) if isinstance(part, str) else None
+        nested = _model_in(field.annotation) if field else None
+        model = nested or model
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 (any annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        if found := _model_in(inner):
+            return found
+    return None

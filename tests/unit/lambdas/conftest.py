@@ -1,0 +1,118 @@
+"""Fakes of what the handlers reach through ``lambdas.aws``, and a run of two trials."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from lambdas import aws
+from suites import files
+from suites.files import read_suites
+from suites.plan import make_plan
+from suites.request import settle
+
+RUN = "20261120T124455Z-abcdef"
+
+
+class FakeBucket:
+    """The results bucket as a dictionary."""
+
+    def __init__(self):
+        self.objects = {}
+
+    def read(self, key):
+        return self.objects[key]
+
+    def write(self, key, body):
+        self.objects[key] = body
+
+    def write_once(self, key, body):
+        return self.objects.setdefault(key, body) is body
+
+    def keys(self, prefix):
+        return iter(sorted(key for key in self.objects if key.startswith(prefix)))
+
+    def delete(self, prefix):
+        for key in list(self.keys(prefix)):
+            del self.objects[key]
+
+
+class FakeLogQueries:
+    """Logs Insights that answers a query by what its text has in it."""
+
+    def __init__(self):
+        self.answers = {}
+        self.asked = []
+
+    def run(self, query, log_group, start, end):
+        self.asked.append((query, log_group, start, end))
+        name = next(name for name in self.answers if name in query)
+        return self.answers[name]
+
+
+@dataclass
+class FakeContext:
+    """What a Lambda function is told of its invocation."""
+
+    function_name: str = "f"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-2:123456789012:function:f"
+    aws_request_id: str = "r"
+
+
+@dataclass
+class World:
+    """All that surrounds a handler."""
+
+    bucket: FakeBucket = field(default_factory=FakeBucket)
+    logs: FakeLogQueries = field(default_factory=FakeLogQueries)
+
+    def call(self, module, event):
+        """Invoke a handler as Lambda would: what goes in and comes out is JSON."""
+        return json.loads(json.dumps(module.handler(json.loads(json.dumps(event)), FakeContext())))
+
+    def json(self, key):
+        """Return a stored object's content."""
+        return json.loads(self.bucket.objects[key])
+
+
+@pytest.fixture
+def plan():
+    suites = read_suites()
+    asked = {
+        "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2,
+        "records": 1000,
+    }  # fmt: skip
+    return make_plan(
+        settle(asked, suites),
+        suites["rocksdb"],
+        name=RUN,
+        execution_arn="arn:x",
+        started_at=datetime(2026, 11, 20, 12, 44, 55, tzinfo=UTC),
+    )
+
+
+@pytest.fixture
+def world(monkeypatch, plan):
+    world = World()
+    monkeypatch.setattr(aws, "bucket", lambda: world.bucket)
+    monkeypatch.setattr(aws, "log_queries", lambda: world.logs)
+    files.packed_suites.cache_clear()
+    monkeypatch.setenv("BUCKET", "results")
+    monkeypatch.setenv("LOGS_DEADLINE_SECONDS", "300")
+    monkeypatch.setenv(
+        "SYSTEMS",
+        json.dumps(
+            {
+                "rocksdb": {
+                    "task_definition": "arn:task:7",
+                    "container": "rocksdb",
+                    "log_group": "/Tidemark/rocksdb",
+                    "stream_prefix": "rocksdb",
+                }
+            }
+        ),
+    )
+    world.bucket.write(f"runs/{RUN}/plan.json", plan.model_dump_json().encode())
+    return world

@@ -1,0 +1,383 @@
+"""The handlers as the state machines call them, one after the other, over fakes."""
+
+import gzip
+import json
+
+import pytest
+
+from lambdas import (
+    choose_trial,
+    classify_stop,
+    collect_rates,
+    plan_run,
+    prepare_trial,
+    publish_report,
+    record_outcome,
+    record_rates,
+    record_trial,
+    restore_system,
+)
+from suites import files
+from suites.files import read_suites
+from suites.refusal import Refused
+
+RUN = "20261120T124455Z-abcdef"
+EXECUTION = {
+    "execution_arn": "arn:aws:states:eu-west-2:1:execution:Run:by-hand",
+    "execution_name": "by-hand",
+    "started_at": "2026-11-20T12:44:55.123Z",
+}
+TRIAL = {"run_id": RUN, "trial": 1}
+FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
+
+
+def tasks(*statuses):
+    return [
+        {"index": n, "status": status, "task_arn": f"arn:task/c/t{n}", "exit_code": 0}
+        for n, status in enumerate(statuses)
+    ]
+
+
+def collect(world, test="ingest", statuses=("ok", "ok"), now="2026-11-20T12:46:00.000Z", attempt=1):
+    return world.call(
+        collect_rates,
+        {
+            **TRIAL,
+            "test": test,
+            "tasks": tasks(*statuses),
+            "started_at": "2026-11-20T12:45:00.000Z",
+            "ended_at": "2026-11-20T12:46:00.000Z",
+            "now": now,
+            "attempt": attempt,
+        },
+    )
+
+
+def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
+    """Let each task have logged its rate ``jobs`` times."""
+    streams = [f"rocksdb/rocksdb/t{n}" for n in range(len(rates))]
+    stats = [
+        {
+            "@logStream": stream,
+            "avg(number)": rate,
+            "count(number)": str(jobs),
+            "count(rate)": str(jobs),
+        }
+        for stream, rate in zip(streams, rates, strict=True)
+    ]
+    lines = [
+        {"@logStream": s, "@timestamp": "2026-11-20 12:45:59.000", "rate": rate, "records": "1000"}
+        for s, rate in zip(streams, rates, strict=True)
+        for _ in range(jobs)
+    ]
+    environment = '{"cpu_model": "Epyc", "arch": "x86_64"}'
+    noun = {"to S3": "ingest", "compaction read": "compaction"}[words]
+    world.logs.answers = {
+        f"# Every rate {'that an' if noun == 'ingest' else 'at which a'} {noun}": lines,
+        f'like "{words}"': stats,
+        "Environment": [{"@logStream": stream, "environment": environment} for stream in streams],
+    }
+
+
+def measure(world, trial=1):
+    """Run a whole trial that succeeds."""
+    for test, words, jobs in (("ingest", "to S3", 1), ("compaction", "compaction read", 4)):
+        log(world, words=words, jobs=jobs)
+        answer = world.call(
+            collect_rates,
+            {
+                "run_id": RUN,
+                "trial": trial,
+                "test": test,
+                "tasks": tasks("ok", "ok"),
+                "started_at": "2026-11-20T12:45:00.000Z",
+                "ended_at": "2026-11-20T12:46:00.000Z",
+                "now": "2026-11-20T12:46:00.000Z",
+                "attempt": 1,
+            },
+        )
+        assert answer["status"] == "ok"
+    return world.call(record_trial, {"run_id": RUN, "trial": trial, "failure": None})
+
+
+@pytest.fixture
+def packed(tmp_path, monkeypatch):
+    for name, suite in read_suites().items():
+        (tmp_path / f"{name}.json").write_text(suite.model_dump_json())
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+
+
+@pytest.mark.usefixtures("packed")
+def test_plan_run_writes_the_plan_and_names_the_run(world):
+    answer = world.call(plan_run, {**EXECUTION, "input": {"suite": "rocksdb", "repetitions": 2}})
+
+    assert (answer["suite"], answer["trials"]) == ("rocksdb", 6)
+    stored = world.json(f"runs/{answer['run_id']}/plan.json")
+    assert len(stored["trials"]) == 6
+    assert stored["execution_arn"] == EXECUTION["execution_arn"]
+
+
+@pytest.mark.usefixtures("packed")
+def test_plan_run_again_names_the_same_run_and_writes_the_same_plan(world):
+    event = {**EXECUTION, "input": {"suite": "rocksdb"}}
+    first = world.call(plan_run, event)
+    before = dict(world.bucket.objects)
+
+    assert world.call(plan_run, event) == first
+    assert world.bucket.objects == before
+
+
+@pytest.mark.usefixtures("packed")
+def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
+    before = dict(world.bucket.objects)
+
+    with pytest.raises(Refused, match=r"^suite: 'x' is not known; there are rocksdb$"):
+        world.call(plan_run, {**EXECUTION, "input": {"suite": "x"}})
+    assert world.bucket.objects == before
+
+
+def test_choose_trial_gives_each_trial_in_turn_then_none(world):
+    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": 1, "done": 0}
+    measure(world, 1)
+    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": 2, "done": 1}
+    measure(world, 2)
+    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": None, "done": 2}
+
+
+def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world):
+    answer = world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+
+    stored = world.json(f"runs/{RUN}/trials/001.json")
+    assert answer == {"trial": 2, "done": 1}
+    assert stored["status"] == "failed"
+    assert stored["reason"] == "the trial's execution ended with States.TaskFailed: no reason"
+
+
+def test_a_trial_that_recorded_itself_before_it_was_lost_keeps_its_result(world):
+    measure(world, 1)
+    before = world.bucket.objects[f"runs/{RUN}/trials/001.json"]
+
+    world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+
+    assert world.bucket.objects[f"runs/{RUN}/trials/001.json"] == before
+
+
+def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, plan):
+    prepared = world.call(prepare_trial, TRIAL)
+
+    ingest, compaction = prepared["tests"]
+    environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
+    assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
+    assert (ingest["name"], ingest["tasks"], ingest["timeout_seconds"]) == ("ingest", 2, 3600)
+    assert environment == {
+        "TIDEMARK_VERSION": plan.trials[0].version,
+        "TIDEMARK_PACKAGE": plan.trials[0].package,
+        "TIDEMARK_RECORDS": "1000",
+        "TIDEMARK_JOBS": str(plan.suite.test("compaction").jobs),
+        "TIDEMARK_SEED": str(plan.seed),
+        "TIDEMARK_DATA": f"s3://results/work/{RUN}/001/data",
+        "TIDEMARK_DEADLINE_SECONDS": "3595",
+    }
+
+
+def test_classify_stop_takes_a_cause_that_is_no_json(world):
+    answer = world.call(
+        classify_stop, {"index": 3, "failure": {"Error": "ECS.AmazonECSException", "Cause": "{"}}
+    )
+
+    assert (answer["index"], answer["status"]) == (3, "failed")
+
+
+def test_collect_rates_reads_the_trials_own_streams_over_its_own_window(world):
+    log(world)
+
+    assert collect(world) == {"complete": True, "wait_seconds": 0, "status": "ok"}
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["rates"][0]["value"] == 150.0
+    assert stored["environments"] == [{"cpu_model": "Epyc", "arch": "x86_64"}]
+    _, group, start, end = world.logs.asked[0]
+    assert group == "/Tidemark/rocksdb"
+    assert end - start == pytest.approx(60 + 120)
+
+
+def test_collect_rates_waits_longer_and_longer_for_logs_that_are_late(world):
+    log(world, rates=("100.0",))
+
+    waits = [collect(world, attempt=attempt)["wait_seconds"] for attempt in range(1, 7)]
+
+    assert waits == [2, 4, 8, 16, 30, 30]
+    assert not [key for key in world.bucket.objects if "measured" in key]
+
+
+def test_after_the_deadline_the_test_is_incomplete_and_names_the_task(world):
+    log(world, rates=("100.0",))
+
+    assert collect(world, now="2026-11-20T12:51:00.000Z")["status"] == "incomplete"
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["reason"] == "task 1 (t1) logged 0 of 1 lines of ingest_rate"
+    assert stored["rates"][0]["value"] is None
+
+
+def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
+    log(world)
+
+    assert collect(world, statuses=("ok", "failed"))["status"] == "failed"
+    assert world.json(f"work/{RUN}/001/measured/ingest.json")["rates"][0]["value"] is None
+
+
+def test_restore_system_deletes_the_data_of_its_trial_only(world):
+    for key in ("001/data/a", "001/data/b/c", "001/measured/ingest.json", "002/data/a"):
+        world.bucket.write(f"work/{RUN}/{key}", b"")
+
+    world.call(restore_system, TRIAL)
+
+    assert [key for key in world.bucket.objects if key.startswith("work/")] == [
+        f"work/{RUN}/001/measured/ingest.json",
+        f"work/{RUN}/002/data/a",
+    ]
+
+
+def test_record_trial_sends_each_rate_to_cloudwatch_once(world, capsys):
+    measure(world)
+    world.call(record_trial, {**TRIAL, "failure": None})
+
+    metrics = [
+        json.loads(line) for line in capsys.readouterr().out.splitlines() if '"_aws"' in line
+    ]
+    assert [(m["suite"], m["test"]) for m in metrics] == [
+        ("rocksdb", "ingest"),
+        ("rocksdb", "compaction"),
+    ]
+    (directive,) = metrics[0]["_aws"]["CloudWatchMetrics"]
+    assert directive["Namespace"] == "Tidemark"
+    assert sorted(directive["Dimensions"][0]) == ["suite", "test", "version"]
+    assert metrics[0]["ingest_rate"] == [150.0]
+
+
+def test_a_test_that_did_not_run_is_skipped_because_of_the_one_that_failed(world):
+    log(world)
+    collect(world, statuses=("ok", "failed"))
+
+    answer = world.call(record_trial, {**TRIAL, "failure": None})
+
+    stored = world.json(f"runs/{RUN}/trials/001.json")
+    assert answer["status"] == stored["status"] == "failed"
+    assert [(test["test"], test["status"]) for test in stored["tests"]] == [
+        ("ingest", "failed"),
+        ("compaction", "skipped"),
+    ]
+    assert stored["tests"][1]["reason"] == "ingest failed"
+
+
+def rows(world, table):
+    (key,) = [key for key in world.bucket.objects if key.startswith(f"tables/{table}/")]
+    assert key == f"tables/{table}/suite=rocksdb/year=2026/{RUN}.jsonl.gz"
+    text = gzip.decompress(world.bucket.objects[key]).decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_record_rates_folds_the_trials_and_again_changes_nothing(world):
+    measure(world, 1)
+    measure(world, 2)
+
+    answer = world.call(record_rates, {"run_id": RUN})
+    before = dict(world.bucket.objects)
+
+    assert answer == {"rates": 4, "samples": 2 * (2 + 8)}
+    assert [(row["trial"], row["metric"], row["value"]) for row in rows(world, "rates")] == [
+        (1, "ingest_rate", 150.0),
+        (1, "compaction_rate", 150.0),
+        (2, "ingest_rate", 150.0),
+        (2, "compaction_rate", 150.0),
+    ]
+    assert rows(world, "rates")[0]["cpu_model"] == "Epyc"
+    assert len(rows(world, "task_rates")) == answer["samples"]
+    assert world.call(record_rates, {"run_id": RUN}) == answer
+    assert world.bucket.objects == before
+
+
+def test_a_trial_without_rates_still_has_its_rows(world):
+    world.call(record_trial, {**TRIAL, "failure": FAILURE})
+
+    world.call(record_rates, {"run_id": RUN})
+
+    assert [(row["metric"], row["value"], row["status"]) for row in rows(world, "rates")] == [
+        ("ingest_rate", None, "skipped"),
+        ("compaction_rate", None, "skipped"),
+    ]
+
+
+def test_publish_report_gives_rates_in_version_order_with_the_change(world):
+    measure(world, 1)
+    measure(world, 2)
+
+    keys = world.call(publish_report, {"run_id": RUN})
+
+    summary = world.json(keys["summary"])
+    assert [(rate["version"], rate["metric"], rate["change"]) for rate in summary] == [
+        ("9.0.0", "ingest_rate", None),
+        ("9.8.4", "ingest_rate", 0.0),
+        ("9.0.0", "compaction_rate", None),
+        ("9.8.4", "compaction_rate", 0.0),
+    ]
+    report = world.bucket.objects[keys["report"]].decode()
+    assert "| 9.8.4 | ingest_rate | 150.0 records/s |  | 2 | 1 of 1 | +0.00% |" in report
+    assert "Machine: Epyc, x86_64" in report
+
+
+def outcome(world, *, run_id=RUN, failure=None, given=None):
+    return world.call(
+        record_outcome,
+        {
+            **EXECUTION,
+            "run_id": run_id,
+            "now": "2026-11-20T13:00:00.000Z",
+            "input": given or {"suite": "rocksdb"},
+            "failure": failure,
+        },
+    )
+
+
+def test_a_run_whose_trials_all_gave_rates_is_complete(world):
+    measure(world, 1)
+    measure(world, 2)
+
+    assert outcome(world)["status"] == "complete"
+    (row,) = rows(world, "runs")
+    assert (row["status"], row["trials_done"], row["ended_at"]) == (
+        "complete",
+        2,
+        "2026-11-20 13:00:00.000",
+    )
+
+
+def test_a_run_with_a_trial_short_is_incomplete_and_says_why(world):
+    measure(world, 1)
+    world.call(record_trial, {"run_id": RUN, "trial": 2, "failure": FAILURE})
+
+    ended = outcome(world)
+
+    assert ended["status"] == "incomplete"
+    assert "1 of 2 trials gave no rates; the first is trial 2" in ended["reason"]
+
+
+def test_a_run_whose_execution_failed_is_failed_with_the_functions_words(world):
+    measure(world, 1)
+    said = {"Error": "QueryFailed", "Cause": json.dumps({"errorMessage": "the query ended"})}
+
+    ended = outcome(world, failure=said)
+
+    assert (ended["status"], ended["reason"]) == ("failed", "QueryFailed: the query ended")
+
+
+def test_a_refused_input_is_rejected_with_the_sentence_alone(world):
+    sentence = "suite: 'x' is not known; there are rocksdb"
+    refused = {
+        "Error": "Refused",
+        "Cause": json.dumps({"errorMessage": sentence, "errorType": "Refused"}),
+    }
+
+    ended = outcome(world, run_id=None, failure=refused, given={"suite": "x"})
+
+    assert (ended["status"], ended["reason"], ended["suite"]) == ("rejected", sentence, "x")
+    assert world.json(f"runs/{ended['run_id']}/outcome.json") == ended

@@ -1,0 +1,71 @@
+import pytest
+
+from suites.files import FOLDER, read_suite, read_suites
+from suites.refusal import Refused
+from suites.versions import version_order
+
+ROCKSDB = (FOLDER / "rocksdb.yaml").read_text(encoding="utf-8")
+
+
+def refusal_of(tmp_path, text, name="rocksdb.yaml"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(Refused) as refused:
+        read_suite(path)
+    return str(refused.value)
+
+
+def test_every_suite_that_ships_is_a_suite_with_queries_that_exist():
+    queries = {path.stem for path in (FOLDER.parent / "queries" / "logs").glob("*.cwli")}
+
+    for suite in read_suites().values():
+        for test in suite.tests:
+            for metric in test.metrics:
+                assert {metric.query, metric.samples} <= queries
+
+
+def test_an_unknown_key_is_refused_by_name(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB + "colour: blue\n")
+
+    assert sentence.startswith("rocksdb.yaml: colour: unknown field; known are name, title, ")
+
+
+def test_an_unknown_key_deep_inside_is_refused_by_its_place(tmp_path):
+    text = ROCKSDB.replace("    jobs: 1\n", "    jobs: 1\n    job: 1\n", 1)
+
+    assert refusal_of(tmp_path, text) == (
+        "rocksdb.yaml: tests.0.job: unknown field; "
+        "known are name, jobs, timeout_seconds, seconds_per_million_records, metrics"
+    )
+
+
+def test_text_that_is_no_yaml_is_refused(tmp_path):
+    assert refusal_of(tmp_path, "a: [").startswith("rocksdb.yaml: no YAML: ")
+
+
+def test_a_version_outside_its_form_is_refused(tmp_path):
+    sentence = refusal_of(
+        tmp_path, ROCKSDB.replace("  7.4.4: 0.3.2", "  7.4: 0.3.2\n  7.4.4: 0.3.2")
+    )
+
+    assert "versions" in sentence
+
+
+def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.0.0", "[8.8.2, 9.0.0"))
+
+    assert sentence.startswith("rocksdb.yaml: defaults.versions: '8.8.2' is not among 7.4.4, ")
+
+
+def test_a_file_is_named_as_its_suite(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB, name="rocks.yaml")
+
+    assert sentence == "rocks.yaml: name: 'rocksdb' is not the file's name, 'rocks'"
+
+
+def test_versions_sort_as_numbers_do():
+    versions = ["9.10.0", "9.8.4", "10.0.0", "9.8.4-rc1", "8.8.1"]
+
+    assert sorted(versions, key=version_order) == [
+        "8.8.1", "9.8.4", "9.8.4-rc1", "9.10.0", "10.0.0",
+    ]  # fmt: skip

@@ -1,0 +1,104 @@
+import pytest
+
+from suites.files import read_suites
+from suites.refusal import Refused
+from suites.request import settle
+
+SUITES = read_suites()
+
+
+def test_what_is_left_open_is_settled_by_the_suite():
+    settled = settle({"suite": "rocksdb"}, SUITES)
+
+    assert settled.versions == ("8.8.1", "9.0.0", "9.8.4")
+    assert (settled.repetitions, settled.baseline, settled.trigger) == (3, None, "console")
+
+
+def test_what_is_asked_for_is_kept():
+    asked = {
+        "suite": "rocksdb",
+        "versions": ["9.0.0", "8.8.1"],
+        "baseline": "8.8.1",
+        "repetitions": 7,
+        "tasks": 2,
+        "records": 5000,
+        "note": "why",
+        "trigger": "cli",
+    }
+
+    settled = settle(asked, SUITES)
+
+    assert settled.model_dump(mode="json") == asked
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ("rocksdb", 'input: expected an object such as {"suite": "rocksdb"}'),
+        ({}, "suite: required, but missing"),
+        ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            {"suite": "rocksdb", "repetition": 3},
+            "repetition: unknown field; known are suite, versions, baseline, repetitions, tasks, "
+            "records, note, trigger",
+        ),
+        (
+            {"suite": "rocksdb", "versions": []},
+            "versions: [] is not accepted: List should have at least 1 item after validation, "
+            "not 0",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["9.0.0", "9.0.0"]},
+            "versions: 9.0.0 stands twice; name each version once",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ['9.0" | filter 1']},
+            "versions: '9.0\" | filter 1' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["../x"]},
+            "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["9.0.0\n"]},
+            "versions: '9.0.0\\n' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["9.9.9"]},
+            "versions: 9.9.9 has no rocksdict wheel for this Python; those that have one are "
+            "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "baseline": "7.4.4"},
+            "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.0.0, 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "repetitions": 0},
+            "repetitions: 0 is not accepted: Input should be greater than or equal to 1",
+        ),
+        (
+            {"suite": "rocksdb", "repetitions": 100000},
+            "repetitions: 100000 is not accepted: Input should be less than or equal to 100",
+        ),
+        (
+            {"suite": "rocksdb", "tasks": True},
+            "tasks: True is not accepted: Input should be a valid integer",
+        ),
+        (
+            {"suite": "rocksdb", "records": "many"},
+            "records: 'many' is not accepted: Input should be a valid integer",
+        ),
+    ],
+)
+def test_a_bad_input_is_refused_in_one_sentence_that_names_its_field(asked, sentence):
+    with pytest.raises(Refused) as refused:
+        settle(asked, SUITES)
+
+    assert str(refused.value) == sentence
+
+
+def test_a_long_value_is_shortened_in_its_refusal():
+    with pytest.raises(Refused) as refused:
+        settle({"suite": "rocksdb", "note": "x" * 1000}, SUITES)
+
+    assert len(str(refused.value)) < 160
