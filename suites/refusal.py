@@ -42,7 +42,7 @@ def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
         field = model.model_fields.get(str(part)) if isinstance(part, str) else None
         nested = _model_in(field.annotation) if field else None
         model = nested or model
-    return list(model.model_fields)
+    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 (any annotation)

@@ -1,0 +1,38 @@
+"""The synthesised template, once for all tests: each synth takes seconds."""
+
+import json
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from cdk.app import build
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory):
+    return build(App(outdir=str(tmp_path_factory.mktemp("assembly"))))
+
+
+@pytest.fixture(scope="session")
+def template(stack):
+    return Template.from_stack(stack)
+
+
+@pytest.fixture(scope="session")
+def template_file(template, tmp_path_factory):
+    path = tmp_path_factory.mktemp("template") / "template.json"
+    path.write_text(json.dumps(template.to_json()))
+    return path
+
+
+@pytest.fixture(scope="session")
+def policies(template):
+    """Each role's statements by the role's logical id, as text and as written."""
+    found = {}
+    for policy in template.find_resources("AWS::IAM::Policy").values():
+        properties = policy["Properties"]
+        for role in properties["Roles"]:
+            statements = properties["PolicyDocument"]["Statement"]
+            found.setdefault(role["Ref"], []).extend(statements)
+    return found

@@ -1,0 +1,264 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from aws_cdk.assertions import Match
+
+from cdk.workflow import _FUNCTIONS, _module
+
+
+def actions(statement):
+    listed = statement["Action"]
+    return [listed] if isinstance(listed, str) else listed
+
+
+def resources(statement):
+    listed = statement["Resource"]
+    return listed if isinstance(listed, list) else [listed]
+
+
+def cfn_lint(path):
+    found = subprocess.run(
+        # W3005 is about DependsOn that CDK writes itself.
+        [Path(sys.executable).with_name("cfn-lint"), "--ignore-checks", "W3005", "--", path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_cfn_lint_finds_nothing(template_file):
+    assert cfn_lint(template_file) == (0, "")
+
+
+def test_cfn_lint_finds_nothing_in_the_trial_but_that_its_time_limit_is_an_expression(
+    template_file, tmp_path
+):
+    template = json.loads(template_file.read_text())
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::StepFunctions::StateMachine":
+            resource.pop("Metadata", None)
+            text = resource["Properties"]["DefinitionString"]
+            number = text.replace('"{% $test.timeout_seconds %}"', "60")
+            resource["Properties"]["DefinitionString"] = number
+    path = tmp_path / "template.json"
+    path.write_text(json.dumps(template))
+
+    assert cfn_lint(path) == (0, "")
+
+
+def test_the_bucket_is_private_encrypted_and_outlives_the_stack(template):
+    template.has_resource(
+        "AWS::S3::Bucket",
+        {
+            "DeletionPolicy": "Retain",
+            "Properties": {
+                "PublicAccessBlockConfiguration": {
+                    "BlockPublicAcls": True,
+                    "BlockPublicPolicy": True,
+                    "IgnorePublicAcls": True,
+                    "RestrictPublicBuckets": True,
+                },
+                "BucketEncryption": Match.any_value(),
+            },
+        },
+    )
+
+
+def test_working_data_expires_after_two_days_and_nothing_else_does(template):
+    (bucket,) = template.find_resources("AWS::S3::Bucket").values()
+    rules = bucket["Properties"]["LifecycleConfiguration"]["Rules"]
+
+    expiring = [rule for rule in rules if "ExpirationInDays" in rule]
+    assert [(rule["Prefix"], rule["ExpirationInDays"]) for rule in expiring] == [("work/", 2)]
+
+
+def test_the_bucket_and_the_topic_refuse_plain_http(template):
+    for kind in ("AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"):
+        template.has_resource_properties(
+            kind,
+            {
+                "PolicyDocument": {
+                    "Statement": Match.array_with(
+                        [
+                            Match.object_like(
+                                {
+                                    "Effect": "Deny",
+                                    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+                                }
+                            )
+                        ]
+                    )
+                }
+            },
+        )
+
+
+def test_there_is_one_function_for_each_state_with_its_handler(template):
+    functions = template.find_resources("AWS::Lambda::Function").values()
+
+    assert {function["Properties"]["Handler"] for function in functions} == {
+        f"lambdas.{_module(state)}.handler" for state in _FUNCTIONS
+    }
+
+
+def test_every_function_has_a_time_limit_pinned_layer_and_logs_that_expire(template):
+    for function in template.find_resources("AWS::Lambda::Function").values():
+        properties = function["Properties"]
+        assert properties["Timeout"] <= 240
+        (layer,) = properties["Layers"]
+        assert "AWSLambdaPowertoolsPythonV3-python313-arm64:27" in json.dumps(layer)
+        assert "LogGroup" in properties["LoggingConfig"]
+    for group in template.find_resources("AWS::Logs::LogGroup").values():
+        assert group["Properties"]["RetentionInDays"] == 30
+
+
+def test_a_function_times_out_before_its_state_does(template):
+    limits = {
+        function["Properties"]["Handler"]: function["Properties"]["Timeout"]
+        for function in template.find_resources("AWS::Lambda::Function").values()
+    }
+    for definition in definitions(template):
+        for name, state in states_of(definition):
+            if state.get("Resource", "").endswith("lambda:invoke"):
+                assert limits[f"lambdas.{_module(name)}.handler"] < state["TimeoutSeconds"]
+
+
+def test_tasks_run_on_fargate_as_the_suite_says_and_log_by_stream_prefix(template):
+    template.has_resource_properties(
+        "AWS::ECS::TaskDefinition",
+        {
+            "RequiresCompatibilities": ["FARGATE"],
+            "Cpu": "2048",
+            "Memory": "8192",
+            "ContainerDefinitions": [
+                Match.object_like(
+                    {
+                        "Name": "rocksdb",
+                        "EntryPoint": ["python", "-m", "rocksdb_workload"],
+                        "DockerLabels": {"tidemark.workload": "rocksdb"},
+                        "LogConfiguration": Match.object_like(
+                            {"Options": Match.object_like({"awslogs-stream-prefix": "rocksdb"})}
+                        ),
+                    }
+                )
+            ],
+        },
+    )
+
+
+def test_there_is_no_nat_gateway_and_nothing_comes_in(template):
+    template.resource_count_is("AWS::EC2::NatGateway", 0)
+    template.resource_count_is("AWS::EC2::SecurityGroupIngress", 0)
+    (group,) = template.find_resources("AWS::EC2::SecurityGroup").values()
+    assert "SecurityGroupIngress" not in group["Properties"]
+
+
+# An action on every resource, with the reason why it cannot be narrower.
+WILDCARDS = {
+    "ecs:StopTask": "the tasks do not exist yet; a condition keeps it to our cluster",
+    "ecs:DescribeTasks": "the tasks do not exist yet; a condition keeps it to our cluster",
+    "logs:GetQueryResults": "a query has no ARN",
+    "ecr:GetAuthorizationToken": "the token is the account's, not a repository's",
+}
+
+
+def test_no_statement_has_a_wildcard_without_a_reason(policies):
+    for statements in policies.values():
+        for statement in statements:
+            assert not [action for action in actions(statement) if action == "*"]
+            if "*" in resources(statement):
+                assert set(actions(statement)) <= set(WILDCARDS)
+
+
+def test_ecs_wildcards_are_kept_to_the_cluster(policies):
+    found = [
+        statement
+        for statements in policies.values()
+        for statement in statements
+        if "ecs:StopTask" in actions(statement)
+    ]
+
+    assert found
+    assert all("ecs:cluster" in statement["Condition"]["ArnEquals"] for statement in found)
+
+
+def test_a_function_may_only_do_what_its_state_needs(policies):
+    def of(state):
+        (role,) = [role for role in policies if f"Functions{state}ServiceRole" in role]
+        return {action for statement in policies[role] for action in actions(statement)}
+
+    assert of("PlanRun") == {"s3:PutObject"}
+    assert of("PrepareTrial") == {"s3:GetObject"}
+    assert of("ChooseTrial") == {"s3:GetObject", "s3:PutObject", "s3:ListBucket"}
+    assert of("RestoreSystem") == {"s3:DeleteObject", "s3:ListBucket"}
+    assert of("CollectRates") == {
+        "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults",
+    }  # fmt: skip
+    assert not [role for role in policies if "FunctionsClassifyStopServiceRole" in role]
+
+
+def test_listing_is_kept_to_prefixes(policies):
+    for statements in policies.values():
+        for statement in statements:
+            if actions(statement) == ["s3:ListBucket"]:
+                assert statement["Condition"]["StringLike"]["s3:prefix"]
+
+
+def definitions(template):
+    """Both definitions, with a word in place of each substitution's value."""
+    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+        text = machine["Properties"]["DefinitionString"]
+        assert isinstance(text, str)
+        yield json.loads(text)
+
+
+def states_of(definition):
+    for name, state in definition["States"].items():
+        yield name, state
+        if "ItemProcessor" in state:
+            yield from states_of(state["ItemProcessor"])
+
+
+def test_every_placeholder_of_a_definition_is_filled(template):
+    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+        text = machine["Properties"]["DefinitionString"]
+        placeholders = {part.split("}")[0] for part in text.split("${")[1:]}
+        assert placeholders == set(machine["Properties"]["DefinitionSubstitutions"])
+
+
+def test_every_task_has_a_time_limit_and_no_retry_hides_a_regression(template):
+    for definition in definitions(template):
+        assert definition["TimeoutSeconds"] > 0
+        for _, state in states_of(definition):
+            if state["Type"] == "Task":
+                assert "TimeoutSeconds" in state
+            for retry in state.get("Retry", []):
+                assert not {"States.ALL", "States.TaskFailed"} & set(retry["ErrorEquals"])
+
+
+def test_tasks_are_run_by_the_full_arn_of_their_definition(template):
+    (function,) = [
+        function["Properties"]
+        for function in template.find_resources("AWS::Lambda::Function").values()
+        if function["Properties"]["Handler"] == "lambdas.prepare_trial.handler"
+    ]
+    systems = json.dumps(function["Environment"]["Variables"]["SYSTEMS"])
+    (definition,) = template.find_resources("AWS::ECS::TaskDefinition")
+
+    assert f'{{"Ref": "{definition}"}}' in systems
+
+
+@pytest.mark.parametrize("name", ["trial", "workflow"])
+def test_asl_validator_accepts_the_definition(name):
+    found = subprocess.run(
+        ["node_modules/.bin/asl-validator", f"cdk/{name}.asl.json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert found.returncode == 0, found.stdout + found.stderr
