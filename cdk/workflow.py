@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from aws_cdk import Aws, CfnResource, Duration, RemovalPolicy, Stack
 from aws_cdk.aws_iam import Effect, IRole, PolicyStatement
-from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, LoggingFormat, Runtime
+from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime
 from aws_cdk.aws_logs import LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
@@ -42,7 +42,7 @@ class Needs:
     timeout_seconds: int = 30
 
 
-_FUNCTIONS: Mapping[str, Needs] = {
+FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(writes=["runs/*/plan.json"]),
     "ChooseTrial": Needs(
         reads=["runs/*/plan.json"], writes=["runs/*/trials/*"], lists=["runs/*/trials/*"]
@@ -98,7 +98,7 @@ class Functions(Construct):
         self._settings, self._bucket, self._tests = settings, bucket, tests
         self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
         self.by_state = {
-            state: self._function(state, code, needs) for state, needs in _FUNCTIONS.items()
+            state: self._function(state, code, needs) for state, needs in FUNCTIONS.items()
         }
 
     def _function(self, state: str, code: Code, needs: Needs) -> Function:
@@ -108,12 +108,11 @@ class Functions(Construct):
             runtime=Runtime.PYTHON_3_13,
             architecture=Architecture.ARM_64,
             code=code,
-            handler=f"lambdas.{_module(state)}.handler",
+            handler=f"lambdas.{module_of(state)}.handler",
             layers=[self._layer],
             memory_size=512,
             timeout=Duration.seconds(needs.timeout_seconds),
             environment=self._environment(),
-            logging_format=LoggingFormat.JSON,
             log_group=LogGroup(
                 self,
                 f"{state}Logs",
@@ -261,7 +260,7 @@ class Workflow(Construct):
         return machine
 
 
-def _module(state: str) -> str:
+def module_of(state: str) -> str:
     """Return the module of a state's function: ``plan_run`` for ``PlanRun``."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in state)[1:]
 

@@ -19,11 +19,21 @@ class TaskResult(Frozen):
     exit_code: int | None = None
     stop_category: str | None = None
     reason: str = ""
+    started_at: datetime | None = None
+    """None if it never started. Step Functions gives times of tasks as epoch milliseconds."""
+    stopped_at: datetime | None = None
 
     @property
     def task_id(self) -> str | None:
         """The last part of the ARN, by which log streams are named."""
         return self.task_arn.rsplit("/", 1)[-1] if self.task_arn else None
+
+    @property
+    def seconds(self) -> float:
+        """How long it ran [s]."""
+        if self.started_at is None or self.stopped_at is None:
+            return 0.0
+        return (self.stopped_at - self.started_at).total_seconds()
 
 
 class Sample(Frozen):

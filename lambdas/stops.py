@@ -45,6 +45,8 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
         exit_code=exit_code,
         stop_category=category,
         reason=_sentence(index, words),
+        started_at=task.get("StartedAt"),
+        stopped_at=task.get("StoppedAt"),
     )
 
 

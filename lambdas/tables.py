@@ -69,6 +69,7 @@ def sample_rows(trials: Iterable[TrialResult]) -> Iterator[Row]:
                     "value": sample.value,
                     "value_text": sample.value_text,
                     "records": sample.records,
+                    "seconds": task.seconds,
                     "exit_code": task.exit_code,
                     "stop_category": task.stop_category,
                     "schema": SCHEMA,
@@ -96,6 +97,9 @@ def run_row(
         "trials_planned": len(plan.trials),
         "trials_done": sum(trial.status == "ok" for trial in trials),
         "seed": plan.seed,
+        "task_seconds": sum(
+            task.seconds for trial in trials for test in trial.tests for task in test.tasks
+        ),
         "execution_arn": plan.execution_arn,
         "suite_digest": plan.suite_digest,
         "schema": SCHEMA,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import boto3
@@ -21,7 +21,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The endpoint URL; by name, since moto tells S3 paths from virtual hosts by ``localhost``."""
+        """The endpoint URL, by name: moto takes S3 buckets from the path of ``localhost`` only."""
         return f"http://localhost:{self.port}"
 
     def client(self, service: str) -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
@@ -39,13 +39,12 @@ class Endpoint:
         }
 
 
-@lru_cache(maxsize=None)
+@cache
 def _client(url: str, service: str) -> Any:  # noqa: ANN401
     # One attempt: a retry would hide a fault of the local cloud behind a delay.
-    config = Config(
-        retries={"total_max_attempts": 1}, max_pool_connections=64, read_timeout=3600
-    )
-    return boto3.client(
+    config = Config(retries={"total_max_attempts": 1}, max_pool_connections=64, read_timeout=3600)
+    session: Any = boto3.Session()  # its stubs know only services written out
+    return session.client(
         service,
         endpoint_url=url,
         region_name=REGION,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from aws_cdk.assertions import Match
 
-from cdk.workflow import _FUNCTIONS, _module
+from cdk.workflow import FUNCTIONS, module_of
 
 
 def actions(statement):
@@ -101,7 +101,7 @@ def test_there_is_one_function_for_each_state_with_its_handler(template):
     functions = template.find_resources("AWS::Lambda::Function").values()
 
     assert {function["Properties"]["Handler"] for function in functions} == {
-        f"lambdas.{_module(state)}.handler" for state in _FUNCTIONS
+        f"lambdas.{module_of(state)}.handler" for state in FUNCTIONS
     }
 
 
@@ -124,7 +124,7 @@ def test_a_function_times_out_before_its_state_does(template):
     for definition in definitions(template):
         for name, state in states_of(definition):
             if state.get("Resource", "").endswith("lambda:invoke"):
-                assert limits[f"lambdas.{_module(name)}.handler"] < state["TimeoutSeconds"]
+                assert limits[f"lambdas.{module_of(name)}.handler"] < state["TimeoutSeconds"]
 
 
 def test_tasks_run_on_fargate_as_the_suite_says_and_log_by_stream_prefix(template):

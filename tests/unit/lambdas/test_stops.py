@@ -15,6 +15,8 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
             "StopCode": stop_code,
             "StoppedReason": reason,
             "Containers": [container],
+            "StartedAt": 1593617144436,
+            "StoppedAt": 1593617145936,
         }
     )
 
@@ -59,6 +61,7 @@ def test_a_stopped_task_is_classified_from_its_description(cause, category, word
 
     assert (task.status, task.stop_category, task.reason) == ("failed", category, words)
     assert task.task_id == "0123"
+    assert task.seconds == 1.5
 
 
 def test_a_task_without_exit_code_is_a_failure():

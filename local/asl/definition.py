@@ -1,0 +1,355 @@
+"""State machines: their Amazon States Language text, checked in full and read into objects."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_pascal
+
+from local.asl.errors import ALL
+from local.asl.jsonata import Template, is_expression
+from local.asl.payload import Json, parse
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}")
+
+
+class InvalidDefinition(ValueError):
+    """A definition that breaks the language or uses a part that is not supported here."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        listed = ", ".join(f"SCHEMA_VALIDATION_FAILED: {problem}" for problem in problems)
+        super().__init__(f"Invalid State Machine Definition: '{listed}'")
+
+
+def _template(value: Json) -> Template:
+    template = Template(value)
+    if problems := "; ".join(template.problems()):
+        raise ValueError(problems)
+    return template
+
+
+def _assignments(value: Json) -> Template:
+    if not isinstance(value, dict):
+        raise ValueError("an object of variables is expected")
+    for name in value:
+        if not _VARIABLE.fullmatch(name) or name == "states":
+            raise ValueError(f"{name!r} is no name for a variable")
+    return _template(value)
+
+
+def _or_expression(what: str, accepts: Callable[[Json], bool]) -> PlainValidator:
+    def read(value: Json) -> Template:
+        if not is_expression(value) and not accepts(value):
+            raise ValueError(f"{what} or an expression is expected, not {value!r}")
+        return _template(value)
+
+    return PlainValidator(read)
+
+
+def _whole(least: int) -> PlainValidator:
+    def accepts(value: Json) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+    return _or_expression(f"a whole number from {least}", accepts)
+
+
+AnyValue: TypeAlias = Annotated[Template | None, PlainValidator(_template)]
+Assignments: TypeAlias = Annotated[Template, PlainValidator(_assignments)]
+Text: TypeAlias = Annotated[
+    Template, _or_expression("a string", lambda value: isinstance(value, str))
+]
+Truth: TypeAlias = Annotated[
+    Template, _or_expression("true, false", lambda value: isinstance(value, bool))
+]
+Count: TypeAlias = Annotated[Template, _whole(0)]
+Seconds: TypeAlias = Annotated[int, Field(ge=1)]
+Errors: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class _Fields(BaseModel):
+    """An object of the language: exactly these fields, in Pascal case, and a Comment."""
+
+    model_config = ConfigDict(alias_generator=to_pascal, extra="forbid", frozen=True, strict=True)
+
+    comment: str = ""
+
+
+class Result(_Fields):
+    """What a state leaves behind, and the state that follows, if any does."""
+
+    assign: Assignments = Template({})
+    output: AnyValue = None  # None: the state's own
+    next: str | None = None
+
+
+class Onward(Result):
+    """A result with either ``Next`` or ``End``."""
+
+    end: Literal[True] | None = None
+
+    @model_validator(mode="after")
+    def _goes_one_way(self) -> Onward:
+        if (self.next is None) == (self.end is None):
+            raise ValueError("either Next or End is expected")
+        return self
+
+
+class Retrier(_Fields):
+    """When, how often and after how many seconds a failed state is repeated."""
+
+    error_equals: Errors
+    interval_seconds: Seconds = 1
+    max_attempts: Annotated[int, Field(ge=0)] = 3
+    backoff_rate: Annotated[float, Field(ge=1)] = 2.0
+    max_delay_seconds: Seconds | None = None
+    jitter_strategy: Literal["FULL", "NONE"] = "NONE"
+
+    def delay(self, attempt: int) -> float:
+        """Return the seconds before repetition ``attempt``, counted from 0, without jitter."""
+        longest = math.inf if self.max_delay_seconds is None else self.max_delay_seconds
+        return min(self.interval_seconds * self.backoff_rate**attempt, longest)
+
+
+class Catcher(Result):
+    """Where a failed state goes on."""
+
+    error_equals: Errors
+    next: str
+
+
+class Rule(Result):
+    """One alternative of a Choice."""
+
+    condition: Truth
+    next: str
+
+
+class Handled(Onward):
+    """A state whose errors may be retried and caught."""
+
+    retry: tuple[Retrier, ...] = ()
+    catch: tuple[Catcher, ...] = ()
+
+
+class Pass(Onward):
+    """Hands on its input or Output."""
+
+    type: Literal["Pass"]
+
+
+class Wait(Onward):
+    """Passes time."""
+
+    type: Literal["Wait"]
+    seconds: Count
+
+
+class Choice(Result):
+    """Goes on by the first rule that holds, else by Default."""
+
+    type: Literal["Choice"]
+    choices: Annotated[tuple[Rule, ...], Field(min_length=1)]
+    next: str | None = Field(default=None, alias="Default")
+
+
+class Succeed(_Fields):
+    """Ends its machine well."""
+
+    type: Literal["Succeed"]
+    output: AnyValue = None
+    assign: ClassVar[Template] = Template({})
+    next: ClassVar[None] = None
+
+
+class Fail(_Fields):
+    """Ends its machine with an error."""
+
+    type: Literal["Fail"]
+    error: Text
+    cause: Text = Template("")
+
+
+class Task(Handled):
+    """Calls the integration that its Resource names."""
+
+    type: Literal["Task"]
+    resource: str
+    arguments: AnyValue = None
+    timeout_seconds: Annotated[Template | None, _whole(1)] = None
+
+
+class Map(Handled):
+    """Runs a machine for each item of an array."""
+
+    type: Literal["Map"]
+    items: AnyValue = None
+    item_selector: AnyValue = None
+    max_concurrency: Count = Template(0)
+    item_processor: Processor
+
+
+State: TypeAlias = Annotated[
+    Pass | Wait | Choice | Succeed | Fail | Task | Map, Field(discriminator="type")
+]
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class Machine(_Fields):
+    """States, and the first of them."""
+
+    start_at: str
+    states: dict[Name, State]
+
+
+class _Inline(_Fields):
+    mode: Literal["INLINE"]
+
+
+class Processor(Machine):
+    """The machine that a Map runs for each item."""
+
+    processor_config: _Inline = _Inline.model_construct()
+
+
+class StateMachine(Machine):
+    """A whole definition."""
+
+    query_language: Literal["JSONata"]
+    timeout_seconds: Seconds | None = None
+
+
+def read_definition(text: str, resources: Collection[str]) -> StateMachine:
+    """
+    Read a state machine.
+
+    Parameters
+    ----------
+    text
+        The definition: JSON in the Amazon States Language, with JSONata as its QueryLanguage.
+    resources
+        The Task resources that there are integrations for.
+
+    Raises
+    ------
+    InvalidDefinition
+        Naming each problem and, as a path, its state and field: those of form or, when there
+        are none, those of sense, such as a Next that names no state.
+    """
+    try:
+        parse(text)  # stricter than pydantic: no key twice, no NaN
+        machine = StateMachine.model_validate_json(text)
+    except ValidationError as error:
+        raise InvalidDefinition([_sentence(problem) for problem in error.errors()]) from error
+    except ValueError as error:
+        raise InvalidDefinition([f"the definition is no JSON: {error}"]) from error
+    names = [name for level in _levels(machine) for name in level.states]
+    problems = [
+        *(f"the state name {name!r} is used twice" for name in names if names.count(name) > 1),
+        *_problems(machine, "", frozenset(), resources),
+    ]
+    if problems:
+        raise InvalidDefinition(list(dict.fromkeys(problems)))
+    return machine
+
+
+def _sentence(problem: Any) -> str:  # noqa: ANN401 (pydantic's ErrorDetails)
+    if problem["type"] == "extra_forbidden":
+        message = "this field is not supported"
+    else:
+        message = problem["msg"].removeprefix("Value error, ")
+    return f"{message} at {_path(problem['loc'])}"
+
+
+def _path(location: tuple[str | int, ...]) -> str:
+    # pydantic puts the Type, by which it chose the model, behind the name of a state.
+    fields = [
+        part for index, part in enumerate(location) if index < 2 or location[index - 2] != "States"
+    ]
+    return "/" + "/".join(map(str, fields))
+
+
+def _levels(machine: Machine) -> Iterator[Machine]:
+    yield machine
+    for state in machine.states.values():
+        if isinstance(state, Map):
+            yield from _levels(state.item_processor)
+
+
+def _problems(
+    machine: Machine, path: str, outer: frozenset[str], resources: Collection[str]
+) -> Iterator[str]:
+    if machine.start_at not in machine.states:
+        yield f"there is no state {machine.start_at!r} at {path}/StartAt"
+    reachable = _reachable(machine)
+    variables = frozenset(
+        name for state in machine.states.values() for name in _assigned_variables(state)
+    )
+    for name in sorted(variables & outer):
+        yield f"the variable {name!r} belongs to the machine around {path or '/'}"
+    for name, state in machine.states.items():
+        here = f"{path}/States/{name}"
+        if name not in reachable:
+            yield f"no other state leads to {here}"
+        for target in _targets(state):
+            if target not in machine.states:
+                yield f"there is no state {target!r} to go to from {here}"
+        if isinstance(state, Handled):
+            yield from _problems_of_handling(state, here)
+        if isinstance(state, Task) and state.resource not in resources:
+            accepted = ", ".join(sorted(resources))
+            yield f"{state.resource!r} is none of {accepted} at {here}/Resource"
+        if isinstance(state, Map):
+            yield from _problems(
+                state.item_processor, f"{here}/ItemProcessor", outer | variables, resources
+            )
+
+
+def _problems_of_handling(state: Handled, path: str) -> Iterator[str]:
+    for field, lists in (
+        ("Retry", [retrier.error_equals for retrier in state.retry]),
+        ("Catch", [catcher.error_equals for catcher in state.catch]),
+    ):
+        for index, names in enumerate(lists):
+            if ALL in names and (len(names) > 1 or index < len(lists) - 1):
+                yield f"{ALL} must be alone and last at {path}/{field}/{index}/ErrorEquals"
+
+
+def _reachable(machine: Machine) -> set[str]:
+    reached, ahead = set[str](), [machine.start_at]
+    while ahead:
+        name = ahead.pop()
+        if name in machine.states and name not in reached:
+            reached.add(name)
+            ahead.extend(_targets(machine.states[name]))
+    return reached
+
+
+def _results(state: State) -> Iterator[Result]:
+    if isinstance(state, Result):
+        yield state
+    if isinstance(state, Choice):
+        yield from state.choices
+    if isinstance(state, Handled):
+        yield from state.catch
+
+
+def _targets(state: State) -> Iterator[str]:
+    return filter(None, (result.next for result in _results(state)))
+
+
+def _assigned_variables(state: State) -> Iterator[str]:
+    for result in _results(state):
+        if isinstance(result.assign.source, dict):
+            yield from result.assign.source

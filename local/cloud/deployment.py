@@ -1,0 +1,169 @@
+"""Deploying the synthesised app into the one-machine cloud, as the CDK CLI would."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from suites.files import ROOT
+
+_SOURCES = ("cdk", "lambdas", "queries", "suites", "workloads", "cdk.json", "requirements.txt")
+_BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
+_BOOTSTRAP_VERSION = "30"
+
+
+class DeploymentFailed(RuntimeError):
+    """The app could not be synthesised, or its template not deployed; says why."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A deployed stack."""
+
+    name: str
+    outputs: Mapping[str, str]
+    functions: Sequence[str]
+    """Names of its Lambda functions, in the template's order."""
+
+    @property
+    def state_machine(self) -> str:
+        """ARN of the state machine of a run."""
+        return self.outputs["StateMachine"]
+
+    @property
+    def bucket(self) -> str:
+        """Name of the results bucket."""
+        return self.outputs["ResultsBucket"]
+
+
+def synthesise(state: Path) -> Path:
+    """Return the folder of the app's cloud assembly; made anew only if a source has changed."""
+    assembly = state / "assemblies" / _digest()
+    if not (assembly / "manifest.json").exists():
+        unfinished = assembly.with_suffix(f".{os.getpid()}")
+        _run_app(unfinished)
+        # Of two processes that synthesise at once, the second finds the work done.
+        if not (assembly / "manifest.json").exists():
+            unfinished.rename(assembly)
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return assembly
+
+
+def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
+    """Upload the assembly's assets and create its stack; DeploymentFailed if that fails."""
+    manifest = json.loads((assembly / "manifest.json").read_text(encoding="utf-8"))
+    stacks = {
+        name: artifact
+        for name, artifact in manifest["artifacts"].items()
+        if artifact["type"] == "aws:cloudformation:stack"
+    }
+    ((name, artifact),) = stacks.items()
+    _bootstrap(endpoint)
+    _upload(assembly, name, endpoint)
+    template = (assembly / artifact["properties"]["templateFile"]).read_text(encoding="utf-8")
+    return _create(name, template, endpoint)
+
+
+def _digest() -> str:
+    digest = hashlib.sha256(sys.version.encode())
+    for path in _source_files():
+        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _source_files() -> Iterator[Path]:
+    for source in _SOURCES:
+        path = ROOT / source
+        files = [path] if path.is_file() else sorted(path.rglob("*"))
+        yield from (file for file in files if file.is_file() and "__pycache__" not in file.parts)
+
+
+def _run_app(outdir: Path) -> None:
+    environment = {
+        **os.environ,
+        "CDK_OUTDIR": str(outdir),
+        # jsii runs on Node: that of the virtual environment, not an older one of the machine.
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
+    # -O leaves out jsii's checks of every argument's type; mypy has made them already.
+    done = subprocess.run(
+        [sys.executable, "-O", "-m", "cdk.app"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise DeploymentFailed(f"the CDK app could not be synthesised: {done.stderr.strip()}")
+
+
+def _bootstrap(endpoint: Endpoint) -> None:
+    """Create what ``cdk bootstrap`` leaves in an account that an assembly refers to."""
+    endpoint.client("ssm").put_parameter(
+        Name=_BOOTSTRAP, Value=_BOOTSTRAP_VERSION, Type="String", Overwrite=True
+    )
+    endpoint.client("s3").create_bucket(Bucket=_assets_bucket())
+
+
+def _assets_bucket() -> str:
+    return f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
+
+
+def _upload(assembly: Path, stack: str, endpoint: Endpoint) -> None:
+    """Upload the file assets. Images are not: a container's workload runs as a process here."""
+    assets = json.loads((assembly / f"{stack}.assets.json").read_text(encoding="utf-8"))
+    for asset in assets["files"].values():
+        source = assembly / asset["source"]["path"]
+        body = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
+        for destination in asset["destinations"].values():
+            endpoint.client("s3").put_object(
+                Bucket=_assets_bucket(), Key=destination["objectKey"], Body=body
+            )
+
+
+def _zipped(folder: Path) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    return packed.getvalue()
+
+
+def _create(name: str, template: str, endpoint: Endpoint) -> Stack:
+    cloudformation = endpoint.client("cloudformation")
+    cloudformation.create_stack(
+        StackName=name, TemplateBody=template, Capabilities=["CAPABILITY_IAM"]
+    )
+    (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if stack["StackStatus"] != "CREATE_COMPLETE":
+        raise DeploymentFailed(f"stack {name} is {stack['StackStatus']}")
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    wanted = {key: resource["Type"] for key, resource in json.loads(template)["Resources"].items()}
+    created = created_resources(name, endpoint)
+    # moto reports success for less than was asked for.
+    if missing := [f"{key} ({kind})" for key, kind in wanted.items() if key not in created]:
+        raise DeploymentFailed(f"stack {name} was created without {', '.join(missing)}")
+    functions = [created[key] for key, kind in wanted.items() if kind == "AWS::Lambda::Function"]
+    return Stack(name, outputs, functions)
+
+
+def created_resources(name: str, endpoint: Endpoint) -> dict[str, str]:
+    """Return the physical name of each resource that a stack has, by logical id."""
+    pages = endpoint.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        for page in pages.paginate(StackName=name)
+        for resource in page["StackResourceSummaries"]
+    }

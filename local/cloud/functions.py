@@ -1,0 +1,317 @@
+"""AWS Lambda on one machine: the function's own asset, run by AWS's own Python runtime.
+
+moto keeps the functions and answers the API; what an invocation does is replaced. Whatever of a
+function's configuration cannot be honoured here is refused by name when the function is created.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import tempfile
+import threading
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NoReturn
+
+from moto.awslambda.exceptions import InvalidParameterValueException, LambdaClientError
+from moto.awslambda.models import LambdaBackend, LambdaFunction
+from moto.awslambda.responses import LambdaResponse
+from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_backends
+from moto.cloudformation.exceptions import ValidationError
+from moto.core.config import default_user_config
+
+from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.logs import CloudWatchLogs
+from local.cloud.replacements import Replacements
+from local.cloud.sandboxes import Answer, Function, Sandbox
+
+# AWS documentation, Lambda quotas: request and response of a synchronous invocation.
+MOST_PAYLOAD_BYTES = 6_291_456
+_TAIL_BYTES = 4096  # what LogType=Tail returns
+
+_POWERTOOLS = re.compile(
+    r"arn:aws:lambda:[a-z0-9-]+:017000801446:layer:AWSLambdaPowertoolsPythonV3-[a-z0-9_-]+:\d+"
+)
+# Pure Python runs on any architecture, and the disk here has no smaller limit than Lambda's.
+_HONOURED = {
+    "Architectures", "Code", "Description", "Environment", "EphemeralStorage", "FunctionName",
+    "Handler", "LoggingConfig", "MemorySize", "Role", "Tags", "Timeout",
+}  # fmt: skip
+_ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "Layers": (
+        "the public layer AWSLambdaPowertoolsPythonV3, which is installed here",
+        lambda arns: all(_POWERTOOLS.fullmatch(arn) for arn in arns),
+    ),
+    "PackageType": ("Zip", lambda value: value == "Zip"),
+    "Publish": ("false", lambda value: not value),
+    "Runtime": ("python3.*", lambda value: str(value).startswith("python3.")),
+    "TracingConfig": ("Mode PassThrough", lambda value: value.get("Mode") == "PassThrough"),
+}
+_LOADING_AT_ONCE = 2
+_NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function_configuration")
+
+
+class Functions:
+    """The functions' execution environments, kept warm between invocations.
+
+    Parameters
+    ----------
+    state
+        A folder for the functions' unpacked code, one folder per asset.
+    endpoint
+        The cloud that the functions are told of.
+    logs
+        Where their output goes.
+
+    """
+
+    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> None:
+        self._code = state / "functions"
+        self._endpoint = endpoint
+        self._logs = logs
+        self._lock = threading.Lock()
+        self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
+        self._sandboxes: set[Sandbox] = set()
+        self._closed = False
+        # Loading is work for a core: the function that is needed first would wait for the last.
+        self._warming = ThreadPoolExecutor(_LOADING_AT_ONCE, "functions-warm")
+        self._replacements = Replacements()
+
+    def invoke(self, function: Function, payload: bytes) -> Answer:
+        """Run a function on one event, in a warm environment if one is free."""
+        sandbox = self._free(function) or self._start(function)
+        try:
+            return sandbox.invoke(payload)
+        finally:
+            self._give_back(sandbox)
+
+    def warm(self, function_names: Iterable[str]) -> None:
+        """Start one environment for each function, in order and in the background.
+
+        Raises
+        ------
+        UnknownFunctionException
+            If there is no function of such a name.
+
+        """
+        backend = lambda_simple_backends[ACCOUNT][REGION]
+        for function in [self._described(backend.get_function(name)) for name in function_names]:
+            self._warming.submit(self._warm, function)
+
+    def close(self) -> None:
+        """Kill every environment, and give moto its own methods back."""
+        self._warming.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            sandboxes = list(self._sandboxes)
+        for sandbox in sandboxes:
+            self._remove(sandbox)
+        self._warming.shutdown()
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Put these functions behind moto's Lambda API."""
+        replaced = self._replacements
+
+        def invoke(
+            function: LambdaFunction, body: str, headers: Mapping[str, str], answer: dict[str, str]
+        ) -> bytes:
+            return self._invoke(function, body, headers, answer)
+
+        def create(backend: LambdaBackend, spec: dict[str, Any]) -> LambdaFunction:
+            refuse_unsupported(spec)
+            # moto looks layers up, and has none of AWS's own.
+            function: LambdaFunction = created(backend, {**spec, "Layers": []})
+            _set_log_group(function, spec)
+            return function
+
+        def create_from_template(
+            _: type[LambdaFunction],
+            /,
+            name: str,
+            template: dict[str, Any],
+            account: str,
+            region: str,
+            **more: str,
+        ) -> LambdaFunction:
+            # moto passes only some of the properties on to create_function.
+            try:
+                refuse_unsupported({**template["Properties"], "FunctionName": name})
+            except InvalidParameterValueException as error:
+                raise ValidationError(message=error.message) from error
+            function: LambdaFunction = created_from_template(
+                name, template, account, region, **more
+            )
+            _set_log_group(function, template["Properties"])
+            return function
+
+        replaced.set(LambdaFunction, "invoke", invoke)
+        # The simple back end, which is chosen without Docker, echoes the event of any function.
+        replaced.set(LambdaSimpleBackend, "invoke", LambdaBackend.invoke)
+        created = replaced.set(LambdaBackend, "create_function", create)
+        created_from_template = replaced.set(
+            LambdaFunction, "create_from_cloudformation_json", classmethod(create_from_template)
+        )
+        replaced.refuse(LambdaResponse, _NOT_RUN_HERE, InvalidParameterValueException)
+
+    def _invoke(
+        self,
+        function: LambdaFunction,
+        body: str,
+        headers: Mapping[str, str],
+        answer_headers: dict[str, str],
+    ) -> bytes:
+        payload = _checked_payload(body)
+        if headers.get("x-amz-invocation-type", "RequestResponse") == "DryRun":
+            return b""
+        _refuse_unsupported_invocation(headers)
+        answer = self.invoke(self._described(function), payload)
+        if answer.failed:
+            answer_headers["x-amz-function-error"] = "Unhandled"
+        tail = answer.log.encode()[-_TAIL_BYTES:]
+        answer_headers["x-amz-log-result"] = base64.b64encode(tail).decode()
+        answer_headers["X-Amz-Executed-Version"] = str(function.version)
+        return answer.payload
+
+    def _described(self, function: LambdaFunction) -> Function:
+        return Function(
+            name=function.function_name,
+            arn=function.function_arn,
+            version=str(function.version),
+            handler=str(function.handler),
+            memory_mb=int(function.memory_size),
+            timeout_seconds=int(function.timeout),
+            log_group=function.logs_group_name,
+            code=self._unpacked(function.code_bytes),
+            variables=tuple(sorted(function.environment_vars.items())),
+        )
+
+    def _unpacked(self, asset: bytes) -> Path:
+        folder = self._code / hashlib.sha256(asset).hexdigest()
+        with self._lock:
+            if not folder.exists():
+                self._code.mkdir(parents=True, exist_ok=True)
+                # Renamed once whole, so that a folder that exists can be relied on.
+                with tempfile.TemporaryDirectory(dir=self._code) as unfinished:
+                    whole = Path(unfinished) / "code"
+                    zipfile.ZipFile(io.BytesIO(asset)).extractall(whole)
+                    whole.rename(folder)
+        return folder
+
+    def _free(self, function: Function) -> Sandbox | None:
+        with self._lock:
+            idle = self._idle[function]
+            sandbox = idle.pop() if idle else None
+        if sandbox is None or sandbox.alive:
+            return sandbox
+        self._remove(sandbox)
+        return self._free(function)
+
+    def _start(self, function: Function) -> Sandbox:
+        with self._lock:
+            if self._closed:
+                raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
+            self._logs.create_group(function.log_group)
+            sandbox = Sandbox(function, self._endpoint, self._logs)
+            self._sandboxes.add(sandbox)
+        return sandbox
+
+    def _warm(self, function: Function) -> None:
+        with self._lock:
+            if self._closed or any(sandbox.function == function for sandbox in self._sandboxes):
+                return
+        sandbox = self._start(function)
+        self._give_back(sandbox)
+        sandbox.await_loaded()
+
+    def _give_back(self, sandbox: Sandbox) -> None:
+        if not sandbox.alive:
+            self._remove(sandbox)
+            return
+        with self._lock:
+            self._idle[sandbox.function].append(sandbox)
+
+    def _remove(self, sandbox: Sandbox) -> None:
+        with self._lock:
+            if sandbox not in self._sandboxes:
+                return
+            self._sandboxes.remove(sandbox)
+        sandbox.close()
+
+
+def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> Functions:
+    """Run moto's Lambda functions on this machine; close the result to stop."""
+    default_user_config["lambda"]["use_docker"] = False
+    functions = Functions(state, endpoint, logs)
+    functions.replace_methods()
+    return functions
+
+
+def refuse_unsupported(spec: Mapping[str, Any]) -> None:
+    """Refuse what this machine would not honour of a function, given as CreateFunction takes it.
+
+    Raises
+    ------
+    InvalidParameterValueException
+        With the name of the property, its value and what would be accepted.
+
+    """
+    for name, value in spec.items():
+        if name in _HONOURED or not value:
+            continue
+        wanted, accepts = _ACCEPTED.get(name, ("none", lambda _: False))
+        if not accepts(value):
+            _refuse(spec["FunctionName"], name, value, wanted)
+    logging = spec.get("LoggingConfig", {})
+    if logging.get("LogFormat", "Text") != "Text":
+        _refuse(spec["FunctionName"], "LoggingConfig.LogFormat", logging["LogFormat"], "Text")
+
+
+def _refuse(function: str, name: str, value: Any, wanted: str) -> NoReturn:  # noqa: ANN401
+    raise InvalidParameterValueException(
+        f"Function {function} has {name} {json.dumps(value, default=str)}, "
+        f"which one machine does not honour; accepted: {wanted}."
+    )
+
+
+def _set_log_group(function: LambdaFunction, spec: Mapping[str, Any]) -> None:
+    group = spec.get("LoggingConfig", {}).get("LogGroup")
+    if group:
+        function.logs_group_name = group
+
+
+def _checked_payload(body: str) -> bytes:
+    payload = (body or "{}").encode()
+    if len(payload) > MOST_PAYLOAD_BYTES:
+        error = LambdaClientError(
+            "RequestTooLargeException",
+            f"Request must be smaller than {MOST_PAYLOAD_BYTES} bytes for the InvokeFunction "
+            f"operation; it has {len(payload)}.",
+        )
+        error.code = 413
+        raise error
+    try:
+        json.loads(payload)
+    except ValueError as error:
+        raise LambdaClientError(
+            "InvalidRequestContentException", f"Could not parse request body into json: {error}"
+        ) from error
+    return payload
+
+
+def _refuse_unsupported_invocation(headers: Mapping[str, str]) -> None:
+    kind = headers.get("x-amz-invocation-type", "RequestResponse")
+    if kind != "RequestResponse":
+        raise InvalidParameterValueException(
+            f"InvocationType {kind} is not supported on one machine; "
+            "accepted: RequestResponse, DryRun."
+        )
+    if headers.get("x-amz-client-context"):
+        raise InvalidParameterValueException("ClientContext is not supported on one machine.")

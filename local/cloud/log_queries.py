@@ -1,0 +1,202 @@
+"""The Logs Insights part of the CloudWatch Logs API, over the log store and our query engine."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Container, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+from moto.logs.exceptions import (
+    InvalidParameterException,
+    LogsClientError,
+    ResourceNotFoundException,
+)
+from moto.logs.responses import LogsResponse
+
+from local import insights
+from local.cloud.endpoint import ACCOUNT
+from local.logs.store import LogStore
+
+MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
+_THREADS = 4
+_GROUPS = ("logGroupName", "logGroupNames", "logGroupIdentifiers")
+_START_QUERY = {*_GROUPS, "endTime", "limit", "queryLanguage", "queryString", "startTime"}
+
+_log = logging.getLogger(__name__)
+
+
+class MalformedQueryException(LogsClientError):
+    """A query that does not compile, with the place of the fault as the API tells it."""
+
+    def __init__(self, text: str, error: insights.QueryError) -> None:
+        super().__init__("MalformedQueryException", str(error))
+        before = "\n".join([*text.split("\n")[: error.line - 1], ""])
+        start = len(before) + error.column - 1
+        fault = {"message": str(error), "location": {"startCharOffset": start}}
+        body = {"__type": self.error_type, "message": self.message, "queryCompileError": fault}
+        self.description = json.dumps(body)
+
+
+class _Query:
+    """One started query and what DescribeQueries tells of it."""
+
+    def __init__(self, text: str, groups: list[str], result: Future[insights.QueryResult]) -> None:
+        self.id = str(uuid4())
+        self.text = text
+        self.groups = groups
+        self.result = result
+        self.cancelled = False
+        self._created_ms = time.time_ns() // 1_000_000
+
+    @property
+    def status(self) -> str:
+        """The status as the API names it."""
+        if self.cancelled:
+            return "Cancelled"
+        if not self.result.done():
+            return "Running" if self.result.running() else "Scheduled"
+        return "Complete" if self.result.exception() is None else "Failed"
+
+    def described(self) -> dict[str, Any]:
+        """Return the query as DescribeQueries does."""
+        return {
+            "queryId": self.id,
+            "queryLanguage": "CWLI",
+            "queryString": self.text,
+            "status": self.status,
+            "createTime": self._created_ms,
+            "logGroupName": self.groups[0],
+        }
+
+
+class LogQueries:
+    """The queries that were started, each run once in a thread."""
+
+    def __init__(self, store: LogStore) -> None:
+        self._store = store
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="log query")
+        self._queries: dict[str, _Query] = {}
+        self._lock = threading.Lock()
+
+    def actions(self) -> dict[str, Callable[[LogsResponse], str]]:
+        """Return the API's actions, named as moto names them."""
+        return {
+            "start_query": _answering(self._start),
+            "get_query_results": _answering(self._results),
+            "stop_query": _answering(self._stop),
+            "describe_queries": _answering(self._describe),
+        }
+
+    def close(self) -> None:
+        """Wait for the queries that run; those that do not run yet are dropped."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def _start(self, request: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
+        _check_request(request)
+        groups = _groups(request)
+        for group in groups:
+            if group not in known:
+                raise ResourceNotFoundException(
+                    f"Log group '{group}' does not exist for account ID '{ACCOUNT}'"
+                )
+        text = request["queryString"]
+        try:
+            compiled = insights.compile(text)
+        except insights.QueryError as error:
+            raise MalformedQueryException(text, error) from error
+        result = self._threads.submit(
+            insights.run,
+            compiled,
+            self._store.events(groups),
+            request["startTime"],
+            request["endTime"],
+            request.get("limit"),
+        )
+        result.add_done_callback(_tell_failure)
+        query = _Query(text, groups, result)
+        with self._lock:
+            self._queries[query.id] = query
+        return {"queryId": query.id}
+
+    def _results(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
+        query = self._found(request)
+        answer = {"queryLanguage": "CWLI", "status": query.status}
+        if answer["status"] != "Complete":
+            return {**answer, "results": [], "statistics": {}}
+        result = query.result.result()
+        statistics = {**result.statistics, "logGroupsScanned": float(len(query.groups))}
+        return {**answer, "results": result.rows, "statistics": statistics}
+
+    def _stop(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
+        query = self._found(request)
+        if query.status not in {"Running", "Scheduled"}:
+            raise InvalidParameterException(
+                f"Query {query.id} has already ended with status {query.status}."
+            )
+        query.cancelled = True
+        query.result.cancel()
+        return {"success": True}
+
+    def _describe(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
+        _refuse_unknown("DescribeQueries", request, {"logGroupName", "queryLanguage", "status"})
+        with self._lock:
+            queries = [query.described() for query in self._queries.values()]
+        return {"queries": [query for query in queries if request.items() <= query.items()]}
+
+    def _found(self, request: Mapping[str, Any]) -> _Query:
+        with self._lock:
+            query = self._queries.get(request["queryId"])
+        if query is None:
+            raise ResourceNotFoundException(f"Query {request['queryId']} does not exist.")
+        return query
+
+
+def _answering(
+    action: Callable[[Mapping[str, Any], Container[str]], dict[str, Any]],
+) -> Callable[[LogsResponse], str]:
+    def answer(response: LogsResponse) -> str:
+        return json.dumps(action(json.loads(response.body), response.logs_backend.groups))
+
+    return answer
+
+
+def _check_request(request: Mapping[str, Any]) -> None:
+    _refuse_unknown("StartQuery", request, _START_QUERY)
+    if request.get("queryLanguage", "CWLI") != "CWLI":
+        raise InvalidParameterException(
+            f"queryLanguage is {request['queryLanguage']}; accepted: CWLI."
+        )
+    if not 1 <= request.get("limit", 1) <= MOST_ROWS:
+        raise InvalidParameterException(f"limit is {request['limit']}; accepted: 1 to {MOST_ROWS}.")
+    if request["endTime"] < request["startTime"]:
+        raise InvalidParameterException("End time should not be earlier than start time.")
+
+
+def _groups(request: Mapping[str, Any]) -> list[str]:
+    """Return the log groups' names; a group is given by its name or, as identifier, its ARN."""
+    given = [request[name] for name in _GROUPS if request.get(name)]
+    if len(given) != 1:
+        raise InvalidParameterException(
+            f"Exactly one of {', '.join(_GROUPS)} must be given; {len(given)} are."
+        )
+    names = given[0] if isinstance(given[0], list) else given
+    return [name.rsplit(":log-group:", 1)[-1] for name in names]
+
+
+def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Container[str]) -> None:
+    for name, value in request.items():
+        if name not in accepted:
+            raise InvalidParameterException(
+                f"{action} with {name} {value} is not supported on one machine."
+            )
+
+
+def _tell_failure(result: Future[insights.QueryResult]) -> None:
+    """Log why a query failed; the API, like that of AWS, tells no more than that it did."""
+    if not result.cancelled() and (error := result.exception()):
+        _log.error("A log query failed: %s", error, exc_info=error)

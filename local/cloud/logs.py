@@ -1,0 +1,181 @@
+"""CloudWatch Logs on one machine: moto's log groups and streams over the log store.
+
+moto keeps the groups and answers the API; events are kept by the store, so that they outlive the
+cloud, and metrics in the embedded format become CloudWatch metrics as they come in. Log groups
+are moto's: deleting one hides its events but leaves them stored.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from moto.core.utils import unix_time_millis
+from moto.logs.exceptions import InvalidParameterException
+from moto.logs.models import LogEvent, LogGroup, LogsBackend, LogStream, logs_backends
+from moto.logs.responses import LogsResponse
+
+from local.cloud.embedded_metrics import metrics_of
+from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.log_queries import LogQueries
+from local.cloud.replacements import Replacements
+from local.logs.store import LogEvent as StoredEvent
+from local.logs.store import LogStore
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_items
+
+# The filter patterns whose meaning moto gets right: words that all occur, or one quoted phrase.
+_FILTER_PATTERN = re.compile(r'[A-Za-z][\w ]*|"[^"]*"|')
+_NOT_OVER_THE_STORE = (
+    "create_export_task", "delete_log_stream", "put_metric_filter", "put_subscription_filter",
+    "start_live_tail",
+)  # fmt: skip
+
+
+class CloudWatchLogs:
+    """Takes log lines in, and answers the Logs API."""
+
+    def __init__(self, store: LogStore, endpoint: Endpoint) -> None:
+        self._store = store
+        self._endpoint = endpoint
+        self._queries = LogQueries(store)
+        self._lock = threading.Lock()
+        self._replacements = Replacements()
+
+    def has_group(self, name: str) -> bool:
+        """Tell whether there is such a log group."""
+        return name in _backend().groups
+
+    def create_group(self, name: str) -> None:
+        """Create a log group unless there is one, as Lambda does for its functions."""
+        _backend().ensure_log_group(name)
+
+    def write(self, group: str, stream: str, lines: Sequence[str]) -> None:
+        """Take in lines that a program has just put out; the stream is created if need be."""
+        with self._lock:  # a program's output and the lines about it may come at once
+            _backend().ensure_log_stream(group, stream)
+        now = _now_ms()
+        self._take_in(group, stream, [(now, line) for line in lines])
+
+    def close(self) -> None:
+        """End the queries, and give moto its own methods back."""
+        self._queries.close()
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Put the store behind moto's Logs API."""
+        store, replaced = self._store, self._replacements
+
+        def init(group: LogGroup, account: str, region: str, name: str, **more: str) -> None:
+            initialised(group, account, region, name, **more)
+            group.streams = _Streams()
+            for stream in store.streams(name):
+                group.streams[stream] = LogStream(group, stream)
+
+        def put(stream: LogStream, events: list[dict[str, Any]]) -> str:
+            timed = [(event["timestamp"], event["message"]) for event in events]
+            self._take_in(stream.log_group.name, stream.log_stream_name, timed)
+            return ""  # sequence tokens are no longer used (AWS documentation, PutLogEvents)
+
+        def described(stream: LogStream) -> dict[str, Any]:
+            return _describe(stream, stream.events)
+
+        def filtered(backend: LogsBackend, *arguments: Any, **more: Any) -> Any:  # noqa: ANN401
+            _check_filter_pattern(more.get("filter_pattern", arguments[6]))
+            return filtering(backend, *arguments, **more)
+
+        initialised = replaced.set(LogGroup, "__init__", init)
+        replaced.set(LogStream, "events", property(_events_in(store), _ignore))
+        replaced.set(LogStream, "put_log_events", put)
+        replaced.set(LogStream, "to_describe_dict", described)
+        filtering = replaced.set(LogsBackend, "filter_log_events", filtered)
+        for name, action in self._queries.actions().items():
+            replaced.set(LogsResponse, name, action)
+        replaced.refuse(LogsResponse, _NOT_OVER_THE_STORE, InvalidParameterException)
+
+    def _take_in(self, group: str, stream: str, events: Sequence[tuple[int, str]]) -> None:
+        self._store.append(group, stream, events, _now_ms())
+        self._put_metrics(message for _, message in events)
+
+    def _put_metrics(self, messages: Iterable[str]) -> None:
+        by_namespace: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for message in messages:
+            for namespace, datum in metrics_of(message):
+                by_namespace[namespace].append(datum)
+        for namespace, data in by_namespace.items():
+            self._endpoint.client("cloudwatch").put_metric_data(
+                Namespace=namespace, MetricData=data
+            )
+
+
+class _Streams(dict[str, LogStream]):
+    """Log streams that may be listed while a function or a task begins another."""
+
+    def items(self) -> dict_items[str, LogStream]:
+        return self.copy().items()
+
+
+def install(store: LogStore, endpoint: Endpoint) -> CloudWatchLogs:
+    """Keep moto's log events in a log store; close the result to stop."""
+    logs = CloudWatchLogs(store, endpoint)
+    logs.replace_methods()
+    return logs
+
+
+def _backend() -> LogsBackend:
+    backend: LogsBackend = logs_backends[ACCOUNT][REGION]
+    return backend
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _events_in(store: LogStore) -> Callable[[LogStream], list[LogEvent]]:
+    def events(stream: LogStream) -> list[LogEvent]:
+        found = store.read(stream.log_group.name, stream.log_stream_name)
+        return [_as_moto_has_it(event) for event in found]
+
+    return events
+
+
+def _as_moto_has_it(event: StoredEvent) -> LogEvent:
+    timed = {"timestamp": event.timestamp, "message": event.message}
+    found = LogEvent(event.ingestion_time, timed)
+    # moto would number it anew each time it is read, and tells by it where a page began.
+    found.event_id = event.id  # type: ignore[assignment]
+    return found
+
+
+def _ignore(_: LogStream, __: list[LogEvent]) -> None:
+    """Let moto set a new stream's events, of which the store has none yet."""
+
+
+def _describe(stream: LogStream, events: Sequence[LogEvent]) -> dict[str, Any]:
+    description = {
+        "arn": stream.arn,
+        "creationTime": int(unix_time_millis(stream.creation_time)),
+        "logStreamName": stream.log_stream_name,
+        "storedBytes": 0,  # no longer told per stream (AWS documentation, LogStream)
+    }
+    if events:
+        timestamps = [event.timestamp for event in events]
+        description |= {
+            "firstEventTimestamp": min(timestamps),
+            "lastEventTimestamp": max(timestamps),
+            "lastIngestionTime": max(event.ingestion_time for event in events),
+        }
+    return description
+
+
+def _check_filter_pattern(pattern: str | None) -> None:
+    if not _FILTER_PATTERN.fullmatch(pattern or ""):
+        raise InvalidParameterException(
+            f"filterPattern {pattern} is not supported on one machine; accepted: words, or one "
+            "phrase in double quotes."
+        )

@@ -1,0 +1,442 @@
+"""S3's objects in files: a plug-in over moto's S3, which keeps them in memory.
+
+A body goes from the connection into a file of its own and is never held after its request. An
+index in SQLite says which object is which file; its commit is what makes an object exist, so that
+a process that dies leaves the old object or the new one. A bucket that is created again under the
+same name has its objects again.
+
+What is not kept is refused: versions, object locks, access control lists, notifications.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import RLock
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from moto.core.request import Request
+from moto.s3 import models, responses
+from moto.s3.exceptions import NoSuchUpload, S3ClientError
+from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict
+from moto.s3.responses import S3Response
+from moto.s3.utils import _VersionedKeyStore
+
+from local.cloud.replacements import Replacements
+
+CHUNK_BYTES = 1 << 20
+
+# The attributes of moto's key that are kept; the rest is derived, or refused below.
+KEPT = (
+    "_etag",
+    "_storage_class",
+    "bucket_key_enabled",
+    "checksum_algorithm",
+    "checksum_parts",
+    "checksum_type",
+    "checksum_value",
+    "encryption",
+    "kms_key_id",
+    "website_redirect_location",
+)
+REFUSED_QUERIES = {"acl", "legal-hold", "partNumber", "restore", "retention", "versionId"}
+REFUSED_HEADERS = ("x-amz-acl", "x-amz-grant-", "x-amz-object-lock-")
+
+
+class ObjectFilesError(Exception):
+    """The folder of the objects cannot be used; the message says which file, and why."""
+
+
+class NotKeptError(S3ClientError):
+    """Something was asked for that the files would not keep; the message names it."""
+
+    code = "NotImplemented"
+
+
+@dataclass
+class Body:
+    """The bytes of an object: a file that never changes.
+
+    Attributes
+    ----------
+    path
+        The file.
+    size
+        Its length in bytes.
+    md5
+        Its MD5 in hexadecimal, which is the entity tag of an object put in one part.
+    owned
+        Whether an object or a part has it; a request that is refused leaves one that none has.
+    """
+
+    path: Path
+    size: int
+    md5: str
+    owned: bool = False
+
+
+class ObjectFiles:
+    """A folder with the bodies of objects and the index that names them."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open ``folder``, making it if it is not there.
+
+        Raises
+        ------
+        ObjectFilesError
+            If another process has it open, or a file that it names is gone or cut short.
+        """
+        self._bodies = folder / "bodies"
+        self._bodies.mkdir(parents=True, exist_ok=True)
+        self._lock = RLock()
+        self._depth = 0
+        self._discarded: list[Path] = []
+        self._index = _open_index(folder / "index.sqlite")
+        self._sweep()
+
+    def close(self) -> None:
+        """Let another process open the folder."""
+        self._index.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do all that happens within at once, and alone; it may be nested."""
+        with self._lock:
+            if self._depth == 0:
+                self._index.execute("BEGIN")
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._index.execute("COMMIT")
+                    self._unlink_discarded()
+
+    def write(self, chunks: Iterable[bytes]) -> Body:
+        """Write a body that no object has yet."""
+        path = self._bodies / uuid4().hex
+        digest = hashlib.md5(usedforsecurity=False)
+        size = 0
+        with path.open("wb") as file:
+            for chunk in chunks:
+                digest.update(chunk)
+                size += file.write(chunk)
+        return Body(path, size, digest.hexdigest())
+
+    def save(self, bucket: str, key: str, body: Body, attributes: dict[str, Any]) -> None:
+        """Make ``key`` of ``bucket`` an object with this body, whatever it was before."""
+        row = (bucket, key, body.path.name, body.size, body.md5, json.dumps(attributes))
+        with self.transaction():
+            previous = self._body_of(bucket, key)
+            self._index.execute("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", row)
+            if previous is not None and previous != body.path:
+                self._discarded.append(previous)
+
+    def remove(self, bucket: str, key: str) -> None:
+        """Make ``key`` of ``bucket`` no object."""
+        with self.transaction():
+            previous = self._body_of(bucket, key)
+            self._index.execute("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+            if previous is not None:
+                self._discarded.append(previous)
+
+    def objects(self, bucket: str) -> Iterator[tuple[str, Body, dict[str, Any]]]:
+        """Return the key, the body and the attributes of each object of a bucket."""
+        columns = "SELECT key, body, size, md5, attributes FROM objects WHERE bucket = ?"
+        with self._lock:
+            rows = self._index.execute(columns, (bucket,)).fetchall()
+        for key, body, size, md5, attributes in rows:
+            yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
+
+    def _body_of(self, bucket: str, key: str) -> Path | None:
+        query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"
+        row = self._index.execute(query, (bucket, key)).fetchone()
+        return None if row is None else self._bodies / row[0]
+
+    def _unlink_discarded(self) -> None:
+        # Only now: until the commit, the index still named these files.
+        for path in self._discarded:
+            path.unlink()
+        self._discarded.clear()
+
+    def _sweep(self) -> None:
+        """Remove what a process that died was still writing, and check what it had finished."""
+        rows = self._index.execute("SELECT bucket, key, body, size FROM objects").fetchall()
+        sizes = {path.name: path.stat().st_size for path in self._bodies.iterdir()}
+        for bucket, key, body, size in rows:
+            if sizes.pop(body, None) != size:
+                raise ObjectFilesError(
+                    f"{self._bodies / body} is not the whole of s3://{bucket}/{key}: "
+                    f"{size} bytes were expected."
+                )
+        for orphan in sizes:
+            (self._bodies / orphan).unlink()
+
+
+def _open_index(path: Path) -> sqlite3.Connection:
+    # Transactions are ours, and the lock of ObjectFiles makes one connection do for all threads.
+    index = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        index.execute("PRAGMA locking_mode = EXCLUSIVE")
+        index.execute("PRAGMA journal_mode = WAL")
+        index.execute("PRAGMA synchronous = NORMAL")
+        index.execute(
+            "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
+            "md5 TEXT, attributes TEXT, PRIMARY KEY (bucket, key)) WITHOUT ROWID"
+        )
+    except sqlite3.OperationalError as reason:
+        index.close()
+        raise ObjectFilesError(f"{path} cannot be used by this process: {reason}.") from reason
+    return index
+
+
+class FileKey(FakeKey):
+    """An object, or a part of one that is being uploaded, whose body is a file."""
+
+    files: ClassVar[ObjectFiles]
+
+    def __new__(cls, *_: Any, **__: Any) -> FileKey:  # noqa: ANN401 (moto's signature)
+        """Make a key that is forgotten when it is no longer used; moto would remember all."""
+        return object.__new__(cls)
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
+        super().__init__(*arguments, **named)
+        self._value_buffer.close()
+        # The parts have become the body, and moto would keep them beside it.
+        self.multipart = None
+        # Neither can be copied, as moto does with keys to list their versions.
+        del self._value_buffer, self.lock
+
+    @property
+    def value(self) -> bytes:
+        """The whole body."""
+        return self._body.path.read_bytes()
+
+    @value.setter
+    def value(self, new: Body | bytes | str) -> None:
+        if isinstance(new, str):
+            new = new.encode()
+        self._body = new if isinstance(new, Body) else self.files.write([new])
+        self._body.owned = True
+        self.contentsize = self._body.size
+
+    @property
+    def etag(self) -> str:
+        """The entity tag, in quotes."""
+        return f'"{self._etag or self._body.md5}"'
+
+    def dispose(self, garbage: bool = False) -> None:
+        """Remove the file of a part; that of an object belongs to the index."""
+        if self.bucket_name is None:
+            self._body.path.unlink(missing_ok=True)
+
+    def __del__(self) -> None:
+        pass
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__.copy()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def save(self) -> None:
+        """Keep the object as it is now."""
+        assert self.bucket_name is not None, "a part is not an object"
+        attributes = {name: getattr(self, name) for name in KEPT}
+        attributes["last_modified"] = self.last_modified.isoformat()
+        attributes["metadata"] = dict(self.metadata)
+        attributes["tags"] = _tagger(self).get_tag_dict_for_resource(self.arn)
+        self.files.save(self.bucket_name, self.name, self._body, attributes)
+
+    def restore_from(self, attributes: dict[str, Any]) -> None:
+        """Become again what was saved."""
+        self.last_modified = datetime.fromisoformat(attributes.pop("last_modified"))
+        tagger = _tagger(self)
+        tagger.tag_resource(self.arn, tagger.convert_dict_to_tags_input(attributes.pop("tags")))
+        self.set_metadata(attributes.pop("metadata"))
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+
+def _tagger(key: FileKey) -> Any:  # noqa: ANN401 (moto does not type it)
+    return models.s3_backends[key.account_id][key.partition].tagger
+
+
+class FileKeys(_VersionedKeyStore):
+    """The objects of a bucket by key; what is put in or taken out is kept at once."""
+
+    def __init__(self, bucket: str) -> None:
+        super().__init__()
+        self._bucket = bucket
+
+    def setlist(self, key: str, list_: list[FileKey]) -> None:
+        """Put an object in."""
+        super().setlist(key, list_)
+        list_[-1].save()
+
+    def pop(self, key: str) -> None:  # type: ignore[override]
+        """Take an object out."""
+        super().pop(key)
+        FileKey.files.remove(self._bucket, key)
+
+    def restore(self, key: FileKey) -> None:
+        """Put an object in that is kept already."""
+        dict.__setitem__(self, key.name, [key])
+
+
+class Uploads(MultipartDict):
+    """The unfinished uploads of a bucket, by their id."""
+
+    def __missing__(self, upload_id: str) -> FakeMultipart:
+        raise NoSuchUpload(upload_id=upload_id)
+
+
+class FileBucket(FakeBucket):
+    """A bucket that has again the objects that it had in an earlier process."""
+
+    def __init__(self, name: str, account_id: str, region_name: str, **named: Any) -> None:  # noqa: ANN401
+        super().__init__(name, account_id, region_name, **named)
+        self.multiparts = Uploads()
+        self.keys = FileKeys(name)
+        for key, body, attributes in FileKey.files.objects(name):
+            restored = FileKey(
+                key,
+                body,
+                account_id=account_id,
+                region_name=region_name,
+                bucket_name=name,
+                version_id="null",
+            )
+            restored.restore_from(attributes)
+            self.keys.restore(restored)
+
+    @property
+    def versioning_status(self) -> str | None:
+        """None, since versions are not kept."""
+        return None
+
+    @versioning_status.setter
+    def versioning_status(self, status: str | None) -> None:
+        if status is not None:
+            raise NotKeptError(f"Versioning is {status!r}: a bucket without versions is accepted.")
+
+    def set_notification_configuration(self, notification_config: dict[str, Any] | None) -> None:
+        """Refuse notifications: their receivers would wait for the request that waits for them."""
+        if notification_config:
+            raise NotKeptError("Notifications are not sent: a bucket without them is accepted.")
+
+
+class FileS3Response(S3Response):
+    """moto's S3, one request at a time but for the transfer of bodies."""
+
+    def setup_class(  # type: ignore[override]
+        self,
+        request: Request,
+        full_url: str | None = None,
+        headers: Any = None,  # noqa: ANN401
+    ) -> None:
+        """Hand on the body that was received into a file, if it was."""
+        super().setup_class(request, full_url, headers)
+        if self._received is not None:
+            self.body = self._received
+
+    def key_response(self, request: Request, full_url: str, headers: Any) -> Any:  # noqa: ANN401
+        """Answer a request for an object."""
+        self._received = _receive(request)
+        try:
+            with FileKey.files.transaction():
+                return super().key_response(request, full_url, headers)
+        finally:
+            if self._received is not None and not self._received.owned:
+                self._received.path.unlink()
+
+    def bucket_response(self, request: Request, full_url: str, headers: Any) -> Any:  # noqa: ANN401
+        """Answer a request for a bucket."""
+        self._received = None
+        request.get_data()
+        with FileKey.files.transaction():
+            return super().bucket_response(request, full_url, headers)
+
+    def _key_response(self, request: Request, full_url: str) -> Any:  # noqa: ANN401
+        _refuse_what_is_not_kept(request)
+        response = super()._key_response(request, full_url)
+        if request.method not in {"GET", "HEAD", "OPTIONS"}:
+            key = self.backend.get_object(self.bucket_name, self.parse_key_name())
+            # moto puts an object first and describes it afterwards.
+            if isinstance(key, FileKey):
+                key.save()
+        return response
+
+    def _bucket_response_post(self, request: Request, bucket_name: str) -> Any:  # noqa: ANN401
+        if "delete" not in request.args:
+            raise NotKeptError("A form is not kept: an object that is put is.")
+        return super()._bucket_response_post(request, bucket_name)
+
+
+def _receive(request: Request) -> Body | None:
+    """Receive the body: into a file if it is an object's or a part's, otherwise into memory."""
+    if not _is_plain_upload(request):
+        request.get_data()
+        return None
+    return FileKey.files.write(iter(lambda: request.stream.read(CHUNK_BYTES), b""))
+
+
+def _is_plain_upload(request: Request) -> bool:
+    headers = request.headers
+    algorithm = headers.get("x-amz-sdk-checksum-algorithm")
+    return (
+        request.method == "PUT"
+        and set(request.args) <= {"x-id", "uploadId", "partNumber"}
+        and "x-amz-copy-source" not in headers
+        # moto takes these bodies apart, or computes their checksum, in memory.
+        and not headers.get("x-amz-content-sha256", "").startswith("STREAMING-")
+        and (algorithm is None or f"x-amz-checksum-{algorithm}" in headers)
+    )
+
+
+def _refuse_what_is_not_kept(request: Request) -> None:
+    refused = [name for name, _ in request.headers if name.lower().startswith(REFUSED_HEADERS)]
+    if not ("partNumber" in request.args and request.method == "PUT"):
+        refused += REFUSED_QUERIES.intersection(request.args)
+    if refused:
+        names = ", ".join(sorted(refused))
+        raise NotKeptError(f"{names} is not kept: a request without it is accepted.")
+
+
+def install(folder: Path) -> ExitStack:
+    """Keep the objects of all buckets in ``folder``, in this process, from now on.
+
+    It must be called before the server's first request for S3. Called again, it takes another
+    folder, or the same one as a new process would.
+
+    Returns
+    -------
+    ExitStack
+        Its ``close`` lets other processes have the folder, and moto keep objects as it would.
+
+    Raises
+    ------
+    ObjectFilesError
+        If another process has the folder, or a file of it is gone or cut short.
+    """
+    if hasattr(FileKey, "files"):
+        FileKey.files.close()
+    files = ObjectFiles(folder)
+    replacements = Replacements()
+    replacements.set(FileKey, "files", files)
+    # moto finds these by their names each time.
+    replacements.set(models, "FakeKey", FileKey)
+    replacements.set(models, "FakeBucket", FileBucket)
+    replacements.set(responses, "S3Response", FileS3Response)
+    installed = ExitStack()
+    installed.callback(files.close)
+    installed.callback(replacements.restore)
+    return installed

@@ -1,0 +1,136 @@
+"""The Lambda Runtime API: how a function's runtime fetches its events and returns its answers.
+
+Source: AWS documentation, "Using the Lambda runtime API for custom runtimes".
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request, Response
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+_PREFIX = "/2018-06-01/runtime/"
+_SHUTDOWN_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One event for a function; the deadline is in epoch milliseconds."""
+
+    request_id: str
+    function_arn: str
+    deadline_ms: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the runtime answered: a result, or an error as JSON."""
+
+    payload: bytes
+    failed: bool
+
+
+@dataclass(frozen=True)
+class Initialisation:
+    """The moment (``time.monotonic``) at which a function had loaded, or why it could not."""
+
+    moment: float
+    error: Reply | None
+
+
+class RuntimeApi:
+    """The Runtime API of one execution environment, on a port of its own.
+
+    One port each, since awslambdaric takes no path in AWS_LAMBDA_RUNTIME_API: it hands the
+    variable to ``http.client`` as host and port when it reports that a function did not load.
+    ``initialised`` is set when the runtime asks for its first event, or reports why it cannot.
+    """
+
+    def __init__(self) -> None:
+        self.initialised: Future[Initialisation] = Future()
+        self._events: queue.SimpleQueue[Invocation | None] = queue.SimpleQueue()
+        self._replies: dict[str, Future[Reply]] = {}
+        self._server = make_server("127.0.0.1", 0, self._serve, request_handler=_Silent)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever,
+            kwargs={"poll_interval": _SHUTDOWN_POLL_SECONDS},
+            name=f"runtime api {self.address}",
+            daemon=True,
+        )
+        self._thread.start()
+
+    @property
+    def address(self) -> str:
+        """Host and port, the value of AWS_LAMBDA_RUNTIME_API."""
+        return f"127.0.0.1:{self._server.port}"
+
+    def submit(self, invocation: Invocation) -> Future[Reply]:
+        """Hand an event to the runtime; the reply comes when the function returns or raises."""
+        reply = self._replies[invocation.request_id] = Future()
+        self._events.put(invocation)
+        return reply
+
+    def close(self) -> None:
+        """Stop listening; a runtime that waits for an event is sent away."""
+        self._events.put(None)
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        request = Request(environ)
+        path = request.path.removeprefix(_PREFIX).split("/")
+        return self._answer(request.method, path, request.get_data())(environ, start_response)
+
+    def _answer(self, method: str, path: list[str], body: bytes) -> Response:
+        match method, path:
+            case "GET", ["invocation", "next"]:
+                return self._next()
+            case "POST", ["invocation", request_id, "response" | "error" as kind]:
+                return self._reply(request_id, Reply(body, failed=kind == "error"))
+            case "POST", ["init", "error"]:
+                self._initialise(Reply(body, failed=True))
+                return Response(status=202)
+        return Response(status=404)
+
+    def _initialise(self, error: Reply | None) -> None:
+        if not self.initialised.done():
+            self.initialised.set_result(Initialisation(time.monotonic(), error))
+
+    def _next(self) -> Response:
+        self._initialise(None)
+        event = self._events.get()
+        if event is None:
+            return Response(status=410)
+        return Response(
+            event.payload,
+            content_type="application/json",
+            headers={
+                "Lambda-Runtime-Aws-Request-Id": event.request_id,
+                "Lambda-Runtime-Deadline-Ms": str(event.deadline_ms),
+                "Lambda-Runtime-Invoked-Function-Arn": event.function_arn,
+            },
+        )
+
+    def _reply(self, request_id: str, reply: Reply) -> Response:
+        waiting = self._replies.pop(request_id, None)
+        if waiting is None:
+            return Response(status=400)
+        waiting.set_result(reply)
+        return Response(status=202)
+
+
+class _Silent(WSGIRequestHandler):
+    def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002, ANN401
+        """Write no line per request."""

@@ -1,0 +1,226 @@
+"""A Lambda execution environment: the function's code in a process of its own, kept warm.
+
+Sources: AWS documentation, "Understanding the Lambda execution environment lifecycle" (phases,
+environment variables), "Viewing CloudWatch logs for Lambda" (START, END and REPORT lines).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from local.cloud.endpoint import Endpoint
+from local.cloud.logs import CloudWatchLogs
+from local.cloud.processes import Process, clean_environment
+from local.cloud.runtime_api import Invocation, Reply, RuntimeApi
+
+INIT_SECONDS = 10  # what AWS gives a function to load, before its own timeout begins
+
+
+@dataclass(frozen=True)
+class Function:
+    """What of a function's configuration its execution environment is made from."""
+
+    name: str
+    arn: str
+    version: str
+    handler: str
+    memory_mb: int
+    timeout_seconds: int
+    log_group: str
+    code: Path
+    variables: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The end of one invocation: its payload, whether it is an error, and what was logged."""
+
+    payload: bytes
+    failed: bool
+    log: str
+
+
+@dataclass
+class _Record:
+    """What is written down of one invocation."""
+
+    request_id: str = field(default_factory=lambda: str(uuid4()))
+    lines: list[str] = field(default_factory=list)
+    init_seconds: float = 0.0
+    status: str = ""
+
+
+class Sandbox:
+    """One execution environment, which serves one invocation at a time.
+
+    Starting it returns at once; the function loads meanwhile, and the first invocation waits for
+    it. Once ``alive`` is false it can serve no other.
+    """
+
+    def __init__(self, function: Function, endpoint: Endpoint, logs: CloudWatchLogs) -> None:
+        self.function = function
+        self._logs = logs
+        day = datetime.now(UTC).strftime("%Y/%m/%d")
+        self._stream = f"{day}/[{function.version}]{uuid4().hex}"
+        self._record = _Record()
+        self._failed = False
+        self._began = time.monotonic()
+        self._served = 0
+        self._api = RuntimeApi()
+        try:
+            self._process = Process(
+                [sys.executable, "-m", "awslambdaric", function.handler],
+                function.code,
+                self._environment(endpoint),
+                self._write_output,
+            )
+        except OSError:
+            self._api.close()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        """Whether another invocation can be served."""
+        return not self._failed and not self._process.done.done()
+
+    def invoke(self, payload: bytes) -> Answer:
+        """Run the function on one event, a JSON document."""
+        unloaded = self._await_initialised()
+        record = self._record
+        self._write([f"START RequestId: {record.request_id} Version: {self.function.version}"])
+        began = time.monotonic()
+        reply = unloaded or self._run(payload)
+        seconds = time.monotonic() - began
+        self._process.drain()
+        self._write([f"END RequestId: {record.request_id}", self._report(seconds)])
+        self._served += 1
+        self._record = _Record()
+        return Answer(reply.payload, reply.failed, "\n".join(record.lines))
+
+    def await_loaded(self) -> None:
+        """Wait until the function has loaded or the process has ended."""
+        self._await(self._api.initialised, INIT_SECONDS)
+
+    def close(self) -> None:
+        """Kill the process and what it started."""
+        self._process.send(signal.SIGKILL)
+        self._process.done.result()
+        self._api.close()
+
+    def _await_initialised(self) -> Reply | None:
+        """Return None once the function has loaded, else what the invocation fails with."""
+        initialised = self._api.initialised
+        limit = INIT_SECONDS + self.function.timeout_seconds
+        self._await(initialised, self._began + limit - time.monotonic())
+        if not initialised.done():
+            return self._broken()
+        loaded = initialised.result()
+        if self._served == 0:
+            self._record.init_seconds = loaded.moment - self._began
+        if loaded.error is not None:
+            self._fail(json.loads(loaded.error.payload)["errorType"])
+        return loaded.error
+
+    def _run(self, payload: bytes) -> Reply:
+        limit = self.function.timeout_seconds
+        deadline_ms = int((time.time() + limit) * 1000)
+        invocation = Invocation(
+            self._record.request_id, self.function.arn, deadline_ms, payload or b"{}"
+        )
+        reply = self._api.submit(invocation)
+        self._await(reply, limit)
+        return reply.result() if reply.done() else self._broken()
+
+    def _await(self, answer: Future[Any], seconds: float) -> None:
+        wait([answer, self._process.done], max(seconds, 0), FIRST_COMPLETED)
+
+    def _broken(self) -> Reply:
+        """Return the error of a process that ended or, if it has not, ran out of time."""
+        done = self._process.done
+        return self._exited(done.result()) if done.done() else self._timed_out()
+
+    def _exited(self, code: int) -> Reply:
+        self._fail("Runtime.ExitError")
+        message = f"RequestId: {self._record.request_id} Error: {_exit_reason(code)}"
+        self._write([f"{message}\nRuntime.ExitError"])
+        return _error("Runtime.ExitError", message)
+
+    def _timed_out(self) -> Reply:
+        self._failed, self._record.status = True, "Status: timeout"
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        seconds = f"{self.function.timeout_seconds:.2f}"
+        message = f"{now} {self._record.request_id} Task timed out after {seconds} seconds"
+        self._write([message])
+        return _error("Sandbox.Timedout", message)
+
+    def _fail(self, error_type: str) -> None:
+        self._failed, self._record.status = True, f"Status: error\tError Type: {error_type}"
+
+    def _report(self, seconds: float) -> str:
+        peak = self._process.peak_bytes()
+        initial = self._record.init_seconds
+        # The time to load is billed too (AWS Compute Blog, 2025: billing for the INIT phase).
+        billed = math.ceil((seconds + initial) * 1000)
+        parts = [
+            f"REPORT RequestId: {self._record.request_id}",
+            f"Duration: {seconds * 1000:.2f} ms",
+            f"Billed Duration: {billed} ms",
+            f"Memory Size: {self.function.memory_mb} MB",
+            # A process that has ended can no longer be asked.
+            f"Max Memory Used: {math.ceil(peak / 2**20)} MB" if peak else "",
+            f"Init Duration: {initial * 1000:.2f} ms" if initial else "",
+            self._record.status,
+        ]
+        return "\t".join(part for part in parts if part)
+
+    def _write_output(self, lines: list[str]) -> None:
+        # Within one message awslambdaric ends its lines with a carriage return.
+        self._write([line.replace("\r", "\n") for line in lines])
+
+    def _write(self, lines: list[str]) -> None:
+        self._record.lines += lines
+        self._logs.write(self.function.log_group, self._stream, lines)
+
+    def _environment(self, endpoint: Endpoint) -> Mapping[str, str]:
+        function = self.function
+        return {
+            **clean_environment(),
+            **dict(function.variables),
+            **endpoint.environment(),
+            "AWS_EXECUTION_ENV": f"AWS_Lambda_python3.{sys.version_info.minor}",
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
+            "AWS_LAMBDA_FUNCTION_NAME": function.name,
+            "AWS_LAMBDA_FUNCTION_VERSION": function.version,
+            "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+            "AWS_LAMBDA_LOG_GROUP_NAME": function.log_group,
+            "AWS_LAMBDA_LOG_STREAM_NAME": self._stream,
+            "AWS_LAMBDA_RUNTIME_API": self._api.address,
+            "LAMBDA_TASK_ROOT": str(function.code),
+            "PYTHONPATH": str(function.code),
+            "TZ": ":UTC",
+            "_HANDLER": function.handler,
+        }
+
+
+def _error(error_type: str, message: str) -> Reply:
+    payload = json.dumps({"errorType": error_type, "errorMessage": message})
+    return Reply(payload.encode(), failed=True)
+
+
+def _exit_reason(code: int) -> str:
+    if code == 0:
+        return "Runtime exited without providing a reason"
+    if code > 0:
+        return f"Runtime exited with error: exit status {code}"
+    return f"Runtime exited with error: signal: {str(signal.strsignal(-code)).lower()}"

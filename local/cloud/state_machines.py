@@ -1,0 +1,565 @@
+"""Step Functions on one machine: moto's API, with our own interpreter behind it.
+
+moto keeps the state machines; what an execution does is ours, and each integration is a real call
+of the cloud's own API. Sources: AWS Step Functions API reference; AWS Step Functions developer
+guide, "Integrating services" and "Run Amazon ECS/Fargate tasks".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+from uuid import uuid4
+
+from botocore import xform_name
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from moto.cloudformation.exceptions import ValidationError
+from moto.core.exceptions import AWSError
+from moto.core.responses import ActionResult
+from moto.core.utils import pascal_to_camelcase, remap_nested_keys
+from moto.stepfunctions.exceptions import (
+    ExecutionAlreadyExists,
+    InvalidExecutionInput,
+    InvalidToken,
+    ValidationException,
+)
+from moto.stepfunctions.models import StateMachine, StepFunctionBackend, stepfunctions_backends
+from moto.stepfunctions.responses import StepFunctionResponse
+from moto.stepfunctions.utils import cfn_to_api_tags
+
+from local.asl import errors
+from local.asl.definition import InvalidDefinition, read_definition
+from local.asl.errors import StateError
+from local.asl.execution import Execution, Identity
+from local.asl.interpreter import Integration, Submission, World
+from local.asl.jsonata import OnEvaluate
+from local.asl.payload import Json, dump, limited, parse
+from local.cloud.endpoint import REGION, Endpoint
+from local.cloud.replacements import Replacements
+
+_CALLS_AT_ONCE = 64  # as many as the endpoint's clients have connections
+_EVENTS_PER_PAGE = 1000
+_NOT_RUN_HERE = (
+    "create_activity", "create_state_machine_alias", "describe_map_run", "list_map_runs",
+    "send_task_failure", "send_task_heartbeat", "send_task_success", "update_map_run",
+)  # fmt: skip
+_PROPERTIES = {
+    "DefinitionString", "DefinitionSubstitutions", "LoggingConfiguration", "RoleArn",
+    "StateMachineName", "StateMachineType", "Tags", "TracingConfiguration",
+}  # fmt: skip
+
+_log = logging.getLogger(__name__)
+_Started = TypeVar("_Started")
+
+
+class TaskEnds(Protocol):
+    """Who knows when ECS tasks stop."""
+
+    def stopped(self, task_arn: str) -> Future[None]:
+        """Return a future that is done when the task is STOPPED, or at once if it is."""
+
+
+class _Run:
+    """An execution as moto and the API know it."""
+
+    def __init__(self, execution: Execution, text: str, ended: Future[None]) -> None:
+        self.execution = execution
+        self.execution_arn = execution.identity.arn
+        self.name = execution.identity.name
+        self.execution_input = text
+        self.start_date = execution.started
+        self.ended = ended
+
+    @property
+    def status(self) -> str:
+        return self.execution.status
+
+    def summary(self) -> dict[str, Any]:
+        """Return the execution as ListExecutions gives it."""
+        summary = {
+            "executionArn": self.execution_arn,
+            "stateMachineArn": self.execution.identity.machine_arn,
+            "name": self.name,
+            "status": self.status,
+            "startDate": self.start_date,
+        }
+        if summary["status"] != "RUNNING":
+            summary["stopDate"] = self.execution.stopped
+        return summary
+
+    def description(self) -> dict[str, Any]:
+        """Return the execution as DescribeExecution gives it."""
+        description = self.summary()
+        description["input"] = self.execution_input
+        description["inputDetails"] = {"included": True}
+        if description["status"] == "SUCCEEDED":
+            description["output"] = dump(self.execution.output)
+            description["outputDetails"] = {"included": True}
+        elif description["status"] != "RUNNING":
+            reason = {"error": self.execution.error, "cause": self.execution.cause}
+            description.update((name, text) for name, text in reason.items() if text is not None)
+        return description
+
+
+class StateMachines:
+    """The executions of one cloud, on an event loop in a thread of its own."""
+
+    def __init__(
+        self, endpoint: Endpoint, task_ends: TaskEnds, on_evaluate: OnEvaluate | None
+    ) -> None:
+        services = _Services(endpoint, task_ends, self._ended)
+        self._world = World(
+            integrations=services.integrations(), region=REGION, on_evaluate=on_evaluate
+        )
+        self._runs: dict[str, _Run] = {}
+        self._starting = threading.Lock()
+        self._replacements = Replacements()
+        self._calls = ThreadPoolExecutor(_CALLS_AT_ONCE, "state-machines-call")
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(self._calls)
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="state-machines", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Abort what runs, wait for its end, and give moto its own methods back."""
+        while running := [run for run in [*self._runs.values()] if not run.ended.done()]:
+            for run in running:
+                self.stop(run)
+        self._replacements.restore()
+        self._calls.shutdown()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def start(self, machine: StateMachine, name: str, text: str) -> _Run:
+        """
+        Start an execution, or return the one of this name and input that runs.
+
+        Raises
+        ------
+        InvalidExecutionInput
+            If the input is no JSON or too large.
+        ExecutionAlreadyExists
+            If the name was given to an execution that has ended or has another input.
+        """
+        try:
+            value = limited(parse(text), "input")
+        except (ValueError, StateError) as error:
+            raise InvalidExecutionInput(
+                f"Invalid State Machine Execution Input: '{error}'"
+            ) from error
+        arn = f"{machine.arn.replace(':stateMachine:', ':execution:')}:{name}"
+        with self._starting:
+            known = self._runs.get(arn)
+            if known is None:
+                self._runs[arn] = run = self._start(machine, arn, name, text, value)
+                machine.executions.append(run)  # type: ignore[arg-type]  # has all that moto reads
+                return run
+        if known.status == "RUNNING" and known.execution_input == text:
+            return known
+        raise ExecutionAlreadyExists(f"Execution Already Exists: '{arn}'")
+
+    def _start(self, machine: StateMachine, arn: str, name: str, text: str, value: Json) -> _Run:
+        identity = Identity(
+            arn=arn,
+            name=name,
+            role=machine.roleArn,
+            machine_arn=machine.arn,
+            machine_name=machine.name,
+        )
+        definition = read_definition(machine.definition, self._world.integrations)
+        execution = Execution(definition, identity, value, self._world)
+        ended = asyncio.run_coroutine_threadsafe(execution.run(), self._loop)
+        ended.add_done_callback(_report_fault)
+        return _Run(execution, text, ended)
+
+    def stop(
+        self, run: _Run, error: str | None = None, cause: str | None = None
+    ) -> datetime | None:
+        """Abort an execution, if it runs, and return when it ended."""
+        self._loop.call_soon_threadsafe(run.execution.stop, error, cause)
+        wait([run.ended])
+        return run.execution.stopped
+
+    def _check(self, definition: str) -> None:
+        try:
+            read_definition(definition, self._world.integrations)
+        except InvalidDefinition as error:
+            raise AWSError(str(error), "InvalidDefinition", 400) from error
+
+    def _ended(self, execution_arn: str) -> Future[None]:
+        return self._runs[execution_arn].ended
+
+    def replace_methods(self) -> None:
+        """Let moto's Step Functions check definitions, and run them."""
+        replaced = self._replacements
+
+        def create(
+            backend: StepFunctionBackend,
+            name: str,
+            definition: str,
+            *args: object,
+            **options: object,
+        ) -> StateMachine:
+            if options.get("sm_type") not in (None, "STANDARD"):
+                message = f"type is {options['sm_type']}; accepted: STANDARD."
+                raise AWSError(message, "StateMachineTypeNotSupported", 400)
+            self._check(definition)
+            machine: StateMachine = created(backend, name, definition, *args, **options)
+            if machine.definition != definition:
+                message = f"State Machine Already Exists: '{machine.arn}'"
+                raise AWSError(message, "StateMachineAlreadyExists", 400)
+            return machine
+
+        def update(
+            backend: StepFunctionBackend, arn: str, definition: str | None = None, **options: object
+        ) -> StateMachine:
+            if definition is not None:
+                self._check(definition)
+            machine: StateMachine = updated(backend, arn, definition, **options)
+            return machine
+
+        def start(backend: StepFunctionBackend, arn: str, name: str | None, text: str) -> _Run:
+            if name is not None:
+                backend._validate_name(name)
+            return self.start(backend.describe_state_machine(arn), name or str(uuid4()), text)
+
+        def stop(response: StepFunctionResponse) -> ActionResult:
+            error, cause = response._get_param("error"), response._get_param("cause")
+            return ActionResult({"stopDate": self.stop(_run_of(response), error, cause)})
+
+        created = replaced.set(StepFunctionBackend, "create_state_machine", create)
+        updated = replaced.set(StepFunctionBackend, "update_state_machine", update)
+        replaced.set(StepFunctionBackend, "start_execution", start)
+        replaced.set(StepFunctionResponse, "stop_execution", stop)
+        replaced.set(StepFunctionResponse, "describe_execution", _describe_execution)
+        replaced.set(StepFunctionResponse, "list_executions", _list_executions)
+        replaced.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
+        replaced.refuse(StepFunctionResponse, _NOT_RUN_HERE, ValidationException)
+        self._replace_template_methods()
+
+    def _replace_template_methods(self) -> None:
+        replaced = self._replacements
+
+        def attribute(machine: StateMachine, name: str) -> object:
+            return machine.arn if name == "Arn" else attribute_of(machine, name)
+
+        def has_attribute(name: str) -> bool:
+            return name == "Arn" or bool(has_other(name))
+
+        replaced.set(
+            StateMachine, "create_from_cloudformation_json", classmethod(_create_from_template)
+        )
+        replaced.refuse(StateMachine, ["update_from_cloudformation_json"], _not_in_a_template)
+        attribute_of = replaced.set(StateMachine, "get_cfn_attribute", attribute)
+        has_other = replaced.set(StateMachine, "has_cfn_attr", has_attribute)
+
+
+def install(
+    endpoint: Endpoint, task_ends: TaskEnds, on_evaluate: OnEvaluate | None = None
+) -> StateMachines:
+    """
+    Run moto's state machines on this machine; close the result to stop.
+
+    Parameters
+    ----------
+    endpoint
+        Where the integrations call the services.
+    task_ends
+        Tells when an ECS task has stopped.
+    on_evaluate
+        Told, in the executions' thread, of every JSONata expression that is evaluated.
+    """
+    state_machines = StateMachines(endpoint, task_ends, on_evaluate)
+    state_machines.replace_methods()
+    return state_machines
+
+
+def _report_fault(ended: Future[None]) -> None:
+    if fault := ended.exception():
+        _log.error("The interpreter failed.", exc_info=fault)
+
+
+# --- The API ---
+
+
+def _run_of(response: StepFunctionResponse) -> _Run:
+    arn = response._get_param("executionArn")
+    run: Any = response.stepfunction_backend.describe_execution(arn)
+    assert isinstance(run, _Run)
+    return run
+
+
+def _describe_execution(response: StepFunctionResponse) -> ActionResult:
+    return ActionResult(_run_of(response).description())
+
+
+def _list_executions(response: StepFunctionResponse) -> ActionResult:
+    found: Any = response.stepfunction_backend.list_executions(
+        response._get_param("stateMachineArn"),
+        status_filter=response._get_param("statusFilter"),
+        max_results=response._get_int_param("maxResults"),
+        next_token=response._get_param("nextToken"),
+    )
+    runs, token = found
+    return ActionResult({"executions": [run.summary() for run in runs], "nextToken": token})
+
+
+def _get_execution_history(response: StepFunctionResponse) -> ActionResult:
+    events = _run_of(response).execution.history.events[:]
+    if response._get_param("reverseOrder"):
+        events.reverse()
+    token = response._get_param("nextToken") or "0"
+    if not token.isdecimal():
+        raise InvalidToken(token)
+    first = int(token)
+    last = first + (response._get_int_param("maxResults") or _EVENTS_PER_PAGE)
+    page = events[first:last]
+    if response._get_param("includeExecutionData") is False:
+        page = [_without_data(event) for event in page]
+    return ActionResult({"events": page, "nextToken": str(last) if last < len(events) else None})
+
+
+def _without_data(event: dict[str, Any]) -> dict[str, Any]:
+    hidden = ("input", "inputDetails", "output", "outputDetails", "parameters")
+    return {
+        name: {key: item for key, item in value.items() if key not in hidden}
+        if isinstance(value, Mapping)
+        else value
+        for name, value in event.items()
+    }
+
+
+def _not_in_a_template(message: str) -> Exception:
+    return ValidationError(message=message)
+
+
+def _create_from_template(
+    _: type, /, name: str, template: dict[str, Any], account: str, region: str, **__: object
+) -> StateMachine:
+    # moto's own leaves out the substitutions and the configurations.
+    properties = template["Properties"]
+    if unknown := sorted(properties.keys() - _PROPERTIES):
+        raise _not_in_a_template(
+            f"{unknown[0]} of AWS::StepFunctions::StateMachine is not supported on one machine; "
+            f"accepted: {', '.join(sorted(_PROPERTIES))}."
+        )
+    definition = properties["DefinitionString"]
+    for key, value in properties.get("DefinitionSubstitutions", {}).items():
+        text = value if isinstance(value, str) else dump(value)
+        definition = definition.replace(f"${{{key}}}", text)
+    logging_configuration, tracing_configuration = (
+        remap_nested_keys(properties.get(key), pascal_to_camelcase)
+        for key in ("LoggingConfiguration", "TracingConfiguration")
+    )
+    try:
+        return stepfunctions_backends[account][region].create_state_machine(
+            properties.get("StateMachineName", name),
+            definition,
+            properties["RoleArn"],
+            tags=cfn_to_api_tags(properties.get("Tags", [])),
+            loggingConfiguration=logging_configuration,
+            tracingConfiguration=tracing_configuration,
+            sm_type=properties.get("StateMachineType"),
+        )
+    except AWSError as error:  # in Step Functions' JSON, which CloudFormation's clients cannot read
+        raise _not_in_a_template(error.message) from error
+
+
+# --- The integrations ---
+
+
+class _Services:
+    """What Task states may call."""
+
+    def __init__(
+        self, endpoint: Endpoint, task_ends: TaskEnds, ended: Callable[[str], Future[None]]
+    ) -> None:
+        self._endpoint = endpoint
+        self._task_ends = task_ends
+        self._ended = ended
+
+    def integrations(self) -> Mapping[str, Integration]:
+        """Return the integrations by their resources."""
+        return {
+            "arn:aws:states:::ecs:runTask.sync": self._run_task,
+            "arn:aws:states:::lambda:invoke": self._invoke,
+            "arn:aws:states:::sns:publish": self._publish,
+            "arn:aws:states:::states:startExecution.sync:2": self._start_execution,
+        }
+
+    async def _invoke(self, arguments: Json, _: Submission) -> Json:
+        answer = await self._call("Lambda", "Invoke", arguments)
+        if "FunctionError" in answer:
+            payload = answer.get("Payload")
+            kind = payload.get("errorType") if isinstance(payload, dict) else None
+            raise StateError(kind or "Lambda.Unknown", dump(payload))
+        return answer
+
+    async def _publish(self, arguments: Json, _: Submission) -> Json:
+        return await self._call("SNS", "Publish", arguments)
+
+    async def _start_execution(self, arguments: Json, submission: Submission) -> Json:
+        if isinstance(arguments, dict) and not isinstance(arguments.get("Input"), str):
+            arguments = {**arguments, "Input": dump(arguments.get("Input", {}))}
+
+        async def follow(started: dict[str, Any]) -> None:
+            submission.submitted(started)
+            await _done(self._ended(started["ExecutionArn"]))
+
+        async def stop(started: dict[str, Any]) -> None:
+            await self._call(
+                "StepFunctions", "StopExecution", {"ExecutionArn": started["ExecutionArn"]}
+            )
+
+        start = self._call("StepFunctions", "StartExecution", arguments)
+        arn = {"ExecutionArn": (await _to_the_end(start, follow, stop))["ExecutionArn"]}
+        child = await self._call("StepFunctions", "DescribeExecution", arn)
+        for field in child.keys() & {"Input", "Output"}:
+            child[field] = parse(child[field])
+        if child["Status"] != "SUCCEEDED":
+            raise StateError(errors.TASK_FAILED, dump(child))
+        return child
+
+    async def _run_task(self, arguments: Json, submission: Submission) -> Json:
+        if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:
+            raise StateError(errors.RUNTIME, f"Count is {arguments['Count']}; accepted: 1.")
+
+        async def follow(started: dict[str, Any]) -> None:
+            submission.submitted(started)
+            await _done(self._task_ends.stopped(started["Tasks"][0]["TaskArn"]))
+
+        async def stop(started: dict[str, Any]) -> None:
+            task = started["Tasks"][0]
+            names = {"Cluster": task["ClusterArn"], "Task": task["TaskArn"]}
+            reason = "The Step Functions task was aborted or timed out."
+            await self._call("ECS", "StopTask", {**names, "Reason": reason})
+
+        started = await _to_the_end(self._start_task(arguments), follow, stop)
+        task = await self._stopped_task(started["Tasks"][0])
+        if await self._has_failed(task):
+            raise StateError(errors.TASK_FAILED, dump(task))
+        return task
+
+    async def _start_task(self, arguments: Json) -> dict[str, Any]:
+        answer = await self._call("ECS", "RunTask", arguments)
+        if answer["Failures"]:
+            raise StateError("AmazonECS.Unknown", dump(answer))
+        return answer
+
+    async def _stopped_task(self, task: dict[str, Any]) -> dict[str, Any]:
+        names = {"Cluster": task["ClusterArn"], "Tasks": [task["TaskArn"]]}
+        described: dict[str, Any] = (await self._call("ECS", "DescribeTasks", names))["Tasks"][0]
+        return described
+
+    async def _has_failed(self, task: dict[str, Any]) -> bool:
+        """Tell whether an essential container exited with an error, or never exited."""
+        name: Json = {"TaskDefinition": task["TaskDefinitionArn"]}
+        answer = await self._call("ECS", "DescribeTaskDefinition", name)
+        essential = {
+            container["Name"]
+            for container in answer["TaskDefinition"]["ContainerDefinitions"]
+            if container.get("Essential", True)
+        }
+        codes = {container["Name"]: container.get("ExitCode") for container in task["Containers"]}
+        return any(codes.get(container) != 0 for container in essential)
+
+    async def _call(self, service: str, operation: str, arguments: Json) -> dict[str, Any]:
+        """Call an API, with the Pascal case and the error names that Step Functions gives it."""
+        client = self._endpoint.client(service.lower())
+        model = client.meta.service_model.operation_model(operation)
+
+        def call() -> dict[str, Any]:
+            request = _to_api(arguments, model.input_shape)
+            answer = getattr(client, xform_name(operation))(**request)
+            shown: dict[str, Any] = _from_api(answer, model.output_shape)
+            return shown
+
+        try:
+            return await asyncio.to_thread(call)
+        except ParamValidationError as error:
+            raise StateError(errors.RUNTIME, str(error)) from error
+        except ClientError as error:
+            code = error.response["Error"]["Code"].removesuffix("Exception")
+            raise StateError(f"{service}.{code}Exception", str(error)) from error
+        except BotoCoreError as error:
+            raise StateError(f"{service}.SdkClientException", str(error)) from error
+
+
+async def _to_the_end(
+    start: Awaitable[_Started],
+    follow: Callable[[_Started], Awaitable[None]],
+    stop: Callable[[_Started], Awaitable[None]],
+) -> _Started:
+    """Start work and follow it to its end; cancelled, even while it starts, stop it."""
+    starting = asyncio.ensure_future(start)
+
+    async def stop_started() -> None:
+        await stop(await starting)
+
+    try:
+        started = await asyncio.shield(starting)
+        await follow(started)
+    except asyncio.CancelledError:
+        await asyncio.shield(asyncio.ensure_future(stop_started()))
+        raise
+    return started
+
+
+async def _done(future: Future[None]) -> None:
+    # Shielded: a cancelled waiter must not cancel the future of those who complete it.
+    await asyncio.shield(asyncio.wrap_future(future))
+
+
+def _to_api(value: Any, shape: Any) -> Any:  # noqa: ANN401 (botocore's shapes are untyped)
+    if shape.type_name == "structure" and isinstance(value, dict):
+        names = {_pascal(member): member for member in shape.members}
+        if unknown := sorted(value.keys() - names.keys()):
+            cause = f"{shape.name} has no field {unknown[0]!r}; accepted: {', '.join(names)}."
+            raise StateError(errors.RUNTIME, cause)
+        return {
+            names[name]: _to_api(member, shape.members[names[name]])
+            for name, member in value.items()
+        }
+    if shape.type_name == "list" and isinstance(value, list):
+        return [_to_api(item, shape.member) for item in value]
+    if shape.type_name == "map" and isinstance(value, dict):
+        return {key: _to_api(item, shape.value) for key, item in value.items()}
+    return dump(value).encode() if shape.type_name == "blob" else value
+
+
+def _from_api(value: Any, shape: Any) -> Any:  # noqa: ANN401
+    match shape.type_name:
+        case "structure":
+            return {
+                _pascal(name): _from_api(value[name], member)
+                for name, member in shape.members.items()
+                if name in value
+            }
+        case "list":
+            return [_from_api(item, shape.member) for item in value]
+        case "map":
+            return {key: _from_api(item, shape.value) for key, item in value.items()}
+        case "timestamp":
+            return int(value.timestamp() * 1000)  # as the events of AWS give it
+        case "blob":
+            return _json_or_text(value.read().decode())
+    return value
+
+
+def _json_or_text(text: str) -> Json:
+    try:
+        return parse(text)
+    except ValueError:
+        return text
+
+
+def _pascal(name: str) -> str:
+    return name[0].upper() + name[1:]

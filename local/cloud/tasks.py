@@ -1,0 +1,366 @@
+"""ECS tasks on one machine: each is a local process with the life of a Fargate task.
+
+moto keeps the clusters and the task definitions; tasks are ours. Sources: Amazon ECS API
+reference, Task and Container; Amazon ECS developer guide, "Amazon ECS task lifecycle" and
+"Amazon ECS stopped tasks error messages". Memory and CPU of a task definition are not enforced.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from moto.core.responses import ActionResult
+from moto.core.utils import camelcase_to_underscores, pascal_to_camelcase, remap_nested_keys
+from moto.ecs.exceptions import EcsClientException, InvalidParameterException
+from moto.ecs.models import EC2ContainerServiceBackend, TaskDefinition, ecs_backends
+from moto.ecs.responses import EC2ContainerServiceResponse
+
+from local.cloud.containers import Container, container_of, refuse_unknown
+from local.cloud.endpoint import Endpoint
+from local.cloud.logs import CloudWatchLogs
+from local.cloud.processes import Process
+from local.cloud.replacements import Replacements
+
+_STARTED_BY = re.compile(r"[A-Za-z0-9/_-]{0,128}")
+_MOST_TASKS = 10  # of one RunTask
+_RUN_TASK = {
+    "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",
+    "platformVersion", "startedBy", "tags", "taskDefinition",
+}  # fmt: skip
+_LIST_TASKS = {"cluster", "desiredStatus", "family", "startedBy"}
+_NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instance", "start_task")
+
+
+class Task:
+    """One task: its process, and its description as DescribeTasks gives it.
+
+    ``stopped`` is done when the task is STOPPED, which it is once its process and what that
+    started are gone, all output is in the logs and its scratch folder is removed.
+    """
+
+    def __init__(
+        self, container: Container, logs: CloudWatchLogs, scratch: Path, fields: dict[str, Any]
+    ) -> None:
+        self.id = uuid4().hex
+        cluster_arn = fields["clusterArn"]
+        self.arn = f"{cluster_arn.replace(':cluster/', ':task/')}/{self.id}"
+        self.stopped: Future[None] = Future()
+        self._container = container
+        self._logs = logs
+        self._scratch = scratch / self.id
+        self._process: Process | None = None
+        self._lock = threading.Lock()
+        self._task: dict[str, Any] = {
+            **fields,
+            "taskArn": self.arn,
+            "createdAt": datetime.now(UTC),
+            "lastStatus": "PROVISIONING",
+            "desiredStatus": "RUNNING",
+            "launchType": "FARGATE",
+        }
+        self._contained: dict[str, Any] = {
+            "containerArn": f"{self.arn.replace(':task/', ':container/')}/{uuid4()}",
+            "taskArn": self.arn,
+            "name": container.name,
+            "image": container.image,
+            "lastStatus": "PENDING",
+        }
+
+    def description(self) -> dict[str, Any]:
+        """Return the task as it is now, in the API's form."""
+        with self._lock:
+            return {**self._task, "containers": [dict(self._contained)]}
+
+    def matches(self, wanted: Mapping[str, str]) -> bool:
+        """Tell whether the task is what ListTasks asks for, its cluster given as an ARN."""
+        task = self.description()
+        offered = {
+            "cluster": task["clusterArn"],
+            "desiredStatus": task["desiredStatus"],
+            "family": task["taskDefinitionArn"].rsplit("/", 1)[-1].split(":")[0],
+            "startedBy": task["startedBy"],
+        }
+        return wanted.items() <= offered.items()
+
+    def start(self, endpoint: Endpoint) -> None:
+        """Start the process; a task that cannot start is stopped at once."""
+        with self._lock:
+            self._task["lastStatus"] = "PENDING"
+        container = self._container
+        if not self._logs.has_group(container.log_group):
+            # ECS's own words, whose cause is most often that the group was never created.
+            self._fail_to_start(
+                "ResourceInitializationError: failed to validate logger args: The task cannot find "
+                f"the Amazon CloudWatch log group defined in the task definition: "
+                f"{container.log_group}"
+            )
+            return
+        self._scratch.mkdir(parents=True)
+        environment = {
+            "TMPDIR": str(self._scratch),
+            **container.environment,
+            **endpoint.environment(),
+        }
+        try:
+            process = Process(container.command, container.directory, environment, self._write)
+        except OSError as error:
+            self._fail_to_start(f"CannotStartContainerError: {container.command[0]}: {error}")
+            return
+        with self._lock:
+            self._process = process
+            self._task |= {"lastStatus": "RUNNING", "startedAt": datetime.now(UTC)}
+            self._contained["lastStatus"] = "RUNNING"
+        process.done.add_done_callback(self._end)
+
+    def stop(self, reason: str) -> None:
+        """Ask the process to end, and kill it after its stop timeout; once is enough."""
+        with self._lock:
+            process = self._process
+            if process is None or self._task["desiredStatus"] == "STOPPED":
+                return
+            self._begin_stop("UserInitiated", reason)
+        process.send(signal.SIGTERM)
+        patience = threading.Timer(
+            self._container.stop_timeout_seconds, process.send, (signal.SIGKILL,)
+        )
+        patience.daemon = True
+        patience.start()
+        process.done.add_done_callback(lambda _: patience.cancel())
+
+    def kill(self) -> None:
+        """End the task now, and wait until it has stopped."""
+        if self._process is not None:
+            self._process.send(signal.SIGKILL)
+        self.stopped.result()
+
+    def _write(self, lines: list[str]) -> None:
+        stream = f"{self._container.log_stream_prefix}/{self._container.name}/{self.id}"
+        self._logs.write(self._container.log_group, stream, lines)
+
+    def _end(self, done: Future[int]) -> None:
+        code = done.result()
+        with self._lock:
+            if self._task["desiredStatus"] != "STOPPED":
+                self._begin_stop("EssentialContainerExited", "Essential container in task exited")
+            self._contained["exitCode"] = code if code >= 0 else 128 - code
+        self._finish()
+
+    def _fail_to_start(self, reason: str) -> None:
+        with self._lock:
+            self._begin_stop("TaskFailedToStart", "Task failed to start")
+            self._contained["reason"] = reason
+        self._finish()
+
+    def _begin_stop(self, code: str, reason: str) -> None:
+        self._task |= {
+            "desiredStatus": "STOPPED",
+            "stopCode": code,
+            "stoppedReason": reason,
+            "stoppingAt": datetime.now(UTC),
+        }
+
+    def _finish(self) -> None:
+        # Before the end is told: what is measured next is not disturbed by the removal. What the
+        # last dying process still writes is left to the removal of the whole state folder.
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        with self._lock:
+            self._task |= {"lastStatus": "STOPPED", "stoppedAt": datetime.now(UTC)}
+            self._contained["lastStatus"] = "STOPPED"
+        self.stopped.set_result(None)
+
+
+class Tasks:
+    """The tasks of this cloud, running and stopped.
+
+    Parameters
+    ----------
+    workloads
+        The folder that holds the workloads' folders.
+    state
+        A folder for the tasks' scratch folders (TMPDIR); on the disk that is to be measured.
+    endpoint
+        The cloud that the tasks are told of.
+    logs
+        Where their output goes.
+
+    """
+
+    def __init__(
+        self, workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs
+    ) -> None:
+        self._workloads = workloads
+        self._scratch = state / "tasks"
+        self._endpoint = endpoint
+        self._logs = logs
+        self._tasks: dict[str, Task] = {}
+        self._requested: dict[str, list[Task]] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._replacements = Replacements()
+
+    def stopped(self, task_arn: str) -> Future[None]:
+        """Return what is done when the task is STOPPED; KeyError for a task that never was."""
+        with self._lock:
+            return self._tasks[task_arn.rsplit("/", 1)[-1]].stopped
+
+    def close(self) -> None:
+        """Kill every task, and give moto its own methods back."""
+        with self._lock:
+            self._closed = True
+            tasks = list(self._tasks.values())
+        for task in tasks:
+            task.kill()
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Put these tasks behind moto's ECS API."""
+
+        def answering(
+            action: Callable[[EC2ContainerServiceBackend, Mapping[str, Any]], dict[str, Any]],
+        ) -> Callable[[EC2ContainerServiceResponse], ActionResult]:
+            return lambda response: ActionResult(action(response.ecs_backend, response.params))
+
+        actions = {
+            "run_task": self._run,
+            "describe_tasks": self._describe,
+            "list_tasks": self._list,
+            "stop_task": self._stop,
+        }
+        for name, action in actions.items():
+            self._replacements.set(EC2ContainerServiceResponse, name, answering(action))
+        self._replacements.refuse(EC2ContainerServiceResponse, _NOT_RUN_HERE, EcsClientException)
+        self._replacements.set(
+            TaskDefinition, "create_from_cloudformation_json", classmethod(_create_from_template)
+        )
+
+    def _run(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
+        refuse_unknown("RunTask request", request, _RUN_TASK)
+        count = _checked_count(request)
+        definition = ecs.describe_task_definition(request["taskDefinition"])
+        overrides = request.get("overrides") or {}
+        container = container_of(definition, overrides, self._workloads)
+        fields = {
+            "clusterArn": ecs._get_cluster(request.get("cluster", "default")).arn,
+            "taskDefinitionArn": definition.arn,
+            "group": request.get("group") or f"family:{definition.family}",
+            "startedBy": request.get("startedBy", ""),
+            "overrides": overrides,
+            "tags": request.get("tags", []),
+            "cpu": definition.cpu,
+            "memory": definition.memory,
+        }
+        tasks = [Task(container, self._logs, self._scratch, fields) for _ in range(count)]
+        return {"tasks": self._started(request.get("clientToken"), tasks), "failures": []}
+
+    def _started(self, token: str | None, tasks: list[Task]) -> list[dict[str, Any]]:
+        """Start tasks and return what they were before; those of a repeated request run already."""
+        with self._lock:
+            if self._closed:
+                raise EcsClientException("The one-machine cloud is closing.")
+            if token in self._requested:
+                return [task.description() for task in self._requested[token]]
+            if token is not None:
+                self._requested[token] = tasks
+            self._tasks |= {task.id: task for task in tasks}
+            provisioned = [task.description() for task in tasks]
+            for task in tasks:
+                task.start(self._endpoint)
+        return provisioned
+
+    def _describe(
+        self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        cluster = ecs._get_cluster(request.get("cluster", "default"))
+        descriptions, failures = [], []
+        for name in request["tasks"]:
+            task = self._found(cluster.arn, name)
+            if task is None:
+                arn = name if name.startswith("arn:") else f"{_task_prefix(cluster.arn)}{name}"
+                failures.append({"arn": arn, "reason": "MISSING"})
+            else:
+                descriptions.append(task.description())
+        if "TAGS" not in request.get("include", []):
+            for description in descriptions:
+                del description["tags"]
+        return {"tasks": descriptions, "failures": failures}
+
+    def _list(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
+        refuse_unknown("ListTasks request", request, _LIST_TASKS)
+        cluster = ecs._get_cluster(request.get("cluster", "default"))
+        wanted = {"desiredStatus": "RUNNING", **request, "cluster": cluster.arn}
+        with self._lock:
+            tasks = list(self._tasks.values())
+        return {"taskArns": [task.arn for task in tasks if task.matches(wanted)]}
+
+    def _stop(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
+        cluster = ecs._get_cluster(request.get("cluster", "default"))
+        task = self._found(cluster.arn, request["task"])
+        if task is None:
+            raise InvalidParameterException("The referenced task was not found.")
+        task.stop(request.get("reason") or "Task stopped by user")
+        return {"task": task.description()}
+
+    def _found(self, cluster_arn: str, name: str) -> Task | None:
+        with self._lock:
+            task = self._tasks.get(name.rsplit("/", 1)[-1])
+        return task if task and task.arn.startswith(_task_prefix(cluster_arn)) else None
+
+
+def install(workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> Tasks:
+    """Run moto's ECS tasks on this machine; close the result to stop."""
+    tasks = Tasks(workloads, state, endpoint, logs)
+    tasks.replace_methods()
+    return tasks
+
+
+def _checked_count(request: Mapping[str, Any]) -> int:
+    if request.get("launchType") != "FARGATE":
+        raise InvalidParameterException(
+            f"launchType is {request.get('launchType')}; accepted: FARGATE."
+        )
+    if not request.get("networkConfiguration", {}).get("awsvpcConfiguration", {}).get("subnets"):
+        raise InvalidParameterException(
+            "Network Configuration must be provided when networkMode 'awsvpc' is specified."
+        )
+    if not _STARTED_BY.fullmatch(request.get("startedBy", "")):
+        raise InvalidParameterException(
+            f"startedBy is {request['startedBy']!r}; accepted: up to 128 letters, digits, "
+            "hyphens, slashes and underscores."
+        )
+    count = int(request.get("count", 1))
+    if not 1 <= count <= _MOST_TASKS:
+        raise InvalidParameterException(f"count is {count}; accepted: 1 to {_MOST_TASKS}.")
+    return count
+
+
+def _task_prefix(cluster_arn: str) -> str:
+    return f"{cluster_arn.replace(':cluster/', ':task/')}/"
+
+
+def _create_from_template(
+    _: type[TaskDefinition],
+    /,
+    name: str,
+    template: dict[str, Any],
+    account: str,
+    region: str,
+    **__: str,
+) -> TaskDefinition:
+    # moto's own passes four of the properties on, and neither network mode nor compatibilities.
+    properties = {
+        camelcase_to_underscores(key): remap_nested_keys(value, pascal_to_camelcase)
+        for key, value in template["Properties"].items()
+    }
+    definition: TaskDefinition = ecs_backends[account][region].register_task_definition(
+        **{"family": name, **properties}
+    )
+    return definition

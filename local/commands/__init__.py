@@ -1,0 +1,41 @@
+"""The command line: ``tidemark``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from suites.refusal import Refused
+
+# Module by command: each is imported when it is asked for, so that --help answers at once.
+_COMMANDS = {"run": "run", "up": "up", "query": "query"}
+
+
+class _Commands(click.Group):
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, _: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"local.commands.{_COMMANDS[name]}")
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="tidemark")
+def tidemark() -> None:
+    """Did this version get slower, and how sure are we?"""
+
+
+def main() -> None:
+    """Run the command line; a refused input is one sentence and exit code 2."""
+    try:
+        tidemark()
+    except Refused as refused:
+        click.echo(f"tidemark: {refused}", err=True)
+        sys.exit(2)

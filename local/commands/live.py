@@ -1,0 +1,109 @@
+"""A run as it goes on, and what it gave."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from local.commands.wording import duration
+from local.following import Run, RunClient
+from suites.plan import Plan, estimate_seconds
+
+_POLL_SECONDS = 0.25
+
+
+def follow(client: RunClient, run: Run, console: Console) -> None:
+    """Print each trial as it is recorded, and the one that goes on, until the run has ended."""
+    began = time.monotonic()
+    with Live(Text("planning"), console=console, transient=True) as live:
+        plan = client.plan(run)
+        while plan is None and client.active(run):
+            time.sleep(_POLL_SECONDS)
+            plan = client.plan(run)
+        if plan is None:
+            return
+        done = 0
+        active = True
+        while active:
+            active = client.active(run)
+            for trial in client.trials(run, after=done):
+                done = trial["trial"]
+                live.console.print(_trial_line(trial, len(plan.trials)), soft_wrap=True)
+            live.update(_progress_line(client, run, plan, done, time.monotonic() - began))
+            if active:
+                time.sleep(_POLL_SECONDS)
+
+
+def show_result(client: RunClient, run: Run, state: Path, console: Console) -> int:
+    """Print the run's table and why it failed, if it did; return the exit code."""
+    status, cause = client.status(run)
+    plan = client.plan(run)
+    if plan:
+        if summary := client.report(run, plan.suite.name, "summary.json"):
+            console.print(_table(json.loads(summary)))
+        if report := client.report(run, plan.suite.name, "report.md"):
+            path = state / "reports" / plan.suite.name / f"{run.run_id}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(report)
+            console.print(f"Report: {path}")
+    if status == "SUCCEEDED":
+        return 0
+    console.print(f"The run did not complete: {cause or status}", style="red", soft_wrap=True)
+    return 1
+
+
+def _trial_line(trial: dict[str, Any], of: int) -> str:
+    head = f"trial {trial['trial']} of {of}  {trial['version']:>8}"
+    if trial["status"] != "ok":
+        return f"{head}  {trial['status']}: {trial['reason']}"
+    rates = [
+        f"{rate['metric']} {rate['value']:,.1f} {rate['unit']}"
+        for test in trial["tests"]
+        for rate in test["rates"]
+    ]
+    return f"{head}  {'  '.join(rates)}"
+
+
+def _progress_line(client: RunClient, run: Run, plan: Plan, done: int, elapsed: float) -> Text:
+    left = estimate_seconds(plan.request, plan.suite)
+    if done:
+        left = elapsed / done * len(plan.trials)
+    times = f"elapsed {duration(elapsed)}, left about {duration(max(left - elapsed, 0))}"
+    at = client.position(run, plan, done + 1) if done < len(plan.trials) else None
+    where = f"trial {at.trial} of {len(plan.trials)}  {at.version}  {at.test}" if at else "report"
+    return Text(f"{where}   {times}")
+
+
+def _table(rates: list[dict[str, Any]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("Version")
+    table.add_column("Metric")
+    for name in ("Rate", "± spread"):
+        table.add_column(name, justify="right")
+    table.add_column("Unit")
+    for name in ("Samples", "Δ to before"):
+        table.add_column(name, justify="right")
+    before = None
+    for rate in rates:
+        if before not in {None, rate["metric"]}:
+            table.add_section()
+        before = rate["metric"]
+        value, spread, change = rate["value"], rate["spread"], rate["change"]
+        table.add_row(
+            rate["version"],
+            rate["metric"],
+            "missing" if value is None else f"{value:,.1f}",
+            "" if spread is None else f"{spread:,.1f}",
+            rate["unit"],
+            str(rate["samples"]),
+            "" if change is None else f"{change:+.2%}",
+        )
+    return table

@@ -1,0 +1,101 @@
+"""``tidemark run``: measure versions of a system on this machine."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from local.commands.live import follow, show_result
+from local.commands.options import state_option
+from local.commands.wording import duration, plural
+from local.following import RunClient
+from suites.files import read_suites
+from suites.model import Suite
+from suites.plan import estimate_seconds
+from suites.refusal import listed
+from suites.request import Settled, settle
+
+
+@click.command(name="run")
+@click.argument("suite", default="rocksdb")
+@click.option("--versions", help="Versions to measure, separated by commas.", metavar="A,B,…")
+@click.option("--baseline", help="The version that the others are compared with.")
+@click.option("--repetitions", type=int, help="Trials of each version.")
+@click.option("--tasks", type=int, help="ECS tasks that do each test side by side.")
+@click.option("--records", type=int, help="Records that each task writes and compacts.")
+@click.option("--note", default="", help="Why this run is made; kept with its results.")
+@state_option
+def command(
+    suite: str,
+    versions: str | None,
+    baseline: str | None,
+    repetitions: int | None,
+    tasks: int | None,
+    records: int | None,
+    note: str,
+    state: Path,
+) -> None:
+    """Measure versions of SUITE (rocksdb) through the real state machine, on this machine.
+
+    Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
+    input is refused.
+
+    \b
+    Example:
+      tidemark run rocksdb --versions 9.0.0,9.8.4 --repetitions 5
+    """
+    asked = {
+        "suite": suite,
+        "versions": None if versions is None else versions.split(","),
+        "baseline": baseline,
+        "repetitions": repetitions,
+        "tasks": tasks,
+        "records": records,
+        "note": note,
+        "trigger": "cli",
+    }
+    given = {key: value for key, value in asked.items() if value is not None}
+    suites = read_suites()
+    request = settle(given, suites)
+    console = Console(highlight=False)
+    console.print(_intention(request, suites[request.suite]), soft_wrap=True)
+    sys.exit(_measure(given, state, console))
+
+
+def _intention(request: Settled, suite: Suite) -> str:
+    trials = len(request.versions) * request.repetitions
+    return (
+        f"[bold]{suite.title}[/] {listed(request.versions)}: "
+        f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
+        f"{' and '.join(test.name for test in suite.tests)}, "
+        f"{plural(request.tasks, 'task')} of {request.records:,} records; "
+        f"about {duration(estimate_seconds(request, suite))}."
+    )
+
+
+def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:
+    began = time.monotonic()
+    with ExitStack() as open_cloud:
+        with console.status("Starting the cloud on this machine"):
+            # moto takes seconds to import: not before the input has been accepted.
+            from local.cloud.cloud import Cloud  # noqa: PLC0415
+
+            cloud = open_cloud.enter_context(Cloud(state))
+            client = RunClient(cloud.endpoint.client, cloud.deploy())
+        ready = duration(time.monotonic() - began)
+        console.print(f"The cloud answers at {cloud.endpoint.url}, ready in {ready}.")
+        run = client.start(given)
+        console.print(f"Run [bold]{run.run_id}[/]")
+        try:
+            follow(client, run, console)
+        except KeyboardInterrupt:
+            client.stop(run, "interrupted on the command line")
+            console.print("Stopped. The trials that were finished are kept.")
+            return 1
+        return show_result(client, run, state, console)

@@ -1,0 +1,165 @@
+"""Queries, compiled and run over events on DuckDB."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import duckdb
+
+from local.insights.names import resolve
+from local.insights.parser import MOST_ROWS, parse
+from local.insights.regexes import Pattern
+from local.insights.source import EventSource
+from local.insights.sql import result_sql, statistics_sql
+from local.insights.syntax import QueryError
+from local.insights.values import quoted
+
+# How many rows a query returns that does not say so itself (AWS documentation, StartQuery: limit).
+DEFAULT_ROWS = 10_000
+# Nothing is fetched from the network at run time.
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+
+
+@dataclass(frozen=True)
+class CompiledQuery:
+    """A query that is accepted.
+
+    Attributes
+    ----------
+    text : str
+        As written.
+    columns : tuple of str
+        The fields of its result, ``@ptr`` last if the query did not ask for it.
+    warnings : tuple of str
+        What the writer may not expect, each with its line and column.
+    """
+
+    text: str
+    columns: tuple[str, ...]
+    warnings: tuple[str, ...]
+    _result: str
+    _statistics: str
+    _patterns: tuple[Pattern, ...]
+    _most_rows: int
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """What GetQueryResults returns of a query that is complete.
+
+    Attributes
+    ----------
+    rows : list of list of dict
+        Each row holds ``{"field": …, "value": …}``, both texts; what is absent is left out.
+    statistics : dict of str to float
+        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned`` (of messages).
+    warnings : tuple of str
+        What the writer of the query may not expect.
+    columns : tuple of str
+        The fields of the result, whether or not a row has them.
+    """
+
+    rows: list[list[dict[str, str]]]
+    statistics: dict[str, float]
+    warnings: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+class EventsError(Exception):
+    """The events of a query cannot be read."""
+
+
+def compile_query(query: str) -> CompiledQuery:
+    """Return a query, ready to run.
+
+    Raises
+    ------
+    QueryError
+        If the text is no query, or uses what is not supported. Whether RE2 accepts the regular
+        expressions shows when the query runs.
+    """
+    plan = resolve(parse(query))
+    return CompiledQuery(
+        query,
+        tuple(plan.outputs),
+        plan.warnings,
+        result_sql(plan),
+        statistics_sql(plan),
+        plan.patterns,
+        MOST_ROWS if plan.limited else DEFAULT_ROWS,
+    )
+
+
+def run(
+    query: str | CompiledQuery,
+    events: EventSource,
+    start: int,
+    end: int,
+    limit: int | None = None,
+) -> QueryResult:
+    """Run a query over events.
+
+    Parameters
+    ----------
+    query : str or CompiledQuery
+        What to run.
+    events : EventSource
+        What to run it over.
+    start, end : int
+        The first and the last second of the events [s since 1970-01-01 UTC], as in StartQuery.
+        The last second counts to its end.
+    limit : int, optional
+        How many rows to return at most, as in StartQuery.
+
+    Raises
+    ------
+    QueryError
+        If the query is not accepted.
+    EventsError
+        If the events cannot be read.
+    """
+    compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
+    most = compiled._most_rows if limit is None else min(limit, compiled._most_rows)
+    with duckdb.connect(config=_CONFIG) as connection:
+        _check_patterns(connection, compiled._patterns)
+        connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
+        within = f"timestamp BETWEEN {int(start) * 1000} AND {int(end) * 1000 + 999}"
+        connection.execute(
+            f"CREATE TEMP VIEW events AS SELECT * FROM ({events.sql}) WHERE {within}"  # noqa: S608
+        )
+        try:
+            scanned = connection.execute(compiled._statistics).fetchone()
+            rows = connection.execute(f"{compiled._result} LIMIT {int(most)}").fetchall()
+        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            raise EventsError(f"the events cannot be read: {error}") from error
+    records, size, matched = scanned or (0, 0, 0)
+    return QueryResult(
+        [_row(compiled.columns, values) for values in rows],
+        {
+            "recordsMatched": float(matched),
+            "recordsScanned": float(records),
+            "bytesScanned": float(size),
+        },
+        compiled.warnings,
+        compiled.columns,
+    )
+
+
+def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Pattern, ...]) -> None:
+    for pattern in patterns:
+        try:
+            connection.execute(f"SELECT regexp_matches('', {quoted(pattern.matching())})")
+        except duckdb.InvalidInputException as error:
+            raise QueryError(f"not a regular expression of RE2: {error}", pattern.span) from error
+
+
+def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[str, str]]:
+    return [
+        {"field": column, "value": value}
+        for column, value in zip(columns, values, strict=True)
+        if value is not None
+    ]

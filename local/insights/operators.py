@@ -1,0 +1,85 @@
+"""The operators of queries, as SQL.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: filter, and supported operations
+and functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from local.insights.values import Type, Value, condition, finite, may_be_number, number, text, truth
+
+
+def _arithmetic(template: str) -> Callable[..., Value]:
+    return lambda *operands: finite(template.format(*map(number, operands)))
+
+
+def _sign(operator: str) -> Callable[..., Value]:
+    def signed(left: Value, right: Value | None = None) -> Value:
+        if right is None:
+            return Value(f"({operator} {number(left)})", Type.NUMBER)
+        return finite(f"{number(left)} {operator} {number(right)}")
+
+    return signed
+
+
+def _comparison(operator: str) -> Callable[..., Value]:
+    def compare(left: Value, right: Value) -> Value:
+        # As numbers if both are; that comparison is null, and the one of texts decides, if not.
+        terms: list[str] = []
+        if may_be_number(left) and may_be_number(right):
+            terms.append(f"{number(left)} {operator} {number(right)}")
+        if Type.TEXT in (left.type, right.type):
+            terms.append(f"{text(left)} {operator} {text(right)}")
+        return condition(", ".join(terms))
+
+    return compare
+
+
+def _unequal(left: Value, right: Value) -> Value:
+    return _not(_comparison("=")(left, right))
+
+
+def _like(subject: Value, pattern: Value) -> Value:
+    matcher = "regexp_matches" if pattern.type is Type.REGEX else "contains"
+    return condition(f"{matcher}({text(subject)}, {pattern})")
+
+
+def _in(subject: Value, *members: Value) -> Value:
+    # Equal as numbers or as texts, as by =; one search instead of a comparison for each member.
+    numbers = ", ".join(str(number(member)) for member in members if may_be_number(member))
+    texts = ", ".join(str(text(member)) for member in members)
+    as_number = f"{number(subject)} IN ({numbers})" if numbers else "FALSE"
+    return condition(f"{as_number} OR {text(subject)} IN ({texts})")
+
+
+def _not(operand: Value) -> Value:
+    return Value(f"(NOT {truth(operand)})", Type.BOOLEAN)
+
+
+def _logical(word: str) -> Callable[..., Value]:
+    return lambda *operands: Value(
+        f"({f' {word} '.join(str(truth(operand)) for operand in operands)})", Type.BOOLEAN
+    )
+
+
+OPERATORS: dict[str, Callable[..., Value]] = {
+    "+": _sign("+"),
+    "-": _sign("-"),
+    "*": _arithmetic("{0} * {1}"),
+    "/": _arithmetic("{0} / {1}"),
+    "%": _arithmetic("{0} % {1}"),
+    "^": _arithmetic("TRY(pow({0}, {1}))"),
+    "=": _comparison("="),
+    "!=": _unequal,
+    "<": _comparison("<"),
+    "<=": _comparison("<="),
+    ">": _comparison(">"),
+    ">=": _comparison(">="),
+    "like": _like,
+    "in": _in,
+    "not": _not,
+    "and": _logical("AND"),
+    "or": _logical("OR"),
+}

@@ -1,0 +1,45 @@
+"""Lengths of time such as ``5m``.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: datetime functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from local.insights.syntax import Period
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit of time: its length [ms] and the largest amount that bins take of it."""
+
+    symbol: str
+    milliseconds: int
+    most: int | None
+    names: tuple[str, ...]
+
+
+_UNITS = (
+    Unit("ms", 1, 1000, ("ms", "msec", "msecs", "millisecond", "milliseconds")),
+    Unit("s", 1_000, 60, ("s", "sec", "secs", "second", "seconds")),
+    Unit("m", 60_000, 60, ("m", "min", "mins", "minute", "minutes")),
+    Unit("h", 3_600_000, 24, ("h", "hr", "hrs", "hour", "hours")),
+    Unit("d", 86_400_000, None, ("d", "day", "days")),
+)
+# Weeks and longer are in the language, but where they begin is not documented.
+UNITS = {name: unit for unit in _UNITS for name in unit.names}
+SYMBOLS = tuple(unit.symbol for unit in _UNITS)
+
+
+def capped(period: Period) -> Period:
+    """Return the period that is really used: ``300s`` is 60 seconds, not 5 minutes."""
+    most = UNITS[period.unit].most
+    if most is None or period.amount <= most:
+        return period
+    return Period(period.span, most, period.unit)
+
+
+def milliseconds(period: Period) -> int:
+    """Return the length of a period [ms]."""
+    return period.amount * UNITS[period.unit].milliseconds

@@ -1,0 +1,1 @@
+"""What ``make bench`` measures: whole processes, and ratios within one run."""

@@ -1,0 +1,93 @@
+"""One cloud for all tests, with the app deployed, and one small run measured in it."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from local.cloud.cloud import Cloud
+from local.cloud.deployment import Stack
+from local.following import Run, RunClient
+
+ASKED = {
+    "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2,
+    "records": 5000, "note": "a note", "trigger": "cli",
+}  # fmt: skip
+
+_POLL_SECONDS = 0.1
+_MOST_POLLS = 3000
+
+
+@dataclass
+class Deployed:
+    """A cloud with the app in it, and every JSONata evaluation made there."""
+
+    cloud: Cloud
+    stack: Stack
+    state: Path
+    client: RunClient
+    evaluations: list[tuple[str, dict, object]] = field(default_factory=list)
+
+    def run(self, asked) -> tuple[Run, str, str]:
+        """Start a run; return it with its execution's status and cause at its end."""
+        run = self.client.start(asked)
+        self.until(lambda: not self.client.active(run))
+        return (run, *self.client.status(run))
+
+    def until(self, happened: Callable[[], object]) -> None:
+        """Wait for something to happen."""
+        for _ in range(_MOST_POLLS):
+            if happened():
+                return
+            time.sleep(_POLL_SECONDS)
+        pytest.fail(f"it did not happen within {_MOST_POLLS * _POLL_SECONDS:g} s")
+
+
+@pytest.fixture(scope="session")
+def state(tmp_path_factory):
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="session")
+def deployed(state):
+    evaluations = []
+    lock = threading.Lock()
+
+    def record(expression, bindings, value):
+        with lock:
+            evaluations.append((expression, dict(bindings), value))
+
+    with Cloud(state, on_evaluate=record) as cloud:
+        stack = cloud.deploy()
+        client = RunClient(cloud.endpoint.client, stack)
+        yield Deployed(cloud, stack, state, client, evaluations)
+
+
+@pytest.fixture(scope="session")
+def measured(deployed):
+    """A run that has ended well."""
+    run, status, cause = deployed.run(ASKED)
+    assert status == "SUCCEEDED", cause
+    return run
+
+
+@pytest.fixture(scope="session")
+def rejected(deployed):
+    """A run whose input was refused, with its execution's status and cause."""
+    return deployed.run({"suite": "rocksdb", "versions": ["../x"]})
+
+
+@pytest.fixture(scope="session")
+def failed(deployed, tmp_path_factory):
+    """A run whose task could not install its version, with its execution's status and cause."""
+    nothing = tmp_path_factory.mktemp("nothing")
+    with pytest.MonkeyPatch.context() as patch:
+        # The package index is out of reach, and nothing is in a cache.
+        patch.setenv("UV_OFFLINE", "1")
+        patch.setenv("UV_CACHE_DIR", str(nothing / "uv"))
+        patch.setenv("HOME", str(nothing))
+        asked = {"suite": "rocksdb", "versions": ["9.0.0"], "repetitions": 1, "records": 1}
+        return deployed.run(asked)

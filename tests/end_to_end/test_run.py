@@ -1,0 +1,167 @@
+"""A whole run, through the deployed template, on this machine."""
+
+import gzip
+import json
+import subprocess
+
+import pytest
+
+from local.cloud.deployment import created_resources, synthesise
+from local.logs.store import LogStore
+
+LOG_GROUP = "/Tidemark/rocksdb"
+
+
+def objects(deployed, prefix):
+    s3 = deployed.cloud.endpoint.client("s3")
+    listed = s3.list_objects_v2(Bucket=deployed.stack.bucket, Prefix=prefix)
+    return {
+        entry["Key"]: s3.get_object(Bucket=deployed.stack.bucket, Key=entry["Key"])["Body"].read()
+        for entry in listed.get("Contents", [])
+    }
+
+
+def rows(deployed, run, table):
+    key = f"tables/{table}/suite=rocksdb/year={run.run_id[:4]}/{run.run_id}.jsonl.gz"
+    text = gzip.decompress(objects(deployed, key)[key]).decode()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_the_cloud_created_every_resource_of_the_template(deployed):
+    template = json.loads((synthesise(deployed.state) / "Tidemark.template.json").read_text())
+
+    created = created_resources("Tidemark", deployed.cloud.endpoint)
+
+    assert set(created) == set(template["Resources"])
+
+
+def test_every_trial_gives_a_rate_for_every_metric(deployed, measured):
+    found = rows(deployed, measured, "rates")
+
+    assert [(row["trial"], row["metric"]) for row in found] == [
+        (1, "ingest_rate"), (1, "compaction_rate"), (2, "ingest_rate"), (2, "compaction_rate"),
+    ]  # fmt: skip
+    assert all(row["value"] > 0 for row in found)
+    assert all(row["samples"] == row["expected"] for row in found)
+    assert {row["version"] for row in found} == {"9.0.0", "9.8.4"}
+    assert all(row["cpu_model"] and row["environment"] for row in found)
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [("ingest_rate", "to S3"), ("compaction_rate", "compaction read")],
+)
+def test_the_rate_is_that_of_grep_and_awk_over_the_raw_log(
+    deployed, measured, tmp_path, metric, words
+):
+    streams = {}
+    for row in rows(deployed, measured, "task_rates"):
+        if row["metric"] == metric:
+            streams.setdefault(row["trial"], set()).add(row["log_stream"])
+    store = LogStore(deployed.state / "logs")
+
+    for row in rows(deployed, measured, "rates"):
+        if row["metric"] != metric:
+            continue
+        raw = tmp_path / f"{metric}-{row['trial']}.log"
+        raw.write_text(
+            "".join(
+                event.message + "\n"
+                for stream in sorted(streams[row["trial"]])
+                for event in store.read(LOG_GROUP, stream)
+            )
+        )
+        script = (
+            f"grep -F '{words}' {raw} | grep 'per second$' | "
+            "awk '{ sum += $(NF - 2); n += 1 } END { printf \"%.17g %d\", sum / n, n }'"
+        )
+        mean, count = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert int(count) == row["samples"]
+        assert row["value"] == pytest.approx(float(mean), rel=1e-9)
+
+
+def test_the_working_data_of_each_trial_is_deleted(deployed, measured):
+    assert not [key for key in objects(deployed, f"work/{measured.run_id}/") if "/data/" in key]
+
+
+def test_the_report_names_versions_machine_and_note(deployed, measured):
+    report = deployed.client.report(measured, "rocksdb", "report.md").decode()
+
+    assert "| 9.0.0 | ingest_rate |" in report
+    assert "Note: a note" in report
+    assert "Machine: " in report
+
+
+def test_the_outcome_is_recorded(deployed, measured):
+    (row,) = rows(deployed, measured, "runs")
+
+    assert (row["status"], row["trials_done"], row["note"]) == ("complete", 2, "a note")
+    assert row["task_seconds"] > 0
+
+
+def test_the_rates_are_cloudwatch_metrics_by_suite_test_and_version(deployed, measured):
+    found = deployed.cloud.endpoint.client("cloudwatch").list_metrics(Namespace="Tidemark")
+
+    assert {
+        (metric["MetricName"], *sorted((d["Name"], d["Value"]) for d in metric["Dimensions"]))
+        for metric in found["Metrics"]
+    } == {
+        (f"{test}_rate", ("suite", "rocksdb"), ("test", test), ("version", version))
+        for test in ("ingest", "compaction")
+        for version in ("9.0.0", "9.8.4")
+    }
+
+
+def test_one_version_one_task_and_one_repetition_are_a_run_too(deployed):
+    asked = {
+        "suite": "rocksdb",
+        "versions": ["9.8.4"],
+        "repetitions": 1,
+        "tasks": 1,
+        "records": 2000,
+    }
+
+    _, status, cause = deployed.run(asked)
+
+    assert (status, cause) == ("SUCCEEDED", "")
+
+
+def test_a_bad_input_is_rejected_with_its_sentence_and_no_task_is_started(deployed, rejected):
+    run, status, cause = rejected
+    ecs = deployed.cloud.endpoint.client("ecs")
+    cluster = ecs.list_clusters()["clusterArns"][0]
+
+    assert status == "FAILED"
+    assert cause == "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4"
+    assert ecs.list_tasks(cluster=cluster, startedBy=run.run_id)["taskArns"] == []
+    (outcome,) = objects(deployed, f"runs/{run.run_id}/outcome.json").values()
+    assert json.loads(outcome)["status"] == "rejected"
+
+
+def test_a_task_that_fails_leaves_a_run_that_says_so(deployed, failed):
+    run, status, cause = failed
+    (trial,) = deployed.client.trials(run)
+
+    assert status == "FAILED"
+    assert cause.startswith("1 of 1 trials gave no rates; the first is trial 1 (9.0.0): ingest: ")
+    assert trial["reason"] == "ingest: task 0: its container ended with exit code 2"
+    assert [test["status"] for test in trial["tests"]] == ["failed", "skipped"]
+
+
+def test_a_trial_that_is_stopped_from_outside_is_recorded_and_the_run_goes_on(deployed):
+    asked = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
+    states = deployed.cloud.endpoint.client("stepfunctions")
+    run = deployed.client.start(asked)
+    first = deployed.client.trial_arn(run, 1)
+
+    deployed.until(lambda: deployed.client.position(run, deployed.client.plan(run), 1))
+    states.stop_execution(executionArn=first, error="Stopped", cause="by hand")
+    deployed.until(lambda: not deployed.client.active(run))
+
+    lost, kept = deployed.client.trials(run)
+    assert lost["status"] == "failed"
+    assert "by hand" in lost["reason"]
+    assert kept["status"] == "ok"
+    assert "1 of 2 trials gave no rates" in deployed.client.status(run)[1]

@@ -1,0 +1,157 @@
+import pytest
+
+from local import insights
+from local.insights import QueryError
+
+
+def failure(query: str) -> QueryError:
+    with pytest.raises(QueryError) as caught:
+        insights.compile(query)
+    return caught.value
+
+
+# Written as people do: AWS documentation, CloudWatch Logs Insights query syntax, and samples.
+@pytest.mark.parametrize(
+    "query",
+    [
+        "fields @timestamp, @message",
+        "| fields @timestamp |",
+        "FIELDS @message | Filter @message LIKE 'a' | STATS COUNT(*) AS n BY @logStream",
+        "# a comment\nfields @message # and another | with | pipes\n| limit 1",
+        "where @message not like /a|b/ and not (@message =~ /c/)",
+        "filter @message == '200' or @message in ['a', 1, -2.5] and @message not in [\"b\"]",
+        "parse '*: *' as key, value | fields key",
+        r"parse @message /Duration: (?<ms>\S+)/ | stats avg(ms), max(ms) by bin(30s)",
+        "parse @message '*' as max | stats max(max) as max | sort by max desc",
+        "stats count(*) group by @logStream",
+        "stats count() by bin(5m) | sort bin(5m) asc, `count()` desc",
+        "parse @message '*' as `odd name` | display `odd name`",
+        "stats max(strlen(@message)) as most, min(strlen(@message)) as least, most - least",
+        "stats sum(@message like 'a') / count(*) * 100 by @log, @logStream as stream",
+        "fields 1 / 2 / strlen(@message) as ratio | filter ratio > .5",
+        "filter @message like /[/|#]/ # a slash in brackets does not end a regular expression",
+        "filter @message like 'it\\'s # no comment' | fields @message as m",
+        "fields bin(5minutes), datefloor(@timestamp, 2hrs), dateceil(@timestamp, 1d), now()",
+        "dedup @logStream | limit 5",
+    ],
+)
+def test_queries_of_the_first_tier_are_accepted(query):
+    assert insights.compile(query).columns
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "column", "message"),
+    [
+        ("", 1, 1, "expected a command"),
+        ("# only a comment", 1, 17, "expected a command, found the end of the query"),
+        ("fields @message\n| patern @message", 2, 3, "unknown command 'patern'; supported: fields"),
+        ("head 20", 1, 1, "unknown command 'head' (instead: limit 20"),
+        ("tail 20", 1, 1, "unknown command 'tail'"),
+        ("SOURCE 'a' | limit 1", 1, 1, "unknown command 'SOURCE'"),
+        ("fields @message || limit 1", 1, 18, "expected a command, found '|'"),
+        ("fields", 1, 7, "expected a field, a number, a text in quotes or a function"),
+        ("fields @message,", 1, 17, "expected a field"),
+        ("fields @message as", 1, 19, "expected a name"),
+        ("fields @message as 'm'", 1, 20, "expected a name, found \"'m'\""),
+        ("fields @message limit 1", 1, 17, "expected '|' and the next command"),
+        ("filter @message like 'open", 1, 22, "this text is not closed by '"),
+        ('filter @message like "open', 1, 22, 'this text is not closed by "'),
+        ("fields `open", 1, 8, "this name in backticks is not closed by `"),
+        ("filter @message like /open", 1, 22, "expected a regular expression between slashes"),
+        ("filter @message like //", 1, 22, "expected a regular expression between slashes"),
+        ("filter @message like other", 1, 22, "expected a text in quotes or a /regular"),
+        ("filter @message =~ 'text'", 1, 20, "expected a /regular expression/ after '=~'"),
+        ("filter @message <> 1", 1, 17, "unknown operator '<>'; unequal is written !="),
+        ("filter @message not 1", 1, 21, "expected 'like' or 'in' after 'not'"),
+        ("filter @message in (fields a)", 1, 20, "a subquery after 'in' is not supported"),
+        ("filter @message in 1", 1, 20, "expected a list such as [1, 2]"),
+        ("filter @message in [@log]", 1, 21, "expected a number or a text in quotes"),
+        ("filter @message in [1", 1, 22, "expected ',' or ']'"),
+        ("filter (@message = 1", 1, 21, "expected ')'"),
+        ("filter @message = http://x", 1, 23, "unexpected character ':'"),
+        ("filter @message = “x”", 1, 19, "unexpected character '“'"),
+        ("fields '\0'", 1, 9, "unexpected character '\\x00'"),
+        ("fields '\ud800'", 1, 9, "unexpected character '\\ud800'"),
+        ("parse @message", 1, 15, "expected a glob in quotes or a /regular expression/"),
+        ("parse @message logfmt as a", 1, 16, "expected a glob in quotes"),
+        ("parse @message '* *'", 1, 21, "expected 'as' and a name for each *"),
+        ("parse @message '* *' as a", 1, 16, "the glob has 2 *, but 1 names follow 'as'"),
+        ("parse @message '*' as a, b", 1, 16, "the glob has 1 *, but 2 names follow 'as'"),
+        ("parse @message 'x' as a", 1, 16, "the glob has 0 *, but 1 names follow 'as'"),
+        ("parse @message /(?<a>.)/ multi", 1, 26, "'multi' after a regular expression"),
+        ("parse @message /(?<a>.)/ as b", 1, 26, "'as' after a regular expression"),
+        ("parse @message /(.)/", 1, 16, "this regular expression has no named group"),
+        ("limit", 1, 6, "expected a whole number of rows"),
+        ("limit any 10", 1, 7, "expected a whole number of rows from 1 to 100000, found 'any'"),
+        ("limit 2.5", 1, 7, "expected a whole number of rows"),
+        ("limit 0", 1, 7, "limit 0 is not accepted; limit takes 1 to 100000 rows"),
+        ("limit 100001", 1, 7, "limit 100001 is not accepted"),
+        ("limit " + "9" * 5000, 1, 7, "is not accepted; limit takes 1 to 100000 rows"),
+        ("stats count(*) group @log", 1, 22, "expected 'by'"),
+        ("stats avg(*)", 1, 11, "'*' is an argument of count only"),
+        ("stats count(*) by bin(5fortnights)", 1, 23, "period unit 'fortnights' is not supported"),
+        ("stats count(*) by bin(1w)", 1, 23, "period unit 'w' is not supported; supported: ms"),
+        ("stats count(*) by bin(0m)", 1, 23, "the period '0m' is not accepted"),
+        ("fields " + "9" * 400, 1, 8, "this number is larger than a double holds"),
+        ("fields " + "(" * 60 + "1" + ")" * 60, 1, 58, "nested deeper than 50 operations"),
+        ("fields " + "+".join(["1"] * 60), 1, 109, "nested deeper than 50 operations"),
+        ("filter " + "not " * 60 + "1 = 1", 1, 208, "nested deeper than 50 operations"),
+        ("limit 1 |" * 250, 1, 1801, "more commands or * than are accepted"),
+        ("fields '" + "x" * 10_000, 1, 1, "has 10008 characters; at most 10000 are accepted"),
+    ],
+)
+def test_what_is_not_accepted_is_named_with_its_place(query, line, column, message):
+    error = failure(query)
+    assert (error.line, error.column) == (line, column)
+    assert message in error.message
+    assert str(error) == f"line {line}, column {column}: {error.message}"
+
+
+def test_an_error_shows_the_line_with_a_caret_under_the_column():
+    error = failure("fields @message\n\t| patern @message\n| limit 1")
+    assert error.excerpt() == "\t| patern @message\n\t  ^"
+
+
+def test_an_error_at_the_end_of_the_query_points_behind_it():
+    assert failure("limit").excerpt() == "limit\n     ^"
+
+
+def test_columns_without_an_alias_are_named_by_their_source_text():
+    # AWS documentation, CloudWatch Logs Insights query syntax: stats (its sample results).
+    query = "stats avg( strlen(@message) ), count(*), count(*) as n by bin(5m), `@log`"
+    assert insights.compile(query).columns == (
+        "bin(5m)",
+        "@log",
+        "avg( strlen(@message) )",
+        "count(*)",
+        "n",
+    )
+
+
+def test_backslashes_escape_quotes_and_stay_before_anything_else(ask):
+    (row,) = ask(r"""fields 'it\'s' as a, "\"q\"" as b, "a\\b" as c, '\d' as d""", "x")
+    assert row == {"a": "it's", "b": '"q"', "c": r"a\b", "d": r"\d"}
+
+
+def test_a_slash_divides_unless_a_pattern_is_expected(ask):
+    (row,) = ask("fields 12 / 3 / 2 as a, @message =~ /8\\/2/ as b, 8/2 as c", "8/2")
+    assert row == {"a": "2", "b": "1", "c": "4"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 + 2 * 3", "7"),
+        ("(1 + 2) * 3", "9"),
+        ("2 ^ 3 ^ 2", "512"),
+        ("-2 ^ 2", "4"),
+        ("2 ^ -1", "0.5"),
+        ("7 % 4 - 1", "2"),
+        ("1 + 1 = 2 and not 1 > 2", "1"),
+        ("1 = 2 and 1 = 1 or 1 = 1", "1"),
+        ("not 1 = 2", "1"),
+        ("1 < 2 = 1", "1"),
+    ],
+)
+def test_operators_bind_as_in_most_languages(ask, expression, value):
+    assert ask(f"fields {expression} as x", "line") == [{"x": value}]

@@ -1,0 +1,74 @@
+import pytest
+
+from local import insights
+from local.insights import QueryError, run
+from local.insights.regexes import Pattern
+from local.insights.syntax import Regex, Span
+
+
+def pattern(text: str) -> Pattern:
+    query = f"/{text}/"
+    return Pattern(Regex(Span(query, 0, len(query)), text))
+
+
+def test_named_groups_become_fields_and_unnamed_groups_do_not(ask):
+    query = r"parse @message /(?<key>\w+)(=|:)(?P<value>\d+)/ | display key, value"
+    assert ask(query, "a=1", "b:2") == [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]
+
+
+def test_only_the_group_that_is_wanted_captures():
+    found = pattern(r"(?<a>x(y))(?<b>[(]\)\Q(\E)(?i:z)(?i)")
+    assert found.names == ("a", "b")
+    assert found.capturing("a") == r"(x(?:y))(?:[(]\)\Q(\E)(?i:z)(?i)"
+    assert found.matching() == r"(?:x(?:y))(?:[(]\)\Q(\E)(?i:z)(?i)"
+    assert found.inside("a") == r"x(?:y)"
+
+
+def test_a_regular_expression_that_does_not_match_leaves_its_fields_absent(ask):
+    query = r"parse @message /n=(?<n>\d*)/ | display ispresent(n) as there, n"
+    assert ask(query, "n=", "m=1") == [{"there": "0"}, {"there": "1", "n": ""}]
+
+
+def test_a_group_that_took_no_part_in_the_match_is_absent(ask):
+    assert ask(r"parse @message /a(?<b>\d+)?c/ | display ispresent(b) as x", "ac") == [{"x": "0"}]
+
+
+def test_a_regular_expression_is_searched_anywhere_and_cares_for_case(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: filter.
+    lines = ["xERRORx", "error", "fine"]
+    assert ask("filter @message like /ERR/ | fields @message", *lines) == [{"@message": "xERRORx"}]
+    query = "filter @message =~ /(?i)^err/ | fields @message"
+    assert ask(query, *lines) == [{"@message": "error"}]
+
+
+def test_the_empty_match_of_a_whole_pattern_is_a_match(ask):
+    assert ask("parse @message /(?<all>.*)/ | display ispresent(all) as x", "") == [{"x": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("regex", "column", "message"),
+    [
+        ("a(?=b)", 17, "look-around is not supported in a regular expression: (?="),
+        ("(?!b)", 16, "look-around is not supported"),
+        ("a(?<=b)", 17, "look-around is not supported"),
+        ("(?<!b)", 16, "look-around is not supported"),
+        (r"(a)\1", 19, r"a back-reference is not supported in a regular expression: \1"),
+        ("(?>a)", 16, "this kind of group is not supported"),
+        ("(?<odd-name>a)", 16, "this kind of group is not supported"),
+        ("(a", 16, "this parenthesis is not closed"),
+        ("a)", 17, "this parenthesis was not opened"),
+        ("(?<x>a)(?<x>b)", 23, "the group name 'x' is used twice"),
+    ],
+)
+def test_what_re2_does_not_have_is_refused_at_its_place(regex, column, message):
+    with pytest.raises(QueryError) as caught:
+        insights.compile(f"parse @message {'/'}{regex}/".replace("@message", "@log  "))
+    assert (caught.value.line, caught.value.column - 1) == (1, column - 1)
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize("regex", ["a{1001}", "[z-a]", "a**", r"\8", "[[:nope:]]", "(?z)a"])
+def test_what_only_re2_knows_to_be_wrong_is_refused_when_the_query_runs(regex, source):
+    with pytest.raises(QueryError) as caught:
+        run(f"filter @message like /{regex}/", source("a"), 0, 10)
+    assert (caught.value.line, caught.value.column) == (1, 22) or regex == r"\8"

@@ -1,0 +1,79 @@
+import pytest
+from rocksdb_workload.configuration import Configuration, ConfigurationError
+
+VARIABLES = {
+    "TIDEMARK_VERSION": "9.0.0",
+    "TIDEMARK_PACKAGE": "rocksdict==0.3.23",
+    "TIDEMARK_RECORDS": "1000",
+    "TIDEMARK_JOBS": "2",
+    "TIDEMARK_SEED": "7",
+    "TIDEMARK_TASK": "3",
+    "TIDEMARK_DATA": "s3://results/work/20261120T124455Z-0a1b2c/001/",
+    "TIDEMARK_DEADLINE_SECONDS": "60",
+}
+
+
+def test_all_variables_are_read():
+    configuration = Configuration.from_environment({**VARIABLES, "PATH": "/bin"})
+
+    assert configuration == Configuration(
+        version="9.0.0",
+        package="rocksdict==0.3.23",
+        records=1000,
+        jobs=2,
+        seed=7,
+        task=3,
+        bucket="results",
+        prefix="work/20261120T124455Z-0a1b2c/001/task-0003/",
+        deadline_seconds=60,
+    )
+
+
+def test_tasks_of_one_test_have_places_of_their_own():
+    first, second = (
+        Configuration.from_environment({**VARIABLES, "TIDEMARK_TASK": task}) for task in "12"
+    )
+
+    assert first.prefix != second.prefix
+
+
+@pytest.mark.parametrize("name", sorted(VARIABLES))
+def test_a_missing_variable_is_named(name):
+    variables = {key: value for key, value in VARIABLES.items() if key != name}
+
+    with pytest.raises(ConfigurationError, match=rf"^{name} is missing: .+ is accepted\.$"):
+        Configuration.from_environment(variables)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("TIDEMARK_VERSION", "9.0"),
+        ("TIDEMARK_VERSION", "9.0.0\n"),
+        ("TIDEMARK_VERSION", "../x"),
+        ("TIDEMARK_PACKAGE", "rocksdict"),
+        ("TIDEMARK_PACKAGE", "rocksdict>=0.3.23"),
+        ("TIDEMARK_PACKAGE", "requests==2.0.0"),
+        ("TIDEMARK_PACKAGE", "rocksdict==0.3.23 --index-url=http://localhost"),
+        ("TIDEMARK_PACKAGE", "rocksdict==0.3.٣"),
+        ("TIDEMARK_RECORDS", ""),
+        ("TIDEMARK_RECORDS", "0"),
+        ("TIDEMARK_RECORDS", "-1"),
+        ("TIDEMARK_RECORDS", "1e6"),
+        ("TIDEMARK_RECORDS", "10000001"),
+        ("TIDEMARK_JOBS", "0"),
+        ("TIDEMARK_SEED", "9223372036854775808"),
+        ("TIDEMARK_TASK", "10000"),
+        ("TIDEMARK_DATA", "s3://results"),
+        ("TIDEMARK_DATA", "/tmp/results"),
+        ("TIDEMARK_DATA", "s3://Results/work"),
+        ("TIDEMARK_DEADLINE_SECONDS", "0"),
+    ],
+)
+def test_a_value_that_is_not_accepted_is_named_with_what_is(name, value):
+    with pytest.raises(ConfigurationError) as refused:
+        Configuration.from_environment({**VARIABLES, name: value})
+
+    assert str(refused.value).startswith(f"{name} is ")
+    assert str(refused.value).endswith(" is accepted.")
+    assert "\n" not in str(refused.value)

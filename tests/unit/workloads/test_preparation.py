@@ -1,0 +1,97 @@
+"""Preparation, with a uv that is a shell script."""
+
+import platform
+import subprocess
+
+import pytest
+from rocksdb_workload.configuration import ConfigurationError
+from rocksdb_workload.preparation import BOTO3, prepare
+
+PACKAGE = "rocksdict==0.3.23"
+
+# "venv" makes its last argument a folder with an interpreter; every call is noted.
+MAKES = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/calls"
+if [ "$1" = venv ]; then
+    for target; do :; done
+    mkdir -p "$target/bin" && touch "$target/bin/python"
+fi
+"""
+REFUSES = """#!/bin/sh
+if [ "$1" = venv ]; then exit 0; fi
+printf '  × No solution found:\\n  ╰─▶ Because there is no version of rocksdict==0.3.23\\n' >&2
+exit 1
+"""
+HANGS = """#!/bin/sh
+exec sleep 60
+"""
+
+
+@pytest.fixture
+def uv(tmp_path):
+    def make(script):
+        program = tmp_path / "uv"
+        program.write_text(script)
+        program.chmod(0o755)
+        return {"TIDEMARK_UV": str(program), "TIDEMARK_CACHE": str(tmp_path / "cache")}
+
+    return make
+
+
+def test_the_environment_is_made_with_exactly_the_package_and_boto3(uv, tmp_path):
+    python = prepare(PACKAGE, uv(MAKES), timeout=60)
+
+    assert python.exists()
+    venv, install = (tmp_path / "calls").read_text().splitlines()
+    assert venv.startswith("venv --quiet --python ")
+    assert install.startswith("pip install --quiet --only-binary :all: --python ")
+    assert install.endswith(f" {PACKAGE} {BOTO3}")
+
+
+def test_the_environment_is_named_by_all_that_is_in_it(uv):
+    python = prepare(PACKAGE, uv(MAKES), timeout=60)
+
+    assert python.parents[1].name == f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
+
+
+def test_the_environment_is_made_once(uv, tmp_path):
+    variables = uv(MAKES)
+    first = prepare(PACKAGE, variables, timeout=60)
+    (tmp_path / "calls").unlink()
+
+    assert prepare(PACKAGE, variables, timeout=60) == first
+    assert not (tmp_path / "calls").exists()
+
+
+def test_another_task_may_be_first(uv, tmp_path):
+    environment = f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
+    # The other's environment appears while this one is being made.
+    other = f'mkdir -p "$(dirname "$0")/cache/{environment}/bin/other"'
+
+    python = prepare(PACKAGE, uv(MAKES + other), timeout=60)
+
+    assert (python.parent / "other").exists()
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [environment]
+
+
+def test_a_package_that_uv_refuses_is_named_with_its_reason(uv, tmp_path):
+    with pytest.raises(ConfigurationError) as refused:
+        prepare(PACKAGE, uv(REFUSES), timeout=60)
+
+    assert str(refused.value) == (
+        "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install: "
+        "No solution found: Because there is no version of rocksdict==0.3.23"
+    )
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_uv_that_is_not_there_is_named(tmp_path):
+    variables = {"TIDEMARK_UV": "/nowhere/uv", "TIDEMARK_CACHE": str(tmp_path)}
+
+    with pytest.raises(ConfigurationError, match=r"^TIDEMARK_UV is '/nowhere/uv'"):
+        prepare(PACKAGE, variables, timeout=60)
+
+
+def test_a_uv_that_hangs_is_ended(uv):
+    with pytest.raises(subprocess.TimeoutExpired):
+        prepare(PACKAGE, uv(HANGS), timeout=0.1)

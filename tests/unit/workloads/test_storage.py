@@ -1,0 +1,98 @@
+import io
+import json
+
+import pytest
+from rocksdb_workload.checks import CheckFailedError
+from rocksdb_workload.storage import Manifest, Storage, digest
+
+
+class NoSuchKey(Exception):
+    pass
+
+
+class Bucket:
+    """An S3 client that keeps what is put in a dictionary."""
+
+    class exceptions:  # noqa: N801 (boto3's name)
+        NoSuchKey = NoSuchKey
+
+    def __init__(self):
+        self.objects = {}
+        self.order = []
+
+    def put_object(self, **request):
+        key, body = request["Key"], request["Body"]
+        self.objects[key] = body if isinstance(body, bytes) else body.read()
+        self.order.append(key)
+
+    def get_object(self, **request):
+        if request["Key"] not in self.objects:
+            raise NoSuchKey
+        return {"Body": Stream(self.objects[request["Key"]])}
+
+
+class Stream(io.BytesIO):
+    def iter_chunks(self, size):
+        return iter(lambda: self.read(size), b"")
+
+
+@pytest.fixture
+def bucket():
+    return Bucket()
+
+
+@pytest.fixture
+def storage(bucket):
+    return Storage(bucket, "results", "work/task-0000/")
+
+
+@pytest.fixture
+def stored(storage, tmp_path):
+    folder = tmp_path / "store"
+    folder.mkdir()
+    (folder / "CURRENT").write_text("MANIFEST-000005\n")
+    (folder / "000009.sst").write_bytes(bytes(range(256)) * 10_000)
+    files = {path.name: digest(path) for path in folder.iterdir()}
+    manifest = Manifest("9.0.0", "rocksdict==0.3.23", 7, 100, 42, files)
+    storage.store(folder, manifest)
+    return manifest
+
+
+def test_what_was_stored_is_loaded(storage, stored, tmp_path):
+    manifest = storage.load(tmp_path / "loaded")
+
+    assert manifest == stored
+    for name in ("CURRENT", "000009.sst"):
+        loaded = (tmp_path / "loaded" / name).read_bytes()
+        assert loaded == (tmp_path / "store" / name).read_bytes()
+
+
+def test_the_manifest_is_stored_last(bucket, stored):
+    assert bucket.order[-1] == "work/task-0000/manifest.json"
+
+
+def test_files_that_were_never_stored_are_missing(storage, tmp_path):
+    with pytest.raises(CheckFailedError, match=r"^s3://results/work/.+/manifest\.json is missing"):
+        storage.load(tmp_path / "loaded")
+
+
+def test_a_file_that_is_gone_is_named(bucket, storage, stored, tmp_path):
+    del bucket.objects["work/task-0000/files/CURRENT"]
+
+    with pytest.raises(CheckFailedError, match="/files/CURRENT is missing"):
+        storage.load(tmp_path / "loaded")
+
+
+def test_a_file_that_was_changed_is_named(bucket, storage, stored, tmp_path):
+    bucket.objects["work/task-0000/files/000009.sst"] = b"changed"
+
+    with pytest.raises(CheckFailedError, match=r"/files/000009\.sst has the SHA-256"):
+        storage.load(tmp_path / "loaded")
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"{}", json.dumps({"other": 1}).encode()])
+def test_a_manifest_that_ingest_did_not_store_is_refused(bucket, storage, stored, tmp_path, body):
+    bucket.objects["work/task-0000/manifest.json"] = body
+
+    with pytest.raises(CheckFailedError, match=r"manifest\.json is not one that ingest stored"):
+        storage.load(tmp_path / "loaded")

@@ -1,0 +1,120 @@
+"""The process that looks after the measuring one, which here is a shell script."""
+
+import os
+import platform
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rocksdb_workload.preparation import BOTO3
+
+FOLDER = Path(__file__).parents[3] / "workloads" / "rocksdb"
+PACKAGE = "rocksdict==0.3.23"
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start the program with a script in place of the environment's interpreter."""
+
+    def start(script, arguments=("ingest",), **variables):
+        environment = tmp_path / f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
+        python = environment / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+        scratch = tmp_path / "scratch"
+        scratch.mkdir()
+        return subprocess.Popen(
+            [sys.executable, "-m", "rocksdb_workload", *arguments],
+            cwd=FOLDER,
+            env={
+                "PATH": os.environ["PATH"],
+                "TMPDIR": str(scratch),
+                "TIDEMARK_CACHE": str(tmp_path),
+                "TIDEMARK_VERSION": "9.0.0",
+                "TIDEMARK_PACKAGE": PACKAGE,
+                "TIDEMARK_RECORDS": "1000",
+                "TIDEMARK_JOBS": "1",
+                "TIDEMARK_SEED": "1",
+                "TIDEMARK_TASK": "0",
+                "TIDEMARK_DATA": "s3://results/work",
+                "TIDEMARK_DEADLINE_SECONDS": "60",
+                **variables,
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    return start
+
+
+@pytest.fixture
+def run(start):
+    def run(*arguments, **variables):
+        with start(*arguments, **variables) as process:
+            output, _ = process.communicate()
+        return process.returncode, output.splitlines()
+
+    return run
+
+
+def test_the_measuring_process_is_told_the_test_and_its_scratch_folder(run):
+    code, (prepared, told) = run('echo "$@"; touch "$4/file"')
+
+    assert code == 0
+    assert prepared.startswith(f"[main] rocksdb.Preparation INFO  - Prepared {PACKAGE} in ")
+    assert told.startswith("-m rocksdb_workload.measurement ingest ")
+
+
+def test_its_exit_code_is_the_tasks(run):
+    assert run("exit 1")[0] == 1
+
+
+def test_a_measuring_process_that_crashes_fails_the_task(run):
+    code, lines = run("kill -SEGV $$")
+
+    assert code == 1
+    assert lines[-1] == "[main] rocksdb.Task ERROR  - The ingest test was ended by SIGSEGV."
+
+
+def test_a_task_that_passes_its_deadline_ends_itself(run, tmp_path):
+    code, lines = run('touch "$4/file"; exec sleep 60', TIDEMARK_DEADLINE_SECONDS="1")
+
+    assert code == 1
+    assert lines[-1] == (
+        "[main] rocksdb.Deadline ERROR  - The task was ended because it took more than 1 seconds."
+    )
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_task_that_is_stopped_takes_its_process_and_its_files_with_it(start, tmp_path):
+    # A process that does not listen, as RocksDB in the middle of a call.
+    with start("""trap '' TERM; touch "$4/file"; echo $$; exec sleep 60""") as process:
+        process.stdout.readline()
+        measuring = int(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+
+    assert process.returncode == 128 + signal.SIGTERM
+    assert list((tmp_path / "scratch").iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(measuring, 0)
+
+
+@pytest.mark.parametrize("arguments", [(), ("query",), ("ingest", "compaction")])
+def test_a_test_that_is_not_known_is_refused(run, arguments):
+    code, (line,) = run("exit 0", arguments)
+
+    assert code == 2
+    assert line.endswith("ingest or compaction is accepted.")
+
+
+def test_a_bad_variable_is_refused_before_anything_is_prepared(run):
+    code, lines = run("exit 0", TIDEMARK_RECORDS="many")
+
+    assert code == 2
+    assert lines == [
+        "[main] rocksdb.Configuration ERROR  - TIDEMARK_RECORDS is 'many': "
+        "a whole number from 1 to 10000000 is accepted."
+    ]

@@ -1,0 +1,75 @@
+"""Run one test: ``python -m rocksdb_workload ingest|compaction``.
+
+This process needs the standard library alone. It prepares the environment of the version, runs the
+test in a process of that environment, and ends it when the deadline is passed or the task is
+stopped: RocksDB's calls may keep Python's lock for their whole length, so that no thread of the
+measuring process itself could.
+
+Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from rocksdb_workload import log
+from rocksdb_workload.configuration import Configuration, ConfigurationError
+from rocksdb_workload.preparation import prepare
+
+TESTS = ("ingest", "compaction")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the test that ``arguments`` name and return the exit code."""
+    try:
+        return _run(_test(arguments), Configuration.from_environment(os.environ))
+    except ConfigurationError as refusal:
+        log.error("Configuration", str(refusal))
+        return 2
+    except subprocess.TimeoutExpired:
+        seconds = os.environ["TIDEMARK_DEADLINE_SECONDS"]
+        log.error("Deadline", f"The task was ended because it took more than {seconds} seconds.")
+        return 1
+
+
+def _test(arguments: list[str]) -> str:
+    if len(arguments) != 1 or arguments[0] not in TESTS:
+        raise ConfigurationError(
+            f"The test is {' '.join(arguments)!r}: ingest or compaction is accepted."
+        )
+    return arguments[0]
+
+
+def _run(test: str, configuration: Configuration) -> int:
+    started = time.monotonic()
+
+    def left() -> float:
+        return max(0.0, started + configuration.deadline_seconds - time.monotonic())
+
+    python = prepare(configuration.package, os.environ, left())
+    log.info(
+        "Preparation",
+        f"Prepared {configuration.package} in {time.monotonic() - started:.3f} seconds",
+    )
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
+        command = [str(python), "-m", "rocksdb_workload.measurement", test, scratch]
+        code = subprocess.run(command, timeout=left(), check=False).returncode
+    if code < 0:
+        log.error("Task", f"The {test} test was ended by {signal.Signals(-code).name}.")
+        return 1
+    return code
+
+
+def _stop(number: int, _frame: object) -> None:
+    # Unwinds to where the measuring process is killed and its files are removed.
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,77 @@
+"""The compaction test: what ingest stored is loaded from S3 and merged."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from time import perf_counter
+from uuid import UUID, uuid5
+
+from rocksdb_workload import engine, log
+from rocksdb_workload.checks import CheckFailedError, check_tally
+from rocksdb_workload.configuration import Configuration
+from rocksdb_workload.records import Tally
+from rocksdb_workload.storage import Manifest, Storage
+
+JOBS = UUID("b55a4b3c-3a33-4e35-9c8e-6a1f1b0f6d1e")
+
+
+def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
+    """Compact the files that ingest stored, afresh for each job.
+
+    The clock covers the engine's compaction alone.
+
+    Raises
+    ------
+    CheckFailedError
+        If the files are missing or of another configuration, or if a store does not hold exactly
+        their records after its compaction.
+    """
+    started = perf_counter()
+    manifest = storage.load(scratch / "loaded")
+    log.info("Compaction", f"Load {perf_counter() - started:.3f} seconds")
+    _check_source(manifest, configuration)
+    expected = Tally(manifest.records, manifest.checksum)
+    for number in range(configuration.jobs):
+        store = scratch / "store"
+        shutil.copytree(scratch / "loaded", store, copy_function=_copy)
+        seconds = _compact(store, expected)
+        shutil.rmtree(store)
+        job = uuid5(JOBS, f"{configuration.seed}/{configuration.task}/{number}")
+        log.info(
+            "Compaction",
+            f"Compaction job {job}: compaction read {expected.records} records "
+            f"at {expected.records / seconds:.1f} per second",
+        )
+
+
+def _check_source(manifest: Manifest, configuration: Configuration) -> None:
+    for name in ("version", "package", "seed", "records"):
+        found, expected = getattr(manifest, name), getattr(configuration, name)
+        if found != expected:
+            raise CheckFailedError(
+                f"The stored files are of the {name} {found}: {expected} was expected."
+            )
+
+
+def _copy(source: str, target: str) -> None:
+    # RocksDB never changes a table once it is written, so all stores can share it.
+    if source.endswith(".sst"):
+        os.link(source, target)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _compact(folder: Path, expected: Tally) -> float:
+    """Merge the files of a store; return the seconds that the engine took."""
+    store = engine.open_store(folder)
+    started = perf_counter()
+    engine.compact(store)
+    seconds = perf_counter() - started
+    check_tally(engine.tally(store), expected, "The store after compaction")
+    store.close()
+    read = engine.records_read(folder)
+    if read != expected.records:
+        raise CheckFailedError(f"RocksDB read {read} records: {expected.records} were expected.")
+    return seconds

@@ -1,0 +1,103 @@
+"""What a task is to do: read from its environment variables, or refused in one sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_VERSION = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}", re.ASCII)
+# The package goes to an installer, so nothing but a name and a version gets through.
+_PACKAGE = re.compile(r"rocksdict==\d{1,4}\.\d{1,4}\.\d{1,4}", re.ASCII)
+_DATA = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(?P<prefix>[\w!.*'()/=-]+)")
+
+# Records are made before the clock starts, so all of a task's are in memory: some 300 bytes each.
+MOST_RECORDS = 10_000_000
+
+
+class ConfigurationError(Exception):
+    """A variable is missing or has a value that is not accepted; the message says which."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One task of a test.
+
+    Attributes
+    ----------
+    version
+        The version of RocksDB that is measured, such as ``9.0.0``.
+    package
+        The requirement that brings it, such as ``rocksdict==0.3.23``.
+    records
+        Records that each job ingests or compacts.
+    jobs
+        Times that the task does its measured work; each logs one rate.
+    seed
+        What the records are made from, with ``task``.
+    task
+        The index of the task within its test.
+    bucket, prefix
+        Where in S3 the ingested files of this task are kept.
+    deadline_seconds
+        The task ends itself, without a result, when it has taken this long.
+    """
+
+    version: str
+    package: str
+    records: int
+    jobs: int
+    seed: int
+    task: int
+    bucket: str
+    prefix: str
+    deadline_seconds: float
+
+    @classmethod
+    def from_environment(cls, variables: Mapping[str, str]) -> Configuration:
+        """Read the ``TIDEMARK_*`` variables.
+
+        Raises
+        ------
+        ConfigurationError
+            If one is missing or not accepted.
+        """
+        task = _integer(variables, "TIDEMARK_TASK", 0, 9999)
+        data = _match(variables, "TIDEMARK_DATA", _DATA, "s3://<bucket>/<prefix>")
+        return cls(
+            version=_match(variables, "TIDEMARK_VERSION", _VERSION, "a version such as 9.0.0")[0],
+            package=_match(
+                variables, "TIDEMARK_PACKAGE", _PACKAGE, "a requirement such as rocksdict==0.3.23"
+            )[0],
+            records=_integer(variables, "TIDEMARK_RECORDS", 1, MOST_RECORDS),
+            jobs=_integer(variables, "TIDEMARK_JOBS", 1, 1000),
+            seed=_integer(variables, "TIDEMARK_SEED", 0, 2**63 - 1),
+            task=task,
+            bucket=data["bucket"],
+            prefix=f"{data['prefix'].rstrip('/')}/task-{task:04d}/",
+            deadline_seconds=_integer(variables, "TIDEMARK_DEADLINE_SECONDS", 1, 86_400),
+        )
+
+
+def _integer(variables: Mapping[str, str], name: str, low: int, high: int) -> int:
+    accepted = f"a whole number from {low} to {high}"
+    value = int(_match(variables, name, re.compile(r"\d{1,19}", re.ASCII), accepted)[0])
+    if not low <= value <= high:
+        raise ConfigurationError(_refusal(name, str(value), accepted))
+    return value
+
+
+def _match(
+    variables: Mapping[str, str], name: str, pattern: re.Pattern[str], accepted: str
+) -> re.Match[str]:
+    value = variables.get(name)
+    if value is None:
+        raise ConfigurationError(f"{name} is missing: {accepted} is accepted.")
+    match = pattern.fullmatch(value)
+    if match is None:
+        raise ConfigurationError(_refusal(name, value, accepted))
+    return match
+
+
+def _refusal(name: str, value: str, accepted: str) -> str:
+    return f"{name} is {value!r}: {accepted} is accepted."

@@ -1,0 +1,18 @@
+"""The log: one line an event, in the form that the log queries parse."""
+
+from __future__ import annotations
+
+
+def info(name: str, message: str) -> None:
+    """Print an event of the component ``name`` at once: a task that is killed loses no line."""
+    _line(name, "INFO", message)
+
+
+def error(name: str, message: str) -> None:
+    """Print why the task ends without a result."""
+    _line(name, "ERROR", message)
+
+
+def _line(name: str, level: str, message: str) -> None:
+    # log4j's "[%t] %c %p %x - %m" with an empty context, hence the two spaces.
+    print(f"[main] rocksdb.{name} {level}  - {message}", flush=True)

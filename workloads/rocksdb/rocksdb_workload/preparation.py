@@ -1,0 +1,75 @@
+"""The Python environment of one version, made by uv before any clock starts."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rocksdb_workload.configuration import ConfigurationError
+
+BOTO3 = "boto3==1.44.5"
+
+
+def prepare(package: str, variables: Mapping[str, str], timeout: float) -> Path:
+    """Return the interpreter of an environment with ``package`` and boto3, making it if need be.
+
+    ``TIDEMARK_UV`` names uv's program, otherwise it is searched on the ``PATH``;
+    ``TIDEMARK_CACHE`` names the folder that keeps the environments, otherwise
+    ``~/.cache/tidemark``.
+
+    Raises
+    ------
+    ConfigurationError
+        If uv is not found or cannot install the package.
+    subprocess.TimeoutExpired
+        If it takes more than ``timeout`` seconds.
+    """
+    cache = Path(variables.get("TIDEMARK_CACHE") or Path.home() / ".cache" / "tidemark")
+    environment = cache / f"{package}_{BOTO3}_python{platform.python_version()}"
+    if not environment.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        uv = _find_uv(variables)
+        with tempfile.TemporaryDirectory(dir=cache, prefix="making-") as folder:
+            _install(uv, package, Path(folder) / "environment", timeout)
+            _publish(Path(folder) / "environment", environment)
+    return environment / "bin" / "python"
+
+
+def _find_uv(variables: Mapping[str, str]) -> str:
+    named = variables.get("TIDEMARK_UV")
+    uv = shutil.which(named or "uv")
+    if uv is None:
+        raise ConfigurationError(
+            f"TIDEMARK_UV is {named!r}: the path of uv is accepted, or none if uv is on the PATH."
+        )
+    return uv
+
+
+def _install(uv: str, package: str, environment: Path, timeout: float) -> None:
+    target = ["--python", str(environment)]
+    # Wheels only: a package that is built here would not be the one that was released.
+    install = [uv, "pip", "install", "--quiet", "--only-binary", ":all:", *target, package, BOTO3]
+    for command in ([uv, "venv", "--quiet", "--python", sys.executable, str(environment)], install):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+        if done.returncode != 0:
+            # uv draws its reasons as a tree over several lines.
+            reason = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
+            raise ConfigurationError(
+                f"TIDEMARK_PACKAGE is {package!r}, which uv could not install: {reason}"
+            )
+
+
+def _publish(made: Path, environment: Path) -> None:
+    try:
+        # In one step, so that a task that starts meanwhile finds all of it or nothing.
+        made.rename(environment)
+    except OSError:
+        # Another task was first; a folder that is not empty is never replaced.
+        if not environment.exists():
+            raise

@@ -1,0 +1,103 @@
+"""The files of a store in S3, with a manifest that says what they must hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rocksdb_workload.checks import CheckFailedError
+
+CHUNK_BYTES = 1 << 20
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What ingest stored.
+
+    Attributes
+    ----------
+    version, package, seed, records
+        The configuration that the files were written with.
+    checksum
+        What the records add up to, as in ``records.Tally``.
+    files
+        The SHA-256 of each file by its name, in hexadecimal.
+    """
+
+    version: str
+    package: str
+    seed: int
+    records: int
+    checksum: int
+    files: dict[str, str]
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Storage:
+    """The place of one task in S3; ``client`` is boto3's and ``prefix`` ends with a slash."""
+
+    client: Any
+    bucket: str
+    prefix: str
+
+    def store(self, folder: Path, manifest: Manifest) -> None:
+        """Store the files that ``manifest`` names, and then the manifest itself."""
+        for name in manifest.files:
+            with (folder / name).open("rb") as file:
+                self.client.put_object(Bucket=self.bucket, Key=self._file(name), Body=file)
+        body = json.dumps(asdict(manifest), sort_keys=True).encode()
+        self.client.put_object(Bucket=self.bucket, Key=self.prefix + MANIFEST, Body=body)
+
+    def load(self, folder: Path) -> Manifest:
+        """Bring what was stored into ``folder``, which is made.
+
+        Raises
+        ------
+        CheckFailedError
+            If something is missing, or is not what was stored.
+        """
+        with closing(self._get(self.prefix + MANIFEST)) as body:
+            manifest = _manifest(body.read())
+        folder.mkdir()
+        for name in manifest.files:
+            with closing(self._get(self._file(name))) as body, (folder / name).open("wb") as file:
+                for chunk in body.iter_chunks(CHUNK_BYTES):
+                    file.write(chunk)
+        for name, stored in manifest.files.items():
+            found = digest(folder / name)
+            if found != stored:
+                url = self._url(self._file(name))
+                raise CheckFailedError(f"{url} has the SHA-256 {found}: {stored} was stored.")
+        return manifest
+
+    def _file(self, name: str) -> str:
+        return f"{self.prefix}files/{name}"
+
+    def _url(self, key: str) -> str:
+        return f"s3://{self.bucket}/{key}"
+
+    def _get(self, key: str) -> Any:  # noqa: ANN401 (boto3 makes its classes at run time)
+        try:
+            return self.client.get_object(Bucket=self.bucket, Key=key)["Body"]
+        except self.client.exceptions.NoSuchKey:
+            raise CheckFailedError(
+                f"{self._url(key)} is missing: compaction needs what ingest stored."
+            ) from None
+
+
+def _manifest(body: bytes) -> Manifest:
+    try:
+        return Manifest(**json.loads(body))
+    except (TypeError, ValueError) as reason:
+        raise CheckFailedError(f"{MANIFEST} is not one that ingest stored: {reason}.") from None
