@@ -125,10 +125,14 @@ class ObjectFiles:
         path = self._bodies / uuid4().hex
         digest = hashlib.md5(usedforsecurity=False)
         size = 0
-        with path.open("wb") as file:
-            for chunk in chunks:
-                digest.update(chunk)
-                size += file.write(chunk)
+        try:
+            with path.open("wb") as file:
+                for chunk in chunks:
+                    digest.update(chunk)
+                    size += file.write(chunk)
+        except BaseException:  # also a client that goes away
+            path.unlink()
+            raise
         return Body(path, size, digest.hexdigest())
 
     def save(self, bucket: str, key: str, body: Body, attributes: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ def show_result(client: RunClient, run: Run, state: Path, console: Console) -> i
             path = state / "reports" / plan.suite.name / f"{run.run_id}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(report)
-            console.print(f"Report: {path}")
+            console.print(f"Report: {path}", soft_wrap=True)
     if status == "SUCCEEDED":
         return 0
     console.print(f"The run did not complete: {cause or status}", style="red", soft_wrap=True)
@@ -83,14 +83,14 @@ def _progress_line(client: RunClient, run: Run, plan: Plan, done: int, elapsed: 
 
 
 def _table(rates: list[dict[str, Any]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("Version")
-    table.add_column("Metric")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Version", "Metric"):
+        table.add_column(name, no_wrap=True)
     for name in ("Rate", "± spread"):
-        table.add_column(name, justify="right")
-    table.add_column("Unit")
-    for name in ("Samples", "Δ to before"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Unit", no_wrap=True)
+    for name in ("Samples", "Δ before"):
+        table.add_column(name, justify="right", no_wrap=True)
     before = None
     for rate in rates:
         if before not in {None, rate["metric"]}:

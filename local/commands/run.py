@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from local.commands.deployed import deployed
 from local.commands.live import follow, show_result
 from local.commands.options import state_option
 from local.commands.wording import duration, plural
@@ -63,7 +64,8 @@ def command(
     given = {key: value for key, value in asked.items() if value is not None}
     suites = read_suites()
     request = settle(given, suites)
-    console = Console(highlight=False)
+    # What is read by a program or kept in a file is not folded to a screen's width.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     console.print(_intention(request, suites[request.suite]), soft_wrap=True)
     sys.exit(_measure(given, state, console))
 
@@ -83,16 +85,13 @@ def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:
     began = time.monotonic()
     with ExitStack() as open_cloud:
         with console.status("Starting the cloud on this machine"):
-            # moto takes seconds to import: not before the input has been accepted.
-            from local.cloud.cloud import Cloud  # noqa: PLC0415
-
-            cloud = open_cloud.enter_context(Cloud(state))
-            client = RunClient(cloud.endpoint.client, cloud.deploy())
+            cloud, stack = open_cloud.enter_context(deployed(state))
+        client = RunClient(cloud.endpoint.client, stack)
         ready = duration(time.monotonic() - began)
         console.print(f"The cloud answers at {cloud.endpoint.url}, ready in {ready}.")
         run = client.start(given)
-        console.print(f"Run [bold]{run.run_id}[/]")
         try:
+            console.print(f"Run [bold]{run.run_id}[/]")
             follow(client, run, console)
         except KeyboardInterrupt:
             client.stop(run, "interrupted on the command line")

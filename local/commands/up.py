@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from local.commands.deployed import deployed
 from local.commands.options import state_option
 
 
@@ -20,10 +21,7 @@ def command(port: int, state: Path) -> None:
     Example:
       tidemark up --port 4566
     """
-    from local.cloud.cloud import Cloud  # noqa: PLC0415
-
-    with Cloud(state, port) as cloud:
-        stack = cloud.deploy()
+    with deployed(state, port) as (cloud, stack):
         for name, value in cloud.endpoint.environment().items():
             click.echo(f"export {name}={value}")
         click.echo(f"\nState machine: {stack.state_machine}")

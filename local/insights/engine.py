@@ -36,15 +36,21 @@ class CompiledQuery:
         The fields of its result, ``@ptr`` last if the query did not ask for it.
     warnings : tuple of str
         What the writer may not expect, each with its line and column.
+    sql, statistics_sql : str
+        DuckDB's SQL of the result and of its statistics, over ``events``.
+    patterns : tuple of Pattern
+        Its regular expressions.
+    most_rows : int
+        How many rows it returns at most.
     """
 
     text: str
     columns: tuple[str, ...]
     warnings: tuple[str, ...]
-    _result: str
-    _statistics: str
-    _patterns: tuple[Pattern, ...]
-    _most_rows: int
+    sql: str
+    statistics_sql: str
+    patterns: tuple[Pattern, ...]
+    most_rows: int
 
 
 @dataclass(frozen=True)
@@ -123,17 +129,17 @@ def run(
         If the events cannot be read.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
-    most = compiled._most_rows if limit is None else min(limit, compiled._most_rows)
+    most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     with duckdb.connect(config=_CONFIG) as connection:
-        _check_patterns(connection, compiled._patterns)
+        _check_patterns(connection, compiled.patterns)
         connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
         within = f"timestamp BETWEEN {int(start) * 1000} AND {int(end) * 1000 + 999}"
         connection.execute(
             f"CREATE TEMP VIEW events AS SELECT * FROM ({events.sql}) WHERE {within}"  # noqa: S608
         )
         try:
-            scanned = connection.execute(compiled._statistics).fetchone()
-            rows = connection.execute(f"{compiled._result} LIMIT {int(most)}").fetchall()
+            scanned = connection.execute(compiled.statistics_sql).fetchone()
+            rows = connection.execute(f"{compiled.sql} LIMIT {int(most)}").fetchall()
         except (duckdb.IOException, duckdb.InvalidInputException) as error:
             raise EventsError(f"the events cannot be read: {error}") from error
     records, size, matched = scanned or (0, 0, 0)
@@ -154,7 +160,8 @@ def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Patte
         try:
             connection.execute(f"SELECT regexp_matches('', {quoted(pattern.matching())})")
         except duckdb.InvalidInputException as error:
-            raise QueryError(f"not a regular expression of RE2: {error}", pattern.span) from error
+            reason = str(error).removeprefix("Invalid Input Error: ")
+            raise QueryError(f"not a regular expression of RE2: {reason}", pattern.span) from error
 
 
 def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[str, str]]:

@@ -78,10 +78,14 @@ def _trim(name: str) -> Callable[..., Value]:
     return trim
 
 
+def _position(value: Value) -> str:
+    # Not negative, as DuckDB would count from the end; and no more than it takes.
+    return f"TRY_CAST(TRY_CAST(trunc({value}) AS UINTEGER) AS INTEGER)"
+
+
 def _substr(value: Value, start: Value, length: Value | None = None) -> Value:
-    # A negative number is no position: null, where DuckDB would count from the end.
-    first, *until = (f"TRY_CAST(trunc({n}) AS UINTEGER)" for n in (start, length) if n)
-    return Value(f"TRY(substring({', '.join((str(value), f'{first} + 1', *until))}))", _TEXT)
+    until = f", {_position(length)}" if length else ""
+    return Value(f"substring({value}, {_position(start)} + 1::BIGINT{until})", _TEXT)
 
 
 def _round(value: Value, digits: Value | None = None) -> Value:

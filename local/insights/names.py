@@ -100,11 +100,11 @@ class _Scope:
         raise QueryError(f"unknown field {used.name!r}; {meant}{reason}; known: {known}", used.span)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _GroupScope(_Scope):
     """The fields of an item of stats: keys and earlier items; an aggregate sees the rows."""
 
-    rows: _Scope = field(default_factory=lambda: _Scope({}))
+    rows: _Scope
     aggregates: dict[str, Call] = field(default_factory=dict)
 
 

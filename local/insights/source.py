@@ -8,9 +8,6 @@ from pathlib import Path
 
 from local.insights.values import quoted
 
-# A line of a text file may be this long [bytes]; CloudWatch Logs takes events of up to 1 MiB.
-MOST_LINE = 4 * 1024 * 1024
-
 
 @dataclass(frozen=True)
 class EventSource:
@@ -67,14 +64,14 @@ def text_file(path: Path) -> EventSource:
     """Return the lines of a UTF-8 text file as events.
 
     They have the time of the file's last change, since a line says nothing of its own; ``@log`` is
-    the path and ``@logStream`` the file's name.
+    the path and ``@logStream`` the file's name. The file is read into memory.
     """
     changed = f"{path.stat().st_mtime_ns // 1_000_000}::BIGINT"
-    # No delimiter, quote or comment: a line is one column, whatever is in it.
+    # Whole and split at line feeds: DuckDB's CSV reader would also split at a carriage return.
     lines = (
-        f"read_csv({quoted(str(path))}, columns = {{'line': 'VARCHAR'}}, header = FALSE, "
-        "auto_detect = FALSE, delim = '', quote = '', escape = '', comment = '', "
-        f"strict_mode = FALSE, max_line_size = {MOST_LINE})"
+        "(SELECT unnest(lines) AS line, generate_subscripts(lines, 1) AS number, "  # noqa: S608
+        "len(lines) AS last FROM (SELECT string_split(content, chr(10)) AS lines "
+        f"FROM read_text({quoted(str(path))}))) WHERE number < last OR line <> ''"
     )
     return events_of(
         lines,
@@ -82,6 +79,6 @@ def text_file(path: Path) -> EventSource:
         ingestion_time=changed,
         log=quoted(str(path)),
         log_stream=quoted(path.name),
-        message="coalesce(line, '')",
-        ptr="lpad(row_number() OVER ()::VARCHAR, 12, '0')",
+        message="rtrim(line, chr(13))",
+        ptr="lpad(number::VARCHAR, 12, '0')",
     )

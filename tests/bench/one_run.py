@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.console import Console
 
-from local.cloud.cloud import Cloud
+from local.cloud.cloud import start_cloud
 from local.commands.live import follow, show_result
 from local.following import Run, RunClient
 
@@ -23,7 +23,7 @@ from local.following import Run, RunClient
 def measure(began: float, state: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return the times of one run [s]; ``began`` is the start of the process, epoch seconds."""
     console = Console(stderr=True)
-    with Cloud(state) as cloud:
+    with start_cloud(state) as cloud:
         client = RunClient(cloud.endpoint.client, cloud.deploy())
         run = client.start(given)
         follow(client, run, console)

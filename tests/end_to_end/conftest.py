@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from local.cloud.cloud import Cloud
+from local.cloud.cloud import Cloud, start_cloud
 from local.cloud.deployment import Stack
 from local.following import Run, RunClient
 
@@ -60,7 +60,7 @@ def deployed(state):
         with lock:
             evaluations.append((expression, dict(bindings), value))
 
-    with Cloud(state, on_evaluate=record) as cloud:
+    with start_cloud(state, on_evaluate=record) as cloud:
         stack = cloud.deploy()
         client = RunClient(cloud.endpoint.client, stack)
         yield Deployed(cloud, stack, state, client, evaluations)

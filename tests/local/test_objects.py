@@ -1,8 +1,11 @@
 """The contract of the one-machine S3: what boto3 puts is there, also for the next process."""
 
 import hashlib
+import json
+import socket
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,14 +39,7 @@ def url():
 @pytest.fixture
 def s3(url, folder):
     installed = install(folder)
-    client = boto3.client(
-        "s3",
-        endpoint_url=url,
-        region_name="us-east-1",
-        aws_access_key_id="local",
-        aws_secret_access_key="local",
-        config=Config(retries={"total_max_attempts": 1}, max_pool_connections=32),
-    )
+    client = client_of(url, "s3")
     client.create_bucket(Bucket="results")
     yield client
     client.close()
@@ -59,6 +55,17 @@ def restart(s3, folder):
         s3.create_bucket(Bucket="results")
 
     return start_again
+
+
+def client_of(url, service):
+    return boto3.client(
+        service,
+        endpoint_url=url,
+        region_name="us-east-1",
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+        config=Config(retries={"total_max_attempts": 1}, max_pool_connections=32),
+    )
 
 
 def read(s3, key):
@@ -150,6 +157,21 @@ def test_a_bucket_of_another_name_does_not_have_them(s3, restart):
     s3.create_bucket(Bucket="others")
 
     assert "Contents" not in s3.list_objects_v2(Bucket="others")
+
+
+def test_a_bucket_that_a_template_creates_again_has_its_objects(s3, url, folder):
+    stacks = client_of(url, "cloudformation")
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "templated"}}
+    template = json.dumps({"Resources": {"Bucket": bucket}})
+    stacks.create_stack(StackName="first", TemplateBody=template)
+    s3.put_object(Bucket="templated", Key="k", Body=b"body")
+
+    moto_api_backend.reset()
+    install(folder)
+    stacks.create_stack(StackName="second", TemplateBody=template)
+
+    assert s3.get_object(Bucket="templated", Key="k")["Body"].read() == b"body"
+    stacks.close()
 
 
 @pytest.mark.parametrize(
@@ -365,6 +387,19 @@ def begin(s3, key):
 def put_part(s3, upload, number, body):
     part = s3.upload_part(**upload, PartNumber=number, Body=body)
     return {"PartNumber": number, "ETag": part["ETag"]}
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(s3, url, folder):
+    server = urllib.parse.urlsplit(url)
+    with socket.create_connection((server.hostname, server.port)) as connection:
+        connection.sendall(b"PUT /results/k HTTP/1.1\r\nHost: localhost\r\n")
+        connection.sendall(b"Content-Length: 10\r\nConnection: close\r\n\r\nhalf")
+        connection.shutdown(socket.SHUT_WR)
+        while connection.recv(4096):
+            pass
+
+    assert bodies(folder) == []
+    assert keys(s3) == []
 
 
 def test_a_body_that_is_sent_in_signed_chunks_is_taken_apart(s3, url, restart):

@@ -14,7 +14,7 @@ from local.insights import QueryError
         ("fields a.0.b", 1, 8, "unknown field 'a.0.b'"),
         ("dedup nothing", 1, 7, "unknown field 'nothing'"),
         ("stats count(*)\n| sort @timestamp", 2, 8, "after stats only its results are known"),
-        ("stats count(*) as n, m", 1, 22, "unknown field 'm'; did you"),
+        ("stats count(*) as n, m", 1, 22, "unknown field 'm'; after stats"),
         ("stats @message, count(*)", 1, 7, "unknown field '@message'"),
         ("stats strlen('a')", 1, 1, "stats takes at least one aggregate"),
         ("stats avg(max(@message))", 1, 11, "max is accepted in stats only"),

@@ -46,29 +46,31 @@ def test_the_empty_match_of_a_whole_pattern_is_a_match(ask):
 
 
 @pytest.mark.parametrize(
-    ("regex", "column", "message"),
+    ("regex", "offset", "message"),
     [
-        ("a(?=b)", 17, "look-around is not supported in a regular expression: (?="),
-        ("(?!b)", 16, "look-around is not supported"),
-        ("a(?<=b)", 17, "look-around is not supported"),
-        ("(?<!b)", 16, "look-around is not supported"),
-        (r"(a)\1", 19, r"a back-reference is not supported in a regular expression: \1"),
-        ("(?>a)", 16, "this kind of group is not supported"),
-        ("(?<odd-name>a)", 16, "this kind of group is not supported"),
-        ("(a", 16, "this parenthesis is not closed"),
-        ("a)", 17, "this parenthesis was not opened"),
-        ("(?<x>a)(?<x>b)", 23, "the group name 'x' is used twice"),
+        ("a(?=b)", 1, "look-around is not supported in a regular expression: (?="),
+        ("(?!b)", 0, "look-around is not supported"),
+        ("a(?<=b)", 1, "look-around is not supported"),
+        ("(?<!b)", 0, "look-around is not supported"),
+        (r"(a)\1", 3, r"a back-reference is not supported in a regular expression: \1"),
+        (r"a\k<n>", 1, "a back-reference is not supported"),
+        ("(?>a)", 0, "this kind of group is not supported in a regular expression: (?>"),
+        ("(?<odd-name>a)", 0, "this kind of group is not supported"),
+        ("(a", 0, "this parenthesis is not closed"),
+        ("a)", 1, "this parenthesis was not opened"),
+        ("(?<x>a)(?<x>b)", 7, "the group name 'x' is used twice"),
     ],
 )
-def test_what_re2_does_not_have_is_refused_at_its_place(regex, column, message):
+def test_what_re2_does_not_have_is_refused_at_its_place(regex, offset, message):
+    before = "parse @message /"
     with pytest.raises(QueryError) as caught:
-        insights.compile(f"parse @message {'/'}{regex}/".replace("@message", "@log  "))
-    assert (caught.value.line, caught.value.column - 1) == (1, column - 1)
+        insights.compile(f"{before}{regex}/")
+    assert (caught.value.line, caught.value.column) == (1, len(before) + offset + 1)
     assert message in caught.value.message
 
 
-@pytest.mark.parametrize("regex", ["a{1001}", "[z-a]", "a**", r"\8", "[[:nope:]]", "(?z)a"])
+@pytest.mark.parametrize("regex", ["a{1001}", "[z-a]", "a**", "[[:nope:]]", "(?z)a"])
 def test_what_only_re2_knows_to_be_wrong_is_refused_when_the_query_runs(regex, source):
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(QueryError, match="not a regular expression of RE2") as caught:
         run(f"filter @message like /{regex}/", source("a"), 0, 10)
-    assert (caught.value.line, caught.value.column) == (1, 22) or regex == r"\8"
+    assert (caught.value.line, caught.value.column) == (1, 22)

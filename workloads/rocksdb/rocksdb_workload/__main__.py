@@ -5,7 +5,7 @@ test in a process of that environment, and ends it when the deadline is passed o
 stopped: RocksDB's calls may keep Python's lock for their whole length, so that no thread of the
 measuring process itself could.
 
-Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted.
+Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted, 143 when stopped.
 """
 
 from __future__ import annotations

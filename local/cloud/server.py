@@ -1,0 +1,76 @@
+"""moto's server, in a thread of this process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from types import TracebackType
+
+from moto.moto_server.werkzeug_app import (
+    DomainDispatcherApplication,
+    MotoRequestHandler,
+    create_backend_app,
+)
+from werkzeug.serving import make_server
+
+_LOOPBACK = "127.0.0.1"
+
+
+class PortTaken(OSError):
+    """The port that was asked for is not free."""
+
+
+class Server:
+    """A server on the loopback interface; a context that serves while it is open.
+
+    Parameters
+    ----------
+    port
+        The port to serve on; 0 takes a free one.
+
+    Raises
+    ------
+    PortTaken
+        If the port is not free.
+
+    """
+
+    def __init__(self, port: int) -> None:
+        try:
+            # werkzeug would end the process if the port is taken.
+            listening = socket.create_server((_LOOPBACK, port), backlog=128)
+        except OSError as error:
+            raise PortTaken(f"--port: {port} cannot be used: {os.strerror(error.errno or 0)}") from None
+        with listening:
+            self.port: int = listening.getsockname()[1]
+            self._server = make_server(
+                _LOOPBACK,
+                self.port,
+                DomainDispatcherApplication(create_backend_app),
+                threaded=True,
+                request_handler=MotoRequestHandler,
+                fd=listening.fileno(),
+            )
+        # One line a request would drown what the commands have to say.
+        logging.getLogger("werkzeug").setLevel(logging.WARNING)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, name="server", daemon=True
+        )
+
+    def __enter__(self) -> Server:
+        """Begin to serve."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End, and give the port back."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()

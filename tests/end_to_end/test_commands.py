@@ -1,0 +1,219 @@
+"""The command line, as a process of its own."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import boto3
+import pytest
+
+from suites.files import FOLDER, ROOT
+
+TIDEMARK = Path(sys.executable).with_name("tidemark")
+SMALL = ["--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
+
+
+def tidemark(*arguments, cwd=ROOT, stdin=""):
+    return subprocess.run(
+        [TIDEMARK, *arguments], cwd=cwd, input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def own_state(state, deployed, tmp_path_factory):
+    """A state folder that shares nothing with the deployed cloud's but its synthesised template."""
+    folder = tmp_path_factory.mktemp("own")
+    shutil.copytree(state / "assemblies", folder / "assemblies")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ran(own_state):
+    return tidemark("run", "rocksdb", *SMALL, "--state", str(own_state))
+
+
+def test_a_run_says_what_it_will_do_shows_each_trial_and_prints_the_table(ran, own_state):
+    assert ran.returncode == 0, ran.stderr
+    intention, ready, named, *rest = ran.stdout.splitlines()
+    assert intention.startswith(
+        "RocksDB 9.0.0, 9.8.4: 1 repetition, 2 trials of ingest and compaction, "
+        "1 task of 2,000 records; about "
+    )
+    assert ready.startswith("The cloud answers at http://localhost:")
+    assert re.fullmatch(r"Run \d{8}T\d{6}Z-[0-9a-f]{6}", named)
+    assert [line[:14] for line in rest[:2]] == ["trial 1 of 2  ", "trial 2 of 2  "]
+    table = [line.split() for line in rest if "_rate" in line and "trial" not in line]
+    assert [(row[0], row[1]) for row in table] == [
+        ("9.0.0", "ingest_rate"),
+        ("9.8.4", "ingest_rate"),
+        ("9.0.0", "compaction_rate"),
+        ("9.8.4", "compaction_rate"),
+    ]
+    assert re.fullmatch(r"[+-]\d+\.\d\d%", table[1][-1])
+    report = Path(rest[-1].removeprefix("Report: "))
+    assert report.is_relative_to(own_state)
+    assert report.read_text().startswith("# RocksDB: run ")
+
+
+def test_the_logs_of_a_run_can_be_queried_after_it(ran, own_state):
+    found = tidemark("query", "queries/logs/ingest_samples.cwli", "--state", str(own_state))
+
+    assert found.returncode == 0, found.stderr
+    assert len(re.findall(r" rocksdb/rocksdb/[0-9a-f]{32} .* 2000 ", found.stdout)) == 2
+    assert "2 rows; 2 of " in found.stdout
+
+
+def test_a_query_comes_from_standard_input_too(ran, own_state):
+    found = tidemark("query", "-", "--state", str(own_state), stdin="stats count(*) as events")
+
+    assert re.search(r"events *\n.*\n *\d+ ", found.stdout)
+
+
+def one_sentence(done, sentence):
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"tidemark: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["leveldb"], "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            ["--versions", ""],
+            "versions: '' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (["--versions", "9.0.0,9.0.0"], "versions: 9.0.0 stands twice; name each version once"),
+        (
+            ["--versions", '9.0" | filter 1'],
+            "versions: '9.0\" | filter 1' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            ["--versions", "../x"],
+            "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            ["--versions", "6.29.5"],
+            "versions: 6.29.5 has no rocksdict wheel for this Python; those that have one are "
+            "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
+        ),
+        (
+            ["--repetitions", "0"],
+            "repetitions: 0 is not accepted: Input should be greater than or equal to 1",
+        ),
+        (
+            ["--repetitions", "100000"],
+            "repetitions: 100000 is not accepted: Input should be less than or equal to 100",
+        ),
+        (
+            ["--baseline", "7.4.4"],
+            "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.0.0, 9.8.4",
+        ),
+    ],
+)
+def test_a_bad_run_is_refused_in_one_sentence_before_anything_is_started(arguments, sentence):
+    one_sentence(tidemark("run", *arguments), sentence)
+
+
+@pytest.mark.parametrize("arguments", [["run", "--records", "many"], ["run", "a", "b"], ["walk"]])
+def test_a_command_line_that_click_refuses_ends_with_two_and_no_traceback(arguments):
+    done = tidemark(*arguments)
+
+    assert done.returncode == 2
+    assert "Error: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_suite_file_with_an_unknown_key_is_refused_by_name(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "suites", ignore=shutil.ignore_patterns("__pycache__"))
+    suite = tmp_path / "suites" / "rocksdb.yaml"
+    suite.write_text(suite.read_text() + "colour: blue\n")
+    # Of two packages of one name Python takes the one that is found first.
+    done = subprocess.run(
+        [sys.executable, "-c", "from local.commands import main; main()", "run"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tidemark: rocksdb.yaml: colour: unknown field; known are name, ")
+
+
+def test_a_query_that_does_not_parse_is_shown_with_its_position(ran, own_state):
+    done = tidemark(
+        "query", "-", "--state", str(own_state), stdin="fields @message\n| filtre @message like 'x'"
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    first, excerpt, caret = done.stderr.splitlines()
+    assert first.startswith("<stdin>: line 2, column 3: unknown command 'filtre'")
+    assert excerpt == "| filtre @message like 'x'"
+    assert caret == "  ^"
+
+
+def test_a_query_over_no_logs_says_where_logs_come_from(tmp_path):
+    one_sentence(
+        tidemark("query", "-", "--state", str(tmp_path), stdin="fields @message"),
+        f"--state: {tmp_path} holds no logs; `tidemark run` leaves some",
+    )
+
+
+def test_an_unknown_log_group_is_refused_with_those_that_there_are(ran, own_state):
+    done = tidemark("query", "-", "--log-group", "x", "--state", str(own_state), stdin="fields a")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("tidemark: --log-group: 'x' is not stored; there are /")
+
+
+@pytest.mark.parametrize("command", ["", "run", "up", "query"])
+def test_every_command_has_help_with_an_example(command):
+    done = tidemark(*command.split(), "--help")
+
+    assert done.returncode == 0
+    assert "Usage: tidemark" in done.stdout
+    assert not command or f"  tidemark {command} " in done.stdout
+
+
+def test_up_keeps_the_cloud_for_other_programs_until_it_is_interrupted(own_state):
+    with subprocess.Popen(
+        [TIDEMARK, "up", "--state", own_state], stdout=subprocess.PIPE, text=True
+    ) as up:
+        said = []
+        for line in up.stdout:
+            said.append(line)
+            if line.startswith("Ctrl-C"):
+                break
+        text = "".join(said)
+        variables = dict(re.findall(r"export (\w+)=(\S+)", text))
+        (machine,) = re.findall(r"^State machine: (\S+)$", text, re.MULTILINE)
+        states = boto3.client(
+            "stepfunctions",
+            endpoint_url=variables["AWS_ENDPOINT_URL"],
+            region_name=variables["AWS_REGION"],
+            aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+        )
+        assert states.describe_state_machine(stateMachineArn=machine)["status"] == "ACTIVE"
+        assert f"aws stepfunctions start-execution --state-machine-arn {machine}" in text
+        up.send_signal(signal.SIGINT)
+        assert "Down." in up.stdout.read()
+    assert up.returncode == 0
+
+
+def test_an_interrupted_run_ends_its_tasks_and_says_so(own_state):
+    with subprocess.Popen(
+        [TIDEMARK, "run", *SMALL, "--state", own_state], stdout=subprocess.PIPE, text=True
+    ) as run:
+        for line in run.stdout:
+            if line.startswith("Run "):
+                break
+        run.send_signal(signal.SIGINT)
+        rest = run.stdout.read()
+    assert run.returncode == 1
+    assert "Stopped. The trials that were finished are kept." in rest

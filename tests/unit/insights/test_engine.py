@@ -1,0 +1,166 @@
+import os
+import time
+
+import pytest
+
+from local import insights
+from local.insights import EventsError, EventSource, run, text_file
+from local.logs.store import LogStore
+
+
+@pytest.fixture
+def store(tmp_path) -> LogStore:
+    return LogStore(tmp_path / "logs", account="123456789012")
+
+
+def cells(row: list[dict[str, str]]) -> dict[str, str]:
+    return {cell["field"]: cell["value"] for cell in row}
+
+
+def test_the_window_is_whole_seconds_with_both_ends(store):
+    # AWS documentation, StartQuery: the range is inclusive.
+    store.append("g", "s", [(t, str(t)) for t in (9_999, 10_000, 20_000, 20_999, 21_000)], 0)
+    result = run("fields @message | sort @timestamp", store.events(["g"]), 10, 20)
+    assert [cells(row)["@message"] for row in result.rows] == ["10000", "20000", "20999"]
+
+
+def test_system_fields_are_those_of_the_event(store):
+    store.append("/aws/group", "task/1", [(1717338360123, "hello")], 1717338361000)
+    query = "fields @timestamp, @message, @logStream, @log, @ingestionTime"
+    result = run(query, store.events(["/aws/group"]), 0, 2_000_000_000)
+    (row,) = map(cells, result.rows)
+    assert row.pop("@ptr")
+    assert row == {
+        "@timestamp": "2024-06-02 14:26:00.123",
+        "@message": "hello",
+        "@logStream": "task/1",
+        "@log": "123456789012:/aws/group",
+        "@ingestionTime": "2024-06-02 14:26:01.000",
+    }
+
+
+def test_rows_of_events_end_with_a_unique_pointer_and_aggregated_rows_have_none(source):
+    events = source("a", "b", "c")
+    result = run("fields @message", events, 0, 10)
+    assert result.columns == ("@message", "@ptr")
+    assert [row[-1]["field"] for row in result.rows] == ["@ptr"] * 3
+    assert len({row[-1]["value"] for row in result.rows}) == 3
+    assert run("stats count(*)", events, 0, 10).columns == ("count(*)",)
+
+
+def test_rows_are_newest_first_unless_sorted(ask):
+    assert ask("fields @message", "1", "2", "3") == [{"@message": m} for m in "321"]
+    assert ask("sort @timestamp asc | display @message", "1", "2") == [
+        {"@message": "1"},
+        {"@message": "2"},
+    ]
+
+
+def test_a_sort_stays_in_force_through_later_commands(ask):
+    query = "sort @message desc | filter @message != '2' | parse @message '*' as m | display m"
+    assert [row["m"] for row in ask(query, "2", "3", "1")] == ["3", "1"]
+
+
+def test_events_of_one_time_sort_as_they_were_written(store):
+    store.append("g", "s", [(5, message) for message in "dacb"], 0)
+    result = run("fields @message | sort @timestamp", store.events(["g"]), 0, 1)
+    assert [cells(row)["@message"] for row in result.rows] == list("dacb")
+
+
+def test_statistics_count_events_bytes_and_what_passes_the_filters(source):
+    # AWS documentation, GetQueryResults: QueryStatistics.
+    events = source("aé", "b", "ab")
+    result = run("filter @message like 'a' | filter @message like 'b' | limit 1", events, 0, 10)
+    assert result.statistics == {
+        "recordsScanned": 3.0,
+        "recordsMatched": 1.0,
+        "bytesScanned": 6.0,
+    }
+    query = "parse @message 'a*' as x | filter ispresent(x) | stats count(*) as n | filter n > 9"
+    assert run(query, events, 0, 10).statistics["recordsMatched"] == 2.0
+    assert run("stats count(*)", events, 0, 0).statistics["recordsScanned"] == 0.0
+
+
+def test_the_smallest_limit_holds(ask):
+    lines = [str(n) for n in range(6)]
+    assert len(ask("limit 4", *lines)) == 4
+    assert len(ask("limit 4 | limit 2", *lines)) == 2
+    assert len(ask("limit 4", *lines, limit=3)) == 3
+    assert len(ask("fields @message", *lines, limit=5)) == 5
+
+
+def test_ten_thousand_rows_are_returned_unless_the_query_says_more(store):
+    # AWS documentation, StartQuery: limit.
+    store.append("g", "s", ((n, "x") for n in range(10_050)), 0)
+    events = store.events(["g"])
+    assert len(run("fields @message", events, 0, 100).rows) == 10_000
+    assert len(run("fields @message | limit 10020", events, 0, 100).rows) == 10_020
+
+
+def test_dedup_keeps_the_first_row_in_order_and_every_row_that_misses_a_key(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: dedup.
+    lines = ["k=a 1", "k=b 2", "x 3", "k=a 4", "x 5"]
+    query = "parse @message 'k=* *' as k, n | display @message"
+    newest = [row["@message"] for row in ask(f"{query} | dedup k", *lines)]
+    assert newest == ["x 5", "k=a 4", "x 3", "k=b 2"]
+    oldest = [row["@message"] for row in ask(f"{query} | sort @timestamp | dedup k", *lines)]
+    assert oldest == ["k=a 1", "k=b 2", "x 3", "x 5"]
+    assert len(ask(f"{query} | dedup k, n | limit 2", *lines)) == 2
+
+
+def test_now_is_the_second_at_which_the_query_starts(ask):
+    before = int(time.time())
+    (row,) = ask("fields now() as now", "x")
+    assert before <= int(row["now"]) <= int(time.time())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'; DROP VIEW events; --",
+        "x') OR TRUE --",
+        "$1 ? {} %s",
+        "{0}{1}{all}",
+        'say "hi"; -- \\',
+        "E'\\x41'",
+        "*/ SELECT 1 /*",
+    ],
+)
+def test_texts_of_the_query_stay_texts(ask, text):
+    written = text.replace("\\", "\\\\").replace("'", "\\'")
+    query = (
+        f"filter @message = '{written}' or @message like '{written}' or @message in ['{written}'] "
+        f"| parse @message '{written.replace('*', '')}*' as rest "
+        f"| fields concat('{written}', '') as `{text.replace('`', '')}` | display @message"
+    )
+    assert ask(query, text, "other") == [{"@message": text}]
+
+
+def test_a_query_runs_again_after_it_was_compiled_once(source):
+    compiled = insights.compile("stats count(*) as n")
+    assert [cells(row) for row in run(compiled, source("a"), 0, 9).rows] == [{"n": "1"}]
+    assert [cells(row) for row in run(compiled, source("a", "b"), 0, 9).rows] == [{"n": "2"}]
+
+
+def test_the_lines_of_a_text_file_are_events(tmp_path):
+    path = tmp_path / "it's a log.txt"
+    path.write_bytes('first, "x"\n\n\tthird | é #\r\n\'a\rb\n'.encode())
+    os.utime(path, (1_000, 1_000))
+    events = text_file(path)
+    result = run("fields @message, @logStream, @log, @timestamp | sort @ptr", events, 1000, 1000)
+    rows = [cells(row) for row in result.rows]
+    assert [row["@message"] for row in rows] == ['first, "x"', "", "\tthird | é #", "'a\rb"]
+    assert {row["@logStream"] for row in rows} == {"it's a log.txt"}
+    assert {row["@log"] for row in rows} == {str(path)}
+    assert {row["@timestamp"] for row in rows} == {"1970-01-01 00:16:40.000"}
+
+
+def test_a_text_file_that_is_not_utf8_cannot_be_read(tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"a\xff\n")
+    with pytest.raises(EventsError, match="the events cannot be read"):
+        run("fields @message", text_file(path), 0, 4_000_000_000)
+
+
+def test_no_sources_have_no_events():
+    assert run("fields @message", EventSource.union([]), 0, 10).rows == []

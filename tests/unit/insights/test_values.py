@@ -1,0 +1,236 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from local.insights import run
+from local.logs.store import LogStore
+
+
+def one(ask, expression: str, *events: str) -> str | None:
+    (row,) = ask(f"fields {expression} as x | display x", *events or ("line",))
+    return row.get("x")
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("12", "12"),
+        ("+1.50", "1.5"),
+        ("-.5", "-0.5"),
+        ("5.", "5"),
+        ("1.25e3", "1250"),
+        ("2E-3", "0.002"),
+        # DuckDB's casts accept these; one of them would poison an average.
+        ("nan", None),
+        ("NaN", None),
+        ("inf", None),
+        ("Infinity", None),
+        ("∞", None),
+        ("1_000", None),
+        ("1e999", None),
+        ("0x10", None),
+        ("1,000", None),
+        (" 1", None),
+        ("1 ", None),
+        ("", None),
+        ("٣", None),
+    ],
+)
+def test_a_text_is_a_number_only_if_it_is_a_finite_decimal(ask, text, read):
+    assert one(ask, "@message + 0", text) == read
+
+
+def test_what_is_no_number_does_not_poison_an_average(ask):
+    values = ["1", "∞", "NaN", "nan", "inf", "1_000", "x", "", "4"]
+    query = "stats avg(@message) as a, sum(@message) as s, count(@message) as n"
+    assert ask(query, *values) == [{"a": "2.5", "s": "5", "n": "9"}]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(
+    numbers=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200),
+)
+def test_a_number_is_shown_as_the_shortest_text_that_reads_as_the_same_double(
+    tmp_path_factory, numbers
+):
+    store = LogStore(tmp_path_factory.mktemp("logs"))
+    store.append("g", "s", enumerate(map(repr, numbers)), 0)
+    result = run(
+        "fields @message + 0 as x | display x | sort @timestamp", store.events(["g"]), 0, 9
+    )
+    shown = [row[0]["value"] for row in result.rows]
+    # Adding zero makes -0.0 a 0.0 here as there.
+    assert shown == [repr(number + 0.0).removesuffix(".0") for number in numbers]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("7 / 2", "3.5"),
+        ("6 / 2", "3"),
+        ("1 / 0", None),
+        ("0 / 0", None),
+        ("1 % 0", None),
+        ("1 + 'x'", None),
+        ("'2' * '3'", "6"),
+        ("1" + "0" * 300 + " * 1" + "0" * 300, None),
+        ("10 ^ 20", "1e+20"),
+        ("0 ^ -1", None),
+        ("-8 ^ 0.5", None),
+        ("0.1 + 0.2", "0.30000000000000004"),
+        ("-0", "0"),
+        ("1 / 3", "0.3333333333333333"),
+    ],
+)
+def test_arithmetic_gives_a_finite_number_or_nothing(ask, expression, value):
+    assert one(ask, expression) == value
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        # Both numbers: as numbers, however they are written.
+        ("'200' = 200", True),
+        ("'200.0' = '200'", True),
+        ("'9' < '10'", True),
+        ("9 < 10", True),
+        ("'1e2' = 100", True),
+        # Otherwise as texts.
+        ("'9a' < '10a'", False),
+        ("'abc' = 'abc'", True),
+        ("'abc' != 'abd'", True),
+        ("'a' > 5", True),
+        ("'A' = 'a'", False),
+        ("'10' in [1, '10.0']", True),
+        ("'b' in [1, 'b']", True),
+        ("'B' in ['b']", False),
+        ("2 in ['2', 3]", True),
+        ("'x' not in ['y', 1]", True),
+        ("'to S3' like 'S3'", True),
+        ("'to S3' like 's3'", False),
+        ("'100%' like '%'", True),
+        ("'axb' like 'a_b'", False),
+        ("'abc' not like 'x'", True),
+        ("1234 like '23'", True),
+        ("(1 = 1) = 1", True),
+        ("@timestamp > 999 and @timestamp < 1001", True),
+        ("1 and not 0", True),
+    ],
+)
+def test_comparisons_are_numeric_where_both_sides_are_numbers(ask, condition, holds):
+    assert one(ask, condition) == ("1" if holds else "0")
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("gone = 'x'", False),
+        ("gone < 1", False),
+        ("gone like 'x'", False),
+        ("gone like /x/", False),
+        ("gone in ['x', 1]", False),
+        ("strcontains(gone, 'x')", False),
+        # Not documented; assumed, as negations of the above.
+        ("gone != 'x'", True),
+        ("gone not like 'x'", True),
+        ("gone not in ['x']", True),
+        ("not gone = 'x'", True),
+        ("gone = gone", False),
+    ],
+)
+def test_a_comparison_with_a_missing_field_fails_and_its_negation_holds(ask, condition, holds):
+    query = f"parse @message 'no=*' as gone | filter {condition} | stats count(*) as n"
+    assert ask(query, "line") == ([{"n": "1"}] if holds else [])
+
+
+def test_conditions_count_as_one_and_zero(ask):
+    # AWS documentation, CloudWatch Logs Insights sample queries: sum of a comparison.
+    query = (
+        "stats sum(@message = 'b') as b, avg(@message like /a|b/) as ab, "
+        "sum(ispresent(@message) + 1) as n, max(strcontains(@message, 'a')) as any"
+    )
+    assert ask(query, "a", "b", "b", "c") == [{"b": "2", "ab": "0.75", "n": "8", "any": "1"}]
+
+
+# AWS documentation, CloudWatch Logs Insights query syntax: functions.
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("strlen('añ☃')", "3"),
+        ("toupper('aé')", "AÉ"),
+        ("tolower('AÉ')", "aé"),
+        ("concat('a', 1.50, '', 1 = 1)", "a1.51"),
+        ("concat(trim(' a '), '|', ltrim(' b '), '|', rtrim(' c '))", "a|b | c"),
+        ("trim('xyaxy', 'yx')", "a"),
+        ("substr('hello', 1)", "ello"),
+        ("substr('hello', 1, 3)", "ell"),
+        ("substr('hello', 9)", ""),
+        ("substr('hello', -1)", None),
+        ("substr('hello', 'x')", None),
+        ("substr('hello', 4294967295)", None),
+        ("replace('a.b.c', '.', '')", "abc"),
+        ("strcontains('abc', 'bc')", "1"),
+        ("isempty('')", "1"),
+        ("isempty(' ')", "0"),
+        ("isblank(' \t')", "1"),
+        ("isblank('x')", "0"),
+        ("ispresent(@message)", "1"),
+        ("coalesce(@message + 1, 'no number')", "no number"),
+        ("abs(-2.5)", "2.5"),
+        ("ceil(1.2)", "2"),
+        ("floor(-1.2)", "-2"),
+        ("greatest(1, '3', 2)", "3"),
+        ("greatest(@message, 0)", "0"),
+        ("least(2, 1)", "1"),
+        ("log(1)", "0"),
+        ("log(0)", None),
+        ("sqrt(16)", "4"),
+        ("sqrt(-1)", None),
+        ("round(2.5)", "3"),
+        ("round(1234.567, 2)", "1234.57"),
+        ("round(1234.567, -2)", "1200"),
+        ("fromMillis(1717338360123)", "2024-06-02 14:26:00.123"),
+        ("fromMillis('x')", None),
+        ("fromMillis(1e1)".replace("1e1", "9" * 30), None),
+        ("toMillis(@timestamp)", "1000"),
+        ("@timestamp + 1", "1001"),
+        ("bin(1m)", "1970-01-01 00:00:00.000"),
+        ("datefloor(fromMillis(1717338360123), 5m)", "2024-06-02 14:25:00.000"),
+        ("dateceil(fromMillis(1717338360123), 1h)", "2024-06-02 15:00:00.000"),
+        ("datefloor(fromMillis(-1), 1d)", "1969-12-31 00:00:00.000"),
+        ("datefloor(fromMillis(1717338360123), 10ms)", "2024-06-02 14:26:00.120"),
+    ],
+)
+def test_functions_give_what_is_documented(ask, expression, value):
+    assert one(ask, expression) == value
+
+
+def test_a_missing_field_is_empty_and_blank_and_not_present(ask):
+    query = (
+        "parse @message 'no=*' as gone "
+        "| display isempty(gone) as e, isblank(gone) as b, ispresent(gone) as p, strlen(gone) as n"
+    )
+    assert ask(query, "line") == [{"e": "1", "b": "1", "p": "0"}]
+
+
+def test_texts_sort_naturally_with_what_is_missing_last_in_either_direction(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: sort (the order of its example).
+    ordered = ["!", "#", "*%04", "0# ", "5A", "111A   ", "2345_", "@", "@_", "A", "A9876fghj"]
+    ordered += ["a12345hfh", "01", "1", "2", "10", "12.5", "100"]
+    lines = [f"v={text}" for text in reversed(ordered)]
+    query = "parse @message 'v=*' as v | display v | sort v"
+    assert [row.get("v") for row in ask(query, "none", *lines)] == [*ordered, None]
+    assert [row.get("v") for row in ask(f"{query} desc", "none", *lines)] == [*ordered[::-1], None]
+
+
+def test_what_was_computed_sorts_as_numbers(ask):
+    query = "stats max(@message) as m, avg(@message) as a by @logStream | sort a desc"
+    rows = ask(query, ("a", "9.5"), ("b", "10"), ("c", "x"))
+    assert [row["@logStream"] for row in rows] == ["b", "a", "c"]
+    assert [row["m"] for row in rows] == ["10", "9.5", "x"]
+
+
+def test_rows_that_sort_alike_are_newest_first(ask):
+    query = "sort @logStream | display @message"
+    rows = ask(query, ("b", "1"), ("a", "2"), ("b", "3"), ("a", "4"))
+    assert [row["@message"] for row in rows] == ["4", "2", "3", "1"]

@@ -1,0 +1,199 @@
+import json
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from local.insights import run
+from local.logs.store import LogStore, LogStoreError
+
+AWKWARD = ["/aws/ecs/task", "..", ".", "../../up", "it's", "a b%2F", "a:b", "ü", "a\\b", "C.con"]
+
+
+def messages(store: LogStore, group: str = "g", **where) -> list[str]:
+    return [event.message for event in store.read(group, **where)]
+
+
+def counted(store: LogStore, *groups: str) -> int:
+    result = run("stats count(*)", store.events(groups), 0, 4_000_000_000)
+    return int(result.rows[0][0]["value"]) if result.rows else 0
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_events_are_read_back_as_they_were_appended(tmp_path):
+    store = LogStore(tmp_path)
+    store.append("g", "task/1", [(1000, 'say "é"\n\ttwo'), (2000, "")], 3000)
+    first, second = store.read("g")
+    assert (first.timestamp, first.ingestion_time, first.log_stream) == (1000, 3000, "task/1")
+    assert (first.message, second.message) == ('say "é"\n\ttwo', "")
+    assert first.id < second.id
+
+
+def test_events_are_read_by_stream_and_time_oldest_first(tmp_path):
+    store = LogStore(tmp_path)
+    store.append("g", "b", [(30, "b3"), (10, "b1")], 0)
+    store.append("g", "a", [(20, "a2"), (10, "a1")], 0)
+    assert messages(store) == ["b1", "a1", "a2", "b3"]
+    assert messages(store, stream="a") == ["a1", "a2"]
+    assert messages(store, start=20) == ["a2", "b3"]
+    assert messages(store, end=20) == ["b1", "a1", "a2"]
+    assert messages(store, stream="b", start=10, end=10) == ["b1"]
+
+
+def test_groups_and_streams_are_those_that_have_events(tmp_path):
+    store = LogStore(tmp_path / "not yet there")
+    assert store.groups() == []
+    assert store.read("g") == []
+    assert store.streams("g") == []
+    assert counted(store, "g") == 0
+    store.append("g", "none", [], 0)
+    assert store.groups() == []
+    store.append("h", "s2", [(1, "x")], 0)
+    store.append("h", "s1", [(1, "x")], 0)
+    assert store.groups() == ["h"]
+    assert store.streams("h") == ["s1", "s2"]
+
+
+@pytest.mark.parametrize("group", AWKWARD)
+def test_any_name_of_a_group_stays_inside_the_folder(tmp_path, group):
+    folder = tmp_path / "it's a store"
+    store = LogStore(folder)
+    store.append(group, "s", [(1, group)], 0)
+    assert files(tmp_path) == files(folder)
+    assert len(files(folder)) == 1
+    assert store.groups() == [group]
+    assert messages(store, group) == [group]
+    result = run("fields @log, @message", store.events([group]), 0, 1)
+    assert [cell["value"] for cell in result.rows[0][:2]] == [f"local:{group}", group]
+
+
+@pytest.mark.parametrize("group", ["", "x" * 256, "/" * 100])
+def test_a_name_that_no_folder_can_have_is_refused(tmp_path, group):
+    with pytest.raises(LogStoreError, match="a name has 1 to 255 characters when quoted"):
+        LogStore(tmp_path).append(group, "s", [(1, "x")], 0)
+
+
+def test_a_query_reads_several_groups(tmp_path):
+    store = LogStore(tmp_path)
+    for number, group in enumerate(["a", "b", "c"], 1):
+        store.append(group, "s", [(n, "x") for n in range(number)], 0)
+    assert counted(store, "a", "c", "none") == 4
+
+
+def test_a_store_keeps_what_an_earlier_process_wrote(tmp_path):
+    LogStore(tmp_path).append("g", "s", [(1, "before")], 0)
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(2, "after")], 0)
+    assert messages(store) == ["before", "after"]
+    assert counted(store, "g") == 2
+    assert len(files(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("cut", range(1, 120, 7))
+def test_a_last_line_that_is_cut_off_is_left_out(tmp_path, cut):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "whole"), (2, 'half "} \n{"id": 1}')], 0)
+    (file,) = files(tmp_path)
+    file.write_bytes(file.read_bytes()[:-cut])
+    # It is the last line of that file for ever: what follows goes elsewhere.
+    later = LogStore(tmp_path)
+    later.append("g", "s", [(3, "later")], 0)
+    assert messages(later) == ["whole", "later"]
+    assert counted(later, "g") == (2 if cut > 1 else 3)
+
+
+def test_a_file_of_nothing_but_a_cut_off_line_has_no_events(tmp_path):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "x")], 0)
+    (file,) = files(tmp_path)
+    for content in (b"", b"{", b'{"id": "1", "timest'):
+        file.write_bytes(content)
+        assert messages(store) == []
+        assert counted(store, "g") == 0
+
+
+def test_after_a_write_that_failed_further_events_go_to_another_file(tmp_path):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "before")], 0)
+    (file,) = files(tmp_path)
+    file.rename(tmp_path / "g" / "moved.ndjson")
+    file.mkdir()
+    with pytest.raises(OSError, match="directory"):
+        store.append("g", "s", [(2, "lost")], 0)
+    file.rmdir()
+    store.append("g", "s", [(3, "after")], 0)
+    assert messages(store) == ["before", "after"]
+    assert not file.exists()
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "x")], 0)
+    (file,) = files(tmp_path)
+    file.write_bytes(b'{"id": 1}\n' + file.read_bytes())
+    with pytest.raises(LogStoreError, match="line 1: not an event"):
+        store.read("g")
+
+
+def test_what_is_no_text_is_replaced(tmp_path):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "half \ud83d pair"), (2, "nul \0 byte")], 0)
+    assert messages(store) == ["half ? pair", "nul \0 byte"]
+    assert counted(store, "g") == 2
+
+
+def test_the_files_are_one_json_object_a_line(tmp_path):
+    LogStore(tmp_path).append("g", "s", [(1, "a\nb"), (2, "c")], 5)
+    (file,) = files(tmp_path)
+    stored = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["message"] for line in stored] == ["a\nb", "c"]
+
+
+def test_threads_append_at_once(tmp_path):
+    store = LogStore(tmp_path)
+
+    def append(stream: int) -> None:
+        for number in range(50):
+            store.append("g", str(stream), [(number, "x"), (number, "y")], 0)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(append, range(8)))
+    stored = store.read("g")
+    assert len(stored) == 800
+    assert len({event.id for event in stored}) == 800
+    assert counted(store, "g") == 800
+
+
+def append_many(folder: Path, stream: str) -> None:
+    store = LogStore(folder)
+    for number in range(200):
+        store.append("g", stream, [(number, "x" * 500)], 0)
+
+
+def test_processes_append_while_another_reads(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=append_many, args=(tmp_path, str(n))) for n in range(2)]
+    for writer in writers:
+        writer.start()
+    store = LogStore(tmp_path)
+    seen = [0]
+    while any(writer.is_alive() for writer in writers):
+        seen.append(counted(store, "g"))
+        assert len(store.read("g")) >= seen[-1]
+    for writer in writers:
+        writer.join()
+    assert seen == sorted(seen)
+    assert counted(store, "g") == len(store.read("g")) == 400
+    assert len(files(tmp_path)) == 2
+
+
+def test_a_forked_process_does_not_write_the_files_of_its_parent(tmp_path, monkeypatch):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "parent")], 0)
+    monkeypatch.setattr("os.getpid", lambda: -1)
+    store.append("g", "s", [(2, "child")], 0)
+    assert len(files(tmp_path)) == 2
