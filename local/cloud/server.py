@@ -42,7 +42,8 @@ class Server:
             # werkzeug would end the process if the port is taken.
             listening = socket.create_server((_LOOPBACK, port), backlog=128)
         except OSError as error:
-            raise PortTaken(f"--port: {port} cannot be used: {os.strerror(error.errno or 0)}") from None
+            reason = os.strerror(error.errno or 0)
+            raise PortTaken(f"--port: {port} cannot be used: {reason}") from None
         with listening:
             self.port: int = listening.getsockname()[1]
             self._server = make_server(

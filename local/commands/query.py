@@ -12,9 +12,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from local.cloud.endpoint import ACCOUNT
 from local.commands.options import state_option
-from local.insights import QueryError, QueryResult, run
-from local.logs.store import LogStore
+from local.insights import EventsError, QueryError, QueryResult, run
+from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
 
 
@@ -35,7 +36,7 @@ def command(
     Example:
       tidemark query queries/logs/ingest_rate.cwli
     """
-    store = LogStore(state / "logs")
+    store = LogStore(state / "logs", ACCOUNT)
     known = store.groups()
     if not known:
         raise Refused(f"--state: {state} holds no logs; `tidemark run` leaves some")
@@ -48,6 +49,8 @@ def command(
     except QueryError as error:
         click.echo(f"{file.name}: {error}\n{error.excerpt()}", err=True)
         sys.exit(2)
+    except (EventsError, LogStoreError) as error:
+        raise click.ClickException(str(error)) from None
     _show(result)
 
 

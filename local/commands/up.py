@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from local.cloud.deployment import Stack
+from local.cloud.endpoint import Endpoint
 from local.commands.deployed import deployed
 from local.commands.options import state_option
 
@@ -22,17 +24,26 @@ def command(port: int, state: Path) -> None:
       tidemark up --port 4566
     """
     with deployed(state, port) as (cloud, stack):
-        for name, value in cloud.endpoint.environment().items():
-            click.echo(f"export {name}={value}")
-        click.echo(f"\nState machine: {stack.state_machine}")
-        click.echo(f"Results bucket: {stack.bucket}\n")
-        click.echo("With the lines above in a shell, start a run and watch it:")
-        click.echo(
-            f"  aws stepfunctions start-execution --state-machine-arn {stack.state_machine}"
-            """ --input '{"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"]}'"""
-        )
-        click.echo("\nCtrl-C takes the cloud down; results and logs are kept.")
         try:
+            click.echo(_directions(cloud.endpoint, stack))
             threading.Event().wait()
         except KeyboardInterrupt:
             click.echo("Down.")
+
+
+def _directions(endpoint: Endpoint, stack: Stack) -> str:
+    exports = [f"export {name}={value}" for name, value in endpoint.environment().items()]
+    return "\n".join(
+        [
+            *exports,
+            "",
+            f"State machine: {stack.state_machine}",
+            f"Results bucket: {stack.bucket}",
+            "",
+            "With the lines above in a shell, start a run and watch it:",
+            f"  aws stepfunctions start-execution --state-machine-arn {stack.state_machine}"
+            """ --input '{"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"]}'""",
+            "",
+            "Ctrl-C takes the cloud down; results and logs are kept.",
+        ]
+    )

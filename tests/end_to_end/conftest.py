@@ -1,5 +1,6 @@
 """One cloud for all tests, with the app deployed, and one small run measured in it."""
 
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -64,6 +65,14 @@ def deployed(state):
         stack = cloud.deploy()
         client = RunClient(cloud.endpoint.client, stack)
         yield Deployed(cloud, stack, state, client, evaluations)
+
+
+@pytest.fixture(scope="session")
+def own_state(state, deployed, tmp_path_factory):
+    """A state folder that shares nothing with the deployed cloud's but its synthesised template."""
+    folder = tmp_path_factory.mktemp("own")
+    shutil.copytree(state / "assemblies", folder / "assemblies")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -24,14 +24,6 @@ def tidemark(*arguments, cwd=ROOT, stdin=""):
 
 
 @pytest.fixture(scope="module")
-def own_state(state, deployed, tmp_path_factory):
-    """A state folder that shares nothing with the deployed cloud's but its synthesised template."""
-    folder = tmp_path_factory.mktemp("own")
-    shutil.copytree(state / "assemblies", folder / "assemblies")
-    return folder
-
-
-@pytest.fixture(scope="module")
 def ran(own_state):
     return tidemark("run", "rocksdb", *SMALL, "--state", str(own_state))
 

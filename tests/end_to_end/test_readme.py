@@ -1,0 +1,80 @@
+"""Every command in the README, run."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+
+import pytest
+
+from cdk.settings import Settings
+from suites.files import ROOT, read_suites
+from suites.request import RunRequest, settle
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^\$ (.*)$", README, re.MULTILINE)
+QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
+# Continuous integration is this very command: it cannot run itself.
+RUN_BY_CI = "make test"
+
+
+def command(line):
+    """Return the words of a README's command, with what makes its run a short one."""
+    words = shlex.split(line)
+    if words == ["make", "run"]:
+        return [*words, f"ARGS={shlex.join(QUICK)}"]
+    return [*words, *QUICK] if "run" in words[:2] else words
+
+
+@pytest.fixture(scope="module")
+def environment(deployed, own_state):
+    """A state folder of its own, with logs in it, for a command that names none."""
+    return {**os.environ, "TIDEMARK_STATE": str(own_state)}
+
+
+def test_the_readme_has_its_two_commands():
+    assert {"make run", RUN_BY_CI} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "line", [line for line in COMMANDS if line != RUN_BY_CI and not line.endswith("tidemark up")]
+)
+def test_a_command_of_the_readme_works(line, environment):
+    done = subprocess.run(
+        command(line), cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_up_works_until_it_is_interrupted(environment):
+    (line,) = [line for line in COMMANDS if line.endswith("tidemark up")]
+    with subprocess.Popen(
+        command(line), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as up:
+        assert any(text.startswith("Ctrl-C") for text in up.stdout)
+        up.send_signal(signal.SIGINT)
+        up.stdout.read()
+    assert up.returncode == 0
+
+
+def test_the_execution_input_of_the_readme_is_accepted():
+    (text,) = re.findall(r"```json\n(.*?)\n```", README, re.DOTALL)
+
+    assert settle(json.loads(text), read_suites()).repetitions == 3
+
+
+def test_every_field_of_the_input_is_explained():
+    section = README.split("## What goes in")[1].split("## ")[0]
+
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(RunRequest.model_fields)
+
+
+def test_every_setting_is_explained():
+    section = README.split("## Deploy")[1].split("## ")[0]
+
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == {
+        field.alias for field in Settings.model_fields.values()
+    }

@@ -1,0 +1,109 @@
+"""Every log query that ships, over log lines of each kind."""
+
+import pytest
+
+from local.insights import run
+from local.logs.store import LogStore
+from suites.files import ROOT
+
+QUERIES = ROOT / "queries" / "logs"
+GROUP = "/Tidemark/rocksdb"
+NOON = 1_763_640_000_000  # 2025-11-20 12:00:00 UTC [ms]
+INGEST = "[main] rocksdb.Ingest INFO  - Wrote {records} records to S3 in 2.1 seconds at {rate} per second"
+COMPACTION = (
+    "[main] rocksdb.Compaction INFO  - Compaction job {job}: "
+    "compaction read {records} records at {rate} per second"
+)
+# Lines that are nearly a rate line; none of them may be taken for one.
+DECOYS = [
+    "[main] rocksdb.Ingest INFO  - Flushing files to S3 containing 400 rows",
+    "[main] rocksdb.Ingest INFO  - Saved to S3 in 2.1 seconds",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction called at 10:02:11.120Z",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction wrote 5 records at 7.0 per second",
+    "",
+]
+
+
+class Logs:
+    """A store to which lines are added, a second apart."""
+
+    def __init__(self, folder):
+        self.store = LogStore(folder)
+        self.now = NOON
+
+    def add(self, stream, *messages):
+        for message in messages:
+            self.now += 1000
+            self.store.append(GROUP, stream, [(self.now, message)], self.now)
+
+    def ask(self, name):
+        text = (QUERIES / f"{name}.cwli").read_text(encoding="utf-8")
+        result = run(text, self.store.events([GROUP]), NOON // 1000, self.now // 1000 + 1)
+        assert result.warnings == ()
+        return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+
+
+@pytest.fixture
+def logs(tmp_path):
+    return Logs(tmp_path)
+
+
+def test_every_query_that_ships_is_tested_here():
+    assert sorted(path.stem for path in QUERIES.glob("*.cwli")) == [
+        "compaction_rate", "compaction_samples", "environment", "ingest_rate", "ingest_samples",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "line"), [("ingest", INGEST), ("compaction", COMPACTION)])
+def test_the_rate_query_gives_mean_and_counts_by_stream(logs, name, line):
+    logs.add("a", *DECOYS, *(line.format(job="j", records=10, rate=r) for r in ("100.5", "200.0")))
+    logs.add("b", line.format(job="j", records=10, rate="7"), *DECOYS)
+
+    rows = {row["@logStream"]: row for row in logs.ask(f"{name}_rate")}
+
+    assert float(rows["a"]["avg(number)"]) == 150.25
+    assert (rows["a"]["count(number)"], rows["a"]["count(rate)"]) == ("2", "2")
+    assert (rows["b"]["avg(number)"], rows["b"]["count(number)"]) == ("7", "1")
+
+
+@pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "-1.0", "1e5"])
+@pytest.mark.parametrize(("name", "line"), [("ingest", INGEST), ("compaction", COMPACTION)])
+def test_what_is_no_finite_number_is_counted_as_a_line_and_not_averaged(logs, name, line, text):
+    logs.add("a", line.format(job="j", records=10, rate="100.5"))
+    logs.add("a", line.format(job="j", records=10, rate=text))
+
+    (row,) = logs.ask(f"{name}_rate")
+
+    assert (row["avg(number)"], row["count(number)"], row["count(rate)"]) == ("100.5", "1", "2")
+
+
+def test_ingest_samples_gives_each_line_with_its_records_in_order_of_time(logs):
+    logs.add("a", INGEST.format(records=1000, rate="100.0"), *DECOYS)
+    logs.add("b", INGEST.replace("records", "rows", 1).replace("{rows}", "2000").format(rate="∞"))
+
+    assert logs.ask("ingest_samples")[0] == {
+        "@timestamp": "2025-11-20 12:00:01.000",
+        "@logStream": "a",
+        "rate": "100.0",
+        "records": "1000",
+        "@ptr": logs.ask("ingest_samples")[0]["@ptr"],
+    }
+    assert [row["rate"] for row in logs.ask("ingest_samples")] == ["100.0", "∞"]
+
+
+def test_compaction_samples_gives_each_job(logs):
+    logs.add("a", *DECOYS, COMPACTION.format(job="3f2b-9c", records=440, rate="365613.7"))
+
+    (row,) = logs.ask("compaction_samples")
+
+    assert (row["job"], row["records"], row["rate"]) == ("3f2b-9c", "440", "365613.7")
+
+
+def test_environment_gives_the_json_of_each_stream(logs):
+    logs.add(
+        "a", '[main] rocksdb.Environment INFO  - Environment: {"cpu_model": "Epyc: 7"}', *DECOYS
+    )
+
+    (row,) = logs.ask("environment")
+
+    assert (row["@logStream"], row["environment"]) == ("a", '{"cpu_model": "Epyc: 7"}')
