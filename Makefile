@@ -9,6 +9,8 @@ PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 # Node and npm come from the virtual environment, whatever the machine has.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Without its bytecode cache Python compiles moto and the CDK anew in every process.
+export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
 .PHONY: run test check lint bench synth clean

@@ -12,7 +12,7 @@ from suites.model import Frozen, Suite
 from suites.request import Settled
 
 # What a test costs beside its work: environment, generation and checking of records, transfer [s].
-OVERHEAD_SECONDS = 4.0
+OVERHEAD_SECONDS = 1.5
 
 
 class PlannedTrial(Frozen):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -39,16 +40,21 @@ class Endpoint:
         }
 
 
+# One session reads the SDK's data files once, but may not make two clients at a time.
+_session: Any = boto3.Session()
+_making = threading.Lock()
+
+
 @cache
 def _client(url: str, service: str) -> Any:  # noqa: ANN401
     # One attempt: a retry would hide a fault of the local cloud behind a delay.
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=64, read_timeout=3600)
-    session: Any = boto3.Session()  # its stubs know only services written out
-    return session.client(
-        service,
-        endpoint_url=url,
-        region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 (not a secret: nothing checks it)
-        config=config,
-    )
+    with _making:
+        return _session.client(
+            service,
+            endpoint_url=url,
+            region_name=REGION,
+            aws_access_key_id="local",
+            aws_secret_access_key="local",  # noqa: S106 (not a secret: nothing checks it)
+            config=config,
+        )

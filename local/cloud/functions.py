@@ -54,7 +54,7 @@ _ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Runtime": ("python3.*", lambda value: str(value).startswith("python3.")),
     "TracingConfig": ("Mode PassThrough", lambda value: value.get("Mode") == "PassThrough"),
 }
-_LOADING_AT_ONCE = 2
+_LOADING_AT_ONCE = 1
 _NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function_configuration")
 
 

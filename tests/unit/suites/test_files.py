@@ -31,7 +31,7 @@ def test_an_unknown_key_is_refused_by_name(tmp_path):
 
 
 def test_an_unknown_key_deep_inside_is_refused_by_its_place(tmp_path):
-    text = ROCKSDB.replace("    jobs: 1\n", "    jobs: 1\n    job: 1\n", 1)
+    text = ROCKSDB.replace("    metrics:\n", "    job: 1\n    metrics:\n", 1)
 
     assert refusal_of(tmp_path, text) == (
         "rocksdb.yaml: tests.0.job: unknown field; "
