@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from aws_cdk import Duration, RemovalPolicy, Stack
@@ -14,7 +15,10 @@ from aws_cdk.aws_ec2 import (
     SubnetType,
     Vpc,
 )
+from aws_cdk.aws_ecr import Repository
+from aws_cdk.aws_ecr_assets import Platform
 from aws_cdk.aws_ecs import (
+    AwsLogDriverMode,
     Cluster,
     ContainerImage,
     CpuArchitecture,
@@ -23,6 +27,7 @@ from aws_cdk.aws_ecs import (
     OperatingSystemFamily,
     RuntimePlatform,
 )
+from aws_cdk.aws_iam import PolicyStatement
 from aws_cdk.aws_logs import LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
@@ -64,15 +69,24 @@ class SuiteTasks(Construct):
         )
         self.container = self.definition.add_container(
             suite.name,
-            image=_image(task.workload, settings),
+            image=_image(self, task.workload, settings),
             entry_point=list(task.entry_point),
-            logging=LogDriver.aws_logs(log_group=self.log_group, stream_prefix=suite.name),
+            logging=LogDriver.aws_logs(
+                log_group=self.log_group,
+                stream_prefix=suite.name,
+                # The rates are these lines: none may be dropped to keep a task going.
+                mode=AwsLogDriverMode.BLOCKING,
+            ),
             docker_labels={WORKLOAD_LABEL: task.workload},
             stop_timeout=Duration.seconds(30),
         )
         # The tasks store and load their trial's data, and see nothing else of the bucket.
-        bucket.grant_read(self.definition.task_role, "work/*")
-        bucket.grant_put(self.definition.task_role, "work/*")
+        self.definition.task_role.add_to_principal_policy(
+            PolicyStatement(
+                actions=["s3:GetObject", "s3:PutObject"],
+                resources=[bucket.arn_for_objects("work/*/data/*")],
+            )
+        )
 
 
 class SystemTests(Construct):
@@ -115,7 +129,19 @@ class SystemTests(Construct):
         }
 
 
-def _image(workload: str, settings: Settings) -> ContainerImage:
+def _existing_image(scope: Construct, name: str) -> ContainerImage:
+    own = re.fullmatch(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/([^:@]+)(?::([^@]+))?", name)
+    if not own:
+        return ContainerImage.from_registry(name)
+    # By the repository the execution role is granted the pull.
+    repository = Repository.from_repository_name(scope, "Repository", own.group(1))
+    return ContainerImage.from_ecr_repository(repository, own.group(2) or "latest")
+
+
+def _image(scope: Construct, workload: str, settings: Settings) -> ContainerImage:
     if settings.image:
-        return ContainerImage.from_registry(settings.image)
-    return ContainerImage.from_asset(str(ROOT / "workloads" / workload))
+        return _existing_image(scope, settings.image)
+    # Built for what the task runs on, not for the machine that deploys.
+    return ContainerImage.from_asset(
+        str(ROOT / "workloads" / workload), platform=Platform.LINUX_AMD64
+    )

@@ -45,7 +45,10 @@ class Needs:
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(writes=["runs/*/plan.json"]),
     "ChooseTrial": Needs(
-        reads=["runs/*/plan.json"], writes=["runs/*/trials/*"], lists=["runs/*/trials/*"]
+        reads=["runs/*/plan.json", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
+        deletes=["work/*/data/*"],
     ),
     "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
     "ClassifyStop": Needs(),
@@ -60,23 +63,25 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads=["runs/*/plan.json", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
         lists=["work/*/measured/*"],
+        deletes=["work/*/measured/*"],
     ),
     "RecordRates": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*"],
         writes=["tables/rates/*", "tables/task_rates/*"],
-        lists=["runs/*/trials/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*"],
         timeout_seconds=240,
     ),
     "PublishReport": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*"],
         writes=["reports/*"],
-        lists=["runs/*/trials/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*"],
         timeout_seconds=240,
     ),
     "RecordOutcome": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*"],
         writes=["runs/*/outcome.json", "tables/runs/*"],
         lists=["runs/*/trials/*"],
+        timeout_seconds=240,
     ),
 }
 

@@ -16,12 +16,21 @@ if TYPE_CHECKING:
 
 # What one StartQuery may return; a result of this length may have been cut.
 MOST_ROWS = 10_000
+_UNFINISHED = {"Scheduled", "Running", "Unknown"}
 _FIRST_POLL_SECONDS = 0.05
 _SLOWEST_POLL_SECONDS = 1.0
 
 
+# A function may run for 240 s and has up to three queries to read.
+_LONGEST_QUERY_SECONDS = 60
+
+
 class QueryFailed(RuntimeError):
-    """A log query that ended without a whole result; says which and how."""
+    """A log query that ended without a result; says which and how. It may be tried again."""
+
+
+class TooManyRows(RuntimeError):
+    """A log query that may have more rows than one answer holds."""
 
 
 class Bucket:
@@ -74,7 +83,9 @@ class LogQueries:
         Raises
         ------
         QueryFailed
-            If the query ends other than Complete, or may have more rows than it returned.
+            If the query does not end as Complete, or not in time.
+        TooManyRows
+            If it may have more rows than it returned.
 
         """
         started = self._client.start_query(
@@ -85,19 +96,20 @@ class LogQueries:
             limit=MOST_ROWS,
         )
         pause = _FIRST_POLL_SECONDS
+        deadline = time.monotonic() + _LONGEST_QUERY_SECONDS
         while True:
             answer = self._client.get_query_results(queryId=started["queryId"])
             status = answer["status"]
             if status == "Complete":
                 break
             # Running answers hold some of the rows: only Complete may be read.
-            if status not in {"Scheduled", "Running"}:
+            if status not in _UNFINISHED or time.monotonic() > deadline:
                 raise QueryFailed(f"the query over {log_group} ended as {status}: {query}")
             time.sleep(pause)
             pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
         rows = [{cell["field"]: cell["value"] for cell in row} for row in answer["results"]]
         if len(rows) >= MOST_ROWS:
-            raise QueryFailed(
+            raise TooManyRows(
                 f"the query over {log_group} has {MOST_ROWS} rows or more, so some may be missing"
             )
         return rows

@@ -9,7 +9,7 @@ from lambdas import aws, keys
 from lambdas.failure import Failure
 from lambdas.observability import logger
 from lambdas.record import record, trial_result
-from lambdas.stored import planned, read_plan
+from lambdas.stored import planned, read_measured, read_plan
 
 
 class LostTrial(BaseModel):
@@ -35,7 +35,10 @@ def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
     if event.lost:
         # Without a result it would be chosen again and again.
         failure = f"the trial's execution ended with {event.lost.failure}"
-        record(bucket, trial_result(plan, planned(plan, event.lost.trial), {}, failure))
+        trial = planned(plan, event.lost.trial)
+        measured = read_measured(bucket, event.run_id, trial.trial)
+        record(bucket, trial_result(plan, trial, measured, failure))
+        bucket.delete(keys.data(event.run_id, trial.trial))
     done = set(bucket.keys(keys.trials(event.run_id)))
     left = [
         trial.trial for trial in plan.trials if keys.trial(event.run_id, trial.trial) not in done

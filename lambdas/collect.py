@@ -16,6 +16,7 @@ def test_result(
     tasks: Sequence[TaskResult],
     rows: Sequence[MetricRows],
     environment_rows: Sequence[Mapping[str, str]],
+    failure_rows: Sequence[Mapping[str, str]],
     streams: Mapping[str, str],
     *,
     started_at: datetime,
@@ -25,7 +26,9 @@ def test_result(
 
     ``streams`` gives the log stream of each task's id.
     """
-    failed = [task.reason for task in tasks if task.status == "failed"]
+    failed = [
+        _in_its_words(task, failure_rows, streams) for task in tasks if task.status == "failed"
+    ]
     lacking = rates.missing(rows, tasks, streams, test.jobs)
     measured = [
         rates.rate(metric, expected=len(tasks) * test.jobs, whole=not failed and not lacking)
@@ -43,6 +46,15 @@ def test_result(
         samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
         environments=tuple(rates.environments(environment_rows, set(streams.values()))),
     )
+
+
+def _in_its_words(
+    task: TaskResult, rows: Sequence[Mapping[str, str]], streams: Mapping[str, str]
+) -> str:
+    """Return why a task failed, with what it logged of it last, if it did."""
+    stream = streams.get(task.task_id or "")
+    said = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
+    return f"{task.reason}: {said[-1]}" if said else task.reason
 
 
 def _judged(

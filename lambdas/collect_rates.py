@@ -53,6 +53,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
         event.tasks,
         rows,
         _rows("environment", where, event),
+        _failure_rows(where, event),
         streams,
         started_at=event.started_at,
         ended_at=event.ended_at,
@@ -60,6 +61,12 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     key = keys.measured(event.run_id, event.trial, event.test)
     aws.bucket().write(key, result.model_dump_json().encode())
     return {"complete": True, "wait_seconds": 0, "status": result.status}
+
+
+def _failure_rows(where: System, event: CollectRatesEvent) -> list[dict[str, str]]:
+    if all(task.status == "ok" for task in event.tasks):
+        return []
+    return _rows("failures", where, event)
 
 
 def _metric_rows(

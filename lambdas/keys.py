@@ -23,6 +23,11 @@ def trial(run_id: str, number: int) -> str:
     return f"{trials(run_id)}{number:03d}.json"
 
 
+def exclusions(run_id: str) -> str:
+    """Return the prefix of what was excluded of a run: ``run.json``, ``<nnn>.json``."""
+    return f"runs/{run_id}/exclusions/"
+
+
 def data(run_id: str, number: int) -> str:
     """Return the prefix of what the tasks of a trial store; deleted after the trial."""
     return f"work/{run_id}/{number:03d}/data/"

@@ -33,11 +33,9 @@ def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
     elif done < len(plan.trials):
         status = "incomplete"
     if not reason and status != "complete":
-        first = next(trial for trial in trials if trial.status != "ok")
-        reason = (
-            f"{len(plan.trials) - done} of {len(plan.trials)} trials gave no rates; "
-            f"the first is trial {first.trial} ({first.version}): {first.reason}"
-        )
+        reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials gave no rates"
+        if first := next((trial for trial in trials if trial.status != "ok"), None):
+            reason += f"; the first is trial {first.trial} ({first.version}): {first.reason}"
     return Outcome(
         run_id=plan.run_id,
         suite=plan.request.suite,

@@ -13,8 +13,9 @@ from lambdas.systems import system
 from suites.model import Test
 from suites.plan import Plan, PlannedTrial
 
-# The task ends itself this much before Step Functions would end it, so that its log says why.
-_MARGIN_SECONDS = 5
+# How much longer Step Functions waits than the task gives itself, so that its log says why it
+# ended: the state's time also counts the provisioning of the task and the pull of its image.
+_MARGIN_SECONDS = 300
 
 
 class TrialEvent(BaseModel):
@@ -39,7 +40,7 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
             {
                 "name": test.name,
                 "tasks": plan.request.tasks,
-                "timeout_seconds": test.timeout_seconds,
+                "timeout_seconds": test.timeout_seconds + _MARGIN_SECONDS,
                 "environment": _environment(plan, trial, test),
             }
             for test in plan.suite.tests
@@ -57,6 +58,6 @@ def _environment(plan: Plan, trial: PlannedTrial, test: Test) -> list[dict[str, 
         # One seed for all trials of a run: every version works on the same records.
         "TIDEMARK_SEED": plan.seed,
         "TIDEMARK_DATA": f"s3://{os.environ['BUCKET']}/{data}",
-        "TIDEMARK_DEADLINE_SECONDS": test.timeout_seconds - _MARGIN_SECONDS,
+        "TIDEMARK_DEADLINE_SECONDS": test.timeout_seconds,
     }
     return [{"Name": name, "Value": str(value)} for name, value in values.items()]

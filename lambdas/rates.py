@@ -111,9 +111,18 @@ def environments(rows: Sequence[Row], streams: set[str]) -> list[dict[str, Any]]
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row["@logStream"] in streams and "environment" in row:
-            logged = json.loads(row["environment"])
+            logged = _environment(row["environment"])
             found.setdefault(json.dumps(logged, sort_keys=True), logged)
     return [found[text] for text in sorted(found)]
+
+
+def _environment(text: str) -> dict[str, Any]:
+    """Return an environment line's object; a line that is none costs no measurement."""
+    try:
+        logged = json.loads(text)
+    except ValueError:
+        logged = None
+    return logged if isinstance(logged, dict) else {"unreadable": text}
 
 
 def _finite(text: str) -> float | None:

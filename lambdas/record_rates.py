@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import aws, keys, tables
 from lambdas.observability import logger
 from lambdas.run_event import RunEvent
-from lambdas.stored import read_plan, read_trials
+from lambdas.stored import read_exclusions, read_plan, read_trials
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -17,7 +17,9 @@ def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the run's rows of ``rates`` and ``task_rates``, whole: again changes nothing."""
     bucket = aws.bucket()
     plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
-    rates, samples = list(tables.rate_rows(plan, trials)), list(tables.sample_rows(trials))
+    exclusions = read_exclusions(bucket, event.run_id)
+    rates = list(tables.rate_rows(plan, trials, exclusions))
+    samples = list(tables.sample_rows(trials, exclusions))
     for table, rows in (("rates", rates), ("task_rates", samples)):
         key = keys.table(table, plan.suite.name, event.run_id)
         bucket.write(key, tables.packed(rows))

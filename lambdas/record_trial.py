@@ -11,8 +11,11 @@ from lambdas.failure import Failure
 from lambdas.observability import NAMESPACE, logger
 from lambdas.prepare_trial import TrialEvent
 from lambdas.record import record, trial_result
-from lambdas.results import TestResult, TrialResult
-from lambdas.stored import planned, read_plan
+from lambdas.results import TrialResult
+from lambdas.stored import planned, read_measured, read_plan
+
+# What CloudWatch calls the units that it knows.
+_UNITS = {"records/s": MetricUnit.CountPerSecond, "s": MetricUnit.Seconds}
 
 
 class RecordTrialEvent(TrialEvent):
@@ -27,15 +30,12 @@ def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the trial's status."""
     bucket = aws.bucket()
     plan = read_plan(bucket, event.run_id)
-    results = [
-        TestResult.model_validate_json(bucket.read(key))
-        for key in bucket.keys(keys.measurements(event.run_id, event.trial))
-    ]
-    measured = {result.test: result for result in results}
+    measured = read_measured(bucket, event.run_id, event.trial)
     failure = str(event.failure or "")
     result = trial_result(plan, planned(plan, event.trial), measured, failure)
     if record(bucket, result):
         _send_rates(plan.suite.name, result)
+    bucket.delete(keys.measurements(event.run_id, event.trial))
     return {"trial": event.trial, "status": result.status}
 
 
@@ -46,7 +46,7 @@ def _send_rates(suite: str, result: TrialResult) -> None:
             if rate.value is not None:
                 with single_metric(
                     name=rate.metric,
-                    unit=MetricUnit.CountPerSecond,
+                    unit=_UNITS.get(rate.unit, MetricUnit.NoUnit),
                     value=rate.value,
                     namespace=NAMESPACE,
                     default_dimensions=dimensions,

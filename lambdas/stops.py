@@ -12,6 +12,7 @@ from typing import Any
 from lambdas.results import TaskResult
 
 _KILLED = 137  # 128 + SIGKILL: what the kernel sends when memory has run out
+_LONGEST_REASON = 500
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
 
 
@@ -59,14 +60,12 @@ def _described(cause: str) -> dict[str, Any] | None:
 
 
 def _container(task: dict[str, Any]) -> tuple[int | None, str]:
-    """Return the exit code and reason of the container that ended worst."""
-    worst: tuple[int | None, str] = (None, "")
-    for container in task.get("Containers", []):
-        exit_code, reason = container.get("ExitCode"), container.get("Reason", "")
-        if exit_code is None or exit_code != 0:
-            return exit_code, reason
-        worst = exit_code, reason
-    return worst
+    """Return the exit code and reason of the first container that did not end well."""
+    ended = [
+        (container.get("ExitCode"), container.get("Reason", ""))
+        for container in task.get("Containers", [])
+    ]
+    return next((end for end in ended if end[0] != 0), (None, ""))
 
 
 def _category(stop_code: str, exit_code: int | None, reason: str) -> str:
@@ -84,4 +83,5 @@ def _category(stop_code: str, exit_code: int | None, reason: str) -> str:
 
 
 def _sentence(index: int, words: str) -> str:
-    return f"task {index}: {words}"
+    # A Map's result may hold 256 KiB, a cause 32: a hundred of them would lose the trial.
+    return f"task {index}: {words[:_LONGEST_REASON]}"

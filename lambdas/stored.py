@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lambdas import keys
 from lambdas.aws import Bucket
-from lambdas.results import TrialResult
+from lambdas.exclusions import Exclusion, Exclusions
+from lambdas.results import TestResult, TrialResult
 from suites.plan import Plan, PlannedTrial
 
 
@@ -19,6 +20,27 @@ def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
         TrialResult.model_validate_json(bucket.read(key))
         for key in bucket.keys(keys.trials(run_id))
     ]
+
+
+def read_exclusions(bucket: Bucket, run_id: str) -> Exclusions:
+    """Return what is excluded of a run."""
+    return Exclusions(
+        {
+            key.rsplit("/", 1)[-1].removesuffix(".json"): Exclusion.model_validate_json(
+                bucket.read(key)
+            )
+            for key in bucket.keys(keys.exclusions(run_id))
+        }
+    )
+
+
+def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResult]:
+    """Return what the tests of a trial gave so far, by test."""
+    results = [
+        TestResult.model_validate_json(bucket.read(key))
+        for key in bucket.keys(keys.measurements(run_id, trial))
+    ]
+    return {result.test: result for result in results}
 
 
 def planned(plan: Plan, trial: int) -> PlannedTrial:

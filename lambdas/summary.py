@@ -57,6 +57,7 @@ def _by_version(
             for row in rows
             if (row["version"], row["test"], row["metric"]) == (version, test, metric.name)
             and row["value"] is not None
+            and not row["excluded"]
         ]
         values = [row["value"] for row in measured]
         value = statistics.fmean(values) if values else None

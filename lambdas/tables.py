@@ -9,15 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from lambdas.exclusions import NONE, Exclusions
 from lambdas.results import TestResult, TrialResult
 from suites.plan import Plan
+from suites.tables import SCHEMA
 from suites.versions import version_order
 
 Row = dict[str, Any]
-SCHEMA = 1
 
 
-def rate_rows(plan: Plan, trials: Iterable[TrialResult]) -> Iterator[Row]:
+def rate_rows(
+    plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions = NONE
+) -> Iterator[Row]:
     """Yield the rows of ``rates``: one for each trial, test and metric, measured or not."""
     for trial in trials:
         for result in trial.tests:
@@ -32,6 +35,7 @@ def rate_rows(plan: Plan, trials: Iterable[TrialResult]) -> Iterator[Row]:
                     "unit": metric.unit,
                     "direction": metric.direction,
                     "value": rate.value if rate else None,
+                    "value_text": None,
                     "samples": rate.samples if rate else 0,
                     "expected": rate.expected if rate else None,
                     "not_finite": rate.not_finite if rate else 0,
@@ -39,19 +43,22 @@ def rate_rows(plan: Plan, trials: Iterable[TrialResult]) -> Iterator[Row]:
                     "min": rate.min if rate else None,
                     "max": rate.max if rate else None,
                     "records": rate.records if rate else None,
+                    "span_seconds": _span_seconds(result),
                     "repetition": trial.repetition,
-                    "package": trial.package,
+                    "excluded": exclusions.reason(trial.trial) is not None,
                     "status": result.status,
                     "reason": result.reason,
                     "started_at": _time(result.started_at),
                     "ended_at": _time(result.ended_at),
                     **_environment(result),
+                    "package": trial.package,
                     "provenance": "measured",
+                    "source": None,
                     "schema": SCHEMA,
                 }
 
 
-def sample_rows(trials: Iterable[TrialResult]) -> Iterator[Row]:
+def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
     """Yield the rows of ``task_rates``: one for each rate line of each task."""
     for trial in trials:
         for result in trial.tests:
@@ -72,6 +79,7 @@ def sample_rows(trials: Iterable[TrialResult]) -> Iterator[Row]:
                     "seconds": task.seconds,
                     "exit_code": task.exit_code,
                     "stop_category": task.stop_category,
+                    "excluded": exclusions.reason(trial.trial) is not None,
                     "schema": SCHEMA,
                 }
 
@@ -89,6 +97,7 @@ def run_row(
         "note": request.note,
         "started_at": _time(plan.started_at),
         "ended_at": _time(ended),
+        "input": request.model_dump_json(),
         "versions": list(request.versions),
         "baseline": request.baseline,
         "repetitions": request.repetitions,
@@ -120,6 +129,13 @@ def _key(trial: TrialResult, result: TestResult, metric: str) -> Row:
         "metric": metric,
         "labels": "",
     }
+
+
+def _span_seconds(result: TestResult) -> float | None:
+    """Return the time from the first start to the last stop of a test's tasks [s]."""
+    starts = [task.started_at for task in result.tasks if task.started_at]
+    stops = [task.stopped_at for task in result.tasks if task.stopped_at]
+    return (max(stops) - min(starts)).total_seconds() if starts and stops else None
 
 
 def _environment(result: TestResult) -> Row:

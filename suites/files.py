@@ -29,7 +29,20 @@ def read_suite(path: Path) -> Suite:
         raise Refused(f"{path.name}: {refusal(Suite, error)}") from None
     if suite.name != path.stem:
         raise Refused(f"{path.name}: name: {suite.name!r} is not the file's name, {path.stem!r}")
+    _check_references(path, suite)
     return suite
+
+
+def _check_references(path: Path, suite: Suite) -> None:
+    """Refuse a suite that names a workload or query which is not there, before it is run."""
+    if not (ROOT / "workloads" / suite.task.workload).is_dir():
+        raise Refused(f"{path.name}: task.workload: there is no workloads/{suite.task.workload}")
+    for test in suite.tests:
+        for query in (name for metric in test.metrics for name in (metric.query, metric.samples)):
+            if not (ROOT / "queries" / "logs" / f"{query}.cwli").exists():
+                raise Refused(
+                    f"{path.name}: tests.{test.name}: there is no queries/logs/{query}.cwli"
+                )
 
 
 def read_suites(folder: Path = FOLDER) -> dict[str, Suite]:

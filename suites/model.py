@@ -11,11 +11,15 @@ from suites.refusal import listed
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$")]
-# What one execution history (25,000 events) and one Map result (256 KiB) hold with room to spare.
 MOST_TASKS = 100
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_RECORDS = 1_000_000_000
+# A run takes 13 events a trial of the 25,000 that its execution's history holds, and trials are
+# numbered with three digits.
+MOST_TRIALS = 900
+# One answer of Logs Insights holds 10,000 rows, and fewer than that prove that none is missing.
+MOST_SAMPLES = 9_999
 
 
 class Frozen(BaseModel):
@@ -62,6 +66,8 @@ class Task(Frozen):
     """Memory [MiB]."""
     storage: int = Field(ge=21, le=200)
     """Ephemeral storage [GiB]; Fargate gives 20 without being asked."""
+    most_records: int = Field(ge=1, le=MOST_RECORDS)
+    """Records that one task can hold."""
 
 
 class Defaults(Frozen):
@@ -104,10 +110,20 @@ class Suite(Frozen):
                 raise ValueError(
                     f"defaults.versions: {version!r} is not among {listed(self.versions)}"
                 )
-        names = [test.name for test in self.tests]
-        if len(set(names)) != len(names):
-            raise ValueError(f"tests: a name stands twice in {listed(names)}")
+        if self.defaults.records > self.task.most_records:
+            raise ValueError(
+                f"defaults.records: {self.defaults.records} is more than "
+                f"task.most_records, {self.task.most_records}"
+            )
+        self._check_names("tests", [test.name for test in self.tests])
+        for test in self.tests:
+            self._check_names(f"tests.{test.name}.metrics", [m.name for m in test.metrics])
         return self
+
+    @staticmethod
+    def _check_names(place: str, names: list[str]) -> None:
+        if len(set(names)) != len(names):
+            raise ValueError(f"{place}: a name stands twice in {listed(names)}")
 
     def requirement(self, version: str) -> str:
         """Return what pip installs for ``version``, such as ``rocksdict==0.3.23``."""

@@ -8,7 +8,7 @@ import random
 from collections.abc import Sequence
 from datetime import datetime
 
-from suites.model import Frozen, Suite
+from suites.model import MOST_TASKS, Frozen, Suite
 from suites.request import Settled
 
 # What a test costs beside its work: environment, generation and checking of records, transfer [s].
@@ -68,14 +68,15 @@ def make_plan(
     )
 
 
-def estimate_seconds(request: Settled, suite: Suite) -> float:
-    """Return about how long the tests of a run take, one after the other [s]."""
+def estimate_seconds(request: Settled, suite: Suite, at_once: int = MOST_TASKS) -> float:
+    """Return about how long the tests of a run take [s], if ``at_once`` tasks run side by side."""
     millions = request.records / 1e6
     trial = sum(
         OVERHEAD_SECONDS + test.jobs * millions * test.seconds_per_million_records
         for test in suite.tests
     )
-    return trial * len(request.versions) * request.repetitions
+    rounds = max(1.0, request.tasks / at_once)
+    return trial * rounds * len(request.versions) * request.repetitions
 
 
 def _trials(request: Settled, suite: Suite, shuffle: random.Random) -> tuple[PlannedTrial, ...]:

@@ -11,7 +11,9 @@ from pydantic import Field, ValidationError
 from suites.model import (
     MOST_RECORDS,
     MOST_REPETITIONS,
+    MOST_SAMPLES,
     MOST_TASKS,
+    MOST_TRIALS,
     MOST_VERSIONS,
     Frozen,
     Suite,
@@ -67,11 +69,13 @@ def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
             f"baseline: {request.baseline!r} is not measured in this run; "
             f"it must be one of {listed(versions)}"
         )
+    numbers = _numbers(request, suite)
+    _check_size(numbers, len(versions), suite)
     return Settled(
         suite=suite.name,
         versions=versions,
         baseline=request.baseline,
-        **_numbers(request, suite),
+        **numbers,
         note=request.note,
         trigger=request.trigger,
     )
@@ -87,6 +91,26 @@ def _check_version(version: str, suite: Suite) -> None:
         raise Refused(
             f"versions: {version} has no {suite.package} wheel for this Python; "
             f"those that have one are {listed(suite.versions)}"
+        )
+
+
+def _check_size(numbers: Mapping[str, int], versions: int, suite: Suite) -> None:
+    if numbers["records"] > suite.task.most_records:
+        raise Refused(
+            f"records: {numbers['records']} is more than a task of {suite.title} can hold, "
+            f"{suite.task.most_records}"
+        )
+    trials = versions * numbers["repetitions"]
+    if trials > MOST_TRIALS:
+        raise Refused(
+            f"repetitions: {numbers['repetitions']} of {versions} versions are {trials} trials; "
+            f"one run has at most {MOST_TRIALS}"
+        )
+    jobs = max(test.jobs for test in suite.tests)
+    if numbers["tasks"] * jobs > MOST_SAMPLES:
+        raise Refused(
+            f"tasks: {numbers['tasks']} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
+            "rates that one query returns"
         )
 
 

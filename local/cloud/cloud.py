@@ -51,6 +51,8 @@ def start_cloud(
         If another process has the folder, or it is damaged.
 
     """
+    # Tasks and functions have working directories of their own.
+    state = state.resolve()
     with ExitStack() as opened:
         # moto keeps what was created in the process: the next cloud in it starts empty.
         opened.callback(moto_api_backend.reset)

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from botocore.exceptions import ClientError
+
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
 from suites.files import ROOT
 
@@ -143,9 +145,13 @@ def _zipped(folder: Path) -> bytes:
 
 def _create(name: str, template: str, endpoint: Endpoint) -> Stack:
     cloudformation = endpoint.client("cloudformation")
-    cloudformation.create_stack(
-        StackName=name, TemplateBody=template, Capabilities=["CAPABILITY_IAM"]
-    )
+    try:
+        cloudformation.create_stack(
+            StackName=name, TemplateBody=template, Capabilities=["CAPABILITY_IAM"]
+        )
+    except ClientError as error:
+        reason = error.response["Error"]["Message"]
+        raise DeploymentFailed(f"stack {name} was not created: {reason}") from None
     (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
     if stack["StackStatus"] != "CREATE_COMPLETE":
         raise DeploymentFailed(f"stack {name} is {stack['StackStatus']}")

@@ -6,7 +6,9 @@ import logging
 import os
 import socket
 import threading
+from collections.abc import Iterable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
@@ -15,11 +17,34 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
 _LOOPBACK = "127.0.0.1"
+_NAMES = {"localhost", _LOOPBACK}
 
 
 class PortTaken(OSError):
     """The port that was asked for is not free."""
+
+
+def _for_programs_only(app: WSGIApplication) -> WSGIApplication:
+    """Return the app, closed to web pages: what is deployed here runs as the user.
+
+    A page of any site may call a server on this machine; its browser then says so by Origin, or
+    by a Host that only resolves to here. moto's own controls are for the process itself.
+    """
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        host = environ.get("HTTP_HOST", "").rsplit(":", 1)[0]
+        foreign = host not in _NAMES and not host.endswith(".localhost")
+        control = environ.get("PATH_INFO", "").startswith("/moto-api")
+        if foreign or control or "HTTP_ORIGIN" in environ:
+            start_response("403 Forbidden", [("Content-Type", "text/plain")])
+            return [b"This cloud is for programs on this machine.\n"]
+        return app(environ, start_response)
+
+    return answer
 
 
 class Server:
@@ -49,7 +74,7 @@ class Server:
             self._server = make_server(
                 _LOOPBACK,
                 self.port,
-                DomainDispatcherApplication(create_backend_app),
+                _for_programs_only(DomainDispatcherApplication(create_backend_app)),
                 threaded=True,
                 request_handler=MotoRequestHandler,
                 fd=listening.fileno(),

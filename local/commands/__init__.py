@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 
 import click
 
 from suites.refusal import Refused
 
-# Module by command: each is imported when it is asked for, so that --help answers at once.
-_COMMANDS = {"run": "run", "up": "up", "query": "query"}
+# Each is a module, imported when it is asked for, so that --help answers at once.
+_COMMANDS = ("run", "query", "up")
 
 
 class _Commands(click.Group):
@@ -20,7 +21,7 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"local.commands.{_COMMANDS[name]}")
+        module = importlib.import_module(f"local.commands.{name}")
         command = module.command
         assert isinstance(command, click.Command)
         return command
@@ -34,6 +35,9 @@ def tidemark() -> None:
 
 def main() -> None:
     """Run the command line; a refused input is one sentence and exit code 2."""
+    # A closed terminal or a cancelled job ends as Ctrl-C does: with no task left behind.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         tidemark()
     except Refused as refused:

@@ -28,3 +28,5 @@ def deployed(state: Path, port: int = 0) -> Iterator[tuple[Cloud, Stack]]:
             yield cloud, cloud.deploy()
     except (DeploymentFailed, ObjectFilesError, PortTaken) as error:
         raise click.ClickException(str(error)) from None
+    except PermissionError as error:
+        raise click.ClickException(f"--state: {state} cannot be used: {error.strerror}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
             active = client.active(run)
             for trial in client.trials(run, after=done):
                 done = trial["trial"]
-                live.console.print(_trial_line(trial, len(plan.trials)), soft_wrap=True)
+                line = _trial_line(trial, len(plan.trials))
+                live.console.print(line, soft_wrap=True, markup=False)
             live.update(_progress_line(client, run, plan, done, time.monotonic() - began))
             if active:
                 time.sleep(_POLL_SECONDS)
@@ -56,7 +58,8 @@ def show_result(client: RunClient, run: Run, state: Path, console: Console) -> i
             console.print(f"Report: {path}", soft_wrap=True)
     if status == "SUCCEEDED":
         return 0
-    console.print(f"The run did not complete: {cause or status}", style="red", soft_wrap=True)
+    failure = Text(f"The run did not complete: {cause or status}", style="red")
+    console.print(failure, soft_wrap=True)
     return 1
 
 
@@ -73,7 +76,7 @@ def _trial_line(trial: dict[str, Any], of: int) -> str:
 
 
 def _progress_line(client: RunClient, run: Run, plan: Plan, done: int, elapsed: float) -> Text:
-    left = estimate_seconds(plan.request, plan.suite)
+    left = estimate_seconds(plan.request, plan.suite, os.cpu_count() or 1)
     if done:
         left = elapsed / done * len(plan.trials)
     times = f"elapsed {duration(elapsed)}, left about {duration(max(left - elapsed, 0))}"

@@ -8,7 +8,7 @@ import click
 
 state_option = click.option(
     "--state",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
     default=Path(".tidemark"),
     envvar="TIDEMARK_STATE",
     show_default=True,

@@ -15,6 +15,7 @@ from rich.table import Table
 from local.cloud.endpoint import ACCOUNT
 from local.commands.options import state_option
 from local.insights import EventsError, QueryError, QueryResult, run
+from local.insights import compile as compile_query
 from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
 
@@ -36,6 +37,13 @@ def command(
     Example:
       tidemark query queries/logs/ingest_rate.cwli
     """
+    try:
+        query = compile_query(file.read())
+    except QueryError as error:
+        click.echo(f"{file.name}: {error}\n{error.excerpt()}", err=True)
+        sys.exit(2)
+    except UnicodeDecodeError:
+        raise Refused(f"{file.name}: this is no text in UTF-8") from None
     store = LogStore(state / "logs", ACCOUNT)
     known = store.groups()
     if not known:
@@ -44,8 +52,10 @@ def command(
         if group not in known:
             raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")
     last = int(time.time()) if end is None else end
+    if start > last:
+        raise Refused(f"--start: {start} is after the end, {last}")
     try:
-        result = run(file.read(), store.events(groups or known), start, last)
+        result = run(query, store.events(groups or known), start, last)
     except QueryError as error:
         click.echo(f"{file.name}: {error}\n{error.excerpt()}", err=True)
         sys.exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Mapping
@@ -25,10 +26,18 @@ from suites.request import Settled, settle
 
 @click.command(name="run")
 @click.argument("suite", default="rocksdb")
-@click.option("--versions", help="Versions to measure, separated by commas.", metavar="A,B,…")
-@click.option("--baseline", help="The version that the others are compared with.")
-@click.option("--repetitions", type=int, help="Trials of each version.")
-@click.option("--tasks", type=int, help="ECS tasks that do each test side by side.")
+@click.option(
+    "--versions",
+    help="Versions to measure, separated by commas; if not given, those of the suite.",
+    metavar="A,B,…",
+)
+@click.option("--baseline", help="The version to compare with; recorded with the run.")
+@click.option(
+    "--repetitions",
+    type=int,
+    help="Trials of each version, 1 to 100; if not given, as the suite says.",
+)
+@click.option("--tasks", type=int, help="ECS tasks that do each test side by side, 1 to 100.")
 @click.option("--records", type=int, help="Records that each task writes and compacts.")
 @click.option("--note", default="", help="Why this run is made; kept with its results.")
 @state_option
@@ -53,7 +62,7 @@ def command(
     """
     asked = {
         "suite": suite,
-        "versions": None if versions is None else versions.split(","),
+        "versions": None if versions is None else [v.strip() for v in versions.split(",")],
         "baseline": baseline,
         "repetitions": repetitions,
         "tasks": tasks,
@@ -77,7 +86,7 @@ def _intention(request: Settled, suite: Suite) -> str:
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}, "
         f"{plural(request.tasks, 'task')} of {request.records:,} records; "
-        f"about {duration(estimate_seconds(request, suite))}."
+        f"about {duration(estimate_seconds(request, suite, os.cpu_count() or 1))}."
     )
 
 

@@ -12,6 +12,8 @@ from local.cloud.endpoint import Endpoint
 from local.commands.deployed import deployed
 from local.commands.options import state_option
 
+_LOOK_UP_SECONDS = 0.5
+
 
 @click.command(name="up")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes a free one.")
@@ -26,7 +28,9 @@ def command(port: int, state: Path) -> None:
     with deployed(state, port) as (cloud, stack):
         try:
             click.echo(_directions(cloud.endpoint, stack))
-            threading.Event().wait()
+            # A signal just before an endless wait would wake nobody.
+            while not threading.Event().wait(_LOOK_UP_SECONDS):
+                pass
         except KeyboardInterrupt:
             click.echo("Down.")
 

@@ -53,7 +53,8 @@ def logs(tmp_path):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.cwli")) == [
-        "compaction_rate", "compaction_samples", "environment", "ingest_rate", "ingest_samples",
+        "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
+        "ingest_samples",
     ]  # fmt: skip
 
 
@@ -109,3 +110,11 @@ def test_environment_gives_the_json_of_each_stream(logs):
     (row,) = logs.ask("environment")
 
     assert (row["@logStream"], row["environment"]) == ("a", said)
+
+
+def test_failures_gives_the_words_of_each_error_line(logs):
+    logs.add("a", *DECOYS, "[main] rocksdb.Deadline ERROR  - It took more than 5 seconds.")
+
+    (row,) = logs.ask("failures")
+
+    assert (row["@logStream"], row["failure"]) == ("a", "It took more than 5 seconds.")

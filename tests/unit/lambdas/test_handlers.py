@@ -33,7 +33,13 @@ FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
 
 def tasks(*statuses):
     return [
-        {"index": n, "status": status, "task_arn": f"arn:task/c/t{n}", "exit_code": 0}
+        {
+            "index": n,
+            "status": status,
+            "task_arn": f"arn:task/c/t{n}",
+            "exit_code": 0,
+            "reason": "" if status == "ok" else "its container ended",
+        }
         for n, status in enumerate(statuses)
     ]
 
@@ -75,6 +81,9 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     world.logs.answers = {
         f"# Every rate {'that an' if noun == 'ingest' else 'at which a'} {noun}": lines,
         f'like "{words}"': stats,
+        "ERROR": [
+            {"@logStream": streams[-1], "failure": "The store holds 9 records."},
+        ],
         "Environment": [{"@logStream": stream, "environment": environment} for stream in streams],
     }
 
@@ -153,6 +162,21 @@ def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world)
     assert stored["reason"] == "the trial's execution ended with States.TaskFailed: no reason"
 
 
+def test_a_trial_that_was_lost_keeps_what_it_measured_before_and_no_data(world):
+    log(world)
+    collect(world)
+    world.bucket.write(f"work/{RUN}/001/data/a", b"")
+
+    world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+
+    stored = world.json(f"runs/{RUN}/trials/001.json")
+    assert [(test["test"], test["status"]) for test in stored["tests"]] == [
+        ("ingest", "ok"),
+        ("compaction", "skipped"),
+    ]
+    assert not list(world.bucket.keys(f"work/{RUN}/001/data/"))
+
+
 def test_a_trial_that_recorded_itself_before_it_was_lost_keeps_its_result(world):
     measure(world, 1)
     before = world.bucket.objects[f"runs/{RUN}/trials/001.json"]
@@ -168,7 +192,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     ingest, compaction = prepared["tests"]
     environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
     assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
-    assert (ingest["name"], ingest["tasks"], ingest["timeout_seconds"]) == ("ingest", 2, 3600)
+    assert (ingest["name"], ingest["tasks"], ingest["timeout_seconds"]) == ("ingest", 2, 3900)
     assert environment == {
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,
@@ -176,7 +200,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
         "TIDEMARK_JOBS": str(plan.suite.test("compaction").jobs),
         "TIDEMARK_SEED": str(plan.seed),
         "TIDEMARK_DATA": f"s3://results/work/{RUN}/001/data",
-        "TIDEMARK_DEADLINE_SECONDS": "3595",
+        "TIDEMARK_DEADLINE_SECONDS": "3600",
     }
 
 
@@ -222,7 +246,9 @@ def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
     log(world)
 
     assert collect(world, statuses=("ok", "failed"))["status"] == "failed"
-    assert world.json(f"work/{RUN}/001/measured/ingest.json")["rates"][0]["value"] is None
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["rates"][0]["value"] is None
+    assert stored["reason"] == "its container ended: The store holds 9 records."
 
 
 def test_restore_system_deletes_the_data_of_its_trial_only(world):

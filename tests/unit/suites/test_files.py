@@ -63,9 +63,36 @@ def test_a_file_is_named_as_its_suite(tmp_path):
     assert sentence == "rocks.yaml: name: 'rocksdb' is not the file's name, 'rocks'"
 
 
+@pytest.mark.parametrize(
+    ("written", "instead", "sentence"),
+    [
+        (
+            "query: ingest_rate",
+            "query: ingest",
+            "tests.ingest: there is no queries/logs/ingest.cwli",
+        ),
+        ("workload: rocksdb", "workload: rocks", "task.workload: there is no workloads/rocks"),
+        (
+            "most_records: 10000000",
+            "most_records: 10",
+            "defaults.records: 1000000 is more than task.most_records, 10",
+        ),
+        (
+            "- name: compaction\n",
+            "- name: ingest\n",
+            "tests: a name stands twice in ingest, ingest",
+        ),
+    ],
+)
+def test_what_could_only_fail_later_is_refused_when_it_is_read(
+    tmp_path, written, instead, sentence
+):
+    assert refusal_of(tmp_path, ROCKSDB.replace(written, instead)) == f"rocksdb.yaml: {sentence}"
+
+
 def test_versions_sort_as_numbers_do():
-    versions = ["9.10.0", "9.8.4", "10.0.0", "9.8.4-rc1", "8.8.1"]
+    versions = ["9.10.0", "9.8.4", "10.0.0", "9.8", "9.8.4-rc10", "9.8.4-rc2", "8.8.1"]
 
     assert sorted(versions, key=version_order) == [
-        "8.8.1", "9.8.4", "9.8.4-rc1", "9.10.0", "10.0.0",
+        "8.8.1", "9.8", "9.8.4-rc2", "9.8.4-rc10", "9.8.4", "9.10.0", "10.0.0",
     ]  # fmt: skip

@@ -57,6 +57,10 @@ def test_the_estimate_grows_with_trials_and_records():
     double = settle({"suite": "rocksdb", "records": 1000, "repetitions": 6}, SUITES)
 
     assert estimate_seconds(double, suite) == pytest.approx(2 * estimate_seconds(small, suite))
+    wide = settle({"suite": "rocksdb", "records": 1000, "tasks": 8}, SUITES)
+    assert estimate_seconds(wide, suite, at_once=2) == pytest.approx(
+        4 * estimate_seconds(small, suite, at_once=2)
+    )
     assert estimate_seconds(settle({"suite": "rocksdb"}, SUITES), suite) > estimate_seconds(
         small, suite
     )

@@ -81,6 +81,14 @@ def test_what_is_asked_for_is_kept():
             "repetitions: 100000 is not accepted: Input should be less than or equal to 100",
         ),
         (
+            {"suite": "rocksdb", "records": 10_000_001},
+            "records: 10000001 is more than a task of RocksDB can hold, 10000000",
+        ),
+        (
+            {"suite": "rocksdb", "versions": list(SUITES["rocksdb"].versions), "repetitions": 90},
+            "repetitions: 90 of 11 versions are 990 trials; one run has at most 900",
+        ),
+        (
             {"suite": "rocksdb", "tasks": True},
             "tasks: True is not accepted: Input should be a valid integer",
         ),

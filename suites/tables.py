@@ -1,0 +1,123 @@
+"""The tables that Athena reads: their columns and types, defined once for writers and catalogue.
+
+Each file of a table holds one run's rows as gzipped JSON lines, under
+``tables/<table>/suite=<suite>/year=<yyyy>/<run_id>.jsonl.gz``; ``suite`` and ``year`` are
+partitions, known by their place. Times are UTC, ``yyyy-MM-dd HH:mm:ss.SSS``. Columns are only ever
+added, at the end, and ``schema`` counts the additions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SCHEMA = 1
+PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
+
+_TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
+
+# By table: each column's Athena type. Units in brackets.
+TABLES: Mapping[str, Mapping[str, str]] = {
+    # Key: run_id.
+    "runs": {
+        "run_id": "string",
+        "status": "string",  # complete | incomplete | failed | rejected | aborted
+        "reason": "string",
+        "trigger": "string",  # console | schedule | cli | import
+        "note": "string",
+        **_TIMES,
+        "input": "string",  # the request as it was settled, JSON
+        "versions": "array<string>",
+        "baseline": "string",
+        "repetitions": "int",
+        "tasks": "int",
+        "records": "bigint",
+        "trials_planned": "int",
+        "trials_done": "int",
+        "seed": "bigint",
+        "execution_arn": "string",
+        "suite_digest": "string",
+        "task_seconds": "double",  # [s]
+        "schema": "int",
+    },
+    # Key: run_id, trial, test, metric, statistic, labels.
+    "rates": {
+        "run_id": "string",
+        "trial": "int",
+        "test": "string",
+        "metric": "string",
+        "statistic": "string",  # mean
+        "labels": "string",  # canonical JSON, '' when none
+        "version": "string",
+        "version_order": "string",  # sorts as versions do
+        "unit": "string",
+        "direction": "string",  # higher | lower is better
+        "value": "double",  # [unit], null if none
+        "value_text": "string",  # as imported
+        "samples": "int",
+        "expected": "int",
+        "not_finite": "int",
+        "stddev": "double",  # [unit]
+        "min": "double",  # [unit]
+        "max": "double",  # [unit]
+        "records": "bigint",
+        "span_seconds": "double",  # first start to last stop of the test's tasks [s]
+        "repetition": "int",
+        "excluded": "boolean",
+        "status": "string",  # ok | incomplete | failed | skipped
+        "reason": "string",
+        **_TIMES,
+        "environment": "string",  # digest of what the tasks said of their machine
+        "package": "string",
+        "cpu_model": "string",
+        "arch": "string",
+        "provenance": "string",  # measured | imported
+        "source": "string",  # of what was imported
+        "schema": "int",
+    },
+    # One row a sample. Key: run_id, trial, test, metric, labels, log_stream, logged_at, line.
+    "task_rates": {
+        "run_id": "string",
+        "trial": "int",
+        "test": "string",
+        "metric": "string",
+        "labels": "string",
+        "log_stream": "string",
+        "logged_at": "timestamp",
+        "line": "int",
+        "version": "string",
+        "task_id": "string",
+        "job": "string",
+        "value": "double",  # [unit], null unless finite
+        "value_text": "string",  # as logged
+        "records": "bigint",
+        "seconds": "double",  # the task's [s]
+        "exit_code": "int",
+        "stop_category": "string",
+        "excluded": "boolean",
+        "schema": "int",
+    },
+    # Key: run_id, test, metric, statistic, labels, version, baseline. Nobody writes it yet.
+    "verdicts": {
+        "run_id": "string",
+        "test": "string",
+        "metric": "string",
+        "statistic": "string",
+        "labels": "string",
+        "version": "string",
+        "baseline": "string",
+        "verdict": "string",  # slower | faster | same | cannot tell
+        "method": "string",
+        "reason": "string",
+        "effect": "double",  # ratio
+        "low": "double",  # ratio
+        "high": "double",  # ratio
+        "confidence": "double",
+        "threshold": "double",  # ratio
+        "detectable": "double",  # ratio
+        "trials_base": "int",
+        "trials_new": "int",
+        "more_trials": "int",
+        "machine_seconds": "double",  # [s]
+        "schema": "int",
+    },
+}

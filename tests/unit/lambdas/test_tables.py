@@ -1,0 +1,93 @@
+import gzip
+import json
+
+from lambdas.exclusions import Exclusion, Exclusions
+from lambdas.record import trial_result
+from lambdas.results import Rate, Sample, TaskResult, TestResult
+from lambdas.tables import packed, rate_rows, run_row, sample_rows
+from suites.tables import PARTITIONS, TABLES
+
+PYTHON = {
+    "string": str, "int": int, "bigint": int, "double": float, "boolean": bool,
+    "timestamp": str, "array<string>": list,
+}  # fmt: skip
+
+
+def measured(plan):
+    rate = Rate(
+        metric="ingest_rate", unit="records/s", direction="higher", value=1.5, samples=1,
+        expected=1, not_finite=0, stddev=0.5, min=1.0, max=2.0, records=10,
+    )  # fmt: skip
+    sample = Sample(
+        metric="ingest_rate", log_stream="p/c/t0", logged_at="2026-11-20 12:45:59.000", job="j",
+        value_text="1.5", value=1.5, records=10,
+    )  # fmt: skip
+    task = TaskResult(
+        index=0, status="ok", task_arn="arn:task/c/t0", exit_code=0,
+        started_at=1_763_640_000_000, stopped_at=1_763_640_002_500,
+    )  # fmt: skip
+    ingest = TestResult(
+        test="ingest", status="ok", started_at=plan.started_at, ended_at=plan.started_at,
+        tasks=(task,), rates=(rate,), samples=(sample,), environments=({"cpu_model": "Epyc"},),
+    )  # fmt: skip
+    return [trial_result(plan, trial, {"ingest": ingest}, "") for trial in plan.trials]
+
+
+def fits(row, table):
+    columns = TABLES[table]
+    assert set(row) == set(columns)
+    for name, value in row.items():
+        assert value is None or isinstance(value, PYTHON[columns[name]]), name
+        assert not isinstance(value, bool) or columns[name] == "boolean", name
+
+
+def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
+    trials = measured(plan)
+
+    for row in rate_rows(plan, trials):
+        fits(row, "rates")
+    for row in sample_rows(trials):
+        fits(row, "task_rates")
+    fits(run_row(plan, trials, "complete", "", plan.started_at), "runs")
+
+
+def test_no_column_has_a_partitions_name():
+    # Athena refuses a table that has a column twice.
+    assert not [name for columns in TABLES.values() for name in columns if name in PARTITIONS]
+
+
+def test_the_span_is_from_the_first_start_to_the_last_stop(plan):
+    rows = list(rate_rows(plan, measured(plan)))
+
+    assert [row["span_seconds"] for row in rows] == [2.5, None, 2.5, None]
+
+
+def excluding(plan, **said):
+    exclusions = {
+        name.removeprefix("n"): Exclusion(excluded=excluded, reason="why", at=plan.started_at)
+        for name, excluded in said.items()
+    }
+    return Exclusions(exclusions)
+
+
+def excluded_trials(plan, exclusions):
+    trials = measured(plan)
+    by_rates = {row["trial"] for row in rate_rows(plan, trials, exclusions) if row["excluded"]}
+    by_samples = {row["trial"] for row in sample_rows(trials, exclusions) if row["excluded"]}
+    assert by_rates == by_samples
+    return by_rates
+
+
+def test_a_trial_or_a_whole_run_is_excluded_until_it_is_included_again(plan):
+    assert excluded_trials(plan, excluding(plan)) == set()
+    assert excluded_trials(plan, excluding(plan, n002=True)) == {2}
+    assert excluded_trials(plan, excluding(plan, n002=False)) == set()
+    assert excluded_trials(plan, excluding(plan, run=True)) == {1, 2}
+    assert excluded_trials(plan, excluding(plan, run=False, n001=True)) == {1}
+
+
+def test_the_same_rows_are_packed_to_the_same_bytes(plan):
+    rows = list(rate_rows(plan, measured(plan)))
+
+    assert packed(rows) == packed(rows)
+    assert [json.loads(line) for line in gzip.decompress(packed(rows)).splitlines()] == rows
