@@ -37,7 +37,8 @@ def main() -> None:
     """Run the command line; a refused input is one sentence and exit code 2."""
     # A closed terminal or a cancelled job ends as Ctrl-C does: with no task left behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, signal.default_int_handler)
     try:
         tidemark()
     except Refused as refused:

@@ -55,7 +55,7 @@ def test_up_works_until_it_is_interrupted(environment):
         command(line), cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
     ) as up:
         assert any(text.startswith("Ctrl-C") for text in up.stdout)
-        up.send_signal(signal.SIGINT)
+        up.send_signal(signal.SIGTERM)
         up.stdout.read()
     assert up.returncode == 0
 
