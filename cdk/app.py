@@ -40,6 +40,9 @@ class TidemarkStack(Stack):
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
+        for state in ("RecordRates", "PublishReport"):
+            name = workflow.functions[state].function_name
+            CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
 
 

@@ -1,4 +1,4 @@
-"""The code asset that all functions share: ``lambdas``, ``suites`` and ``queries``, pure Python."""
+"""The code asset that all functions share: pure Python, queries, and what a report's page shows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import jsii
+import vl_convert
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk.aws_lambda import Code
 
@@ -18,7 +19,7 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.yaml")
 
 @jsii.implements(ILocalBundling)
 class _Copy:
-    """Copies the packages and packs the suites, as they were checked, for ``packed_suites``."""
+    """Copies the packages and packs what they read: the suites, as they were checked, and Vega."""
 
     def __init__(self, suites: Mapping[str, Suite]) -> None:
         self._suites = suites
@@ -29,7 +30,13 @@ class _Copy:
             shutil.copytree(ROOT / package, out / package, ignore=_LEFT_OUT)
         for name, suite in self._suites.items():
             (out / "suites" / f"{name}.json").write_text(suite.model_dump_json(), encoding="utf-8")
+        (out / "lambdas" / "report" / "vega.js").write_text(_vega(), encoding="utf-8")
         return True
+
+
+def _vega() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script, which gives a page ``vegaEmbed``."""
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def lambda_code(suites: Mapping[str, Suite]) -> Code:

@@ -6,6 +6,9 @@ from aws_cdk import Duration, RemovalPolicy
 from aws_cdk.aws_s3 import BlockPublicAccess, Bucket, BucketEncryption, LifecycleRule
 from constructs import Construct
 
+# Where Athena leaves the results of queries.
+ATHENA_PREFIX = "athena/"
+
 
 class Results(Construct):
     """The bucket of plans, trials, tables and reports, and of the trials' working data."""
@@ -22,6 +25,8 @@ class Results(Construct):
             removal_policy=RemovalPolicy.RETAIN,
             lifecycle_rules=[
                 LifecycleRule(id="WorkingData", prefix="work/", expiration=Duration.days(2)),
+                # A result can be asked for again; what was measured cannot.
+                LifecycleRule(id="QueryResults", prefix=ATHENA_PREFIX, expiration=Duration.days(7)),
                 LifecycleRule(
                     id="UnfinishedUploads", abort_incomplete_multipart_upload_after=Duration.days(2)
                 ),

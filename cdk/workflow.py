@@ -187,11 +187,11 @@ class Workflow(Construct):
     ) -> None:
         super().__init__(scope, name)
         self.topic = Topic(self, "Outcomes", enforce_ssl=True)
-        functions = Functions(
+        self.functions = Functions(
             self, "Functions", code=code, settings=settings, bucket=bucket, tests=tests
         ).by_state
-        self.trial = self._trial(functions, tests)
-        self.run = self._run(functions)
+        self.trial = self._trial(self.functions, tests)
+        self.run = self._run(self.functions)
 
     def _trial(self, functions: Mapping[str, Function], tests: SystemTests) -> StateMachine:
         machine = self._machine("Trial", "trial.asl.json", functions, {

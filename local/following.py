@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from local.cloud.deployment import Stack
+from local.results import Results
 from suites.plan import Plan, run_id
 
 _ACTIVE = "RUNNING"
@@ -39,7 +40,7 @@ class RunClient:
     def __init__(self, client: Callable[[str], Any], stack: Stack) -> None:
         self._stack = stack
         self._states = client("stepfunctions")
-        self._s3 = client("s3")
+        self.results = Results(client, stack)
 
     def start(self, given: Mapping[str, Any]) -> Run:
         """Start a run with an execution input."""
@@ -65,20 +66,6 @@ class RunClient:
             executionArn=run.execution_arn, error="Run.stopped", cause=cause
         )
 
-    def plan(self, run: Run) -> Plan | None:
-        """Return the run's plan, None as long as there is none."""
-        body = self._read(f"runs/{run.run_id}/plan.json")
-        return Plan.model_validate_json(body) if body else None
-
-    def trials(self, run: Run, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the results of the run's finished trials beyond trial ``after``."""
-        prefix = f"runs/{run.run_id}/trials/"
-        pages = self._s3.get_paginator("list_objects_v2")
-        start = f"{prefix}{after:03d}.json"
-        for page in pages.paginate(Bucket=self._stack.bucket, Prefix=prefix, StartAfter=start):
-            for entry in page.get("Contents", []):
-                yield json.loads(self._read(entry["Key"]) or "")
-
     def position(self, run: Run, plan: Plan, trial: int) -> Position | None:
         """Return where trial ``trial`` of the plan stands, None if it has not been started."""
         states = self._states_entered(self.trial_arn(run, trial))
@@ -86,10 +73,6 @@ class RunClient:
             return None
         begun = max(states.count("RunTasks"), 1)
         return Position(trial, plan.trials[trial - 1].version, plan.suite.tests[begun - 1].name)
-
-    def report(self, run: Run, suite: str, file: str) -> bytes | None:
-        """Return a file of the run's report, None if there is none."""
-        return self._read(f"reports/{suite}/{run.run_id}/{file}")
 
     def trial_arn(self, run: Run, trial: int) -> str:
         """Return the ARN of the execution of a run's trial."""
@@ -106,12 +89,3 @@ class RunClient:
             for event in history["events"]
             if "stateEnteredEventDetails" in event
         ]
-
-    def _read(self, key: str) -> bytes | None:
-        try:
-            answer = self._s3.get_object(Bucket=self._stack.bucket, Key=key)
-        except self._s3.exceptions.NoSuchKey:
-            return None
-        body = answer["Body"].read()
-        assert isinstance(body, bytes)
-        return body

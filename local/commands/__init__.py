@@ -10,8 +10,16 @@ import click
 
 from suites.refusal import Refused
 
-# Each is a module, imported when it is asked for, so that --help answers at once.
-_COMMANDS = ("run", "query", "up")
+# By module and function; a module is imported when it is asked for: --help answers at once.
+_COMMANDS = {
+    "run": "run.command",
+    "show": "show.command",
+    "report": "report.command",
+    "exclude": "exclusion.exclude",
+    "include": "exclusion.include",
+    "query": "query.command",
+    "up": "up.command",
+}
 
 
 class _Commands(click.Group):
@@ -21,8 +29,8 @@ class _Commands(click.Group):
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"local.commands.{name}")
-        command = module.command
+        module, function = _COMMANDS[name].split(".")
+        command = getattr(importlib.import_module(f"local.commands.{module}"), function)
         assert isinstance(command, click.Command)
         return command
 

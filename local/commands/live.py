@@ -14,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from local.commands.report import save_report
 from local.commands.wording import duration
 from local.following import Run, RunClient
 from suites.plan import Plan, estimate_seconds
@@ -25,17 +26,17 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
     """Print each trial as it is recorded, and the one that goes on, until the run has ended."""
     began = time.monotonic()
     with Live(Text("planning"), console=console, transient=True) as live:
-        plan = client.plan(run)
+        plan = client.results.plan(run.run_id)
         while plan is None and client.active(run):
             time.sleep(_POLL_SECONDS)
-            plan = client.plan(run)
+            plan = client.results.plan(run.run_id)
         if plan is None:
             return
         done = 0
         active = True
         while active:
             active = client.active(run)
-            for trial in client.trials(run, after=done):
+            for trial in client.results.trials(run.run_id, after=done):
                 done = trial["trial"]
                 line = _trial_line(trial, len(plan.trials))
                 live.console.print(line, soft_wrap=True, markup=False)
@@ -47,15 +48,12 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
 def show_result(client: RunClient, run: Run, state: Path, console: Console) -> int:
     """Print the run's table and why it failed, if it did; return the exit code."""
     status, cause = client.status(run)
-    plan = client.plan(run)
+    plan = client.results.plan(run.run_id)
     if plan:
-        if summary := client.report(run, plan.suite.name, "summary.json"):
+        if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
             console.print(_table(json.loads(summary)))
-        if report := client.report(run, plan.suite.name, "report.md"):
-            path = state / "reports" / plan.suite.name / f"{run.run_id}.md"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(report)
-            console.print(f"Report: {path}", soft_wrap=True)
+        for path in save_report(client.results, plan.suite.name, run.run_id, state):
+            console.print(f"Report: {path}", soft_wrap=True, markup=False)
     if status == "SUCCEEDED":
         return 0
     failure = Text(f"The run did not complete: {cause or status}", style="red")

@@ -30,7 +30,7 @@ def measure(began: float, state: Path, given: dict[str, Any]) -> dict[str, Any]:
         code = show_result(client, run, state, console)
         printed = time.time()
         assert code == 0, "the run that was to be timed did not complete"
-        trials = list(client.trials(run))
+        trials = list(client.results.trials(run.run_id))
         states = cloud.endpoint.client("stepfunctions")
         overheads = [_overhead(states, client, run, trial) for trial in trials]
     tasks = [task for trial in trials for test in trial["tests"] for task in test["tasks"]]

@@ -68,11 +68,21 @@ def deployed(state):
 
 
 @pytest.fixture(scope="session")
-def own_state(state, deployed, tmp_path_factory):
-    """A state folder that shares nothing with the deployed cloud's but its synthesised template."""
-    folder = tmp_path_factory.mktemp("own")
-    shutil.copytree(state / "assemblies", folder / "assemblies")
-    return folder
+def new_state(state, deployed, tmp_path_factory):
+    """Give state folders that share nothing but the synthesised template."""
+
+    def new_state():
+        folder = tmp_path_factory.mktemp("own")
+        shutil.copytree(state / "assemblies", folder / "assemblies")
+        return folder
+
+    return new_state
+
+
+@pytest.fixture(scope="session")
+def own_state(new_state):
+    """A state folder of the command line's own."""
+    return new_state()
 
 
 @pytest.fixture(scope="session")

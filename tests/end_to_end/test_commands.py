@@ -46,9 +46,10 @@ def test_a_run_says_what_it_will_do_shows_each_trial_and_prints_the_table(ran, o
         ("9.8.4", "compaction_rate"),
     ]
     assert re.fullmatch(r"[+-]\d+\.\d\d%", table[1][-1])
-    report = Path(rest[-1].removeprefix("Report: "))
+    report, page = (Path(line.removeprefix("Report: ")) for line in rest[-2:])
     assert report.is_relative_to(own_state)
-    assert report.read_text().startswith("# RocksDB: run ")
+    assert report.read_text().startswith("# RocksDB")
+    assert page.read_text().startswith("<!DOCTYPE html>")
 
 
 def test_the_logs_of_a_run_can_be_queried_after_it(ran, own_state):
@@ -164,7 +165,9 @@ def test_an_unknown_log_group_is_refused_with_those_that_there_are(ran, own_stat
     assert done.stderr.startswith("tidemark: --log-group: 'x' is not stored; there are /")
 
 
-@pytest.mark.parametrize("command", ["", "run", "up", "query"])
+@pytest.mark.parametrize(
+    "command", ["", "run", "show", "report", "exclude", "include", "query", "up"]
+)
 def test_every_command_has_help_with_an_example(command):
     done = tidemark(*command.split(), "--help")
 

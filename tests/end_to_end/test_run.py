@@ -87,11 +87,12 @@ def test_the_working_data_of_each_trial_is_deleted(deployed, measured):
 
 
 def test_the_report_names_versions_machine_and_note(deployed, measured):
-    report = deployed.client.report(measured, "rocksdb", "report.md").decode()
+    report = deployed.client.results.report("rocksdb", measured.run_id, "report.md").decode()
 
-    assert "| 9.0.0 | ingest_rate |" in report
+    assert "## ingest_rate" in report
+    assert "| 9.0.0 | rocksdict==0.3.23 |" in report
     assert "Note: a note" in report
-    assert "Machine: " in report
+    assert "| cpu_model | " in report
 
 
 def test_the_outcome_is_recorded(deployed, measured):
@@ -142,13 +143,13 @@ def test_a_bad_input_is_rejected_with_its_sentence_and_no_task_is_started(deploy
 
 def test_a_task_that_fails_leaves_a_run_that_says_so(deployed, failed):
     run, status, cause = failed
-    (trial,) = deployed.client.trials(run)
+    (trial,) = deployed.client.results.trials(run.run_id)
 
     assert status == "FAILED"
     assert cause.startswith("1 of 1 trials gave no rates; the first is trial 1 (9.0.0): ingest: ")
     assert trial["reason"].startswith(
         "ingest: task 0: its container ended with exit code 2: "
-        "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv refuses: "
+        "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install: "
     )
     assert [test["status"] for test in trial["tests"]] == ["failed", "skipped"]
 
@@ -159,11 +160,13 @@ def test_a_trial_that_is_stopped_from_outside_is_recorded_and_the_run_goes_on(de
     run = deployed.client.start(asked)
     first = deployed.client.trial_arn(run, 1)
 
-    deployed.until(lambda: deployed.client.position(run, deployed.client.plan(run), 1))
+    deployed.until(lambda: deployed.client.results.plan(run.run_id))
+    plan = deployed.client.results.plan(run.run_id)
+    deployed.until(lambda: deployed.client.position(run, plan, 1))
     states.stop_execution(executionArn=first, error="Stopped", cause="by hand")
     deployed.until(lambda: not deployed.client.active(run))
 
-    lost, kept = deployed.client.trials(run)
+    lost, kept = deployed.client.results.trials(run.run_id)
     assert lost["status"] == "failed"
     assert "by hand" in lost["reason"]
     assert kept["status"] == "ok"

@@ -68,12 +68,15 @@ def test_the_bucket_is_private_encrypted_and_outlives_the_stack(template):
     )
 
 
-def test_working_data_expires_after_two_days_and_nothing_else_does(template):
+def test_working_data_and_answers_expire_and_no_figure_does(template):
     (bucket,) = template.find_resources("AWS::S3::Bucket").values()
     rules = bucket["Properties"]["LifecycleConfiguration"]["Rules"]
 
     expiring = [rule for rule in rules if "ExpirationInDays" in rule]
-    assert [(rule["Prefix"], rule["ExpirationInDays"]) for rule in expiring] == [("work/", 2)]
+    assert [(rule["Prefix"], rule["ExpirationInDays"]) for rule in expiring] == [
+        ("work/", 2),
+        ("athena/", 7),
+    ]
 
 
 def test_the_bucket_and_the_topic_refuse_plain_http(template):

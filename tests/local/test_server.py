@@ -3,6 +3,7 @@ import urllib.request
 
 import pytest
 
+from local.cloud.endpoint import ACCOUNT, Endpoint
 from local.cloud.server import PortTaken, Server
 
 
@@ -23,7 +24,9 @@ def server():
 
 
 def test_a_program_on_this_machine_is_answered(server):
-    assert status(server) == 200
+    identity = Endpoint(server.port).client("sts").get_caller_identity()
+
+    assert identity["Account"] == ACCOUNT
 
 
 def test_a_web_page_of_any_site_is_refused(server):

@@ -1,0 +1,135 @@
+"""The rates of the versions, each beside the version before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lambdas.report.blocks import Bullets, Row, Section, Table
+from lambdas.report.chart import chart
+from lambdas.report.figures import MISSING, figure
+from lambdas.report.measured import MeasuredRun, Measurement
+from lambdas.summary import VersionRate
+from suites.model import Metric, Test
+
+EXPLANATION = (
+    "A rate is the mean of its trials, the spread their standard deviation. A change is within "
+    "the spread if it is no larger than the larger spread of the two versions; one beyond it "
+    "deserves a closer look and is no verdict yet. Min and max are of the samples."
+)
+
+_WITHIN = "within the spread"
+_FIGURES = ("Trials", "Samples", "Min", "Max")
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A version's rate and that of the version before it, None for the first."""
+
+    before: VersionRate | None
+    rate: VersionRate
+
+    @property
+    def change(self) -> str:
+        """By how much the rate changed, and whether that is for better or worse."""
+        if self.before is None:
+            return "first version"
+        for one in (self.before, self.rate):
+            if one.value is None:
+                return f"{MISSING}: {one.version} has no rate"
+        if self.rate.change is None:
+            return f"{MISSING}: the rate of {self.before.version} is zero"
+        if not self.rate.change:
+            return "no change"
+        better = (self.rate.change > 0) == (self.rate.direction == "higher")
+        return f"{self.rate.change:+.2%} {'faster' if better else 'slower'}"
+
+    @property
+    def against_spread(self) -> str:
+        """Whether the change is no larger than the larger spread of the two versions."""
+        if self.before is None or self.before.value is None or self.rate.value is None:
+            return "nothing to compare"
+        if self.before.spread is None or self.rate.spread is None:
+            return "spread unknown: one trial"
+        larger = max(self.before.spread, self.rate.spread)
+        return (
+            _WITHIN if abs(self.rate.value - self.before.value) <= larger else "beyond the spread"
+        )
+
+    @property
+    def in_words(self) -> str:
+        """The whole step in a few words."""
+        if self.before is None:
+            return f"{self.rate.version}: {figure(self.rate.value)} {self.rate.unit}"
+        return (
+            f"{self.rate.version} against {self.before.version}: "
+            f"{self.change}, {self.against_spread}"
+        )
+
+
+def in_short(run: MeasuredRun) -> Bullets:
+    """Return, for each metric, the changes that the spread does not explain."""
+    return Bullets(
+        tuple(
+            f"{metric.name}: {_sentence(_steps(run, test, metric))}." for test, metric in _of(run)
+        )
+    )
+
+
+def sections(run: MeasuredRun) -> Iterator[Section]:
+    """Yield a section for each metric: its rates by version, and every sample."""
+    for test, metric in _of(run):
+        steps, measurements = _steps(run, test, metric), list(run.measurements(test, metric))
+        rates = [step.rate for step in steps]
+        yield Section(
+            metric.name,
+            (_table(metric, steps, measurements), chart(metric, rates, measurements)),
+        )
+
+
+def _of(run: MeasuredRun) -> Iterator[tuple[Test, Metric]]:
+    return ((test, metric) for test in run.plan.suite.tests for metric in test.metrics)
+
+
+def _steps(run: MeasuredRun, test: Test, metric: Metric) -> list[_Step]:
+    rates = [rate for rate in run.rates if (rate.test, rate.metric) == (test.name, metric.name)]
+    return [_Step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
+
+
+def _sentence(steps: Sequence[_Step]) -> str:
+    # Where there is something to compare, the first version's rate alone says nothing.
+    told = [step.in_words for step in steps[1:] or steps if step.against_spread != _WITHIN]
+    return "; ".join(told) or "no change beyond the spread"
+
+
+def _table(metric: Metric, steps: Sequence[_Step], measurements: Sequence[Measurement]) -> Table:
+    return Table(
+        caption=f"{metric.name} in {metric.unit} by version; {metric.direction} is better",
+        columns=("Version", "Rate", "± spread", "Δ to the version before", "The Δ is", *_FIGURES),
+        rows=tuple(_row(step, measurements) for step in steps),
+        numbers=frozenset({"Rate", "± spread", *_FIGURES}),
+    )
+
+
+def _row(step: _Step, measurements: Sequence[Measurement]) -> Row:
+    rate = step.rate
+    values = [
+        sample.value
+        for measurement in measurements
+        if measurement.counts and measurement.trial.version == rate.version
+        for sample in measurement.samples
+        if sample.value is not None
+    ]
+    return Row(
+        (
+            rate.version,
+            figure(rate.value),
+            "one trial" if rate.trials == 1 else figure(rate.spread),
+            step.change,
+            step.against_spread,
+            f"{rate.trials} of {rate.planned}",
+            str(rate.samples),
+            figure(min(values, default=None)),
+            figure(max(values, default=None)),
+        )
+    )

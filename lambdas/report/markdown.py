@@ -1,0 +1,50 @@
+"""A report as Markdown, as GitHub reads it."""
+
+from __future__ import annotations
+
+import re
+
+from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Table
+
+# CommonMark 0.31, Backslash escapes. An underscore within a word marks nothing.
+_MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def markdown(report: Report) -> str:
+    """Return a report as Markdown; a chart is its table."""
+    parts = [f"# {_text(report.title)}", *map(_block, report.summary)]
+    for section in report.sections:
+        parts += [f"## {_text(section.heading)}", *map(_block, section.blocks)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case str():
+            return _text(block)
+        case Bullets():
+            return "\n".join(f"- {_text(item)}" for item in block.items)
+        case Table():
+            return _table(block)
+        case Chart():
+            return _table(block.table)
+
+
+def _table(table: Table) -> str:
+    rules = ["--:" if column in table.numbers else "---" for column in table.columns]
+    lines = [_line([_text(column) for column in table.columns]), f"|{'|'.join(rules)}|"]
+    return "\n".join([f"**{_text(table.caption)}**", "", *lines, *map(_row, table.rows)])
+
+
+def _row(row: Row) -> str:
+    cells = [_text(cell) for cell in row.cells]
+    return _line([f"~~{cell}~~" if row.struck and cell else cell for cell in cells])
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(text: str) -> str:
+    """Return a text on one line that Markdown shows as it is."""
+    return _MARKUP.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))

@@ -1,0 +1,77 @@
+"""What a report is about: one run as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lambdas.exclusions import Exclusions
+from lambdas.results import Rate, Sample, TestResult, TrialResult
+from lambdas.summary import VersionRate
+from lambdas.systems import System
+from suites.model import Metric, Test
+from suites.plan import Plan, PlannedTrial
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric of one trial."""
+
+    trial: TrialResult
+    result: TestResult
+    rate: Rate | None
+    samples: tuple[Sample, ...]
+    counts: bool
+    """Whether it is part of its version's rate."""
+
+    def by_task(self) -> Iterator[tuple[int, list[Sample]]]:
+        """Yield each task's index and what it logged, in the order in which it did."""
+        for task in self.result.tasks:
+            own = [s for s in self.samples if s.log_stream.rsplit("/", 1)[-1] == task.task_id]
+            yield task.index, own
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A run: its plan, the trials recorded so far, and the rates they gave."""
+
+    plan: Plan
+    trials: Sequence[TrialResult]
+    rates: Sequence[VersionRate]
+    system: System
+    exclusions: Exclusions
+
+    def measurements(self, test: Test, metric: Metric) -> Iterator[Measurement]:
+        """Yield what each trial gave of a metric, in the order of the trials."""
+        for trial in self.trials:
+            for result in trial.tests:
+                if result.test != test.name:
+                    continue
+                rate = next((rate for rate in result.rates if rate.metric == metric.name), None)
+                yield Measurement(
+                    trial,
+                    result,
+                    rate,
+                    tuple(s for s in result.samples if s.metric == metric.name),
+                    rate is not None and rate.value is not None and not self.is_excluded(trial),
+                )
+
+    def is_excluded(self, trial: TrialResult) -> bool:
+        """Tell whether a trial is left out of every figure."""
+        return self.exclusions.reason(trial.trial) is not None
+
+    def unrecorded(self) -> list[PlannedTrial]:
+        """Return the trials that were planned and have no result."""
+        recorded = {trial.trial for trial in self.trials}
+        return [trial for trial in self.plan.trials if trial.trial not in recorded]
+
+    def task_seconds(self, trial: TrialResult | None = None) -> float:
+        """Return how long the tasks of a trial, or of all, ran together [s]."""
+        among = self.trials if trial is None else [trial]
+        return sum(task.seconds for one in among for test in one.tests for task in test.tasks)
+
+    def ended_at(self) -> datetime | None:
+        """Return when the last test ended; None if there was none."""
+        ends = [test.ended_at for trial in self.trials for test in trial.tests if test.ended_at]
+        return max(ends, default=None)

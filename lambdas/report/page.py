@@ -1,0 +1,102 @@
+"""A report as one HTML page that holds all it needs and asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from string import Template
+
+from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
+
+FOLDER = Path(__file__).parent
+
+
+def packed_vega() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed, which the Lambda asset carries as one script."""
+    return (FOLDER / "vega.js").read_text(encoding="utf-8")
+
+
+def page(report: Report, vega: str) -> str:
+    """Return a report as a page; ``vega`` is the script that draws its charts.
+
+    The page's policy lets that script and our own run, known by their digest, and nothing else:
+    whatever a text brought along would not run even if it were not escaped.
+    """
+    script = f"{vega}\n{_file('page.js')}"
+    return Template(_file("page.html")).substitute(
+        title=escape(report.title),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        style=_file("page.css"),
+        summary=_blocks(report.summary),
+        sections="\n".join(map(_section, report.sections)),
+        script=script,
+    )
+
+
+def _file(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _section(section: Section) -> str:
+    return f"<section>\n<h2>{escape(section.heading)}</h2>\n{_blocks(section.blocks)}\n</section>"
+
+
+def _blocks(blocks: Iterable[Block]) -> str:
+    return "\n".join(map(_block, blocks))
+
+
+def _block(block: Block) -> str:
+    match block:
+        case str():
+            return f"<p>{escape(block)}</p>"
+        case Bullets():
+            items = "".join(f"<li>{escape(item)}</li>" for item in block.items)
+            return f"<ul>{items}</ul>"
+        case Table():
+            return _table(block)
+        case Chart():
+            return _chart(block)
+
+
+def _table(table: Table) -> str:
+    caption = escape(table.caption)
+    head = "".join(
+        f'<th scope="col"{_number(table, column)}>{escape(column)}</th>' for column in table.columns
+    )
+    body = "\n".join(_row(table, row) for row in table.rows)
+    # What scrolls must be reached by the keyboard, and needs a name then.
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{caption}"><table>\n'
+        f"<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _row(table: Table, row: Row) -> str:
+    first, *rest = (f"<s>{escape(c)}</s>" if row.struck else escape(c) for c in row.cells)
+    cells = "".join(
+        f"<td{_number(table, column)}>{cell}</td>"
+        for column, cell in zip(table.columns[1:], rest, strict=True)
+    )
+    return f'<tr><th scope="row">{first}</th>{cells}</tr>'
+
+
+def _number(table: Table, column: str) -> str:
+    return ' class="number"' if column in table.numbers else ""
+
+
+def _chart(chart: Chart) -> str:
+    caption = escape(chart.caption)
+    # Within a script element only the less-than sign can end or alter it.
+    spec = json.dumps(chart.spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return Template(_file("chart.html")).substitute(
+        caption=caption,
+        width=f"{chart.width:g}",
+        spec=spec,
+        summary=escape(chart.table.caption),
+        table=_table(chart.table),
+    )

@@ -1,0 +1,64 @@
+"""What was measured, with what, when and why."""
+
+from __future__ import annotations
+
+from lambdas.report.blocks import Block, Row, Table
+from lambdas.report.figures import MISSING, moment
+from lambdas.report.machines import digests, machines
+from lambdas.report.measured import MeasuredRun
+from suites.model import Task
+from suites.versions import version_order
+
+
+def setup(run: MeasuredRun) -> tuple[Block, ...]:
+    """Return the tables of the set-up: the run, the versions and the machines."""
+    return _table(run), _versions(run), machines(run.trials)
+
+
+def _table(run: MeasuredRun) -> Table:
+    plan, request = run.plan, run.plan.request
+    tests = " and ".join(test.name for test in plan.suite.tests)
+    said = {
+        "Suite": f"{plan.suite.title} ({plan.suite.name}): {tests}",
+        "Repetitions": f"{request.repetitions:,}",
+        "Tasks of a test": f"{request.tasks:,}",
+        "Records of a task": f"{request.records:,}",
+        "Task size": _size(plan.suite.task),
+        "Baseline": request.baseline or "none",
+        "Note": request.note or "none",
+        "Started by": request.trigger,
+        "Started [UTC]": moment(plan.started_at),
+        "Measured until [UTC]": moment(run.ended_at()),
+        "Duration [h:mm:ss]": _duration(run),
+        "Task time": f"{run.task_seconds():,.1f} s in all",
+        "Seed of the order": str(plan.seed),
+        "Run": plan.run_id,
+        "Execution": plan.execution_arn,
+        "Suite digest": plan.suite_digest,
+    }
+    return Table(
+        caption="Set-up of the run",
+        columns=("What", "Value"),
+        rows=tuple(Row(entry) for entry in said.items()),
+    )
+
+
+def _versions(run: MeasuredRun) -> Table:
+    plan = run.plan
+    return Table(
+        caption="Versions and the packages that carry them",
+        columns=("Version", "Package", "Package digest"),
+        rows=tuple(
+            Row((version, plan.suite.requirement(version), digests(run.trials, version)))
+            for version in sorted(plan.request.versions, key=version_order)
+        ),
+    )
+
+
+def _size(task: Task) -> str:
+    return f"{task.cpu / 1024:g} vCPU, {task.memory / 1024:g} GiB memory, {task.storage} GiB disk"
+
+
+def _duration(run: MeasuredRun) -> str:
+    ended = run.ended_at()
+    return str(ended - run.plan.started_at).partition(".")[0] if ended else MISSING

@@ -1,0 +1,120 @@
+"""The trials one by one: what each gave, what went wrong, and where its logs are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lambdas.report.blocks import Bullets, Row, Table
+from lambdas.report.figures import MISSING, figure, moment
+from lambdas.report.measured import MeasuredRun
+from lambdas.results import TrialResult
+from suites.plan import PlannedTrial
+
+
+def count(run: MeasuredRun) -> str:
+    """Return in one sentence how many trials gave their rates."""
+    statuses = [trial.status for trial in run.trials]
+    said = [
+        f"{statuses.count(status)} {status}"
+        for status in ("failed", "incomplete", "skipped")
+        if status in statuses
+    ]
+    if unrecorded := run.unrecorded():
+        said.append(f"{len(unrecorded)} not recorded")
+    if excluded := sum(run.is_excluded(trial) for trial in run.trials):
+        said.append(f"{excluded} left out on request")
+    more = f": {', '.join(said)}" if said else ""
+    return f"{statuses.count('ok')} of {len(run.plan.trials)} trials gave their rates{more}."
+
+
+def troubles(run: MeasuredRun) -> Bullets | None:
+    """Return what failed, is incomplete or left out, and why; None if there is no such trial."""
+    items = tuple(_troubles(run))
+    return Bullets(items) if items else None
+
+
+def table(run: MeasuredRun) -> Table:
+    """Return the trials in the order in which they were planned."""
+    metrics = [metric for test in run.plan.suite.tests for metric in test.metrics]
+    rates = tuple(f"{metric.name} [{metric.unit}]" for metric in metrics)
+    recorded = {trial.trial: trial for trial in run.trials}
+    return Table(
+        caption="Trials in the order in which they ran",
+        columns=(
+            "Trial",
+            "Version",
+            "Repetition",
+            "Status",
+            *rates,
+            "Task seconds",
+            "Started [UTC]",
+        ),
+        rows=tuple(_row(run, trial, recorded.get(trial.trial)) for trial in run.plan.trials),
+        numbers=frozenset({*rates, "Repetition", "Task seconds"}),
+    )
+
+
+def logs(run: MeasuredRun) -> Table:
+    """Return the log stream of each task."""
+    return Table(
+        caption=f"Log streams in the log group {run.system.log_group}",
+        columns=("Trial", "Version", "Test", "Task", "Log stream"),
+        rows=tuple(
+            Row(
+                (
+                    str(trial.trial),
+                    trial.version,
+                    result.test,
+                    str(task.index),
+                    run.system.stream(task.task_id) if task.task_id else "never started",
+                )
+            )
+            for trial in run.trials
+            for result in trial.tests
+            for task in result.tasks
+        ),
+    )
+
+
+def _troubles(run: MeasuredRun) -> Iterator[str]:
+    for trial in run.trials:
+        name = f"trial {trial.trial} ({trial.version})"
+        if trial.status != "ok":
+            tests = [f"{test.test}: {test.reason}" for test in trial.tests if test.reason]
+            # The trial's own reason is mostly that of its first test.
+            why = "; ".join(dict.fromkeys([trial.reason, *tests]))
+            yield f"{name} {_status(run, trial)}: {why}"
+        if (reason := run.exclusions.reason(trial.trial)) is not None:
+            yield f"{name} is left out of every figure: {reason}"
+    for planned in run.unrecorded():
+        yield f"trial {planned.trial} ({planned.version}) was planned and is not recorded"
+
+
+def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> Row:
+    if trial is None:
+        status, rates, seconds, started = "not recorded", {}, MISSING, MISSING
+    else:
+        status = _status(run, trial)
+        rates = {rate.metric: rate.value for test in trial.tests for rate in test.rates}
+        seconds = f"{run.task_seconds(trial):,.1f}"
+        started = moment(min((t.started_at for t in trial.tests if t.started_at), default=None))
+    return Row(
+        (
+            str(planned.trial),
+            planned.version,
+            str(planned.repetition),
+            status,
+            *(
+                figure(rates.get(metric.name))
+                for test in run.plan.suite.tests
+                for metric in test.metrics
+            ),
+            seconds,
+            started,
+        ),
+        struck=trial is not None and run.is_excluded(trial),
+    )
+
+
+def _status(run: MeasuredRun, trial: TrialResult) -> str:
+    return f"{trial.status}, left out" if run.is_excluded(trial) else trial.status

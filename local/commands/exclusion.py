@@ -1,0 +1,64 @@
+"""``tidemark exclude`` and ``include``: what does not count, and why."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from local.commands.deployed import deployed
+from local.commands.options import state_option
+from local.results import Results
+from suites.refusal import Refused
+
+_TARGET = re.compile(r"(\d{8}T\d{6}Z-[0-9a-f]{6})(?:/(\d{1,3}))?")
+
+
+@click.command(name="exclude")
+@click.argument("target", metavar="RUN[/TRIAL]")
+@click.option("--reason", required=True, help="Why it does not count; kept and shown.")
+@state_option
+def exclude(target: str, reason: str, state: Path) -> None:
+    """Leave a run, or one trial of it, out of every figure. It is kept, and may be included again.
+
+    \b
+    Example:
+      tidemark exclude 20261120T124455Z-0a1b2c/4 --reason "the machine was compiling"
+    """
+    _mark(target, reason, state, excluded=True)
+
+
+@click.command(name="include")
+@click.argument("target", metavar="RUN[/TRIAL]")
+@click.option("--reason", default="", help="Why it counts after all; kept.")
+@state_option
+def include(target: str, reason: str, state: Path) -> None:
+    """Let a run or trial that was excluded count again.
+
+    \b
+    Example:
+      tidemark include 20261120T124455Z-0a1b2c/4
+    """
+    _mark(target, reason, state, excluded=False)
+
+
+def _mark(target: str, reason: str, state: Path, *, excluded: bool) -> None:
+    parts = _TARGET.fullmatch(target)
+    if not parts:
+        raise Refused(
+            f"RUN[/TRIAL]: {target!r} names no run; expected the form of 20261120T124455Z-0a1b2c/4"
+        )
+    if excluded and not reason.strip():
+        raise Refused("--reason: '' is not accepted: say why it does not count")
+    run_id, trial = parts.group(1), int(parts.group(2)) if parts.group(2) else None
+    with deployed(state) as (cloud, stack):
+        results = Results(cloud.endpoint.client, stack)
+        plan = results.plan(run_id)
+        if plan is None:
+            raise Refused(f"RUN: {run_id} is not stored")
+        if trial is not None and not 1 <= trial <= len(plan.trials):
+            raise Refused(f"TRIAL: {trial} is not one of 1 to {len(plan.trials)} of run {run_id}")
+        results.mark(run_id, trial, reason, excluded=excluded)
+    what = f"trial {trial} of run {run_id}" if trial else f"run {run_id}"
+    click.echo(f"{what} {'does not count any more' if excluded else 'counts again'}")

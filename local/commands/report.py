@@ -1,0 +1,46 @@
+"""``tidemark report``: a run's report, made again from what is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from local.commands.deployed import deployed
+from local.commands.options import state_option
+from local.results import Results
+from suites.refusal import Refused
+
+FILES = ("report.md", "report.html")
+
+
+def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[Path]:
+    """Write the files of a run's report below ``state``; return where they are."""
+    saved = []
+    for file in FILES:
+        if content := results.report(suite, run_id, file):
+            path = state / "reports" / suite / run_id / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            saved.append(path)
+    return saved
+
+
+@click.command(name="report")
+@click.argument("run")
+@state_option
+def command(run: str, state: Path) -> None:
+    """Make the report of RUN again, from stored results alone: the same results, the same bytes.
+
+    \b
+    Example:
+      tidemark report 20261120T124455Z-0a1b2c
+    """
+    with deployed(state) as (cloud, stack):
+        results = Results(cloud.endpoint.client, stack)
+        plan = results.plan(run)
+        if plan is None:
+            raise Refused(f"RUN: {run} is not stored")
+        results.rebuild_report(run)
+        for path in save_report(results, plan.suite.name, run, state):
+            click.echo(path)

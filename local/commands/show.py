@@ -1,0 +1,41 @@
+"""``tidemark show``: one run, as its report tells it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markdown import Markdown
+
+from local.commands.deployed import deployed
+from local.commands.options import state_option
+from local.results import Results
+from suites.refusal import Refused
+
+
+@click.command(name="show")
+@click.argument("run")
+@state_option
+def command(run: str, state: Path) -> None:
+    """Show what RUN measured, on what, and how it ended.
+
+    \b
+    Example:
+      tidemark show 20261120T124455Z-0a1b2c
+    """
+    with deployed(state) as (cloud, stack):
+        results = Results(cloud.endpoint.client, stack)
+        plan, outcome = results.plan(run), results.outcome(run)
+        report = results.report(plan.suite.name, run, "report.md") if plan else None
+    if plan is None:
+        raise Refused(f"RUN: {run} is not stored")
+    status = outcome["status"] if outcome else "without an outcome"
+    reason = f": {outcome['reason']}" if outcome and outcome["reason"] else ""
+    click.echo(f"Run {run} is {status}{reason}\n")
+    text = report.decode() if report else "It has no report.\n"
+    if sys.stdout.isatty():
+        Console().print(Markdown(text))
+    else:
+        click.echo(text, nl=False)

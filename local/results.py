@@ -1,0 +1,87 @@
+"""What runs left in the results bucket, read and marked from outside the cloud."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from local.cloud.deployment import Stack
+from suites.plan import Plan
+
+
+class Results:
+    """The results of one deployed stack. ``client`` gives a boto3 client by the service's name."""
+
+    def __init__(self, client: Callable[[str], Any], stack: Stack) -> None:
+        self._s3 = client("s3")
+        self._lambda = client("lambda")
+        self._stack = stack
+
+    def plan(self, run_id: str) -> Plan | None:
+        """Return a run's plan, None as long as there is none."""
+        body = self._read(f"runs/{run_id}/plan.json")
+        return Plan.model_validate_json(body) if body else None
+
+    def outcome(self, run_id: str) -> dict[str, Any] | None:
+        """Return how a run ended, None if it has not."""
+        body = self._read(f"runs/{run_id}/outcome.json")
+        return json.loads(body) if body else None
+
+    def trials(self, run_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
+        """Yield the results of a run's finished trials beyond trial ``after``."""
+        prefix = f"runs/{run_id}/trials/"
+        for key in self._keys(prefix, f"{prefix}{after:03d}.json"):
+            yield json.loads(self._read(key) or "")
+
+    def exclusions(self, run_id: str) -> dict[str, dict[str, Any]]:
+        """Return what was last said of ``run`` or a trial, ``001``, by whoever excluded it."""
+        prefix = f"runs/{run_id}/exclusions/"
+        return {
+            key.removeprefix(prefix).removesuffix(".json"): json.loads(self._read(key) or "")
+            for key in self._keys(prefix)
+        }
+
+    def report(self, suite: str, run_id: str, file: str) -> bytes | None:
+        """Return a file of a run's report, None if there is none."""
+        return self._read(f"reports/{suite}/{run_id}/{file}")
+
+    def mark(self, run_id: str, trial: int | None, reason: str, *, excluded: bool) -> None:
+        """Exclude a trial, or the whole run, from every figure, or include it again."""
+        name = "run" if trial is None else f"{trial:03d}"
+        said = {"excluded": excluded, "reason": reason, "at": datetime.now(UTC).isoformat()}
+        self._s3.put_object(
+            Bucket=self._stack.bucket,
+            Key=f"runs/{run_id}/exclusions/{name}.json",
+            Body=json.dumps(said).encode(),
+        )
+        self._invoke("RecordRatesFunction", run_id)
+        self.rebuild_report(run_id)
+
+    def rebuild_report(self, run_id: str) -> None:
+        """Make a run's report again from what is stored."""
+        self._invoke("PublishReportFunction", run_id)
+
+    def _invoke(self, output: str, run_id: str) -> None:
+        answer = self._lambda.invoke(
+            FunctionName=self._stack.outputs[output], Payload=json.dumps({"run_id": run_id})
+        )
+        if "FunctionError" in answer:
+            said = json.loads(answer["Payload"].read())
+            raise RuntimeError(f"{output} failed: {said['errorType']}: {said['errorMessage']}")
+
+    def _keys(self, prefix: str, after: str = "") -> Iterator[str]:
+        pages = self._s3.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self._stack.bucket, Prefix=prefix, StartAfter=after):
+            for entry in page.get("Contents", []):
+                yield entry["Key"]
+
+    def _read(self, key: str) -> bytes | None:
+        try:
+            answer = self._s3.get_object(Bucket=self._stack.bucket, Key=key)
+        except self._s3.exceptions.NoSuchKey:
+            return None
+        body = answer["Body"].read()
+        assert isinstance(body, bytes)
+        return body

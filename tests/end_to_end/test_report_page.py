@@ -1,0 +1,53 @@
+"""The report's page of a measured run, with what the deployed asset carries."""
+
+import gzip
+import json
+import re
+
+FILES = ("report.md", "report.html", "summary.json")
+
+
+def stored(deployed, key):
+    s3 = deployed.cloud.endpoint.client("s3")
+    return s3.get_object(Bucket=deployed.stack.bucket, Key=key)["Body"].read()
+
+
+def report(deployed, run, file):
+    return stored(deployed, f"reports/rocksdb/{run.run_id}/{file}")
+
+
+def test_the_page_holds_what_draws_its_charts(deployed, measured):
+    page = report(deployed, measured, "report.html")
+
+    assert b"window.vegaEmbed=" in page
+    assert len(page) < 1_000_000
+
+
+def test_the_page_draws_the_samples_that_the_tables_hold(deployed, measured):
+    run = measured.run_id
+    rows = stored(deployed, f"tables/task_rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz")
+    page = report(deployed, measured, "report.html").decode()
+
+    specs = re.findall(r'<script type="application/json">(.*?)</script>', page)
+    drawn = [
+        (point["trial"], point["value"])
+        for spec in map(json.loads, specs)
+        for layer in spec["layer"]
+        if layer["name"] == "samples"
+        for point in layer["data"]["values"]
+    ]
+
+    recorded = [json.loads(line) for line in gzip.decompress(rows).splitlines()]
+    assert sorted(drawn) == sorted((row["trial"], row["value"]) for row in recorded)
+
+
+def test_a_report_that_is_made_again_is_the_same_byte_for_byte(deployed, measured):
+    before = [report(deployed, measured, file) for file in FILES]
+    (function,) = [name for name in deployed.stack.functions if "PublishReport" in name]
+
+    answer = deployed.cloud.endpoint.client("lambda").invoke(
+        FunctionName=function, Payload=json.dumps({"run_id": measured.run_id})
+    )
+
+    assert "FunctionError" not in answer
+    assert [report(deployed, measured, file) for file in FILES] == before

@@ -1,0 +1,601 @@
+"""What the report of a run says, in both of its forms."""
+
+import base64
+import hashlib
+import json
+import math
+import random
+import re
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+
+import pytest
+import vl_convert
+
+from lambdas import publish_report, tables
+from lambdas.exclusions import NONE, Exclusion, Exclusions
+from lambdas.report.blocks import Chart, Table
+from lambdas.report.contents import report
+from lambdas.report.figures import figure, ranges
+from lambdas.report.markdown import markdown
+from lambdas.report.measured import MeasuredRun
+from lambdas.report.page import page
+from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from lambdas.summary import summarise
+from lambdas.systems import System
+from suites.files import read_suites
+from suites.plan import make_plan
+from suites.request import settle
+
+STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
+SYSTEM = System(
+    task_definition="arn:task:7",
+    container="rocksdb",
+    log_group="/Tidemark/rocksdb",
+    stream_prefix="rocksdb",
+)
+ENVIRONMENT = {
+    "arch": "x86_64", "cores": 2, "cpu_model": "AMD EPYC 7R13", "host": "ip-10-0-0-7",
+    "kernel": "6.1.0", "memory": 8 * 2**30, "package": "rocksdict", "package_digest": "ab12",
+}  # fmt: skip
+TYPICAL = {"ingest": 700_000, "compaction": 2_000_000}
+
+
+def planned(versions=("8.8.1", "9.0.0", "9.8.4"), repetitions=3, note="", tasks=1):
+    suites = read_suites()
+    asked = {
+        "suite": "rocksdb", "versions": list(versions), "repetitions": repetitions, "note": note,
+        "tasks": tasks,
+    }  # fmt: skip
+    return make_plan(
+        settle(asked, suites),
+        suites["rocksdb"],
+        name="20261120T124455Z-abcdef",
+        execution_arn="arn:aws:states:eu-west-2:123456789012:execution:Run:by-hand",
+        started_at=STARTED,
+    )
+
+
+def measured_test(plan, trial, test, numbers, environment):
+    started = STARTED + timedelta(seconds=12 * trial.trial + (6 if test.name != "ingest" else 0))
+    tasks = tuple(
+        TaskResult(
+            index=n,
+            status="ok",
+            task_arn=f"arn:aws:ecs:eu-west-2:1:task/c/{trial.trial:03d}{test.name}{n}",
+            exit_code=0,
+            started_at=started,
+            stopped_at=started + timedelta(seconds=5),
+        )
+        for n in range(plan.request.tasks)
+    )
+    (metric,) = test.metrics
+    samples = tuple(
+        Sample(
+            metric=metric.name,
+            log_stream=SYSTEM.stream(task.task_id),
+            logged_at=f"{started:%Y-%m-%d %H:%M:%S}.000",
+            job=None,
+            value_text=str(value),
+            value=value,
+            records=1_000_000,
+        )
+        for task in tasks
+        for value in [
+            round(TYPICAL[test.name] * numbers.gauss(1, 0.03), 1) for _ in range(test.jobs)
+        ]
+    )
+    values = [sample.value for sample in samples]
+    rate = Rate(
+        metric=metric.name, unit=metric.unit, direction=metric.direction,
+        value=math.fsum(values) / len(values), samples=len(values), expected=len(values),
+        not_finite=0, stddev=None, min=min(values), max=max(values), records=None,
+    )  # fmt: skip
+    return TestResult(
+        test=test.name, status="ok", started_at=started, ended_at=started + timedelta(seconds=5),
+        tasks=tasks, rates=(rate,), samples=samples, environments=(environment,),
+    )  # fmt: skip
+
+
+def measured(plan, environment=ENVIRONMENT):
+    """Return every trial of a plan, measured."""
+    numbers = random.Random(7)
+    return [
+        TrialResult(
+            run_id=plan.run_id, **trial.model_dump(), status="ok", reason="",
+            tests=tuple(
+                measured_test(plan, trial, test, numbers, environment) for test in plan.suite.tests
+            ),
+        )
+        for trial in plan.trials
+    ]  # fmt: skip
+
+
+def failed(trial, reason="its container ended with exit code 1"):
+    """Return a trial whose first test failed, with the samples that it had logged."""
+    first, *rest = trial.tests
+    rates = tuple(rate.model_copy(update={"value": None}) for rate in first.rates)
+    tests = [
+        first.model_copy(update={"status": "failed", "reason": reason, "rates": rates}),
+        *(TestResult(test=test.test, status="skipped", reason="ingest failed") for test in rest),
+    ]
+    said = {"status": "failed", "reason": f"ingest: {reason}", "tests": tuple(tests)}
+    return trial.model_copy(update=said)
+
+
+def left_out(trial, reason):
+    return Exclusions({f"{trial:03d}": Exclusion(excluded=True, reason=reason, at=STARTED)})
+
+
+def reported(plan, trials, exclusions=NONE):
+    rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
+    return report(MeasuredRun(plan, trials, rates, SYSTEM, exclusions))
+
+
+def said(plan, trials, exclusions=NONE):
+    return markdown(reported(plan, trials, exclusions))
+
+
+def charts(plan, trials, exclusions=NONE):
+    return [
+        block
+        for section in reported(plan, trials, exclusions).sections
+        for block in section.blocks
+        if isinstance(block, Chart)
+    ]
+
+
+def layer(chart, name):
+    (found,) = [found for found in chart.spec["layer"] if found["name"] == name]
+    return found["data"]["values"]
+
+
+def values_of(trials, metric):
+    return [
+        sample.value
+        for trial in trials
+        for test in trial.tests
+        for sample in test.samples
+        if sample.metric == metric
+    ]
+
+
+def with_values(trial, test, values):
+    """Return a trial in which a test's one task logged ``values``."""
+    result = next(result for result in trial.tests if result.test == test)
+    first, rate = result.samples[0], result.rates[0]
+    samples = tuple(
+        first.model_copy(update={"value": value, "value_text": str(value)}) for value in values
+    )
+    mean = rate.model_copy(
+        update={"value": math.fsum(values) / len(values), "samples": len(values)}
+    )
+    changed = result.model_copy(update={"samples": samples, "rates": (mean,)})
+    tests = tuple(changed if result.test == test else result for result in trial.tests)
+    return trial.model_copy(update={"tests": tests})
+
+
+def with_ingest(plan, **changed):
+    """Return a plan whose suite has another metric of ``ingest``."""
+    ingest, *rest = plan.suite.tests
+    metric = ingest.metrics[0].model_copy(update=changed)
+    tests = (ingest.model_copy(update={"metrics": (metric,)}), *rest)
+    return plan.model_copy(update={"suite": plan.suite.model_copy(update={"tests": tests})})
+
+
+def ingest_of(plan, rates):
+    """Return a plan's trials with the rate of ``ingest`` that ``rates`` has, by version in turn."""
+    left = {version: iter(given) for version, given in rates.items()}
+    return [with_values(t, "ingest", [next(left[t.version])]) for t in measured(plan)]
+
+
+def on_machine(trial, **differing):
+    environment = {**ENVIRONMENT, **differing}
+    tests = tuple(t.model_copy(update={"environments": (environment,)}) for t in trial.tests)
+    return trial.model_copy(update={"tests": tests})
+
+
+def row(text, *cells):
+    """Return the one row of a Markdown table that begins with ``cells``."""
+    (found,) = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(cells)} |")]
+    return [cell.strip() for cell in found.strip("|").split("|")]
+
+
+def test_the_same_stored_run_gives_the_same_bytes():
+    first, again = (reported(planned(), measured(planned())) for _ in range(2))
+
+    assert markdown(first) == markdown(again)
+    assert page(first, "vega") == page(again, "vega")
+
+
+def test_a_rate_has_its_spread_its_change_and_its_extremes():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=2)
+    trials = ingest_of(plan, {"9.0.0": [1000, 1020], "9.8.4": [900.0, 918.0]})
+
+    table = said(plan, trials).partition("## ingest_rate")[2]
+
+    assert row(table, "9.0.0", "1,010.0") == [
+        "9.0.0", "1,010.0", "14.14", "first version", "nothing to compare", "2 of 2", "2",
+        "1,000.0", "1,020.0",
+    ]  # fmt: skip
+    assert row(table, "9.8.4", "909.0") == [
+        "9.8.4", "909.0", "12.73", "-10.00% slower", "beyond the spread", "2 of 2", "2",
+        "900.0", "918.0",
+    ]  # fmt: skip
+
+
+def test_the_summary_tells_the_changes_that_the_spread_does_not_explain():
+    plan = planned(["8.8.1", "9.0.0", "9.8.4"], repetitions=2)
+    trials = ingest_of(plan, {"8.8.1": [100, 102], "9.0.0": [101, 102], "9.8.4": [90, 91]})
+
+    text = said(plan, trials)
+
+    assert "- ingest_rate: 9.8.4 against 9.0.0: -10.84% slower, beyond the spread.\n" in text
+    assert "9.0.0 against 8.8.1" not in text
+
+
+def test_where_less_is_better_a_larger_figure_is_slower():
+    plan = with_ingest(planned(["9.0.0", "9.8.4"], repetitions=1), direction="lower", unit="s")
+
+    text = said(plan, ingest_of(plan, {"9.0.0": [0.5], "9.8.4": [0.75]}))
+
+    assert "9.8.4 against 9.0.0: +50.00% slower, spread unknown: one trial" in text
+    assert "ingest_rate in s by version; lower is better" in text
+
+
+def test_a_rate_that_is_missing_is_said_in_words():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1)
+    trials = [failed(trial) if trial.version == "9.0.0" else trial for trial in measured(plan)]
+
+    text = said(plan, trials)
+
+    table = text.partition("## ingest_rate")[2].partition("## compaction_rate")[0]
+    assert row(table, "9.0.0", "missing")[2:] == [
+        "missing", "first version", "nothing to compare", "0 of 1", "0", "missing", "missing",
+    ]  # fmt: skip
+    assert "missing: 9.0.0 has no rate" in table
+    assert "trials gave their rates: 1 failed." in text
+    assert re.search(r"- trial \d \(9\.0\.0\) failed: ingest: its container ended with exit", text)
+
+
+@pytest.mark.parametrize("metric", ["ingest_rate", "compaction_rate"])
+def test_every_sample_is_in_the_chart_and_in_its_table(metric):
+    plan = planned(tasks=2)
+    trials = measured(plan)
+
+    (chart,) = [chart for chart in charts(plan, trials) if f" of {metric}, " in chart.caption]
+
+    drawn = layer(chart, "samples")
+    assert sorted(point["value"] for point in drawn) == sorted(values_of(trials, metric))
+    listed = [text for row in chart.table.rows for text in row.cells[3].split(", ")]
+    assert sorted(map(float, listed)) == sorted(values_of(trials, metric))
+    assert len({point["x"] for point in drawn}) == len(drawn)
+
+
+def test_the_chart_has_the_means_of_trials_and_versions_and_its_samples_in_their_lanes():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=2)
+    trials = ingest_of(plan, {"9.0.0": [1000, 1020], "9.8.4": [900, 918]})
+
+    chart, _ = charts(plan, trials)
+
+    assert [(mean["of"], mean["value"]) for mean in layer(chart, "versions")] == [
+        ("9.0.0", 1010), ("9.8.4", 909),
+    ]  # fmt: skip
+    assert sorted(mean["value"] for mean in layer(chart, "trials")) == [900, 918, 1000, 1020]
+    for point, lane in zip(layer(chart, "samples"), layer(chart, "trials"), strict=True):
+        assert lane["of"] == f"trial {point['trial']}"
+        assert lane["x"] < point["x"] < lane["end"]
+        assert math.floor(point["x"]) == ["9.0.0", "9.8.4"].index(point["version"])
+
+
+def test_the_axis_need_not_start_at_zero_and_says_where_it_does():
+    plan = planned(["9.8.4"], repetitions=2)
+    chart, _ = charts(plan, ingest_of(plan, {"9.8.4": [1000, 1100]}))
+
+    assert chart.spec["encoding"]["y"]["scale"]["domain"] == [992, 1108]
+    assert chart.spec["encoding"]["y"]["title"] == "ingest_rate [records/s]"
+    assert "The axis starts at 992 records/s." in chart.caption
+
+
+@pytest.mark.parametrize("values", [[5.0], [0.0, 0.0], [0.0001, 5e9]])
+def test_any_samples_lie_within_the_axis(values):
+    plan = planned(["9.8.4"], repetitions=1)
+    trials = [with_values(trial, "ingest", values) for trial in measured(plan)]
+    chart, _ = charts(plan, trials)
+
+    low, high = chart.spec["encoding"]["y"]["scale"]["domain"]
+
+    assert 0 <= low <= min(values) <= max(values) < high
+
+
+def test_vega_lite_draws_each_sample_and_each_version():
+    plan = planned()
+    trials = measured(plan)
+
+    for chart, metric in zip(charts(plan, trials), ("ingest_rate", "compaction_rate"), strict=True):
+        svg = vl_convert.vegalite_to_svg({**chart.spec, "width": 600})
+        groups = re.findall(r'<g class="mark-symbol[^>]*>(.*?)</g>', svg)
+        assert sum(group.count("<path") for group in groups) == len(values_of(trials, metric))
+        assert all(f">{version}</text>" in svg for version in plan.request.versions)
+        assert f">{metric} [records/s]</text>" in svg
+
+
+def test_samples_of_a_failed_trial_are_drawn_apart_and_are_in_no_mean():
+    plan = planned(["9.8.4"], repetitions=2)
+    first, second = measured(plan)
+
+    chart, _ = charts(plan, [failed(first), second])
+
+    assert {point["trial"] for point in layer(chart, "left_out")} == {1}
+    assert {point["trial"] for point in layer(chart, "samples")} == {2}
+    assert [mean["of"] for mean in layer(chart, "trials")] == ["trial 2"]
+
+
+def test_an_excluded_trial_is_struck_out_with_its_reason_and_counts_nowhere():
+    plan = planned(["9.8.4"], repetitions=2)
+    trials = ingest_of(plan, {"9.8.4": [1, 1000]})
+    excluded = left_out(1, "a neighbour was noisy")
+
+    text = said(plan, trials, excluded)
+
+    assert "- trial 1 (9.8.4) is left out of every figure: a neighbour was noisy\n" in text
+    assert "| ~~1~~ | ~~9.8.4~~ | ~~1~~ | ~~ok, left out~~ | ~~1.000~~ |" in text
+    assert row(text, "9.8.4", "1,000.0", "one trial")[-3:] == ["1", "1,000.0", "1,000.0"]
+    chart, _ = charts(plan, trials, excluded)
+    assert [point["value"] for point in layer(chart, "left_out")] == [1]
+    assert "<s>ok, left out</s>" in page(reported(plan, trials, excluded), "vega")
+
+
+def test_a_sample_that_is_no_finite_number_is_listed_and_not_drawn():
+    plan = planned(["9.8.4"], repetitions=1)
+    (trial,) = measured(plan)
+    ingest, compaction = trial.tests
+    first, *rest = ingest.samples
+    infinite = first.model_copy(update={"value": None, "value_text": "∞"})
+    ingest = ingest.model_copy(update={"samples": (infinite, *rest)})
+
+    chart, _ = charts(plan, [trial.model_copy(update={"tests": (ingest, compaction)})])
+
+    assert [point["value"] for point in layer(chart, "samples")] == [s.value for s in rest]
+    assert chart.caption.endswith("Not drawn: 1, which are no finite number.")
+    assert chart.table.rows[0].cells[3].startswith("∞, ")
+
+
+def test_a_changed_machine_is_named_with_its_trials():
+    plan = planned(["9.8.4"], repetitions=4)
+    trials = measured(plan)
+    trials[2] = on_machine(trials[2], cpu_model="Intel Xeon", host="ip-10-0-0-8")
+
+    text = said(plan, trials)
+
+    assert (
+        "- cpu_model was not the same for all trials: "
+        "AMD EPYC 7R13 in trial 1–2, 4; Intel Xeon in trial 3.\n"
+    ) in text
+    assert row(text, "cpu_model") == ["cpu_model", "AMD EPYC 7R13", "Intel Xeon"]
+    assert row(text, "trials") == ["trials", "1–2, 4", "3"]
+    assert row(text, "memory") == ["memory", "8.0 GiB", "8.0 GiB"]
+
+
+def test_hosts_may_differ_and_packages_may_differ_between_versions():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1)
+    trials = [
+        on_machine(trial, host=f"host{trial.trial}", package_digest=f"digest {trial.version}")
+        for trial in measured(plan)
+    ]
+
+    text = said(plan, trials)
+
+    assert "did not run alike" not in text
+    assert row(text, "hosts") == ["hosts", "2"]
+    assert row(text, "9.0.0", "rocksdict==0.3.23") == [
+        "9.0.0", "rocksdict==0.3.23", "digest 9.0.0",
+    ]  # fmt: skip
+
+
+def test_a_package_that_changed_between_trials_of_one_version_is_named():
+    plan = planned(["9.8.4"], repetitions=2)
+    trials = [on_machine(trial, package_digest=f"d{trial.trial}") for trial in measured(plan)]
+
+    assert (
+        "- package_digest was not the same for all trials of 9.8.4: d1 in trial 1; d2 in trial 2.\n"
+    ) in said(plan, trials)
+
+
+def test_a_trial_that_was_planned_and_is_not_recorded_is_said():
+    plan = planned(["9.8.4"], repetitions=2)
+
+    text = said(plan, measured(plan)[:1])
+
+    assert "1 of 2 trials gave their rates: 1 not recorded.\n" in text
+    assert "- trial 2 (9.8.4) was planned and is not recorded\n" in text
+    assert row(text, "2", "9.8.4", "2")[3] == "not recorded"
+
+
+def test_a_run_of_one_version_and_one_trial_has_a_report():
+    plan = planned(["9.8.4"], repetitions=1)
+
+    text = said(plan, measured(plan))
+
+    assert re.search(r"^- ingest_rate: 9\.8\.4: [\d,.]+ records/s\.$", text, re.MULTILINE)
+
+
+def test_a_run_without_any_trial_or_sample_has_a_report():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1)
+
+    text = said(plan, [])
+
+    assert "0 of 2 trials gave their rates: 2 not recorded.\n" in text
+    assert "No finite number was logged for ingest_rate, so there is no chart." in text
+    assert "No task logged the machine that it ran on." in text
+    assert row(text, "Measured until \\[UTC\\]") == ["Measured until \\[UTC\\]", "missing"]
+    assert "missing: 9.0.0 has no rate" in page(reported(plan, []), "vega")
+
+
+def test_the_set_up_says_what_why_when_and_how_it_was_measured():
+    plan = planned(note="does 9.8 ingest faster?")
+    text = said(plan, measured(plan))
+
+    for what, value in {
+        "Suite": "RocksDB (rocksdb): ingest and compaction",
+        "Repetitions": "3",
+        "Records of a task": "1,000,000",
+        "Task size": "2 vCPU, 8 GiB memory, 50 GiB disk",
+        "Note": "does 9.8 ingest faster?",
+        "Started \\[UTC\\]": "2026-11-20 12:44:55",
+        "Measured until \\[UTC\\]": "2026-11-20 12:46:54",
+        "Duration \\[h:mm:ss\\]": "0:01:59",
+        "Task time": "90.0 s in all",
+        "Seed of the order": str(plan.seed),
+        "Run": plan.run_id,
+        "Execution": plan.execution_arn,
+        "Suite digest": plan.suite_digest,
+    }.items():
+        assert row(text, what) == [what, value]
+
+
+def test_each_task_has_its_log_stream():
+    plan = planned(["9.8.4"], repetitions=1, tasks=2)
+
+    text = said(plan, measured(plan))
+
+    assert "**Log streams in the log group /Tidemark/rocksdb**" in text
+    assert row(text, "1", "9.8.4", "compaction", "1")[-1] == "rocksdb/rocksdb/001compaction1"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "missing"), (0.0, "0.0"), (1234567.891, "1,234,567.9"), (12.3456, "12.35"),
+        (0.012345, "0.01235"), (-2.5, "-2.500"),
+    ],
+)  # fmt: skip
+def test_a_figure_has_four_significant_digits_or_more(value, text):
+    assert figure(value) == text
+
+
+def test_neighbouring_trials_are_named_as_a_range():
+    assert ranges([3, 1, 2, 7, 2]) == "1–3, 7"
+
+
+HOSTILE = (
+    '</script><script>alert(1)</script><img src="//x.example/a.png" onerror=a()>|*`_ [a](b) ~~&lt;'
+)
+
+
+def hostile_run():
+    plan = with_ingest(planned(["9.8.4"], repetitions=2, note=HOSTILE), unit=HOSTILE)
+    first, second = measured(plan)
+    ingest, compaction = first.tests
+    samples = tuple(s.model_copy(update={"value_text": HOSTILE}) for s in ingest.samples)
+    tests = (ingest.model_copy(update={"samples": samples}), compaction)
+    first = first.model_copy(update={"tests": tests})
+    first = on_machine(first, **{"cpu_model": HOSTILE, HOSTILE: HOSTILE})
+    return reported(plan, [first, failed(second, reason=HOSTILE)], left_out(1, HOSTILE))
+
+
+class Elements(HTMLParser):
+    """The elements of a page, what its scripts hold, and the text that is shown."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.started, self.scripts, self.shown = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.started.append((tag, dict(attrs)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, data):
+        if self.cdata_elem == "script":
+            self.scripts[-1] += data
+        else:
+            self.shown.append(data)
+
+
+def test_a_hostile_text_is_shown_in_the_page_and_does_nothing():
+    elements = Elements(page(hostile_run(), "vega()"))
+
+    assert "".join(elements.shown).count(HOSTILE) >= 6
+    assert {tag for tag, _ in elements.started} <= {
+        "html", "head", "meta", "link", "title", "style", "body", "main", "header", "section",
+        "h1", "h2", "p", "ul", "li", "div", "table", "caption", "thead", "tbody", "tr", "th", "td",
+        "s", "figure", "figcaption", "span", "script", "noscript", "details", "summary",
+    }  # fmt: skip
+    *specs, program = elements.scripts
+    assert [json.loads(spec)["width"] for spec in specs] == ["container", "container"]
+    assert program.startswith("vega()\n")
+
+
+def test_a_hostile_text_is_shown_in_markdown_and_marks_nothing():
+    text = markdown(hostile_run())
+
+    assert not re.search(r"(?<!\\)[<`\[]", text)
+    assert "\\<img src=" in text
+    widths = [re.sub(r"\\.", "", line).count("|") for line in text.splitlines() if line[:1] == "|"]
+    assert min(widths) >= 3
+    (note,) = [line for line in text.splitlines() if line.startswith("| Note |")]
+    assert re.sub(r"\\.", "", note).count("|") == 3
+
+
+def test_the_page_asks_no_network_and_runs_no_script_but_its_own():
+    elements = Elements(page(reported(planned(), measured(planned())), "vega()"))
+    (policy,) = [
+        attributes["content"]
+        for tag, attributes in elements.started
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+
+    digest = base64.b64encode(hashlib.sha256(elements.scripts[-1].encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; script-src 'sha256-{digest}';")
+    links = [
+        value
+        for _, attributes in elements.started
+        for name, value in attributes.items()
+        if name in {"src", "href"}
+    ]
+    assert links == ["data:,"]
+
+
+def test_every_table_of_the_page_has_a_caption_and_names_its_rows_and_columns():
+    said = reported(planned(), measured(planned()))
+    started = Elements(page(said, "vega()")).started
+
+    tags = [tag for tag, _ in started]
+    assert tags.count("table") == tags.count("caption") == tags.count("thead")
+    assert {attributes["scope"] for tag, attributes in started if tag == "th"} == {"row", "col"}
+    charts = [attributes for _, attributes in started if attributes.get("role") == "img"]
+    assert all("samples of" in attributes["aria-label"] for attributes in charts)
+    assert len(charts) == 2
+    blocks = [block for section in said.sections for block in section.blocks]
+    assert tags.count("table") == len(charts) + sum(isinstance(block, Table) for block in blocks)
+
+
+def test_the_report_of_a_default_run_is_smaller_than_a_megabyte():
+    vega = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    text = page(reported(planned(), measured(planned())), vega)
+
+    assert len(text.encode()) < 1_000_000
+    # What would end the script element that it stands in.
+    assert "</script" not in vega
+    assert "<!--" not in vega
+
+
+def test_publish_report_writes_the_same_files_again(world, plan, monkeypatch):
+    monkeypatch.setattr(publish_report, "packed_vega", lambda: "vega()")
+    for trial in measured(plan):
+        key = f"runs/{plan.run_id}/trials/{trial.trial:03d}.json"
+        world.bucket.write(key, trial.model_dump_json().encode())
+
+    keys = world.call(publish_report, {"run_id": plan.run_id})
+    before = dict(world.bucket.objects)
+
+    folder = f"reports/rocksdb/{plan.run_id}"
+    assert keys == {
+        name: f"{folder}/{name}" for name in ("report.md", "report.html", "summary.json")
+    }
+    assert before[keys["report.md"]].startswith(b"# RocksDB: run ")
+    assert before[keys["report.html"]].startswith(b"<!DOCTYPE html>")
+    assert world.call(publish_report, {"run_id": plan.run_id}) == keys
+    assert world.bucket.objects == before
