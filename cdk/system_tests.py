@@ -34,10 +34,7 @@ from constructs import Construct
 
 from cdk.settings import Settings
 from suites.files import ROOT
-from suites.model import Suite
-
-# By this label the one-machine cloud knows which folder of workloads/ an image is built from.
-WORKLOAD_LABEL = "tidemark.workload"
+from suites.model import WORKLOAD_LABEL, Suite
 
 
 class SuiteTasks(Construct):

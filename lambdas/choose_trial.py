@@ -5,11 +5,13 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys
+from lambdas import aws
+from lambdas.events import RunEvent
 from lambdas.failure import Failure
 from lambdas.observability import logger
 from lambdas.record import record, trial_result
 from lambdas.stored import planned, read_measured, read_plan
+from suites import keys
 
 
 class LostTrial(BaseModel):
@@ -19,10 +21,9 @@ class LostTrial(BaseModel):
     failure: Failure
 
 
-class ChooseTrialEvent(BaseModel):
+class ChooseTrialEvent(RunEvent):
     """A run, and the trial that was lost last, if one was."""
 
-    run_id: str
     lost: LostTrial | None = None
 
 

@@ -5,16 +5,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
+from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys
+from lambdas import aws
 from lambdas.collect import test_result
+from lambdas.events import TrialEvent
 from lambdas.observability import logger
 from lambdas.rates import MetricRows, missing
 from lambdas.results import TaskResult
 from lambdas.stored import read_plan
 from lambdas.systems import System, system
+from suites import keys
 from suites.model import Metric
 
 QUERIES = Path(__file__).parent.parent / "queries" / "logs"
@@ -23,11 +25,9 @@ _CLOCK_MARGIN = timedelta(minutes=1)
 _LONGEST_WAIT_SECONDS = 30
 
 
-class CollectRatesEvent(BaseModel):
+class CollectRatesEvent(TrialEvent):
     """One test whose tasks have ended, and how often its logs were read before."""
 
-    run_id: str
-    trial: int
     test: str
     tasks: list[TaskResult]
     started_at: datetime

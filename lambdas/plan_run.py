@@ -1,30 +1,22 @@
 """PlanRun: settle what a run measures and write its plan, or refuse its input."""
 
-from datetime import datetime
 from typing import Any
 
-from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
+from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys
+from lambdas import aws
+from lambdas.events import ExecutionEvent
 from lambdas.observability import logger
+from suites import keys
 from suites.files import packed_suites
 from suites.plan import make_plan, run_id
 from suites.request import settle
 
 
-class PlanRunEvent(BaseModel):
-    """An execution: its ARN, name, start and input."""
-
-    execution_arn: str
-    execution_name: str
-    started_at: datetime
-    input: Any
-
-
 @logger.inject_lambda_context(clear_state=True)
-@event_parser(model=PlanRunEvent)
-def handler(event: PlanRunEvent, _: LambdaContext) -> dict[str, Any]:
+@event_parser(model=ExecutionEvent)
+def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the run's name and suite; raise Refused, in one sentence, for a bad input."""
     suites = packed_suites()
     request = settle(event.input, suites)

@@ -3,26 +3,21 @@
 import os
 from typing import Any
 
-from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
+from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys
+from lambdas import aws
+from lambdas.events import TrialEvent
 from lambdas.observability import logger
 from lambdas.stored import planned, read_plan
 from lambdas.systems import system
+from suites import keys
 from suites.model import Test
 from suites.plan import Plan, PlannedTrial
 
 # How much longer Step Functions waits than the task gives itself, so that its log says why it
 # ended: the state's time also counts the provisioning of the task and the pull of its image.
 _MARGIN_SECONDS = 300
-
-
-class TrialEvent(BaseModel):
-    """One trial of a run."""
-
-    run_id: str
-    trial: int
 
 
 @logger.inject_lambda_context(clear_state=True)

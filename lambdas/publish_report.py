@@ -6,16 +6,17 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys, tables
+from lambdas import aws, tables
+from lambdas.events import RunEvent
 from lambdas.observability import logger
 from lambdas.report.contents import report
 from lambdas.report.markdown import markdown
 from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import packed_vega, page
-from lambdas.run_event import RunEvent
 from lambdas.stored import read_exclusions, read_plan, read_trials
 from lambdas.summary import summarise
 from lambdas.systems import system
+from suites import keys
 
 
 @logger.inject_lambda_context(clear_state=True)

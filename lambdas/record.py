@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lambdas import keys
 from lambdas.aws import Bucket
 from lambdas.results import Status, TestResult, TrialResult
+from suites import keys
 from suites.plan import Plan, PlannedTrial
 
 _WORST_FIRST: tuple[Status, ...] = ("failed", "incomplete", "skipped", "ok")

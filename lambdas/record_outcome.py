@@ -6,16 +6,17 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys, tables
+from lambdas import aws, tables
+from lambdas.events import ExecutionEvent
 from lambdas.failure import Failure
 from lambdas.observability import logger
 from lambdas.outcome import judged, unplanned
-from lambdas.plan_run import PlanRunEvent
 from lambdas.stored import read_plan, read_trials
+from suites import keys
 from suites.plan import run_id
 
 
-class RecordOutcomeEvent(PlanRunEvent):
+class RecordOutcomeEvent(ExecutionEvent):
     """An execution that is about to end, and what failed it, if anything did."""
 
     run_id: str | None

@@ -5,10 +5,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys, tables
+from lambdas import aws, tables
+from lambdas.events import RunEvent
 from lambdas.observability import logger
-from lambdas.run_event import RunEvent
 from lambdas.stored import read_exclusions, read_plan, read_trials
+from suites import keys
 
 
 @logger.inject_lambda_context(clear_state=True)

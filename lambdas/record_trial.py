@@ -6,13 +6,14 @@ from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys
+from lambdas import aws
+from lambdas.events import TrialEvent
 from lambdas.failure import Failure
 from lambdas.observability import NAMESPACE, logger
-from lambdas.prepare_trial import TrialEvent
 from lambdas.record import record, trial_result
 from lambdas.results import TrialResult
 from lambdas.stored import planned, read_measured, read_plan
+from suites import keys
 
 # What CloudWatch calls the units that it knows.
 _UNITS = {"records/s": MetricUnit.CountPerSecond, "s": MetricUnit.Seconds}

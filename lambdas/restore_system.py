@@ -5,9 +5,10 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, keys
+from lambdas import aws
+from lambdas.events import TrialEvent
 from lambdas.observability import logger
-from lambdas.prepare_trial import TrialEvent
+from suites import keys
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lambdas import keys
 from lambdas.aws import Bucket
 from lambdas.exclusions import Exclusion, Exclusions
 from lambdas.results import TestResult, TrialResult
+from suites import keys
 from suites.plan import Plan, PlannedTrial
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from local.cloud.deployment import Stack
+from suites import keys
 from suites.plan import Plan
 
 
@@ -21,39 +22,29 @@ class Results:
 
     def plan(self, run_id: str) -> Plan | None:
         """Return a run's plan, None as long as there is none."""
-        body = self._read(f"runs/{run_id}/plan.json")
+        body = self._read(keys.plan(run_id))
         return Plan.model_validate_json(body) if body else None
 
     def outcome(self, run_id: str) -> dict[str, Any] | None:
         """Return how a run ended, None if it has not."""
-        body = self._read(f"runs/{run_id}/outcome.json")
+        body = self._read(keys.outcome(run_id))
         return json.loads(body) if body else None
 
     def trials(self, run_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
         """Yield the results of a run's finished trials beyond trial ``after``."""
-        prefix = f"runs/{run_id}/trials/"
-        for key in self._keys(prefix, f"{prefix}{after:03d}.json"):
+        for key in self._keys(keys.trials(run_id), keys.trial(run_id, after)):
             yield json.loads(self._read(key) or "")
-
-    def exclusions(self, run_id: str) -> dict[str, dict[str, Any]]:
-        """Return what was last said of ``run`` or a trial, ``001``, by whoever excluded it."""
-        prefix = f"runs/{run_id}/exclusions/"
-        return {
-            key.removeprefix(prefix).removesuffix(".json"): json.loads(self._read(key) or "")
-            for key in self._keys(prefix)
-        }
 
     def report(self, suite: str, run_id: str, file: str) -> bytes | None:
         """Return a file of a run's report, None if there is none."""
-        return self._read(f"reports/{suite}/{run_id}/{file}")
+        return self._read(keys.report(suite, run_id, file))
 
     def mark(self, run_id: str, trial: int | None, reason: str, *, excluded: bool) -> None:
         """Exclude a trial, or the whole run, from every figure, or include it again."""
-        name = "run" if trial is None else f"{trial:03d}"
         said = {"excluded": excluded, "reason": reason, "at": datetime.now(UTC).isoformat()}
         self._s3.put_object(
             Bucket=self._stack.bucket,
-            Key=f"runs/{run_id}/exclusions/{name}.json",
+            Key=keys.exclusion(run_id, trial),
             Body=json.dumps(said).encode(),
         )
         self._invoke("RecordRatesFunction", run_id)

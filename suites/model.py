@@ -22,6 +22,10 @@ MOST_TRIALS = 900
 MOST_SAMPLES = 9_999
 
 
+# The docker label by which the one-machine cloud knows the workload folder of an image.
+WORKLOAD_LABEL = "tidemark.workload"
+
+
 class Frozen(BaseModel):
     """A model that refuses unknown fields and does not change."""
 

@@ -20,8 +20,8 @@ from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
 from local.cloud.processes import clean_environment
+from suites.model import WORKLOAD_LABEL
 
-WORKLOAD_LABEL = "tidemark.workload"
 STOP_TIMEOUT_SECONDS = 30  # ECS's own, between SIGTERM and SIGKILL
 
 _HONOURED = {

@@ -28,6 +28,11 @@ def exclusions(run_id: str) -> str:
     return f"runs/{run_id}/exclusions/"
 
 
+def exclusion(run_id: str, trial: int | None) -> str:
+    """Return the key of what was last said of a trial, or of the whole run."""
+    return f"{exclusions(run_id)}{'run' if trial is None else f'{trial:03d}'}.json"
+
+
 def data(run_id: str, number: int) -> str:
     """Return the prefix of what the tasks of a trial store; deleted after the trial."""
     return f"work/{run_id}/{number:03d}/data/"
