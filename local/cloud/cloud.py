@@ -10,7 +10,7 @@ from pathlib import Path
 from moto.moto_api._internal.models import moto_api_backend
 
 from local.asl.jsonata import OnEvaluate
-from local.cloud import functions, logs, objects, stacks, state_machines, tasks
+from local.cloud import athena, functions, logs, objects, stacks, state_machines, tasks
 from local.cloud.deployment import Stack, deploy, synthesise
 from local.cloud.endpoint import ACCOUNT, Endpoint
 from local.cloud.functions import Functions
@@ -62,6 +62,7 @@ def start_cloud(
         endpoint = Endpoint(server.port)
         log_groups = logs.install(LogStore(state / "logs", ACCOUNT), endpoint)
         opened.callback(log_groups.close)
+        opened.callback(athena.install(endpoint).close)
         environments = functions.install(state, endpoint, log_groups)
         opened.callback(environments.close)
         running = tasks.install(ROOT / "workloads", state, endpoint, log_groups)

@@ -13,29 +13,13 @@ from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket, s3_backends
 from moto.sns.models import sns_backends
 
+from local.cloud import catalogue_types  # noqa: F401 (moto finds its classes)
 from local.cloud.replacements import Replacements
-
-
-class _Policy:
-    """A resource policy: it is kept with its resource and has no attributes of its own."""
-
-    def __init__(self, name: str) -> None:
-        self.physical_resource_id = name
-
-    @staticmethod
-    def cloudformation_name_type() -> str:
-        return ""
-
-    @classmethod
-    def has_cfn_attr(cls, attr: str) -> bool:
-        return False
-
-    def is_created(self) -> bool:
-        return True
+from local.cloud.resource import Resource
 
 
 # moto looks for types among the direct subclasses of its model.
-class BucketPolicy(_Policy, CloudFormationModel):
+class BucketPolicy(Resource, CloudFormationModel):
     """AWS::S3::BucketPolicy."""
 
     @staticmethod
@@ -59,7 +43,7 @@ class BucketPolicy(_Policy, CloudFormationModel):
         return cls(resource_name)
 
 
-class TopicPolicy(_Policy, CloudFormationModel):
+class TopicPolicy(Resource, CloudFormationModel):
     """AWS::SNS::TopicPolicy."""
 
     @staticmethod

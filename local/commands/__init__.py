@@ -13,8 +13,11 @@ from suites.refusal import Refused
 # By module and function; a module is imported when it is asked for: --help answers at once.
 _COMMANDS = {
     "run": "run.command",
+    "history": "history.command",
+    "runs": "runs.command",
     "show": "show.command",
     "report": "report.command",
+    "sql": "sql.command",
     "exclude": "exclusion.exclude",
     "include": "exclusion.include",
     "query": "query.command",

@@ -166,7 +166,8 @@ def test_an_unknown_log_group_is_refused_with_those_that_there_are(ran, own_stat
 
 
 @pytest.mark.parametrize(
-    "command", ["", "run", "show", "report", "exclude", "include", "query", "up"]
+    "command",
+    ["", "run", "history", "runs", "show", "report", "sql", "exclude", "include", "query", "up"],
 )
 def test_every_command_has_help_with_an_example(command):
     done = tidemark(*command.split(), "--help")

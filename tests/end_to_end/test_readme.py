@@ -29,9 +29,9 @@ def command(line):
 
 
 @pytest.fixture(scope="module")
-def environment(deployed, own_state):
-    """A state folder of its own, with logs in it, for a command that names none."""
-    return {**os.environ, "TIDEMARK_STATE": str(own_state)}
+def environment(new_state):
+    """A state folder of these commands' own; the README's first command leaves results in it."""
+    return {**os.environ, "TIDEMARK_STATE": str(new_state())}
 
 
 def test_the_readme_has_its_two_commands():

@@ -1,0 +1,417 @@
+"""The functions of queries: what they take, what they give, and how DuckDB computes them.
+
+A function that is not here is refused. Source: Trino documentation, Functions and operators.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from local.athena.errors import QueryError, not_supported
+from local.athena.values import (
+    INTEGERS,
+    TIMES,
+    Kind,
+    Type,
+    array,
+    common,
+    duckdb_name,
+    kind,
+    scalar,
+    trino_name,
+)
+
+Write = Callable[..., exp.Expr]
+Gives = Callable[[Sequence[Type]], Type | None]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a function takes in one place.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    kinds : frozenset of DType
+        The types it may have, besides null.
+    literal : str, optional
+        The regular expression of the texts that are accepted, if it must be written down.
+    """
+
+    name: str
+    kinds: frozenset[Kind]
+    literal: str | None = None
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function.
+
+    Attributes
+    ----------
+    takes : tuple of Parameter
+        Its arguments.
+    gives : callable
+        The type of its value, from those of its arguments; None if there is none.
+    write : callable
+        Makes DuckDB's expression from the arguments.
+    fewest : int, optional
+        How many arguments must be given, if not all.
+    repeats : bool
+        Whether the last argument may be given any number of times.
+    over_rows : bool
+        Whether it makes its value from many rows: an aggregate or a window function.
+    finish : callable, optional
+        What is done with the value of many rows, from the arguments' types.
+    ordered : bool
+        Whether the order of its rows may be given.
+    """
+
+    takes: tuple[Parameter, ...]
+    gives: Gives
+    write: Write
+    fewest: int | None = None
+    repeats: bool = False
+    over_rows: bool = False
+    finish: Callable[[exp.Expr, Type], exp.Expr] | None = None
+    ordered: bool = False
+
+
+ANY = Parameter("T", frozenset({*Kind} - {Kind.UNKNOWN, Kind.INTERVAL}))
+PLAIN = Parameter("T", ANY.kinds - {Kind.ARRAY})
+TEXT = Parameter("varchar", frozenset({Kind.VARCHAR}))
+WHOLE = Parameter("bigint", INTEGERS)
+NUMBER = Parameter("number", INTEGERS | {Kind.DOUBLE})
+DOUBLE = Parameter("double", NUMBER.kinds | {Kind.DECIMAL})
+TRUTH = Parameter("boolean", frozenset({Kind.BOOLEAN}))
+TIME = Parameter("timestamp", TIMES)
+LIST = Parameter("array", frozenset({Kind.ARRAY}))
+DIGITS = Parameter("digits", INTEGERS, r"\d")
+PATH = Parameter("path", TEXT.kinds, r"\$(\.[A-Za-z_]\w*|\[\d+\])*")
+_SHORT_UNITS = "millisecond|second|minute|hour|day|week"
+UNIT = Parameter("unit", TEXT.kinds, f"(?i){_SHORT_UNITS}|month|quarter|year")
+PASSED_UNIT = Parameter("unit", TEXT.kinds, f"(?i){_SHORT_UNITS}")
+WHOLE_UNIT = Parameter("unit", TEXT.kinds, "(?i)second|minute|hour|day|week|month|quarter|year")
+# Of date_format: MySQL's letter, and strftime's.
+_LETTERS = {
+    "Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S",
+    "T": "%H:%M:%S", "j": "%j", "a": "%a", "W": "%A", "b": "%b", "M": "%B", "p": "%p", "%": "%%",
+}  # fmt: skip
+FORMAT = Parameter("format", TEXT.kinds, f"([^%]|%[{''.join(_LETTERS)}])*")
+
+
+def type_of_call(call: exp.Anonymous, arguments: Sequence[exp.Expr]) -> Type:
+    """Return the type of a function's value.
+
+    Raises
+    ------
+    QueryError
+        If the function is not supported, or does not take these arguments.
+    """
+    function = function_of(call)
+    types = [argument.type or scalar(Kind.UNKNOWN) for argument in arguments]
+    least = len(function.takes) if function.fewest is None else function.fewest
+    enough = least <= len(types) and (function.repeats or len(types) <= len(function.takes))
+    if enough and all(
+        type_.this in {*parameter.kinds, Kind.NULL}
+        for type_, parameter in zip(types, _parameters(function, len(types)), strict=True)
+    ):
+        _check_literals(call, function, arguments)
+        if given := function.gives(types):
+            return given
+    raise QueryError(
+        "FUNCTION_NOT_FOUND",
+        f"Unexpected parameters ({', '.join(map(trino_name, types))}) for function "
+        f"{call.name.lower()}. Expected: {_signature(call, function)}",
+        call,
+    )
+
+
+def function_of(call: exp.Anonymous) -> Function:
+    """Return the function that is called."""
+    try:
+        return FUNCTIONS[call.name.lower()]
+    except KeyError:
+        raise not_supported(f"Function '{call.name.lower()}'", call) from None
+
+
+def _parameters(function: Function, count: int) -> list[Parameter]:
+    takes = list(function.takes)
+    return takes[:count] + takes[-1:] * (count - len(takes))
+
+
+def _check_literals(call: exp.Anonymous, function: Function, arguments: Sequence[exp.Expr]) -> None:
+    for argument, parameter in zip(arguments, _parameters(function, len(arguments)), strict=True):
+        if parameter.literal is None:
+            continue
+        if not isinstance(argument, exp.Literal):
+            raise not_supported(
+                f"A {parameter.name} of {call.name.lower()} that is not a literal", call
+            )
+        if not re.fullmatch(parameter.literal, argument.name):
+            raise not_supported(f"{parameter.name} {argument} of {call.name.lower()}", call)
+
+
+def _signature(call: exp.Anonymous, function: Function) -> str:
+    names = [parameter.name for parameter in function.takes]
+    more = ", ..." if function.repeats else ""
+    return f"{call.name.lower()}({', '.join(names)}{more})"
+
+
+def cast(value: exp.Expr, type_: Type) -> exp.Expr:
+    """Return a value with DuckDB's type for a type."""
+    return exp.Cast(this=value, to=Type.build(duckdb_name(type_), dialect="duckdb"))
+
+
+def named(name: str) -> Write:
+    """Return how a function of DuckDB, or a macro, is called."""
+    return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _as(name: str, kind_: Kind | None = None) -> Write:
+    """Return how a function is called whose value DuckDB gives another type.
+
+    Without a type it is that of the last argument.
+    """
+
+    def write(*arguments: exp.Expr) -> exp.Expr:
+        type_ = scalar(kind_) if kind_ else scalar(kind(arguments[-1]))
+        return cast(named(name)(*arguments), type_)
+
+    return write
+
+
+def _by_type(double: Write, other: Write) -> Write:
+    def write(*arguments: exp.Expr) -> exp.Expr:
+        is_double = any(kind(argument) is Kind.DOUBLE for argument in arguments)
+        return (double if is_double else other)(*arguments)
+
+    return write
+
+
+def _itself(value: exp.Expr, *_: exp.Expr) -> exp.Expr:
+    return value
+
+
+def _if(condition: exp.Expr, yes: exp.Expr, no: exp.Expr | None = None) -> exp.Expr:
+    return exp.Case(ifs=[exp.If(this=condition, true=yes)], default=no)
+
+
+def _concat(*texts: exp.Expr) -> exp.Expr:
+    joined = texts[0]
+    for text in texts[1:]:
+        joined = exp.DPipe(this=joined, expression=exp.paren(text, copy=False))
+    return exp.paren(joined, copy=False)
+
+
+def _round(value: exp.Expr, *digits: exp.Expr) -> exp.Expr:
+    return named("round_to" if digits else "round")(value, *digits)
+
+
+def _modulus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return exp.paren(exp.Mod(this=exp.paren(left), expression=exp.paren(right)), copy=False)
+
+
+def _negative(value: exp.Expr) -> exp.Expr:
+    return exp.Neg(this=exp.paren(value, copy=False))
+
+
+def _extreme(name: str, *, greatest: bool) -> Write:
+    """Return a function that is null if an argument is; NaN is then the last to be chosen.
+
+    To DuckDB NaN is the greatest double.
+    """
+
+    def write(*values: exp.Expr) -> exp.Expr:
+        negated = greatest and any(kind(value) is Kind.DOUBLE for value in values)
+        operands = [_negative(value.copy()) if negated else value.copy() for value in values]
+        chosen = named("least" if negated else name)(*operands)
+        nulls = [exp.Is(this=exp.paren(value), expression=exp.null()) for value in values]
+        return _if(exp.or_(*nulls), exp.null(), _negative(chosen) if negated else chosen)
+
+    return write
+
+
+def _max(value: exp.Expr) -> exp.Expr:
+    # To DuckDB NaN is the greatest double, to Trino's max the least.
+    return named("min")(_negative(value)) if kind(value) is Kind.DOUBLE else named("max")(value)
+
+
+def _finish_max(value: exp.Expr, type_: Type) -> exp.Expr:
+    return _negative(value) if type_.this is Kind.DOUBLE else value
+
+
+def _max_by(value: exp.Expr, by: exp.Expr) -> exp.Expr:
+    if kind(by) is Kind.DOUBLE:
+        return named("arg_min_null")(value, _negative(by))
+    return named("arg_max_null")(value, by)
+
+
+def _reduce(values: exp.Expr, start: exp.Expr, step: exp.Expr, _: exp.Expr) -> exp.Expr:
+    return named("list_reduce")(values, step, start)
+
+
+def _date_format(time: exp.Expr, form: exp.Expr) -> exp.Expr:
+    letters = re.sub("%(.)", lambda found: _LETTERS[found[1]], form.name)
+    return named("strftime")(time, exp.Literal.string(letters))
+
+
+def _iso(time: exp.Expr) -> exp.Expr:
+    return named("iso_date" if kind(time) is Kind.DATE else "iso_timestamp")(time)
+
+
+def _always(kind_: Kind) -> Gives:
+    return lambda _: scalar(kind_)
+
+
+def _same(position: int) -> Gives:
+    return lambda types: types[position]
+
+
+def _widest(types: Sequence[Type]) -> Type | None:
+    widest: Type | None = types[0]
+    for type_ in types[1:]:
+        widest = common(widest, type_)
+    return widest
+
+
+def _sum(types: Sequence[Type]) -> Type:
+    return scalar(Kind.DOUBLE if types[0].this is Kind.DOUBLE else Kind.BIGINT)
+
+
+def _contained(types: Sequence[Type]) -> Type | None:
+    found = common(types[0].expressions[0], types[1])
+    return scalar(Kind.BOOLEAN) if found else None
+
+
+def _of_doubles(types: Sequence[Type]) -> Type | None:
+    doubles = types[0].expressions[0].this is Kind.DOUBLE and types[1].this is Kind.DOUBLE
+    return scalar(Kind.DOUBLE) if doubles else None
+
+
+def _with_default(types: Sequence[Type]) -> Type | None:
+    return types[0] if len(types) < 3 else common(types[0], types[2])
+
+
+def _function(
+    takes: tuple[Parameter, ...],
+    gives: Gives | Kind,
+    write: Write | str,
+    **more: Any,  # noqa: ANN401 (the other fields)
+) -> Function:
+    return Function(
+        takes,
+        _always(gives) if isinstance(gives, Kind) else gives,
+        named(write) if isinstance(write, str) else write,
+        **more,
+    )
+
+
+def _over_rows(
+    takes: tuple[Parameter, ...],
+    gives: Gives | Kind,
+    write: Write | str,
+    **more: Any,  # noqa: ANN401
+) -> Function:
+    return _function(takes, gives, write, over_rows=True, **more)
+
+
+FUNCTIONS: dict[str, Function] = {
+    # Aggregates. approx_percentile and approx_distinct are not here: their values are Trino's own.
+    "count": _over_rows((ANY,), Kind.BIGINT, "count", fewest=0),
+    "count_if": _over_rows((TRUTH,), Kind.BIGINT, "count_if", finish=cast),
+    "sum": _over_rows((NUMBER,), _sum, "sum", finish=cast),
+    "avg": _over_rows((NUMBER,), Kind.DOUBLE, "avg"),
+    "min": _over_rows((PLAIN,), _same(0), "min"),
+    "max": _over_rows((PLAIN,), _same(0), _max, finish=_finish_max),
+    "min_by": _over_rows((ANY, PLAIN), _same(0), "arg_min_null"),
+    "max_by": _over_rows((ANY, PLAIN), _same(0), _max_by),
+    **{
+        name: _over_rows((DOUBLE,), Kind.DOUBLE, name)
+        for name in ("stddev", "stddev_samp", "stddev_pop", "variance", "var_samp", "var_pop")
+    },
+    "bool_and": _over_rows((TRUTH,), Kind.BOOLEAN, "bool_and"),
+    "every": _over_rows((TRUTH,), Kind.BOOLEAN, "bool_and"),
+    "bool_or": _over_rows((TRUTH,), Kind.BOOLEAN, "bool_or"),
+    "arbitrary": _over_rows((ANY,), _same(0), "any_value"),
+    "any_value": _over_rows((ANY,), _same(0), "any_value"),
+    "array_agg": _over_rows((ANY,), lambda types: array(types[0]), "array_agg", ordered=True),
+    # Windows
+    "row_number": _over_rows((), Kind.BIGINT, "row_number"),
+    "rank": _over_rows((), Kind.BIGINT, "rank"),
+    "dense_rank": _over_rows((), Kind.BIGINT, "dense_rank"),
+    "percent_rank": _over_rows((), Kind.DOUBLE, "percent_rank"),
+    "cume_dist": _over_rows((), Kind.DOUBLE, "cume_dist"),
+    "first_value": _over_rows((ANY,), _same(0), "first_value"),
+    "last_value": _over_rows((ANY,), _same(0), "last_value"),
+    "lag": _over_rows((ANY, WHOLE, ANY), _with_default, "lag", fewest=1),
+    "lead": _over_rows((ANY, WHOLE, ANY), _with_default, "lead", fewest=1),
+    # Conditions
+    "coalesce": _function((ANY,), _widest, "coalesce", fewest=2, repeats=True),
+    "nullif": _function(
+        (PLAIN, PLAIN),
+        lambda types: types[0] if _widest(types) else None,
+        _by_type(named("double_nullif"), named("nullif")),
+    ),
+    "if": _function((TRUTH, ANY, ANY), lambda types: _widest(types[1:]), _if, fewest=2),
+    "greatest": _function(
+        (PLAIN,), _widest, _extreme("greatest", greatest=True), fewest=1, repeats=True
+    ),
+    "least": _function(
+        (PLAIN,), _widest, _extreme("least", greatest=False), fewest=1, repeats=True
+    ),
+    # Text
+    "lower": _function((TEXT,), Kind.VARCHAR, "lower"),
+    "upper": _function((TEXT,), Kind.VARCHAR, "upper"),
+    "length": _function((TEXT,), Kind.BIGINT, "length"),
+    "concat": _function((TEXT,), Kind.VARCHAR, _concat, fewest=2, repeats=True),
+    "substr": _function((TEXT, WHOLE, WHOLE), Kind.VARCHAR, "part", fewest=2),
+    "substring": _function((TEXT, WHOLE, WHOLE), Kind.VARCHAR, "part", fewest=2),
+    "trim": _function((TEXT,), Kind.VARCHAR, "stripped"),
+    "ltrim": _function((TEXT,), Kind.VARCHAR, "left_stripped"),
+    "rtrim": _function((TEXT,), Kind.VARCHAR, "right_stripped"),
+    "replace": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "replaced"),
+    "split_part": _function((TEXT, TEXT, WHOLE), Kind.VARCHAR, "field"),
+    "strpos": _function((TEXT, TEXT), Kind.BIGINT, "strpos"),
+    "starts_with": _function((TEXT, TEXT), Kind.BOOLEAN, "starts_with"),
+    "regexp_like": _function((TEXT, TEXT), Kind.BOOLEAN, "regexp_matches"),
+    "json_extract_scalar": _function((TEXT, PATH), Kind.VARCHAR, "json_scalar"),
+    # Numbers
+    "abs": _function((NUMBER,), _same(0), "abs"),
+    "ceil": _function((NUMBER,), _same(0), _by_type(named("ceil"), _itself)),
+    "ceiling": _function((NUMBER,), _same(0), _by_type(named("ceil"), _itself)),
+    "floor": _function((NUMBER,), _same(0), _by_type(named("floor"), _itself)),
+    "sign": _function((NUMBER,), _same(0), _as("sign")),
+    "round": _function((NUMBER, DIGITS), _same(0), _by_type(_round, _itself), fewest=1),
+    "mod": _function((NUMBER, NUMBER), _widest, _modulus),
+    **{name: _function((DOUBLE,), Kind.DOUBLE, name) for name in ("sqrt", "exp", "ln", "log10")},
+    "power": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "power"),
+    "pow": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "power"),
+    "is_nan": _function((DOUBLE,), Kind.BOOLEAN, "isnan"),
+    # Time
+    "date": _function((TIME,), Kind.DATE, lambda time: cast(time, scalar(Kind.DATE))),
+    "date_trunc": _function((WHOLE_UNIT, TIME), _same(1), _as("date_trunc")),
+    # Whole units that have passed; DuckDB's date_diff counts the boundaries between.
+    "date_diff": _function((PASSED_UNIT, TIME, TIME), Kind.BIGINT, "date_sub"),
+    "date_add": _function((UNIT, WHOLE, TIME), _same(2), _as("moved")),
+    "date_format": _function((TIME, FORMAT), Kind.VARCHAR, _date_format),
+    "to_iso8601": _function((TIME,), Kind.VARCHAR, _iso),
+    "to_unixtime": _function((TIME,), Kind.DOUBLE, "unix_seconds"),
+    **{
+        name: _function((TIME,), Kind.BIGINT, name)
+        for name in ("year", "quarter", "month", "day", "hour", "minute", "second")
+    },
+    # Arrays
+    "cardinality": _function((LIST,), Kind.BIGINT, "len"),
+    "contains": _function((LIST, ANY), _contained, "has_element"),
+    "element_at": _function((LIST, WHOLE), lambda types: types[0].expressions[0], "element"),
+    # Of doubles; the last step, which DuckDB has not, must give what it is given.
+    "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _of_doubles, _reduce),
+    "array_join": _function((LIST, TEXT), Kind.VARCHAR, "array_to_string"),
+}

@@ -1,0 +1,90 @@
+"""What Trino computes otherwise than DuckDB, as DuckDB macros.
+
+Source: Trino documentation, Functions and operators, and its source code where that says nothing.
+"""
+
+from __future__ import annotations
+
+_SPACE = r"E' \t\n\r\f\v'"
+_WHOLE = "'[+-]?[0-9]+'"
+_DOUBLE = r"'\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*|NaN|[+-]?Infinity'"
+_DATE = "'[0-9]{4}-[0-9]{2}-[0-9]{2}'"
+_TIMESTAMP = r"'[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,3})?)?)?'"
+_TRUTH = "'(?i)t|true|f|false|1|0'"
+
+# By DuckDB's type: which texts Trino casts to it. DuckDB casts more.
+_CASTS = {
+    "INTEGER": ("INT", _WHOLE),
+    "BIGINT": ("BIGINT", _WHOLE),
+    "DOUBLE": ("DOUBLE", _DOUBLE),
+    "BOOLEAN": ("BOOLEAN", _TRUTH),
+    "DATE": ("DATE", _DATE),
+    "TIMESTAMP": ("TIMESTAMP", _TIMESTAMP),
+}
+
+
+def _text_casts() -> list[str]:
+    macros = []
+    for type_, (name, pattern) in _CASTS.items():
+        tried = f"CASE WHEN regexp_full_match(s, {pattern}) THEN TRY_CAST(s AS {type_}) END"
+        refusal = f"'INVALID_CAST_ARGUMENT: Cannot cast ''' || s || ''' to {name}'"
+        macros += [
+            f"try_text_to_{type_}(s) AS {tried}",
+            f"text_to_{type_}(s) AS CASE WHEN s IS NULL THEN NULL "
+            f"WHEN ({tried}) IS NULL THEN error({refusal}) ELSE {tried} END",
+        ]
+    return macros
+
+
+def _comparisons() -> list[str]:
+    """Return comparisons of doubles: NaN equals nothing and is not less or greater either."""
+    unordered = "isnan(a) AND b IS NOT NULL OR isnan(b) AND a IS NOT NULL"
+    operators = {"eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+    return [
+        f"double_{name}(a, b) AS CASE WHEN {unordered} THEN {name == 'neq'} ELSE a {sign} b END"
+        for name, sign in operators.items()
+    ]
+
+
+MACROS = [
+    *_text_casts(),
+    *_comparisons(),
+    "double_nullif(a, b) AS CASE WHEN double_eq(a, b) THEN NULL ELSE a END",
+    # A double is scaled first, so that 2.675 with two digits is what its binary value gives.
+    "round_to(x, digits) AS round(x * power(10, digits)) / power(10, digits)",
+    "timestamp_text(x) AS strftime(x, '%Y-%m-%d %H:%M:%S.%g')",
+    "iso_timestamp(x) AS strftime(x, '%Y-%m-%dT%H:%M:%S.%g')",
+    "iso_date(x) AS strftime(x, '%Y-%m-%d')",
+    "unix_seconds(x) AS epoch_ms(x) / 1000e0",
+    "moved(unit, n, x) AS x + CASE lower(unit) WHEN 'millisecond' THEN to_milliseconds(n) "
+    "WHEN 'second' THEN to_seconds(n) WHEN 'minute' THEN to_minutes(n) "
+    "WHEN 'hour' THEN to_hours(n) WHEN 'day' THEN to_days(CAST(n AS INTEGER)) "
+    "WHEN 'week' THEN to_weeks(CAST(n AS INTEGER)) "
+    "WHEN 'month' THEN to_months(CAST(n AS INTEGER)) "
+    "WHEN 'quarter' THEN to_months(CAST(3 * n AS INTEGER)) "
+    "WHEN 'year' THEN to_years(CAST(n AS INTEGER)) END",
+    # Nothing from a start outside the text, where DuckDB moves the start.
+    "part(s, start) AS CASE WHEN start = 0 OR abs(start) > length(s) THEN '' "
+    "ELSE substring(s, start) END, (s, start, n) AS CASE WHEN start = 0 OR n <= 0 "
+    "OR abs(start) > length(s) THEN '' ELSE substring(s, start, n) END",
+    "field(s, delimiter, n) AS CASE WHEN n < 1 THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: Index must be greater than zero') "
+    "WHEN delimiter = '' THEN "
+    "error('NOT_SUPPORTED: split_part with an empty delimiter is not supported on one machine') "
+    "ELSE string_split(s, delimiter)[n] END",
+    "replaced(s, old, new) AS CASE WHEN old = '' THEN "
+    "error('NOT_SUPPORTED: replace of an empty text is not supported on one machine') "
+    "ELSE replace(s, old, new) END",
+    f"stripped(s) AS trim(s, {_SPACE})",
+    f"left_stripped(s) AS ltrim(s, {_SPACE})",
+    f"right_stripped(s) AS rtrim(s, {_SPACE})",
+    # An element that is not found in an array with nulls may be one of them.
+    "has_element(list, x) AS CASE WHEN list_contains(list, x) THEN TRUE "
+    "WHEN len(list) > list_count(list) THEN NULL ELSE list_contains(list, x) END",
+    "element(list, n) AS CASE WHEN n = 0 THEN "
+    "error('INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1') ELSE list[n] END",
+    "json_scalar(s, path) AS CASE WHEN NOT json_valid(s) THEN NULL "
+    "WHEN json_type(s, path) = 'DOUBLE' THEN error('NOT_SUPPORTED: json_extract_scalar "
+    "of a number with a fraction is not supported on one machine') "
+    "WHEN json_type(s, path) IN ('VARCHAR', 'BOOLEAN', 'BIGINT', 'UBIGINT') THEN s ->> path END",
+]

@@ -1,0 +1,207 @@
+"""From text to one query, with its parameters put in, made of parts that are supported only.
+
+The grammar is sqlglot's of Trino, but functions keep the names that the query gives them: what
+they mean is told in `local.athena.functions` and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.trino import Trino
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.trino import TrinoParser
+
+from local.athena.errors import MalformedQuery
+
+_SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")
+_BEGINNINGS = ("SELECT", "WITH", "(")
+# Words that ask for a value, and words that none begins with.
+_OPEN = {TokenType.SELECT, TokenType.COMMA}
+_CLOSING = {TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON}
+
+
+class _Parser(TrinoParser):
+    FUNCTIONS = {}  # noqa: RUF012 (as sqlglot declares it)
+    FUNCTION_PARSERS = {name: TrinoParser.FUNCTION_PARSERS[name] for name in _SPECIAL_FORMS}  # noqa: RUF012
+    NO_PAREN_FUNCTION_PARSERS = {"CASE": TrinoParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}  # noqa: RUF012
+
+
+class Athena(Trino):
+    """Athena's queries, as sqlglot reads them here."""
+
+    Parser = _Parser
+
+
+_BINARY = {"this", "expression"}
+# By part of a query: what of it may be given.
+_PARTS: dict[type[exp.Expr], set[str]] = {
+    exp.Select: {
+        *("with_", "expressions", "distinct", "from_", "joins", "where", "group", "having"),
+        *("order", "limit", "offset"),
+    },
+    exp.Union: {"with_", "this", "expression", "distinct", "order", "limit", "offset"},
+    exp.With: {"expressions"},
+    exp.CTE: {"this", "alias"},
+    exp.From: {"this"},
+    exp.Join: {"this", "on", "using", "side", "kind"},
+    exp.Table: {"this", "db", "catalog", "alias"},
+    exp.TableAlias: {"this", "columns"},
+    exp.Subquery: {"this", "alias"},
+    exp.Values: {"expressions", "alias"},
+    exp.Tuple: {"expressions"},
+    exp.Unnest: {"expressions", "alias", "offset"},
+    exp.Where: {"this"},
+    exp.Having: {"this"},
+    exp.Group: {"expressions"},
+    exp.Order: {"this", "expressions"},
+    exp.Ordered: {"this", "desc", "nulls_first"},
+    exp.Limit: {"expression"},
+    exp.Offset: {"expression"},
+    exp.Distinct: {"expressions"},
+    exp.Alias: {"this", "alias"},
+    exp.Column: {"this", "table"},
+    exp.Identifier: {"this", "quoted"},
+    exp.Star: set(),
+    exp.Literal: {"this", "is_string"},
+    exp.Null: set(),
+    exp.Boolean: {"this"},
+    exp.CurrentDate: set(),
+    exp.Interval: {"this", "unit"},
+    exp.Var: {"this"},
+    exp.Array: {"expressions"},
+    exp.Paren: {"this"},
+    exp.Neg: {"this"},
+    exp.Not: {"this"},
+    exp.DPipe: {*_BINARY, "safe"},
+    exp.Like: {*_BINARY, "negate"},
+    exp.Escape: _BINARY,
+    exp.In: {"this", "expressions", "query"},
+    exp.Between: {"this", "low", "high"},
+    exp.Exists: {"this"},
+    exp.Case: {"this", "ifs", "default"},
+    exp.If: {"this", "true"},
+    exp.Cast: {"this", "to"},
+    exp.TryCast: {"this", "to", "safe", "requires_string"},
+    exp.DataType: {"this", "expressions", "nested"},
+    exp.DataTypeParam: {"this"},
+    exp.Extract: _BINARY,
+    exp.Anonymous: {"this", "expressions"},
+    exp.Lambda: {"this", "expressions"},
+    exp.Filter: _BINARY,
+    exp.Window: {"this", "partition_by", "order", "spec", "over"},
+    exp.WindowSpec: {"kind", "start", "start_side", "end", "end_side"},
+}
+_PARTS |= dict.fromkeys((exp.Except, exp.Intersect), _PARTS[exp.Union])
+_PARTS |= {
+    operator: {*_BINARY, "typed", "safe"}
+    for operator in (
+        *(exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is),
+        *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod),
+    )
+}
+_JOINS = {"", "INNER", "CROSS", "OUTER", "LEFT", "RIGHT", "FULL"}
+_CONSTANTS = (exp.Literal, exp.Boolean, exp.Null)
+
+
+def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
+    """Return a query, with each ``?`` in it replaced by a parameter.
+
+    Parameters
+    ----------
+    text
+        One SELECT, WITH, or a union of them.
+    parameters
+        Literals as SQL writes them, such as ``'rocksdb'`` and ``2026`` (AWS documentation, Athena:
+        StartQueryExecution, ExecutionParameters).
+
+    Raises
+    ------
+    MalformedQuery
+        If it is not one query, or has a part that is not supported.
+    """
+    statement = _statement(text)
+    _put_in(statement, [_constant(parameter) for parameter in parameters])
+    for part in statement.walk():
+        _check_part(part)
+    return statement
+
+
+def _statement(text: str) -> exp.Query:
+    try:
+        _check_words(Athena().tokenize(text))
+        statements = [each for each in Athena().parse(text) if each is not None]
+    except TokenError as error:
+        raise _refused(str(error).partition("\n")[0]) from error
+    except ParseError as error:
+        raise _misread(error) from error
+    if len(statements) != 1:
+        raise _refused(f"Only one sql statement is allowed. Got: {len(statements)}")
+    if not isinstance(statements[0], exp.Query):
+        raise _refused(f"{statements[0].key.upper()} is not supported on one machine")
+    return statements[0]
+
+
+def _check_words(words: Sequence[Token]) -> None:
+    """Refuse what is no query, and what sqlglot overlooks."""
+    if words and words[0].text.upper() not in _BEGINNINGS:
+        first = words[0].text.upper()
+        raise _refused(f"{first} is not supported on one machine, where a query can only SELECT")
+    for word, after in zip_longest(words, words[1:]):
+        if word.token_type in _OPEN and (after is None or after.token_type in _CLOSING):
+            found = after.text if after else "<EOF>"
+            raise MalformedQuery("", f"mismatched input '{found}' after '{word.text}'")
+
+
+def _refused(text: str, near: exp.Expr | None = None) -> MalformedQuery:
+    return MalformedQuery("NOT_SUPPORTED", text, near)
+
+
+def _misread(error: ParseError) -> MalformedQuery:
+    fault = error.errors[0]
+    word = fault["highlight"] or "<EOF>"
+    column = fault["col"] - len(word) + 1
+    return MalformedQuery("", f"line {fault['line']}:{column}: mismatched input '{word}'")
+
+
+def _constant(parameter: str) -> exp.Expr:
+    refusal = MalformedQuery(
+        "INVALID_PARAMETER_USAGE",
+        f"Execution parameter {parameter} is not a literal; a text is written in single quotes",
+    )
+    try:
+        query = _statement(f"SELECT {parameter}")
+    except MalformedQuery:
+        raise refusal from None
+    value: exp.Expr = query.selects[0]
+    bare = value.this if isinstance(value, exp.Neg | exp.Cast) else value
+    if query != exp.Select(expressions=[value]) or not isinstance(bare, _CONSTANTS):
+        raise refusal
+    for part in value.walk():
+        part.meta.clear()  # its place is not one of the query's
+    return value
+
+
+def _put_in(statement: exp.Query, constants: list[exp.Expr]) -> None:
+    places = list(statement.find_all(exp.Placeholder, bfs=False))
+    if len(places) != len(constants):
+        raise MalformedQuery(
+            "INVALID_PARAMETER_USAGE",
+            f"Incorrect number of parameters: expected {len(places)} but found {len(constants)}",
+        )
+    for place, constant in zip(places, constants, strict=True):
+        place.replace(constant)
+
+
+def _check_part(part: exp.Expr) -> None:
+    given = {name for name, value in part.args.items() if value}
+    name = part.key.upper()
+    if type(part) not in _PARTS:
+        raise _refused(f"{name} is not supported on one machine", part)
+    if more := given - _PARTS[type(part)]:
+        words = ", ".join(sorted(word.strip("_").upper() for word in more))
+        raise _refused(f"{name} with {words} is not supported on one machine", part)
+    if isinstance(part, exp.Join) and not {part.side, part.kind} <= _JOINS:
+        raise _refused(f"{part.side} {part.kind} JOIN is not supported on one machine", part)

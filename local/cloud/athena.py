@@ -1,0 +1,329 @@
+"""Athena on one machine: moto's workgroups and saved queries, and our engine to run queries.
+
+A query reads the tables of the Glue catalogue from the objects in S3, and leaves its result as CSV
+where its workgroup says. Source: AWS documentation, Athena API reference.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+from moto.athena.models import athena_backends
+from moto.athena.responses import AthenaResponse
+from moto.core.exceptions import JsonRESTError
+from moto.glue.models import glue_backends
+from moto.s3.models import FakeBucket, s3_backends
+from sqlglot import exp
+
+from local import athena
+from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.replacements import Replacements
+
+MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
+_THREADS = 4
+_START_QUERY = {
+    "ClientRequestToken", "ExecutionParameters", "QueryExecutionContext", "QueryString",
+    "ResultConfiguration", "WorkGroup",
+}  # fmt: skip
+_NOT_OVER_THE_ENGINE = (
+    "create_data_catalog", "create_prepared_statement", "get_prepared_statement",
+    "get_query_runtime_statistics",
+)  # fmt: skip
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+class InvalidRequestException(JsonRESTError):
+    """A request that Athena refuses; the message says why."""
+
+    code = 400
+
+    def __init__(self, message: str) -> None:
+        super().__init__("InvalidRequestException", message)
+
+
+class BucketObjects:
+    """The objects of all buckets, taken from moto itself: a request for each would be slow."""
+
+    def list(self, location: str) -> Iterator[athena.StoredObject]:
+        """Yield the objects whose place begins with ``location``."""
+        bucket, prefix = _bucket_and_key(location)
+        keys = self._bucket(bucket).keys
+        for name in list(keys):
+            if name.startswith(prefix) and (key := keys.get(name)) is not None:
+                yield athena.StoredObject(f"s3://{bucket}/{name}", key.size)
+
+    def read(self, location: str) -> bytes:
+        """Return the body of an object."""
+        try:
+            return self._body(location)
+        except FileNotFoundError:
+            # It was written anew between being found and being read.
+            return self._body(location)
+
+    def _body(self, location: str) -> bytes:
+        bucket, name = _bucket_and_key(location)
+        key = self._bucket(bucket).keys.get(name)
+        if key is None:
+            raise athena.QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
+        return bytes(key.value)
+
+    def _bucket(self, name: str) -> FakeBucket:
+        buckets: Mapping[str, FakeBucket] = s3_backends[ACCOUNT]["aws"].buckets
+        if name not in buckets:
+            raise athena.QueryError("", f"The specified bucket does not exist: {name}")
+        return buckets[name]
+
+
+class _Execution:
+    """One query that was started, and what GetQueryExecution tells of it."""
+
+    def __init__(self, request: Request, group: str, output: str) -> None:
+        self.id = str(uuid4())
+        self.group = group
+        self.output = f"{output.rstrip('/')}/{self.id}.csv"
+        self.result: Future[athena.Result] = Future()
+        self._request = request
+        self._cancelled_at: float | None = None
+        self._submitted = self._began = self._ended = time.time()
+
+    def run(self, work: Callable[[], athena.Result]) -> athena.Result:
+        """Do the work, and remember how long it took."""
+        self._began = time.time()
+        try:
+            return work()
+        finally:
+            self._ended = time.time()
+
+    def cancel(self) -> None:
+        """End it, unless it has ended: nobody hears of its result any more."""
+        if self.state in {"QUEUED", "RUNNING"}:
+            self._cancelled_at = time.time()
+            self.result.cancel()
+
+    @property
+    def state(self) -> str:
+        """The state as the API names it."""
+        if self._cancelled_at is not None:
+            return "CANCELLED"
+        if not self.result.done():
+            return "RUNNING" if self.result.running() else "QUEUED"
+        failure = self.result.exception()
+        if failure is None:
+            return "SUCCEEDED"
+        return "CANCELLED" if isinstance(failure, athena.ScanLimitExceeded) else "FAILED"
+
+    def described(self) -> Answer:
+        """Return it as GetQueryExecution does."""
+        parameters = self._request.get("ExecutionParameters")
+        return {
+            "QueryExecutionId": self.id,
+            "Query": self._request["QueryString"],
+            "StatementType": "DML",
+            "SubstatementType": "SELECT",
+            "ResultConfiguration": {"OutputLocation": self.output},
+            "QueryExecutionContext": self._request.get("QueryExecutionContext", {}),
+            "Status": self._status(),
+            "Statistics": self._statistics(),
+            "WorkGroup": self.group,
+            **({"ExecutionParameters": parameters} if parameters else {}),
+        }
+
+    def _status(self) -> Answer:
+        state = self.state
+        status: Answer = {"State": state, "SubmissionDateTime": self._submitted}
+        if state not in {"QUEUED", "RUNNING"}:
+            status["CompletionDateTime"] = self._cancelled_at or self._ended
+        if self._cancelled_at is None and self.result.done() and self.result.exception():
+            status["StateChangeReason"] = str(self.result.exception())
+        return status
+
+    def _statistics(self) -> Answer:
+        succeeded = self.state == "SUCCEEDED"
+        milliseconds = round((self._ended - self._began) * 1000)
+        return {
+            "DataScannedInBytes": self.result.result().scanned_bytes if succeeded else 0,
+            "EngineExecutionTimeInMillis": milliseconds,
+            "TotalExecutionTimeInMillis": round((self._ended - self._submitted) * 1000),
+        }
+
+
+class AthenaQueries:
+    """The queries that were started, each run once in a thread."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._objects = BucketObjects()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="athena query")
+        self._executions: dict[str, _Execution] = {}
+        self._by_token: dict[str, _Execution] = {}
+        self._lock = threading.Lock()
+        self._replacements = Replacements()
+
+    def replace_methods(self) -> None:
+        """Put the engine behind moto's Athena API."""
+        actions = {
+            "start_query_execution": self._start,
+            "get_query_execution": self._get,
+            "get_query_results": self._results,
+            "stop_query_execution": self._stop,
+            "list_query_executions": self._list,
+        }
+        for name, action in actions.items():
+            self._replacements.set(AthenaResponse, name, _answering(action))
+        self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE, InvalidRequestException)
+
+    def close(self) -> None:
+        """Wait for the queries that run, drop the others, and give moto its own methods back."""
+        self._threads.shutdown(cancel_futures=True)
+        self._replacements.restore()
+
+    def _start(self, request: Request) -> Answer:
+        _check_request(request)
+        group, configuration = _work_group(request)
+        try:
+            query = athena.parse(request["QueryString"], request.get("ExecutionParameters", ()))
+        except athena.MalformedQuery as error:
+            raise InvalidRequestException(str(error)) from error
+        execution = _Execution(request, group, _output_location(request, configuration))
+        with self._lock:
+            # A client that repeats its request gets the query that it has started.
+            token = request.get("ClientRequestToken", execution.id)
+            if token in self._by_token:
+                return {"QueryExecutionId": self._by_token[token].id}
+            self._by_token[token] = self._executions[execution.id] = execution
+        limit = configuration.get("BytesScannedCutoffPerQuery", math.inf)
+        execution.result = self._threads.submit(
+            execution.run, lambda: self._run(execution, query, request, limit)
+        )
+        return {"QueryExecutionId": execution.id}
+
+    def _run(
+        self, execution: _Execution, query: exp.Query, request: Request, most_bytes: float
+    ) -> athena.Result:
+        database = request.get("QueryExecutionContext", {}).get("Database")
+        result = athena.run(
+            query, self._objects, _catalogue(), database=database, most_bytes=most_bytes
+        )
+        bucket, key = _bucket_and_key(execution.output)
+        if bucket not in s3_backends[ACCOUNT]["aws"].buckets:
+            raise athena.QueryError("", f"Output location {execution.output} has no bucket")
+        self._endpoint.client("s3").put_object(
+            Bucket=bucket, Key=key, Body=athena.csv(result), ContentType="text/csv"
+        )
+        return result
+
+    def _get(self, request: Request) -> Answer:
+        return {"QueryExecution": self._found(request).described()}
+
+    def _stop(self, request: Request) -> Answer:
+        self._found(request).cancel()
+        return {}
+
+    def _list(self, request: Request) -> Answer:
+        _refuse_unknown("ListQueryExecutions", request, {"WorkGroup"})
+        group = request.get("WorkGroup", "primary")
+        with self._lock:
+            executions = list(self._executions.values())
+        return {"QueryExecutionIds": [each.id for each in executions if each.group == group][::-1]}
+
+    def _results(self, request: Request) -> Answer:
+        _refuse_unknown("GetQueryResults", request, {"QueryExecutionId", "MaxResults", "NextToken"})
+        execution = self._found(request)
+        state = execution.state
+        if state in {"QUEUED", "RUNNING"}:
+            raise InvalidRequestException(f"Query has not yet finished. Current state: {state}")
+        if state != "SUCCEEDED":
+            raise InvalidRequestException(
+                f"Query did not finish successfully. Final query state: {state}"
+            )
+        first, count = request.get("NextToken", "0"), request.get("MaxResults", MOST_ROWS)
+        if not first.isdigit():
+            raise InvalidRequestException(f"NextToken {first} is not one of an earlier answer.")
+        if not 1 <= count <= MOST_ROWS:
+            raise InvalidRequestException(
+                f"MaxResults is more than maximum allowed length {MOST_ROWS}: {count}"
+            )
+        rows, after = athena.page(execution.result.result(), int(first), count)
+        more = {} if after is None else {"NextToken": str(after)}
+        return {"ResultSet": rows, "UpdateCount": 0, **more}
+
+    def _found(self, request: Request) -> _Execution:
+        id_ = request["QueryExecutionId"]
+        with self._lock:
+            if id_ not in self._executions:
+                raise InvalidRequestException(f"QueryExecution {id_} was not found")
+            return self._executions[id_]
+
+
+def _answering(action: Callable[[Request], Answer]) -> Callable[[AthenaResponse], str]:
+    return lambda response: json.dumps(action(json.loads(response.body)))
+
+
+def _check_request(request: Request) -> None:
+    _refuse_unknown("StartQueryExecution", request, _START_QUERY)
+    given = request.get("ResultConfiguration", {})
+    # What is left out below S3 encrypts anyway.
+    _refuse_unknown("ResultConfiguration", given, {"OutputLocation", "EncryptionConfiguration"})
+    context = request.get("QueryExecutionContext", {})
+    if context.get("Catalog", "AwsDataCatalog").lower() != "awsdatacatalog":
+        raise InvalidRequestException(
+            f"Catalog {context['Catalog']} is not supported on one machine; AwsDataCatalog is."
+        )
+
+
+def _refuse_unknown(what: str, given: Mapping[str, Any], accepted: set[str]) -> None:
+    for name in given.keys() - accepted:
+        raise InvalidRequestException(f"{what} with {name} is not supported on one machine.")
+
+
+def _work_group(request: Request) -> tuple[str, Mapping[str, Any]]:
+    """Return the name and the configuration of the workgroup that a request names."""
+    name = request.get("WorkGroup", "primary")
+    groups = athena_backends[ACCOUNT][REGION].work_groups
+    if name not in groups:
+        raise InvalidRequestException(f"WorkGroup {name} is not found.")
+    return name, groups[name].configuration
+
+
+def _output_location(request: Request, configuration: Mapping[str, Any]) -> str:
+    asked = request.get("ResultConfiguration", {}).get("OutputLocation")
+    of_group = configuration.get("ResultConfiguration", {}).get("OutputLocation")
+    enforced = configuration.get("EnforceWorkGroupConfiguration")
+    location = of_group or asked if enforced else asked or of_group
+    if not location:
+        raise InvalidRequestException(
+            "No output location provided. An output location is required either through the "
+            "Workgroup result configuration setting or as an API input."
+        )
+    if not location.startswith("s3://"):
+        raise InvalidRequestException(f"OutputLocation {location} is no s3:// path.")
+    return str(location)
+
+
+def _catalogue() -> athena.Catalogue:
+    databases = glue_backends[ACCOUNT][REGION].databases
+    return {
+        name: {table.name: table.as_dict() for table in list(database.tables.values())}
+        for name, database in list(databases.items())
+    }
+
+
+def _bucket_and_key(location: str) -> tuple[str, str]:
+    bucket, _, key = location.removeprefix("s3://").partition("/")
+    return bucket, key
+
+
+def install(endpoint: Endpoint) -> AthenaQueries:
+    """Let moto's Athena run queries with our engine until the result is closed."""
+    queries = AthenaQueries(endpoint)
+    queries.replace_methods()
+    return queries

@@ -1,0 +1,69 @@
+"""``tidemark history``: the rates of every version over all runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from local.commands.formats import format_option, show
+from local.commands.options import state_option
+from local.commands.tables import deployed_tables
+from local.history import VersionHistory, columns, heading, histories
+from suites.files import read_suites
+from suites.refusal import Refused, listed
+
+
+@click.command(name="history")
+@click.argument("suite", default="rocksdb")
+@click.option("--test", help="Only the metrics of this test.")
+@click.option("--metric", help="Only this metric.")
+@format_option
+@state_option
+def command(suite: str, test: str | None, metric: str | None, form: str, state: Path) -> None:
+    """Show the rates of each version of SUITE (rocksdb) over all runs, in version order.
+
+    Each figure is the mean over the version's trials, with their standard deviation. Trials that
+    were excluded do not count. JSON is a list with one object for each version.
+
+    \b
+    Example:
+      tidemark history rocksdb --metric ingest_rate --format markdown
+    """
+    suites = read_suites()
+    if suite not in suites:
+        raise Refused(f"suite: {suite!r} is not known; there are {listed(sorted(suites))}")
+    asked = {"suite": suite, "test": test, "metric": metric}
+    with deployed_tables(state) as tables:
+        answer = tables.saved(
+            "rates_by_version", **{name: value for name, value in asked.items() if value}
+        )
+    found = histories(answer.records())
+    if form == "json":
+        click.echo(json.dumps([version.record() for version in found], indent=2))
+    elif not found:
+        raise Refused(f"suite: {suite} has no rates like that yet; `tidemark run` measures some")
+    else:
+        _show(found, form)
+
+
+def _show(found: Sequence[VersionHistory], form: str) -> None:
+    names = columns(found)
+    headings = {name: heading(name, found) for name in names}
+    # Markdown is the table that people keep in their documentation, with the dates of its kind.
+    day = "%d/%m/%Y" if form == "markdown" else "%Y-%m-%d"
+    rows = [
+        {
+            "Version number": version.version,
+            "Test date": version.last_at.strftime(day),
+            **{
+                headings[name]: version.figures[name].text()
+                for name in names
+                if name in version.figures
+            },
+        }
+        for version in found
+    ]
+    show(["Version number", "Test date", *headings.values()], rows, form)

@@ -1,0 +1,28 @@
+"""``tidemark sql``: a statement over all figures, as Athena would answer it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from local.commands.formats import format_option, show
+from local.commands.options import state_option
+from local.commands.tables import deployed_tables
+
+
+@click.command(name="sql")
+@click.argument("statement")
+@format_option
+@state_option
+def command(statement: str, form: str, state: Path) -> None:
+    """Ask the tables runs, rates, task_rates and verdicts with a SELECT in Athena's SQL.
+
+    \b
+    Example:
+      tidemark sql "SELECT version, avg(value) FROM rates GROUP BY version"
+    """
+    with deployed_tables(state) as tables:
+        answer = tables.ask(statement)
+    show(answer.columns, answer.records(), form)
+    click.echo(f"{len(answer.rows):,} rows, {answer.bytes_scanned:,} bytes read", err=True)

@@ -1,0 +1,21 @@
+"""The tables that a command asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from local.commands.deployed import deployed
+from local.sql_client import SqlClient, StatementFailed
+from suites.refusal import Refused
+
+
+@contextmanager
+def deployed_tables(state: Path) -> Iterator[SqlClient]:
+    """Have the tables of a cloud with the app in it; a statement that fails is exit code 2."""
+    with deployed(state) as (cloud, stack):
+        try:
+            yield SqlClient(cloud.endpoint.client, stack)
+        except StatementFailed as error:
+            raise Refused(str(error)) from None

@@ -1,0 +1,1 @@
+"""``make conformance``: the saved queries give on this machine what Trino gives."""

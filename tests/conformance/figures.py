@@ -1,0 +1,229 @@
+"""Runs of every kind as the tables hold them: what the saved queries are tried on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import statistics
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from lambdas.exclusions import NONE, WHOLE_RUN, Exclusion, Exclusions
+from lambdas.record import trial_result
+from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from lambdas.tables import packed, rate_rows, run_row, sample_rows
+from suites import keys
+from suites.files import read_suites
+from suites.model import Test
+from suites.plan import Plan, PlannedTrial, make_plan
+from suites.request import settle
+from suites.tables import PARTITIONS, TABLES
+from suites.versions import version_order
+
+Row = dict[str, Any]
+Objects = dict[str, bytes]
+# Of RocksDB: as texts the order of these would be another.
+VERSIONS = ["8.8.1", "8.10.0", "9.0.0", "9.8.4"]
+# The table at the end of Sleeper's documentation of its system tests.
+SLEEPER = {
+    "0.11.0": ("2022-06-13", "366000", "160000"),
+    "0.12.0": ("2022-10-18", "378000", "146600"),
+    "0.13.0": ("2023-01-06", "326000", "144000"),
+    "0.14.0": ("2023-01-20", "349000", "153000"),
+    "0.15.0": ("2023-03-30", "336000", "136000"),
+    "0.16.0": ("2023-04-28", "325000", "137000"),
+}
+
+
+def stored_figures() -> Objects:
+    """Return the objects of the tables by key; the same ones each time."""
+    chance = random.Random(476)
+    objects: Objects = {}
+    for year, day in ((2024, 30), (2025, 1), (2026, 20)):
+        objects |= _run(chance, datetime(year, 11, day, 12, 44, 55, 123000, tzinfo=UTC))
+    excluded = _excluding(WHOLE_RUN, "002")
+    objects |= _run(chance, datetime(2026, 11, 21, tzinfo=UTC), excluded, note='"it\'s", 50 %\\ ∞')
+    objects |= _run(chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"))
+    objects |= _older(_run(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
+    objects |= _imported("sleeper", "20261101T000000Z-0000aa", _sleeper())
+    objects |= _imported("rocksdb", "20261102T000000Z-0000bb", _latencies())
+    return objects
+
+
+def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
+    """Yield the rows of a table with every column of it, partitions too, None where not stored."""
+    for key, body in objects.items():
+        _, name, suite, year, _ = key.split("/")
+        if name != table:
+            continue
+        partitions = {"suite": suite.removeprefix("suite="), "year": int(year[-4:])}
+        for line in gzip.decompress(body).splitlines():
+            stored = {**json.loads(line), **partitions}
+            yield {column: stored.get(column) for column in (*TABLES[table], *PARTITIONS)}
+
+
+def _run(
+    chance: random.Random, started: datetime, exclusions: Exclusions = NONE, note: str = ""
+) -> Objects:
+    """Return a run of three trials a version, of which one trial gave no rate."""
+    suites = read_suites()
+    given = {"suite": "rocksdb", "versions": VERSIONS, "repetitions": 3, "tasks": 2, "note": note}
+    name = f"{started:%Y%m%dT%H%M%SZ}-{chance.getrandbits(24):06x}"
+    plan = make_plan(
+        settle(given, suites),
+        suites["rocksdb"],
+        name=name,
+        execution_arn="arn:aws:states:eu-west-2:123456789012:execution:Run:x",
+        started_at=started,
+    )
+    trials = [_trial(chance, plan, trial) for trial in plan.trials]
+    ended = started + timedelta(minutes=7)
+    return {
+        keys.table("rates", "rocksdb", name): packed(rate_rows(plan, trials, exclusions)),
+        keys.table("task_rates", "rocksdb", name): packed(sample_rows(trials, exclusions)),
+        keys.table("runs", "rocksdb", name): packed(
+            [run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)]
+        ),
+    }
+
+
+def _trial(chance: random.Random, plan: Plan, trial: PlannedTrial) -> TrialResult:
+    measured = {
+        test.name: _test(chance, plan, test, whole=trial.trial != 5) for test in plan.suite.tests
+    }
+    return trial_result(plan, trial, measured, "")
+
+
+def _test(chance: random.Random, plan: Plan, test: Test, *, whole: bool) -> TestResult:
+    """Return a test with two tasks; one that is not whole has logged a rate that is no number."""
+    (metric,) = test.metrics
+    tasks = [
+        TaskResult(
+            index=index,
+            status="ok",
+            task_arn=f"arn:aws:ecs:eu-west-2:123456789012:task/c/{chance.getrandbits(128):032x}",
+            exit_code=0,
+            started_at=plan.started_at,
+            stopped_at=plan.started_at + timedelta(seconds=chance.uniform(3, 9)),
+        )
+        for index in range(2)
+    ]
+    texts = [f"{chance.uniform(1e5, 3e6):.3f}" for _ in range(2 * test.jobs)]
+    values: list[float | None] = [float(text) for text in texts]
+    if not whole:
+        texts[0], values[0] = "∞", None
+    samples = [
+        Sample(
+            metric=metric.name,
+            log_stream=f"rocksdb/rocksdb/{tasks[line % 2].task_id}",
+            logged_at=f"{plan.started_at:%Y-%m-%d %H:%M}:{line:02d}.007",
+            job=f"job-{line}" if test.jobs > 2 else None,
+            value_text=text,
+            value=value,
+            records=1_000_000,
+        )
+        for line, (text, value) in enumerate(zip(texts, values, strict=True))
+    ]
+    finite = [value for value in values if value is not None]
+    rate = Rate(
+        metric=metric.name,
+        unit=metric.unit,
+        direction=metric.direction,
+        value=statistics.fmean(finite) if whole else None,
+        samples=len(finite),
+        expected=len(values),
+        not_finite=len(values) - len(finite),
+        stddev=statistics.stdev(finite),
+        min=min(finite),
+        max=max(finite),
+        records=1_000_000 * len(finite),
+    )
+    return TestResult(
+        test=test.name,
+        status="ok" if whole else "incomplete",
+        started_at=plan.started_at,
+        ended_at=plan.started_at + timedelta(seconds=10),
+        tasks=tuple(tasks),
+        rates=(rate,),
+        samples=tuple(samples),
+        environments=({"cpu_model": "Epyc", "arch": "x86_64"},),
+    )
+
+
+def _excluding(*names: str) -> Exclusions:
+    at = datetime(2026, 11, 23, tzinfo=UTC)
+    return Exclusions({name: Exclusion(excluded=True, reason="noisy", at=at) for name in names})
+
+
+def _older(objects: Objects) -> Objects:
+    """Return a run as it was written before rows told of exclusions: a column that is added."""
+    return {
+        key: packed(
+            {name: value for name, value in json.loads(line).items() if name != "excluded"}
+            for line in gzip.decompress(body).splitlines()
+        )
+        for key, body in objects.items()
+    }
+
+
+def _imported(suite: str, run_id: str, rows: Iterator[Row]) -> Objects:
+    """Return rates that others measured: rows which leave out most columns."""
+    run = {
+        "run_id": run_id,
+        "status": "complete",
+        "trigger": "import",
+        "started_at": "2026-11-01 00:00:00.000",
+        "versions": [],
+        "schema": 1,
+    }
+    rates = ({"run_id": run_id, "trial": trial, **row} for trial, row in enumerate(rows, start=1))
+    return {
+        keys.table("rates", suite, run_id): packed(rates),
+        keys.table("runs", suite, run_id): packed([run]),
+    }
+
+
+def _sleeper() -> Iterator[Row]:
+    for version, (date, compaction, ingest) in SLEEPER.items():
+        for test, text in (("compaction", compaction), ("ingest", ingest)):
+            yield _rate(test, "rate", version, text, "records/s", "higher", date)
+
+
+def _latencies() -> Iterator[Row]:
+    """Yield what RocksDB's suite has not: labels, another statistic, lower is better, zeros."""
+    for operation, texts in {"read": ("0.0", "1.25"), "write": ("3e-5", "1e21")}.items():
+        for version, text in zip(("8.8.1", "8.10.0"), texts, strict=True):
+            latency = _rate("load", "latency", version, text, "ms", "lower", "2026-11-02")
+            yield {
+                **latency,
+                "statistic": "p99",
+                "labels": json.dumps({"operation": operation}),
+            }
+    # The metric of a measured test, too, and of one version only.
+    yield _rate("ingest", "ingest_rate", "8.8.1", "5.5e5", "records/s", "higher", "2026-11-02")
+    yield _rate("verify", "verify_rate", "9.0.0", "7", "records/s", "higher", "2026-11-02")
+
+
+def _rate(
+    test: str, metric: str, version: str, text: str, unit: str, direction: str, date: str
+) -> Row:
+    return {
+        "test": test,
+        "metric": metric,
+        "statistic": "mean",
+        "labels": "",
+        "version": version,
+        "version_order": version_order(version),
+        "unit": unit,
+        "direction": direction,
+        "value": float(text),
+        "value_text": text,
+        "excluded": False,
+        "status": "ok",
+        "started_at": f"{date} 00:00:00.000",
+        "provenance": "imported",
+        "source": "a published table",
+        "schema": 1,
+    }

@@ -1,0 +1,78 @@
+"""The tables on one machine, asked in Athena's SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from local import athena
+from suites.tables import PARTITIONS, TABLES
+
+_BUCKET = "s3://results/"
+_SUITES = "rocksdb,sleeper"
+_VALUES = {
+    "double": float,
+    "integer": int,
+    "bigint": int,
+    "boolean": lambda text: text == "true",
+    "timestamp(3)": datetime.fromisoformat,
+}
+# Trino's names of the engine's types.
+_TRINO = {"int": "integer", "timestamp": "timestamp(3)"}
+
+
+class LocalEngine:
+    """The engine of the one-machine cloud over objects in memory, by key."""
+
+    def __init__(self, objects: Mapping[str, bytes]) -> None:
+        self._objects = objects
+        self._catalogue = {"tidemark": {table: _described(table) for table in TABLES}}
+
+    def ask(self, statement: str) -> tuple[list[tuple[str, str]], list[list[Any]]]:
+        """Return name and type of each column that a statement gives, and the rows as values."""
+        result = athena.run(statement, self, self._catalogue, database="tidemark")
+        kinds = [(name, str(kind).lower()) for name, kind in result.columns]
+        columns = [(name, _TRINO.get(kind, kind)) for name, kind in kinds]
+        rows = [
+            [
+                None if text is None else _VALUES.get(kind, str)(text)
+                for text, (_, kind) in zip(row, columns, strict=True)
+            ]
+            for row in result.rows
+        ]
+        return columns, rows
+
+    def list(self, location: str) -> Iterator[athena.StoredObject]:
+        """Yield the objects below a place."""
+        for key, body in self._objects.items():
+            if f"{_BUCKET}{key}".startswith(location):
+                yield athena.StoredObject(f"{_BUCKET}{key}", len(body))
+
+    def read(self, location: str) -> bytes:
+        """Return an object's body."""
+        return self._objects[location.removeprefix(_BUCKET)]
+
+
+def _described(table: str) -> dict[str, Any]:
+    """Return what the Glue catalogue says of a table, as the stack declares it."""
+    location = f"{_BUCKET}tables/{table}/"
+    return {
+        "DatabaseName": "tidemark",
+        "Name": table,
+        "TableType": "EXTERNAL_TABLE",
+        "PartitionKeys": [{"Name": name, "Type": kind} for name, kind in PARTITIONS.items()],
+        "Parameters": {
+            "projection.enabled": "true",
+            "projection.suite.type": "enum",
+            "projection.suite.values": _SUITES,
+            "projection.year.type": "integer",
+            "projection.year.range": "2000,2100",
+            "storage.location.template": f"{location}suite=${{suite}}/year=${{year}}/",
+        },
+        "StorageDescriptor": {
+            "Columns": [{"Name": name, "Type": kind} for name, kind in TABLES[table].items()],
+            "Location": location,
+            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+        },
+    }

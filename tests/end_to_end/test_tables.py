@@ -1,0 +1,163 @@
+"""The same figures, bit for bit, wherever they are asked for."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from local.sql_client import SqlClient, StatementFailed
+from suites.tables import PARTITIONS, TABLES
+from suites.versions import version_order
+
+TIDEMARK = Path(sys.executable).with_name("tidemark")
+# The table that Sleeper's developers keep, as published: version, date, compaction, ingest.
+SLEEPER = """\
+| 0.11.0 | 13/06/2022 | 366000 | 160000 |
+| 0.12.0 | 18/10/2022 | 378000 | 146600 |
+| 0.13.0 | 06/01/2023 | 326000 | 144000 |
+| 0.14.0 | 20/01/2023 | 349000 | 153000 |
+| 0.15.0 | 30/03/2023 | 336000 | 136000 |
+| 0.16.0 | 28/04/2023 | 325000 | 137000 |
+"""
+
+
+@pytest.fixture(scope="module")
+def tables(deployed):
+    return SqlClient(deployed.cloud.endpoint.client, deployed.stack)
+
+
+def stored(deployed, run, table):
+    body = deployed.cloud.endpoint.client("s3").get_object(
+        Bucket=deployed.stack.bucket,
+        Key=f"tables/{table}/suite=rocksdb/year={run.run_id[:4]}/{run.run_id}.jsonl.gz",
+    )["Body"]
+    return [json.loads(line) for line in gzip.decompress(body.read()).splitlines()]
+
+
+@pytest.mark.parametrize("table", ["runs", "rates", "task_rates", "verdicts"])
+def test_athena_has_every_column_of_every_table(tables, table):
+    answer = tables.ask(f"SELECT * FROM {table} WHERE false")
+
+    assert list(answer.columns) == [*TABLES[table], *PARTITIONS]
+
+
+def test_athena_gives_the_stored_rates_bit_for_bit(deployed, measured, tables):
+    answer = tables.ask(
+        "SELECT trial, metric, value, stddev, min, max FROM rates WHERE run_id = ?",
+        [measured.run_id],
+    )
+
+    def text(value):
+        return None if value is None else float(value)
+
+    found = {(row[0], row[1]): tuple(map(text, row[2:])) for row in answer.rows}
+    assert found == {
+        (str(row["trial"]), row["metric"]): tuple(
+            row[name] for name in ("value", "stddev", "min", "max")
+        )
+        for row in stored(deployed, measured, "rates")
+    }
+
+
+def test_the_reports_figures_are_those_of_the_saved_query_bit_for_bit(deployed, measured, tables):
+    summary = json.loads(deployed.client.results.report("rocksdb", measured.run_id, "summary.json"))
+    query = (Path(__file__).parents[2] / "queries" / "sql" / "rates_by_version.sql").read_text()
+    # The query is over all runs: this asks it of one.
+    of_run = query.replace("WHERE value IS NOT NULL", "WHERE run_id = ? AND value IS NOT NULL")
+    assert of_run != query
+
+    answer = tables.ask(of_run, [measured.run_id]).records()
+
+    def number(text):
+        return None if text is None else float(text)
+
+    assert {
+        (row["version"], row["metric"]): (number(row["mean"]), number(row["stddev"]))
+        for row in answer
+    } == {(rate["version"], rate["metric"]): (rate["value"], rate["spread"]) for rate in summary}
+
+
+def test_a_table_that_does_not_exist_is_refused_with_athenas_words(tables):
+    with pytest.raises(StatementFailed, match="TABLE_NOT_FOUND"):
+        tables.ask("SELECT * FROM figures")
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE rates", "DELETE FROM rates", "SELECT 1; SELECT 2"]
+)
+def test_whatever_is_not_one_select_is_refused(tables, statement):
+    with pytest.raises(StatementFailed):
+        tables.ask(statement)
+
+
+def imported(number, version, day, metric, text):
+    date = "-".join(reversed(day.split("/")))
+    run = f"{date.replace('-', '')}T000000Z-{number:06x}"
+    row = dict.fromkeys(TABLES["rates"]) | {
+        "run_id": run, "trial": 1, "test": metric.split("_")[0], "metric": metric,
+        "statistic": "mean", "labels": "", "version": version,
+        "version_order": version_order(version), "unit": "records/s", "direction": "higher",
+        "value": float(text), "value_text": text, "excluded": False, "status": "ok",
+        "started_at": f"{date} 00:00:00.000", "provenance": "imported", "schema": 1,
+    }  # fmt: skip
+    return f"tables/rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz", row
+
+
+def test_an_imported_table_comes_out_of_history_digit_for_digit(new_state):
+    folder = new_state()
+    # In a process of its own, as somebody who brings figures along would put them in.
+    rows = []
+    for line in reversed(SLEEPER.splitlines()):
+        version, day, compaction, ingest = line.strip("| ").split(" | ")
+        for metric, text in (("compaction_rate", compaction), ("ingest_s3_write_rate", ingest)):
+            rows.append(imported(len(rows), version, day, metric, text))
+    put = (
+        "import gzip, json, sys\n"
+        "from pathlib import Path\n"
+        "from local.cloud.cloud import start_cloud\n"
+        "with start_cloud(Path(sys.argv[1])) as cloud:\n"
+        "    stack = cloud.deploy()\n"
+        "    for key, row in json.load(sys.stdin):\n"
+        "        body = gzip.compress(json.dumps(row).encode())\n"
+        "        cloud.endpoint.client('s3').put_object(Bucket=stack.bucket, Key=key, Body=body)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", put, folder], input=json.dumps(rows), text=True, check=True
+    )
+
+    done = subprocess.run(
+        [TIDEMARK, "history", "rocksdb", "--format", "markdown", "--state", folder],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    heading, _, *body = done.stdout.splitlines()
+    assert re.sub(r" +", " ", heading) == (
+        "| Version number | Test date | Compaction rate (records/s) | "
+        "Ingest s3 write rate (records/s) |"
+    )
+    assert [re.sub(r" +", " ", line) for line in body] == SLEEPER.splitlines()
+
+
+def test_history_as_json_has_one_object_for_each_version(new_state):
+    folder = new_state()
+    run = [TIDEMARK, "run", "--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
+    subprocess.run([*run, "--state", folder], check=True, capture_output=True)
+
+    done = subprocess.run(
+        [TIDEMARK, "history", "--format", "json", "--state", folder],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    found = json.loads(done.stdout)
+    assert [version["version"] for version in found] == ["9.0.0", "9.8.4"]
+    assert all(set(v["metrics"]) == {"ingest_rate", "compaction_rate"} for v in found)
+    assert all(m["trials"] == 1 for v in found for m in v["metrics"].values())

@@ -1,0 +1,129 @@
+import re
+
+from aws_cdk import App
+from aws_cdk.assertions import Match, Template
+
+from cdk.app import build
+from suites.files import ROOT, read_suites
+from suites.tables import PARTITIONS, TABLES
+
+SAVED = sorted((ROOT / "queries" / "sql").glob("*.sql"))
+
+
+def properties(template, kind):
+    return [found["Properties"] for found in template.find_resources(kind).values()]
+
+
+def tables(template):
+    inputs = [found["TableInput"] for found in properties(template, "AWS::Glue::Table")]
+    return {table["Name"]: table for table in inputs}
+
+
+def joined(location):
+    """A text with the bucket's name as ``<bucket>``."""
+    parts = location["Fn::Join"][1]
+    return "".join(part if isinstance(part, str) else "<bucket>" for part in parts)
+
+
+def columns(listed):
+    return {column["Name"]: column["Type"] for column in listed}
+
+
+def test_the_database_is_named_after_the_stack_as_athena_takes_names(template):
+    (database,) = properties(template, "AWS::Glue::Database")
+
+    assert database["DatabaseInput"]["Name"] == "tidemark"
+
+
+def test_each_table_has_the_columns_and_partitions_that_its_writers_know(template):
+    found = tables(template)
+
+    assert set(found) == set(TABLES)
+    for name, table in found.items():
+        assert columns(table["StorageDescriptor"]["Columns"]) == TABLES[name]
+        assert columns(table["PartitionKeys"]) == PARTITIONS
+
+
+def test_each_table_reads_gzipped_json_lines_under_its_own_prefix(template):
+    for name, table in tables(template).items():
+        storage = table["StorageDescriptor"]
+        assert joined(storage["Location"]) == f"s3://<bucket>/tables/{name}/"
+        assert storage["SerdeInfo"] == {
+            "SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"
+        }
+        assert table["TableType"] == "EXTERNAL_TABLE"
+
+
+def test_partitions_are_projected_to_where_the_writers_put_them(template):
+    for name, table in tables(template).items():
+        parameters = table["Parameters"]
+        assert parameters["projection.enabled"] == "true"
+        assert parameters["projection.suite.values"].split(",") == sorted(read_suites())
+        assert parameters["projection.year.range"] == "2000,2100"
+        assert joined(parameters["storage.location.template"]) == (
+            f"s3://<bucket>/tables/{name}/suite=${{suite}}/year=${{year}}/"
+        )
+
+
+def test_the_workgroup_bounds_what_a_query_reads_and_decides_where_results_go(template):
+    (workgroup,) = properties(template, "AWS::Athena::WorkGroup")
+    configuration = workgroup["WorkGroupConfiguration"]
+    result = configuration["ResultConfiguration"]
+
+    assert workgroup["Name"] == "Tidemark"
+    assert configuration["EnforceWorkGroupConfiguration"] is True
+    # Athena's least is 10 MB.
+    assert 10_000_000 <= configuration["BytesScannedCutoffPerQuery"] <= 1024**3
+    assert configuration["EngineVersion"] == {"SelectedEngineVersion": "Athena engine version 3"}
+    assert joined(result["OutputLocation"]) == "s3://<bucket>/athena/"
+    assert result["EncryptionConfiguration"] == {"EncryptionOption": "SSE_S3"}
+
+
+def test_query_results_expire(template):
+    template.has_resource_properties(
+        "AWS::S3::Bucket",
+        {
+            "LifecycleConfiguration": {
+                "Rules": Match.array_with(
+                    [Match.object_like({"Prefix": "athena/", "ExpirationInDays": 7})]
+                )
+            }
+        },
+    )
+
+
+def test_every_query_is_saved_as_it_is_in_its_file_under_a_name_that_tells(template):
+    saved = properties(template, "AWS::Athena::NamedQuery")
+
+    assert {query["QueryString"] for query in saved} == {path.read_text() for path in SAVED}
+    assert sorted(query["Name"] for query in saved) == [
+        "Latest against previous", "Rates by version", "Run health", "Samples of a run",
+    ]  # fmt: skip
+    for query in saved:
+        assert re.fullmatch(r"[A-Z].*\.", query["Description"])
+        assert "--" not in query["Description"]
+
+
+def test_saved_queries_belong_to_the_database_and_the_workgroup(template):
+    (database,) = template.find_resources("AWS::Glue::Database")
+    (workgroup,) = template.find_resources("AWS::Athena::WorkGroup")
+
+    for query in properties(template, "AWS::Athena::NamedQuery"):
+        assert (query["Database"], query["WorkGroup"]) == ({"Ref": database}, {"Ref": workgroup})
+
+
+def test_commands_find_the_database_and_the_workgroup_among_the_outputs(template):
+    outputs = template.find_outputs("*")
+    (database,) = template.find_resources("AWS::Glue::Database")
+    (workgroup,) = template.find_resources("AWS::Athena::WorkGroup")
+
+    assert outputs["Database"]["Value"] == {"Ref": database}
+    assert outputs["WorkGroup"]["Value"] == {"Ref": workgroup}
+
+
+def test_a_stacks_name_becomes_one_that_athena_takes():
+    stack = build(App(context={"stackName": "Perf-Tests2"}))
+
+    Template.from_stack(stack).has_resource_properties(
+        "AWS::Glue::Database", {"DatabaseInput": Match.object_like({"Name": "perf_tests2"})}
+    )

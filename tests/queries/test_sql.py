@@ -1,0 +1,191 @@
+"""Every saved query, over runs of every kind; what it should give is computed in plain Python."""
+
+import math
+from datetime import datetime
+from itertools import groupby
+
+import pytest
+
+from suites.files import ROOT
+from tests.conformance.figures import SLEEPER, rows_of, stored_figures
+from tests.conformance.local_engine import LocalEngine
+
+QUERIES = ROOT / "queries" / "sql"
+METRIC = ("suite", "test", "metric", "statistic", "labels", "unit", "direction")
+BY_VERSION = (*METRIC, "version_order", "version")
+
+
+@pytest.fixture(scope="module")
+def objects():
+    return stored_figures()
+
+
+@pytest.fixture(scope="module")
+def engine(objects):
+    return LocalEngine(objects)
+
+
+@pytest.fixture(scope="module")
+def ask(engine):
+    def ask(name):
+        columns, rows = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+        return [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
+
+    return ask
+
+
+def key(row, columns):
+    return tuple(row[column] for column in columns)
+
+
+def added(numbers):
+    """The sum as the queries define it: in this order, a rounding after each."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+def mean(values):
+    return added(sorted(values)) / len(values)
+
+
+def spread(values):
+    if len(values) == 1:
+        return None
+    middle = mean(values)
+    squares = [(value - middle) * (value - middle) for value in sorted(values)]
+    return math.sqrt(added(squares) / (len(values) - 1))
+
+
+def counted(objects):
+    """The rates that count, by metric and version, in order."""
+    rates = [
+        row for row in rows_of(objects, "rates") if row["value"] is not None and not row["excluded"]
+    ]
+    ordered = sorted(rates, key=lambda row: key(row, BY_VERSION))
+    return {group: list(rows) for group, rows in groupby(ordered, lambda row: key(row, BY_VERSION))}
+
+
+def test_every_query_that_ships_is_tested_here():
+    assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
+        "latest_against_previous", "rates_by_version", "run_health", "samples_of_run",
+    ]  # fmt: skip
+
+
+def test_rates_by_version_gives_the_trials_that_count_bit_for_bit(ask, objects):
+    rows = ask("rates_by_version")
+
+    expected = counted(objects)
+    assert [key(row, BY_VERSION) for row in rows] == list(expected)
+    for row, rates in zip(rows, expected.values(), strict=True):
+        values = [rate["value"] for rate in rates]
+        times = [datetime.fromisoformat(rate["started_at"]) for rate in rates]
+        assert row["trials"] == len(values)
+        assert (row["mean"], row["stddev"]) == (mean(values), spread(values))
+        assert (row["min"], row["max"]) == (min(values), max(values))
+        assert (row["first_at"], row["last_at"]) == (min(times), max(times))
+
+
+def test_versions_stand_in_the_order_of_their_numbers(ask):
+    versions = [
+        row["version"]
+        for row in ask("rates_by_version")
+        if (row["suite"], row["metric"]) == ("rocksdb", "ingest_rate")
+    ]
+
+    assert versions == ["8.8.1", "8.10.0", "9.0.0", "9.8.4"]
+
+
+def test_excluded_trials_and_those_without_a_rate_are_left_out(objects, ask):
+    left_out = [row for row in rows_of(objects, "rates") if row["value"] is None or row["excluded"]]
+    everything = list(rows_of(objects, "rates"))
+
+    assert {row["excluded"] for row in left_out} == {True, False, None}
+    trials = sum(row["trials"] for row in ask("rates_by_version"))
+    assert trials == len(everything) - len(left_out)
+
+
+def test_what_was_imported_stands_digit_for_digit_and_says_so(ask):
+    found = {
+        (row["version"], row["test"]): (row["value_text"], row["provenance"])
+        for row in ask("rates_by_version")
+        if row["suite"] == "sleeper"
+    }
+
+    assert found == {
+        (version, test): (text, "imported")
+        for version, (_, *texts) in SLEEPER.items()
+        for test, text in zip(("compaction", "ingest"), texts, strict=True)
+    }
+
+
+def test_measured_and_imported_rates_of_one_version_are_called_mixed(ask):
+    (row,) = [row for row in ask("rates_by_version") if row["provenance"] == "mixed"]
+
+    assert (row["metric"], row["version"], row["value_text"]) == ("ingest_rate", "8.8.1", None)
+
+
+def test_latest_against_previous_gives_the_two_newest_versions_of_each_metric(ask, objects):
+    rows = ask("latest_against_previous")
+
+    by_metric = {}
+    for (*metric, _, version), rates in counted(objects).items():
+        found = (version, len(rates), mean([rate["value"] for rate in rates]))
+        by_metric.setdefault(tuple(metric), []).append(found)
+    assert [key(row, METRIC) for row in rows] == list(by_metric)
+    for row, versions in zip(rows, by_metric.values(), strict=True):
+        previous = versions[-2] if len(versions) > 1 else (None, None, None)
+        assert key(row, ("version", "trials", "mean")) == versions[-1]
+        assert key(row, ("previous_version", "previous_trials", "previous_mean")) == previous
+        assert row["change"] == (versions[-1][2] / previous[2] - 1 if previous[2] else None)
+
+
+def test_there_is_no_change_from_nothing_or_from_zero(ask):
+    unchanged = [
+        (row["metric"], row["labels"], row["previous_mean"])
+        for row in ask("latest_against_previous")
+        if row["change"] is None
+    ]
+
+    assert unchanged == [
+        ("latency", '{"operation": "read"}', 0.0),
+        ("verify_rate", "", None),
+    ]
+
+
+def test_samples_of_run_gives_every_sample_of_every_run_once(ask, objects):
+    sample = ("suite", "year", "run_id", "trial", "test", "metric", "log_stream", "line",
+              "version", "value", "value_text", "excluded")  # fmt: skip
+
+    found = [key(row, sample) for row in ask("samples_of_run")]
+
+    assert len(set(found)) == len(found)
+    assert set(found) == {key(row, sample) for row in rows_of(objects, "task_rates")}
+
+
+def test_samples_that_are_no_number_are_kept_as_logged(ask):
+    found = {row["value_text"] for row in ask("samples_of_run") if row["value"] is None}
+
+    assert found == {"∞"}
+
+
+def test_run_health_gives_each_run_once_the_newest_first(ask, objects):
+    rows = ask("run_health")
+
+    started = [row["started_at"] for row in rows]
+    assert started == sorted(started, reverse=True)
+    copied = ("suite", "year", "run_id", "status", "reason", "trials_planned", "trials_done",
+              "task_seconds", "note", "trigger")  # fmt: skip
+    stored = list(rows_of(objects, "runs"))
+    assert len(rows) == len(stored)
+    assert {key(row, copied) for row in rows} == {key(row, copied) for row in stored}
+    assert {row["versions"] for row in rows} == {"8.8.1, 8.10.0, 9.0.0, 9.8.4", ""}
+
+
+@pytest.mark.parametrize("name", ["samples_of_run", "run_health"])
+def test_a_condition_on_the_partitions_can_be_put_around_a_query_of_runs(engine, name):
+    text = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+    _, rows = engine.ask(f"SELECT DISTINCT suite, year FROM (\n{text}\n) WHERE year = 2025")
+
+    assert rows == [["rocksdb", 2025]]

@@ -1,0 +1,75 @@
+import pytest
+
+from local.commands.formats import comma_separated, markdown
+from local.history import columns, heading, histories
+from suites.versions import version_order
+
+
+def row(version, metric="ingest_rate", mean="1.5", **more):
+    return {
+        "suite": "rocksdb", "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
+        "unit": "records/s", "direction": "higher", "version": version,
+        "version_order": version_order(version), "trials": "1", "mean": mean, "stddev": None,
+        "min": mean, "max": mean, "first_at": "2026-11-20 12:00:00.000",
+        "last_at": "2026-11-20 12:00:00.000", "provenance": "measured", "value_text": None, **more,
+    }  # fmt: skip
+
+
+def test_versions_are_in_their_order_whatever_the_order_of_rows():
+    found = histories([row("9.10.0"), row("9.8.4"), row("8.8.1")])
+
+    assert [version.version for version in found] == ["8.8.1", "9.8.4", "9.10.0"]
+
+
+def test_a_version_has_every_metric_and_the_day_of_its_last_trial():
+    (found,) = histories(
+        [row("9.8.4", last_at="2026-11-21 23:59:59.999"), row("9.8.4", "compaction_rate")]
+    )
+
+    assert set(found.figures) == {"ingest_rate", "compaction_rate"}
+    assert found.record()["last_at"] == "2026-11-21"
+
+
+def test_a_figure_keeps_every_bit_of_its_mean():
+    (found,) = histories([row("9.8.4", mean="734306.6000000001")])
+
+    assert found.record()["metrics"]["ingest_rate"]["value"] == 734306.6000000001
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"value_text": "366000"}, "366000"),
+        ({"mean": "734306.64"}, "734,306.6"),
+        (
+            {"mean": "734306.64", "stddev": "22316.3", "trials": "3"},
+            "734,306.6 ± 22,316.3 (3 trials)",
+        ),
+    ],
+)
+def test_a_figure_is_written_as_imported_or_with_its_spread(more, text):
+    (found,) = histories([row("9.8.4", **more)])
+
+    assert found.figures["ingest_rate"].text() == text
+
+
+def test_what_is_no_plain_mean_has_a_column_of_its_own():
+    found = histories([row("9.8.4"), row("9.8.4", statistic="p99", labels='{"op": "read"}')])
+
+    assert columns(found) == ["ingest_rate", 'ingest_rate p99 {"op": "read"}']
+
+
+def test_a_unit_that_changed_is_in_the_heading():
+    found = histories([row("9.8.4"), row("9.9.0", unit="MB/s")])
+
+    assert heading("ingest_rate", found) == "Ingest rate (MB/s or records/s)"
+
+
+def test_markdown_is_aligned_and_a_bar_in_a_cell_is_escaped():
+    assert markdown(["a", "note"], [{"a": "1", "note": "x | y"}, {"a": None}]) == (
+        "| a   | note   |\n| --- | ------ |\n| 1   | x \\| y |\n|     |        |\n"
+    )
+
+
+def test_csv_quotes_what_needs_it():
+    assert comma_separated(["a", "b"], [{"a": "1,2", "b": None}]) == 'a,b\n"1,2",\n'
