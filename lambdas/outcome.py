@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 from lambdas.results import TrialResult
-from suites.model import Frozen
+from suites.model import NAME, Frozen
 from suites.plan import Plan
 
 RunStatus = Literal["complete", "incomplete", "failed", "rejected"]
@@ -51,7 +52,8 @@ def unplanned(run_id: str, given: object, reason: str, *, refused: bool) -> Outc
     suite = given.get("suite") if isinstance(given, dict) else None
     return Outcome(
         run_id=run_id,
-        suite=suite if isinstance(suite, str) else "",
+        # What was refused may be no name at all, and as long as an input may be.
+        suite=suite if isinstance(suite, str) and re.fullmatch(NAME, suite) else "",
         status="rejected" if refused else "failed",
         reason=reason,
         trials_planned=0,

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from suites.model import Suite
 from suites.refusal import Refused, refusal
+from suites.request import settle
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent
@@ -17,19 +18,16 @@ ROOT = FOLDER.parent
 def read_suite(path: Path) -> Suite:
     """Return the suite of a YAML file; Refused, in one sentence, if it is not one."""
     # Only people's files are YAML: the Lambda asset carries no YAML parser.
-    import yaml  # noqa: PLC0415
+    from suites.plain_yaml import read_yaml  # noqa: PLC0415
 
     try:
-        given = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Refused(f"{path.name}: no YAML: {' '.join(str(error).split())}") from None
-    try:
-        suite = Suite.model_validate(given)
+        suite = Suite.model_validate(read_yaml(path))
     except ValidationError as error:
         raise Refused(f"{path.name}: {refusal(Suite, error)}") from None
     if suite.name != path.stem:
         raise Refused(f"{path.name}: name: {suite.name!r} is not the file's name, {path.stem!r}")
     _check_references(path, suite)
+    _check_defaults(path, suite)
     return suite
 
 
@@ -43,6 +41,14 @@ def _check_references(path: Path, suite: Suite) -> None:
                 raise Refused(
                     f"{path.name}: tests.{test.name}: there is no queries/logs/{query}.cwli"
                 )
+
+
+def _check_defaults(path: Path, suite: Suite) -> None:
+    """Refuse a suite of which a run that leaves all to its defaults would be refused."""
+    try:
+        settle({"suite": suite.name}, {suite.name: suite})
+    except Refused as refused:
+        raise Refused(f"{path.name}: defaults.{refused}") from None
 
 
 def read_suites(folder: Path = FOLDER) -> dict[str, Suite]:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import SchemaError
 
-from suites.refusal import listed
+from suites.refusal import listed, shown
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+NAME = "[a-z][a-z0-9_]{0,31}"
+Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$")]
+# No control character, and nothing that breaks a line.
+ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
+Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 MOST_TASKS = 100
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
@@ -20,7 +31,7 @@ MOST_RECORDS = 1_000_000_000
 MOST_TRIALS = 900
 # One answer of Logs Insights holds 10,000 rows, and fewer than that prove that none is missing.
 MOST_SAMPLES = 9_999
-
+_ANY_VERSION = TypeAdapter(VersionText)
 
 # The docker label by which the one-machine cloud knows the workload folder of an image.
 WORKLOAD_LABEL = "tidemark.workload"
@@ -36,7 +47,7 @@ class Metric(Frozen):
     """What a log query reads from one test."""
 
     name: Name
-    unit: str
+    unit: Line
     direction: Literal["higher", "lower"]
     """Which way is better."""
     query: Name
@@ -49,12 +60,12 @@ class Test(Frozen):
     """One load of a suite: tasks that run to their end, each doing ``jobs`` pieces of work."""
 
     name: Name
-    jobs: int = Field(ge=1, le=100)
+    jobs: int = Field(strict=True, ge=1, le=100)
     """Pieces of work in a task; each logs one rate."""
-    timeout_seconds: int = Field(ge=10, le=86_400)
-    seconds_per_million_records: float = Field(gt=0)
+    timeout_seconds: int = Field(strict=True, ge=10, le=86_400)
+    seconds_per_million_records: float = Field(strict=True, gt=0, le=86_400)
     """How long one job of one task takes here or so [s]: for the estimate before a run."""
-    metrics: tuple[Metric, ...] = Field(min_length=1)
+    metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
 
 
 class Task(Frozen):
@@ -62,15 +73,15 @@ class Task(Frozen):
 
     workload: Name
     """``workloads/<workload>/``: the program and its Dockerfile."""
-    entry_point: tuple[str, ...] = Field(min_length=1)
+    entry_point: tuple[Line, ...] = Field(min_length=1, max_length=20)
     """How the program starts; a test's name follows as its argument."""
     cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
     """CPU units: 1024 are one vCPU."""
-    memory: int = Field(ge=512, le=122_880)
+    memory: int = Field(strict=True, ge=512, le=122_880)
     """Memory [MiB]."""
-    storage: int = Field(ge=21, le=200)
+    storage: int = Field(strict=True, ge=21, le=200)
     """Ephemeral storage [GiB]; Fargate gives 20 without being asked."""
-    most_records: int = Field(ge=1, le=MOST_RECORDS)
+    most_records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
     """Records that one task can hold."""
 
 
@@ -78,47 +89,37 @@ class Defaults(Frozen):
     """What a run does where its input does not say."""
 
     versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
-    repetitions: int = Field(ge=1, le=MOST_REPETITIONS)
-    tasks: int = Field(ge=1, le=MOST_TASKS)
-    records: int = Field(ge=1, le=MOST_RECORDS)
+    repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
+    tasks: int = Field(strict=True, ge=1, le=MOST_TASKS)
+    records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
 
 
 class Suite(Frozen):
     """The tests of one system under test."""
 
     name: Name
-    title: str
+    title: Line
     package: str = Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")
     """The PyPI package that carries the system."""
-    version_form: str
+    version_form: Line
     """A regular expression that a version must match whole before it goes anywhere else."""
-    versions: dict[VersionText, VersionText]
+    versions: dict[VersionText, VersionText] = Field(min_length=1, max_length=1000)
     """Version of the system to version of the package that carries it."""
     task: Task
     defaults: Defaults
-    tests: tuple[Test, ...] = Field(min_length=1)
+    tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
 
     @model_validator(mode="after")
     def _consistent(self) -> Suite:
         try:
-            form = re.compile(self.version_form)
-        except re.error as error:
+            other = next((text for text in self.versions if not self.has_form(text)), None)
+        except SchemaError:
             raise ValueError(
-                f"version_form: {self.version_form!r} is no pattern: {error}"
+                f"version_form: {shown(self.version_form)} is no regular expression "
+                "without look-around and back-references"
             ) from None
-        for version in self.versions:
-            if not form.fullmatch(version):
-                raise ValueError(f"versions: {version!r} does not match {self.version_form!r}")
-        for version in self.defaults.versions:
-            if version not in self.versions:
-                raise ValueError(
-                    f"defaults.versions: {version!r} is not among {listed(self.versions)}"
-                )
-        if self.defaults.records > self.task.most_records:
-            raise ValueError(
-                f"defaults.records: {self.defaults.records} is more than "
-                f"task.most_records, {self.task.most_records}"
-            )
+        if other:
+            raise ValueError(f"versions: {other!r} does not match {shown(self.version_form)}")
         self._check_names("tests", [test.name for test in self.tests])
         for test in self.tests:
             self._check_names(f"tests.{test.name}.metrics", [m.name for m in test.metrics])
@@ -128,6 +129,19 @@ class Suite(Frozen):
     def _check_names(place: str, names: list[str]) -> None:
         if len(set(names)) != len(names):
             raise ValueError(f"{place}: a name stands twice in {listed(names)}")
+
+    def has_form(self, version: str) -> bool:
+        """Tell whether a text has the form of the system's versions; it may not have the version.
+
+        Matched by pydantic's engine, whose time is linear in the text whatever the form: that of
+        ``re`` may grow exponentially, and the text is anybody's.
+        """
+        form = TypeAdapter(Annotated[str, Field(pattern=f"^(?:{self.version_form})$")])
+        try:
+            form.validate_python(_ANY_VERSION.validate_python(version))
+        except ValidationError:
+            return False
+        return True
 
     def requirement(self, version: str) -> str:
         """Return what pip installs for ``version``, such as ``rocksdict==0.3.23``."""

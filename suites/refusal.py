@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+
+_LONGEST_VALUE = 60
+_MOST_NAMES = 20
+# Of a value that is large or deep only the beginning is ever written out.
+_BEGINNING = reprlib.Repr()
+_BEGINNING.maxstring = _BEGINNING.maxlong = _BEGINNING.maxother = _LONGEST_VALUE
+_BEGINNING.maxlevel = 3
 
 
 class Refused(ValueError):
@@ -13,14 +22,23 @@ class Refused(ValueError):
 
 
 def listed(names: Iterable[object]) -> str:
-    """Return names as they stand in a sentence: ``a, b, c``."""
-    return ", ".join(str(name) for name in names)
+    """Return names as they stand in a sentence, ``a, b, c``; of many the first."""
+    rest = iter(names)
+    first = ", ".join(str(name) for name in islice(rest, _MOST_NAMES))
+    more = sum(1 for _ in rest)
+    return f"{first} and {more} more" if more else first
+
+
+def shown(value: object) -> str:
+    """Return a value as it stands in a sentence: on one line, printable, at most 60 characters."""
+    text = _BEGINNING.repr(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
 def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
     """Return the first complaint of pydantic about an input of ``model`` as a refusal."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = ".".join(_named(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = listed(_fields(model, first["loc"]))
         return Refused(f"{place}: unknown field; known are {known}")
@@ -28,12 +46,13 @@ def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
         return Refused(f"{place}: required, but missing")
     if first["type"] == "value_error":
         return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
-    return Refused(f"{place or 'input'}: {_shown(first['input'])} is not accepted: {first['msg']}")
+    return Refused(f"{place or 'input'}: {shown(first['input'])} is not accepted: {first['msg']}")
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _named(part: int | str) -> str:
+    """Return a part of a field's place: a name that a person gave may be anything."""
+    name = str(part)
+    return name if name.isprintable() and 0 < len(name) <= _LONGEST_VALUE else shown(name)
 
 
 def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -15,10 +14,11 @@ from suites.model import (
     MOST_TASKS,
     MOST_TRIALS,
     MOST_VERSIONS,
+    ONE_LINE,
     Frozen,
     Suite,
 )
-from suites.refusal import Refused, listed, refusal
+from suites.refusal import Refused, listed, refusal, shown
 
 
 class RunRequest(Frozen):
@@ -30,7 +30,7 @@ class RunRequest(Frozen):
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     records: int | None = Field(default=None, strict=True, ge=1, le=MOST_RECORDS)
-    note: str = Field(default="", max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")
+    note: str = Field(default="", max_length=500, pattern=ONE_LINE)
     trigger: Literal["console", "schedule", "cli"] = "console"
 
 
@@ -57,7 +57,9 @@ def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
         raise refusal(RunRequest, error) from None
     suite = suites.get(request.suite)
     if suite is None:
-        raise Refused(f"suite: {request.suite!r} is not known; there are {listed(sorted(suites))}")
+        raise Refused(
+            f"suite: {shown(request.suite)} is not known; there are {listed(sorted(suites))}"
+        )
     versions = tuple(suite.defaults.versions if request.versions is None else request.versions)
     for version in versions:
         _check_version(version, suite)
@@ -66,7 +68,7 @@ def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
         raise Refused(f"versions: {twice} stands twice; name each version once")
     if request.baseline is not None and request.baseline not in versions:
         raise Refused(
-            f"baseline: {request.baseline!r} is not measured in this run; "
+            f"baseline: {shown(request.baseline)} is not measured in this run; "
             f"it must be one of {listed(versions)}"
         )
     numbers = _numbers(request, suite)
@@ -82,10 +84,10 @@ def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
 
 
 def _check_version(version: str, suite: Suite) -> None:
-    if not re.fullmatch(suite.version_form, version):
+    if not suite.has_form(version):
         raise Refused(
-            f"versions: {version!r} is not a version of {suite.title}; "
-            f"expected the form of {suite.defaults.versions[-1]}"
+            f"versions: {shown(version)} is not a version of {suite.title}; "
+            f"expected the form of {list(suite.versions)[-1]}"
         )
     if version not in suite.versions:
         raise Refused(

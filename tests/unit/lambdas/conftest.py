@@ -122,3 +122,10 @@ def world(monkeypatch, plan):
     )
     world.bucket.write(f"runs/{RUN}/plan.json", plan.model_dump_json().encode())
     return world
+
+
+@pytest.fixture
+def packed(tmp_path, monkeypatch):
+    for name, suite in read_suites().items():
+        (tmp_path / f"{name}.json").write_text(suite.model_dump_json())
+    monkeypatch.setattr(files, "FOLDER", tmp_path)

@@ -17,8 +17,6 @@ from lambdas import (
     record_trial,
     restore_system,
 )
-from suites import files
-from suites.files import read_suites
 from suites.refusal import Refused
 
 RUN = "20261120T124455Z-abcdef"
@@ -107,13 +105,6 @@ def measure(world, trial=1):
         )
         assert answer["status"] == "ok"
     return world.call(record_trial, {"run_id": RUN, "trial": trial, "failure": None})
-
-
-@pytest.fixture
-def packed(tmp_path, monkeypatch):
-    for name, suite in read_suites().items():
-        (tmp_path / f"{name}.json").write_text(suite.model_dump_json())
-    monkeypatch.setattr(files, "FOLDER", tmp_path)
 
 
 @pytest.mark.usefixtures("packed")

@@ -54,7 +54,9 @@ def test_a_version_outside_its_form_is_refused(tmp_path):
 def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.0.0", "[8.8.2, 9.0.0"))
 
-    assert sentence.startswith("rocksdb.yaml: defaults.versions: '8.8.2' is not among 7.4.4, ")
+    assert sentence.startswith(
+        "rocksdb.yaml: defaults.versions: 8.8.2 has no rocksdict wheel for this Python; "
+    )
 
 
 def test_a_file_is_named_as_its_suite(tmp_path):
@@ -75,7 +77,29 @@ def test_a_file_is_named_as_its_suite(tmp_path):
         (
             "most_records: 10000000",
             "most_records: 10",
-            "defaults.records: 1000000 is more than task.most_records, 10",
+            "defaults.records: 1000000 is more than a task of RocksDB can hold, 10",
+        ),
+        (
+            "versions: [8.8.1, 9.0.0, 9.8.4]",
+            "versions: [9.0.0, 9.0.0]",
+            "defaults.versions: 9.0.0 stands twice; name each version once",
+        ),
+        (
+            "most_records: 10000000",
+            "most_records: true",
+            "task.most_records: True is not accepted: Input should be a valid integer",
+        ),
+        (
+            "seconds_per_million_records: 1.0",
+            "seconds_per_million_records: .inf",
+            "tests.1.seconds_per_million_records: inf is not accepted: Input should be less "
+            "than or equal to 86400",
+        ),
+        (
+            r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",
+            r"version_form: '(\d+)\1'",
+            r"version_form: '(\\d+)\\1' is no regular expression without look-around and "
+            "back-references",
         ),
         (
             "- name: compaction\n",
@@ -88,6 +112,21 @@ def test_what_could_only_fail_later_is_refused_when_it_is_read(
     tmp_path, written, instead, sentence
 ):
     assert refusal_of(tmp_path, ROCKSDB.replace(written, instead)) == f"rocksdb.yaml: {sentence}"
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB + "title: Another\n")
+
+    assert sentence.startswith("rocksdb.yaml: no YAML: 'title' stands twice in ")
+
+
+def test_no_form_of_versions_takes_longer_than_the_text_is_long(tmp_path):
+    path = tmp_path / "rocksdb.yaml"
+    form = r"version_form: '(\d+\.?)+'"
+    path.write_text(ROCKSDB.replace(r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'", form))
+
+    # An engine that tries every way to split these digits would not end.
+    assert not read_suite(path).has_form("1" * 63 + "-")
 
 
 def test_versions_sort_as_numbers_do():
