@@ -48,7 +48,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads=["runs/*/plan.json", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
         lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
-        deletes=["work/*/data/*"],
+        deletes=["work/*/measured/*", "work/*/data/*"],
     ),
     "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
     "ClassifyStop": Needs(),
@@ -60,7 +60,7 @@ FUNCTIONS: Mapping[str, Needs] = {
     ),
     "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
     "RecordTrial": Needs(
-        reads=["runs/*/plan.json", "work/*/measured/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
         lists=["work/*/measured/*"],
         deletes=["work/*/measured/*"],
@@ -78,7 +78,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         timeout_seconds=240,
     ),
     "RecordOutcome": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
         writes=["runs/*/outcome.json", "tables/runs/*"],
         lists=["runs/*/trials/*"],
         timeout_seconds=240,

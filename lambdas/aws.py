@@ -44,6 +44,16 @@ class Bucket:
         """Return the object's body; NoSuchKey if there is none."""
         return self._client.get_object(Bucket=self._name, Key=key)["Body"].read()
 
+    def find(self, key: str) -> bytes | None:
+        """Return the object's body, None if there is none."""
+        try:
+            return self.read(key)
+        except self._client.exceptions.ClientError:
+            # To a role that may list only a part of the bucket S3 says AccessDenied, not NoSuchKey.
+            if key in self.keys(key):
+                raise
+            return None
+
     def write(self, key: str, body: bytes) -> None:
         """Store an object, in place of what was there."""
         self._client.put_object(Bucket=self._name, Key=key, Body=body)

@@ -40,6 +40,7 @@ def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
         measured = read_measured(bucket, event.run_id, trial.trial)
         record(bucket, trial_result(plan, trial, measured, failure))
         bucket.delete(keys.data(event.run_id, trial.trial))
+        bucket.delete(keys.measurements(event.run_id, trial.trial))
     done = set(bucket.keys(keys.trials(event.run_id)))
     left = [
         trial.trial for trial in plan.trials if keys.trial(event.run_id, trial.trial) not in done

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal
 
 from lambdas.results import TrialResult
@@ -22,9 +23,10 @@ class Outcome(Frozen):
     reason: str
     trials_planned: int
     trials_done: int
+    ended_at: datetime
 
 
-def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
+def judged(plan: Plan, trials: Sequence[TrialResult], failure: str, ended_at: datetime) -> Outcome:
     """Return the outcome of a planned run; ``failure`` is what its execution failed of, or ''."""
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"
@@ -44,10 +46,13 @@ def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
         reason=reason,
         trials_planned=len(plan.trials),
         trials_done=done,
+        ended_at=ended_at,
     )
 
 
-def unplanned(run_id: str, given: object, reason: str, *, refused: bool) -> Outcome:
+def unplanned(
+    run_id: str, given: object, reason: str, ended_at: datetime, *, refused: bool
+) -> Outcome:
     """Return the outcome of an execution that got no plan: ``refused`` if its input is to blame."""
     suite = given.get("suite") if isinstance(given, dict) else None
     return Outcome(
@@ -58,4 +63,5 @@ def unplanned(run_id: str, given: object, reason: str, *, refused: bool) -> Outc
         reason=reason,
         trials_planned=0,
         trials_done=0,
+        ended_at=ended_at,
     )

@@ -7,13 +7,14 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import aws, tables
+from lambdas.aws import Bucket
 from lambdas.events import RunEvent
 from lambdas.observability import logger
 from lambdas.report.contents import report
 from lambdas.report.markdown import markdown
 from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import packed_vega, page
-from lambdas.stored import read_exclusions, read_plan, read_trials
+from lambdas.stored import StoredRun, fold
 from lambdas.summary import summarise
 from lambdas.systems import system
 from suites import keys
@@ -24,16 +25,19 @@ from suites import keys
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write ``report.md``, ``report.html`` and ``summary.json``; return the key of each."""
     bucket = aws.bucket()
-    plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
-    exclusions = read_exclusions(bucket, event.run_id)
-    rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
-    said = report(MeasuredRun(plan, trials, rates, system(plan.suite.name), exclusions))
+    return fold(bucket, event.run_id, lambda run: _write(bucket, run))
+
+
+def _write(bucket: Bucket, run: StoredRun) -> dict[str, str]:
+    suite = run.plan.suite.name
+    rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
+    said = report(MeasuredRun(run.plan, run.trials, rates, system(suite), run.exclusions))
     files = {
         "report.md": markdown(said),
         "report.html": page(said, packed_vega()),
         "summary.json": json.dumps([rate.model_dump() for rate in rates]),
     }
-    written = {file: keys.report(plan.suite.name, event.run_id, file) for file in files}
+    written = {file: keys.report(suite, run.plan.run_id, file) for file in files}
     for file, text in files.items():
         bucket.write(written[file], text.encode())
     return written

@@ -1,8 +1,9 @@
-"""Recording a trial: once, whatever happens how often."""
+"""Recording a trial and a run's outcome: once, whatever happens how often."""
 
 from __future__ import annotations
 
 from lambdas.aws import Bucket
+from lambdas.outcome import Outcome
 from lambdas.results import Status, TestResult, TrialResult
 from suites import keys
 from suites.plan import Plan, PlannedTrial
@@ -45,3 +46,11 @@ def record(bucket: Bucket, result: TrialResult) -> bool:
     """Write a trial's result unless it is there already; tell whether it was written."""
     key = keys.trial(result.run_id, result.trial)
     return bucket.write_once(key, result.model_dump_json().encode())
+
+
+def record_outcome(bucket: Bucket, outcome: Outcome) -> Outcome:
+    """Write a run's outcome unless there is one; return the one that is stored, the first."""
+    key = keys.outcome(outcome.run_id)
+    if bucket.write_once(key, outcome.model_dump_json().encode()):
+        return outcome
+    return Outcome.model_validate_json(bucket.read(key))

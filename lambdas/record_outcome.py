@@ -11,6 +11,7 @@ from lambdas.events import ExecutionEvent
 from lambdas.failure import Failure
 from lambdas.observability import logger
 from lambdas.outcome import judged, unplanned
+from lambdas.record import record_outcome
 from lambdas.stored import read_plan, read_trials
 from suites import keys
 from suites.plan import run_id
@@ -32,12 +33,13 @@ def handler(event: RecordOutcomeEvent, _: LambdaContext) -> dict[str, Any]:
     if event.run_id is None:
         name = run_id(event.execution_name, event.input, event.started_at)
         refused = event.failure is not None and event.failure.Error == "Refused"
-        outcome = unplanned(name, event.input, reason, refused=refused)
+        outcome = record_outcome(
+            bucket, unplanned(name, event.input, reason, event.now, refused=refused)
+        )
     else:
         plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
-        outcome = judged(plan, trials, reason)
-        row = tables.run_row(plan, trials, outcome.status, outcome.reason, event.now)
+        outcome = record_outcome(bucket, judged(plan, trials, reason, event.now))
+        row = tables.run_row(plan, trials, outcome.status, outcome.reason, outcome.ended_at)
         bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))
-    bucket.write_once(keys.outcome(outcome.run_id), outcome.model_dump_json().encode())
     logger.info("ended", extra={"run_id": outcome.run_id, "status": outcome.status})
-    return outcome.model_dump()
+    return outcome.model_dump(mode="json")

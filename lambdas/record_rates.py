@@ -6,9 +6,10 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import aws, tables
+from lambdas.aws import Bucket
 from lambdas.events import RunEvent
 from lambdas.observability import logger
-from lambdas.stored import read_exclusions, read_plan, read_trials
+from lambdas.stored import StoredRun, fold
 from suites import keys
 
 
@@ -17,11 +18,13 @@ from suites import keys
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the run's rows of ``rates`` and ``task_rates``, whole: again changes nothing."""
     bucket = aws.bucket()
-    plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
-    exclusions = read_exclusions(bucket, event.run_id)
-    rates = list(tables.rate_rows(plan, trials, exclusions))
-    samples = list(tables.sample_rows(trials, exclusions))
+    return fold(bucket, event.run_id, lambda run: _write(bucket, run))
+
+
+def _write(bucket: Bucket, run: StoredRun) -> dict[str, int]:
+    rates = list(tables.rate_rows(run.plan, run.trials, run.exclusions))
+    samples = list(tables.sample_rows(run.trials, run.exclusions))
     for table, rows in (("rates", rates), ("task_rates", samples)):
-        key = keys.table(table, plan.suite.name, event.run_id)
+        key = keys.table(table, run.plan.suite.name, run.plan.run_id)
         bucket.write(key, tables.packed(rows))
     return {"rates": len(rates), "samples": len(samples)}

@@ -12,7 +12,7 @@ from lambdas.failure import Failure
 from lambdas.observability import NAMESPACE, logger
 from lambdas.record import record, trial_result
 from lambdas.results import TrialResult
-from lambdas.stored import planned, read_measured, read_plan
+from lambdas.stored import planned, read_measured, read_plan, read_trial
 from suites import keys
 
 # What CloudWatch calls the units that it knows.
@@ -36,6 +36,8 @@ def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
     result = trial_result(plan, planned(plan, event.trial), measured, failure)
     if record(bucket, result):
         _send_rates(plan.suite.name, result)
+    else:
+        result = read_trial(bucket, event.run_id, event.trial)
     bucket.delete(keys.measurements(event.run_id, event.trial))
     return {"trial": event.trial, "status": result.status}
 

@@ -2,16 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
 from lambdas.aws import Bucket
 from lambdas.exclusions import Exclusion, Exclusions
 from lambdas.results import TestResult, TrialResult
 from suites import keys
 from suites.plan import Plan, PlannedTrial
 
+_Written = TypeVar("_Written")
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """What the tables and the report of a run are made of."""
+
+    plan: Plan
+    trials: list[TrialResult]
+    exclusions: Exclusions
+
+
+def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Written]) -> _Written:
+    """Write what follows from a run; again, if trials or exclusions came while it was written.
+
+    Several may do so at once, when a Lambda is retried or somebody excludes a trial: whoever
+    writes last has then seen all.
+    """
+    while True:
+        seen = _contents(bucket, run_id)
+        written = write(
+            StoredRun(
+                read_plan(bucket, run_id),
+                read_trials(bucket, run_id),
+                read_exclusions(bucket, run_id),
+            )
+        )
+        if _contents(bucket, run_id) == seen:
+            return written
+
+
+def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:
+    """Return what may differ between two readings of a run; a trial is written once."""
+    trials = dict.fromkeys(bucket.keys(keys.trials(run_id)), b"")
+    return trials | {key: bucket.read(key) for key in bucket.keys(keys.exclusions(run_id))}
+
 
 def read_plan(bucket: Bucket, run_id: str) -> Plan:
     """Return the plan of a run."""
     return Plan.model_validate_json(bucket.read(keys.plan(run_id)))
+
+
+def read_trial(bucket: Bucket, run_id: str, trial: int) -> TrialResult:
+    """Return one recorded trial."""
+    return TrialResult.model_validate_json(bucket.read(keys.trial(run_id, trial)))
 
 
 def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
@@ -35,11 +80,10 @@ def read_exclusions(bucket: Bucket, run_id: str) -> Exclusions:
 
 
 def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResult]:
-    """Return what the tests of a trial gave so far, by test."""
-    results = [
-        TestResult.model_validate_json(bucket.read(key))
-        for key in bucket.keys(keys.measurements(run_id, trial))
-    ]
+    """Return what the tests of a trial gave so far, by test; nothing more once it is recorded."""
+    # Whoever records the trial at the same time may delete them as they are read.
+    bodies = [bucket.find(key) for key in bucket.keys(keys.measurements(run_id, trial))]
+    results = [TestResult.model_validate_json(body) for body in bodies if body is not None]
     return {result.test: result for result in results}
 
 

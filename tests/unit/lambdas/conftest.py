@@ -16,26 +16,44 @@ RUN = "20261120T124455Z-abcdef"
 
 
 class FakeBucket:
-    """The results bucket as a dictionary."""
+    """The results bucket as a dictionary.
 
-    def __init__(self):
-        self.objects = {}
+    ``moment`` is called before each call and after each change: whoever calls may die there, or
+    be overtaken.
+    """
+
+    def __init__(self, objects=None):
+        self.objects = dict(objects or {})
+        self.moment = lambda: None
 
     def read(self, key):
+        self.moment()
         return self.objects[key]
 
+    def find(self, key):
+        self.moment()
+        return self.objects.get(key)
+
     def write(self, key, body):
+        self.moment()
         self.objects[key] = body
+        self.moment()
 
     def write_once(self, key, body):
-        return self.objects.setdefault(key, body) is body
+        self.moment()
+        written = self.objects.setdefault(key, body) is body
+        self.moment()
+        return written
 
     def keys(self, prefix):
+        self.moment()
         return iter(sorted(key for key in self.objects if key.startswith(prefix)))
 
     def delete(self, prefix):
         for key in list(self.keys(prefix)):
-            del self.objects[key]
+            self.moment()
+            self.objects.pop(key, None)
+        self.moment()
 
 
 class FakeLogQueries:
