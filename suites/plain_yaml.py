@@ -20,7 +20,8 @@ class _Loader(yaml.SafeLoader):
         mapping = super().construct_mapping(node, deep)
         names = [name.value for name, _ in node.value]
         if len(mapping) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            # Equal keys may be written in two ways: 1 and 0x1.
+            twice = next((name for name in names if names.count(name) > 1), names[-1])
             raise ConstructorError(None, None, f"{shown(twice)} stands twice", node.start_mark)
         return mapping
 

@@ -274,6 +274,7 @@ def test_any_value_in_a_suite_file_is_a_suite_or_refused(tmp_path, content):
         ROCKSDB.encode("utf-16"),
         ROCKSDB.encode() + b"\xff",
         b"\0",
+        b"{1: a, 0x1: b}",
         b"- a",
         b"a",
         b"[" * 10_000,
