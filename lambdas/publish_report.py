@@ -15,7 +15,6 @@ from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import packed_vega, page
 from lambdas.stored import read_exclusions, read_plan, read_trials
 from lambdas.summary import summarise
-from lambdas.systems import system
 from suites import keys
 
 
@@ -27,7 +26,7 @@ def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
     exclusions = read_exclusions(bucket, event.run_id)
     rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
-    said = report(MeasuredRun(plan, trials, rates, system(plan.suite.name), exclusions))
+    said = report(MeasuredRun(plan, trials, rates, exclusions))
     files = {
         "report.md": markdown(said),
         "report.html": page(said, packed_vega()),

@@ -57,8 +57,8 @@ def table(run: MeasuredRun) -> Table:
 def logs(run: MeasuredRun) -> Table:
     """Return the log stream of each task."""
     return Table(
-        caption=f"Log streams in the log group {run.system.log_group}",
-        columns=("Trial", "Version", "Test", "Task", "Log stream"),
+        caption="Where each task logged",
+        columns=("Trial", "Version", "Test", "Task", "Log group", "Log stream"),
         rows=tuple(
             Row(
                 (
@@ -66,7 +66,8 @@ def logs(run: MeasuredRun) -> Table:
                     trial.version,
                     result.test,
                     str(task.index),
-                    run.system.stream(task.task_id) if task.task_id else "never started",
+                    result.log_group or MISSING,
+                    (task.log_stream or MISSING) if task.task_id else "never started",
                 )
             )
             for trial in run.trials
