@@ -50,4 +50,4 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     yield Section("Trials", (trials.table(run),))
     yield Section("Time and cost", spent(run))
     yield Section("Set-up", setup(run))
-    yield Section("Logs", (trials.logs(run),))
+    yield Section("Logs", (trials.LOGS, trials.logs(run)))

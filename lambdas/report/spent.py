@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lambdas.cost import billed_seconds, insights_bytes, run_cost
 from lambdas.report.blocks import Block, Row, Table
-from lambdas.report.figures import MISSING, figure
+from lambdas.report.figures import MISSING
 from lambdas.report.measured import MeasuredRun
 from suites.prices import Prices
 
@@ -21,10 +21,10 @@ def _table(run: MeasuredRun) -> Table:
     said = [
         ("Duration [h:mm:ss]", _duration(run), ""),
         ("Task time", f"{run.task_seconds():,.1f} s", ""),
-        ("Task time that Fargate bills", f"{billed_seconds(run.trials):,} s", figure(tasks)),
+        ("Task time that Fargate bills", f"{billed_seconds(run.trials):,} s", _usd(tasks)),
         ("Log events scanned by queries", MISSING if scanned is None else f"{scanned:,} bytes",
-         figure(queries)),
-        ("Cost in all", "", figure(total)),
+         _usd(queries)),
+        ("Cost in all", "", _usd(total)),
     ]  # fmt: skip
     return Table(
         caption="Time and cost of the run",
@@ -32,6 +32,12 @@ def _table(run: MeasuredRun) -> Table:
         rows=tuple(map(Row, said)),
         numbers=frozenset({"Amount", "On AWS [USD]"}),
     )
+
+
+def _usd(amount: float | None) -> str:
+    if amount is None:
+        return MISSING
+    return "< 0.0001" if 0 < amount < 0.0001 else f"{amount:,.4f}"
 
 
 def _explanation(prices: Prices | None) -> str:

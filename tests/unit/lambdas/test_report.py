@@ -475,13 +475,22 @@ def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
     for what, amount, usd in [
         ("Duration \\[h:mm:ss\\]", "0:01:59", ""),
         ("Task time", "90.0 s", ""),
-        ("Task time that Fargate bills", "1,080 s", "0.03746"),
-        ("Log events scanned by queries", "36,000,000 bytes", "0.0001800"),
-        ("Cost in all", "", "0.03764"),
+        ("Task time that Fargate bills", "1,080 s", "0.0375"),
+        ("Log events scanned by queries", "36,000,000 bytes", "0.0002"),
+        ("Cost in all", "", "0.0376"),
     ]:
         assert row(text, what) == [what, amount, usd]
     assert "at the list prices of us-east-1 of 2026-06-17" in text
     assert "A run on one machine costs nothing: for it this is an estimate" in text
+
+
+def test_each_trial_has_the_time_from_its_first_tasks_to_its_last():
+    plan = planned(["9.8.4"], repetitions=1)
+
+    text = said(plan, measured(plan)).partition("## Trials")[2]
+
+    # Two tests of 5 s, the second 6 s after the first.
+    assert row(text, "1", "9.8.4", "1", "ok")[-3:] == ["10.0", "11.0", "2026-11-20 12:45:07"]
 
 
 def before_schema_2(plan, trials):
