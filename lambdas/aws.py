@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,15 @@ class QueryFailed(RuntimeError):
 
 class TooManyRows(RuntimeError):
     """A log query that may have more rows than one answer holds."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a log query gave."""
+
+    rows: list[dict[str, str]]
+    """Absent fields left out."""
+    bytes_scanned: int
 
 
 class Bucket:
@@ -87,8 +97,8 @@ class LogQueries:
     def __init__(self, client: CloudWatchLogsClient) -> None:
         self._client = client
 
-    def run(self, query: str, log_group: str, start: float, end: float) -> list[dict[str, str]]:
-        """Return the rows of a query over [start, end], epoch seconds; absent fields left out.
+    def run(self, query: str, log_group: str, start: float, end: float) -> Answer:
+        """Return the answer to a query over [start, end], epoch seconds.
 
         Raises
         ------
@@ -122,7 +132,7 @@ class LogQueries:
             raise TooManyRows(
                 f"the query over {log_group} has {MOST_ROWS} rows or more, so some may be missing"
             )
-        return rows
+        return Answer(rows, int(answer["statistics"]["bytesScanned"]))
 
 
 @lru_cache(maxsize=1)

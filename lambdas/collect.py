@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from lambdas import rates
 from lambdas.rates import MetricRows
@@ -19,12 +20,15 @@ def test_result(
     failure_rows: Sequence[Mapping[str, str]],
     streams: Mapping[str, str],
     *,
+    log_group: str,
+    insights_bytes: int,
     started_at: datetime,
     ended_at: datetime,
 ) -> TestResult:
     """Return the result of a test whose logs will not get any more complete.
 
-    ``streams`` gives the log stream of each task's id.
+    ``streams`` gives the log stream of each task's id; ``insights_bytes`` is what all queries over
+    them scanned [B].
     """
     failed = [
         _in_its_words(task, failure_rows, streams) for task in tasks if task.status == "failed"
@@ -35,17 +39,30 @@ def test_result(
         for metric in rows
     ]
     status, reason = _judged(failed, lacking, measured)
+    environments = rates.environments(environment_rows, streams.values())
     return TestResult(
         test=test.name,
         status=status,
         reason=reason,
         started_at=started_at,
         ended_at=ended_at,
-        tasks=tuple(tasks),
+        tasks=tuple(_placed(task, streams, environments) for task in tasks),
         rates=tuple(measured),
         samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
-        environments=tuple(rates.environments(environment_rows, set(streams.values()))),
+        environments=tuple(rates.different(environments.values())),
+        log_group=log_group,
+        insights_bytes=insights_bytes,
     )
+
+
+def _placed(
+    task: TaskResult, streams: Mapping[str, str], environments: Mapping[str, Mapping[str, Any]]
+) -> TaskResult:
+    """Return a task with where it logged and what it logged of its machine."""
+    stream = streams.get(task.task_id or "")
+    logged = environments.get(stream or "", {})
+    said = {name: str(logged[name]) for name in ("host", "cpu_model") if name in logged}
+    return task.model_copy(update={"log_stream": stream, **said})
 
 
 def _in_its_words(

@@ -15,7 +15,7 @@ from lambdas.observability import logger
 from lambdas.rates import MetricRows, missing
 from lambdas.results import TaskResult
 from lambdas.stored import read_plan
-from lambdas.systems import System, system
+from lambdas.systems import system
 from suites import keys
 from suites.model import Metric
 
@@ -34,6 +34,29 @@ class CollectRatesEvent(TrialEvent):
     ended_at: datetime
     now: datetime
     attempt: int
+    bytes_scanned: int
+    """By the queries of the attempts before this one."""
+
+
+class _Logs:
+    """The log queries of one attempt."""
+
+    def __init__(self, log_group: str, event: CollectRatesEvent) -> None:
+        self._log_group = log_group
+        self._start = (event.started_at - _CLOCK_MARGIN).timestamp()
+        self._end = (event.now + _CLOCK_MARGIN).timestamp()
+        self.bytes_scanned = event.bytes_scanned
+
+    def rows(self, query: str) -> list[dict[str, str]]:
+        """Return the rows of a query of ours."""
+        text = (QUERIES / f"{query}.cwli").read_text(encoding="utf-8")
+        answer = aws.log_queries().run(text, self._log_group, self._start, self._end)
+        self.bytes_scanned += answer.bytes_scanned
+        return answer.rows
+
+    def of(self, metric: Metric, streams: set[str]) -> MetricRows:
+        """Return what the two queries of a metric gave."""
+        return MetricRows(metric, self.rows(metric.query), self.rows(metric.samples), streams)
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -42,44 +65,39 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     """Return whether the test is complete, and its status or how long to wait for its logs [s]."""
     plan = read_plan(aws.bucket(), event.run_id)
     test, where = plan.suite.test(event.test), system(plan.suite.name)
+    logs = _Logs(where.log_group, event)
     streams = {task.task_id: where.stream(task.task_id) for task in event.tasks if task.task_id}
-    rows = [_metric_rows(metric, where, event, set(streams.values())) for metric in test.metrics]
+    rows = [logs.of(metric, set(streams.values())) for metric in test.metrics]
     waited = (event.now - event.ended_at).total_seconds()
     if missing(rows, event.tasks, streams, test.jobs) and waited < _deadline_seconds():
         wait = min(2**event.attempt, _LONGEST_WAIT_SECONDS)
-        return {"complete": False, "wait_seconds": wait, "status": None}
+        return _answer(logs, wait_seconds=wait)
+    environments = logs.rows("environment")
+    failures = logs.rows("failures") if any(task.status != "ok" for task in event.tasks) else []
     result = test_result(
         test,
         event.tasks,
         rows,
-        _rows("environment", where, event),
-        _failure_rows(where, event),
+        environments,
+        failures,
         streams,
+        log_group=where.log_group,
+        insights_bytes=logs.bytes_scanned,
         started_at=event.started_at,
         ended_at=event.ended_at,
     )
     key = keys.measured(event.run_id, event.trial, event.test)
     aws.bucket().write(key, result.model_dump_json().encode())
-    return {"complete": True, "wait_seconds": 0, "status": result.status}
+    return _answer(logs, status=result.status)
 
 
-def _failure_rows(where: System, event: CollectRatesEvent) -> list[dict[str, str]]:
-    if all(task.status == "ok" for task in event.tasks):
-        return []
-    return _rows("failures", where, event)
-
-
-def _metric_rows(
-    metric: Metric, where: System, event: CollectRatesEvent, streams: set[str]
-) -> MetricRows:
-    rates, samples = _rows(metric.query, where, event), _rows(metric.samples, where, event)
-    return MetricRows(metric, rates, samples, streams)
-
-
-def _rows(query: str, where: System, event: CollectRatesEvent) -> list[dict[str, str]]:
-    text = (QUERIES / f"{query}.cwli").read_text(encoding="utf-8")
-    start, end = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
-    return aws.log_queries().run(text, where.log_group, start.timestamp(), end.timestamp())
+def _answer(logs: _Logs, *, wait_seconds: int = 0, status: str | None = None) -> dict[str, Any]:
+    return {
+        "complete": status is not None,
+        "wait_seconds": wait_seconds,
+        "status": status,
+        "bytes_scanned": logs.bytes_scanned,
+    }
 
 
 def _deadline_seconds() -> float:

@@ -16,7 +16,6 @@ from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import packed_vega, page
 from lambdas.stored import StoredRun, fold
 from lambdas.summary import summarise
-from lambdas.systems import system
 from suites import keys
 
 
@@ -31,7 +30,7 @@ def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
 def _write(bucket: Bucket, run: StoredRun) -> dict[str, str]:
     suite = run.plan.suite.name
     rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
-    said = report(MeasuredRun(run.plan, run.trials, rates, system(suite), run.exclusions))
+    said = report(MeasuredRun(run.plan, run.trials, rates, run.exclusions))
     files = {
         "report.md": markdown(said),
         "report.html": page(said, packed_vega()),

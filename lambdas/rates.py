@@ -6,7 +6,7 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lambdas.results import Rate, Sample, TaskResult
@@ -65,6 +65,7 @@ def samples(rows: MetricRows) -> list[Sample]:
             value_text=row["rate"],
             value=_finite(row["rate"]),
             records=int(row["records"]) if "records" in row else None,
+            seconds=_finite(row["seconds"]) if "seconds" in row else None,
         )
         for row in rows.samples
     ]
@@ -106,13 +107,19 @@ def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
     )
 
 
-def environments(rows: Sequence[Row], streams: set[str]) -> list[dict[str, Any]]:
-    """Return what the tasks logged of their machine, each different one once."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        if row["@logStream"] in streams and "environment" in row:
-            logged = _environment(row["environment"])
-            found.setdefault(json.dumps(logged, sort_keys=True), logged)
+def environments(rows: Sequence[Row], streams: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return what the task of each log stream logged of its machine."""
+    own = set(streams)
+    return {
+        row["@logStream"]: _environment(row["environment"])
+        for row in rows
+        if row["@logStream"] in own and "environment" in row
+    }
+
+
+def different(logged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return each different environment once."""
+    found = {json.dumps(environment, sort_keys=True): environment for environment in logged}
     return [found[text] for text in sorted(found)]
 
 

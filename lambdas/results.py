@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Any, Literal
 
 from suites.model import Frozen
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
+# AWS Fargate pricing: billed by the second, from the image's pull to the task's end, and for a
+# minute at least.
+_LEAST_BILLED_SECONDS = 60
 
 
 class TaskResult(Frozen):
@@ -22,6 +26,17 @@ class TaskResult(Frozen):
     started_at: datetime | None = None
     """None if it never started. Step Functions gives times of tasks as epoch milliseconds."""
     stopped_at: datetime | None = None
+    pull_started_at: datetime | None = None
+    """None where no image is pulled."""
+    image_digest: str | None = None
+    """``sha256:…`` of what its container ran, as ECS gives it."""
+    zone: str | None = None
+    """Its availability zone; None where there are none."""
+    log_stream: str | None = None
+    host: str | None = None
+    """The machine's name, as the task logged it."""
+    cpu_model: str | None = None
+    """As the task logged it."""
 
     @property
     def task_id(self) -> str | None:
@@ -35,6 +50,15 @@ class TaskResult(Frozen):
             return 0.0
         return (self.stopped_at - self.started_at).total_seconds()
 
+    @property
+    def billed_seconds(self) -> int:
+        """What Fargate bills for it [s]; nothing if it never began."""
+        begun = self.pull_started_at or self.started_at
+        if begun is None or self.stopped_at is None:
+            return 0
+        seconds = (self.stopped_at - begun).total_seconds()
+        return max(_LEAST_BILLED_SECONDS, math.ceil(seconds))
+
 
 class Sample(Frozen):
     """One rate line of one task's log."""
@@ -47,6 +71,13 @@ class Sample(Frozen):
     value: float | None
     """In the metric's unit; None if what was logged is no finite number."""
     records: int | None
+    seconds: float | None = None
+    """How long the piece of work took [s], if its line says so."""
+
+    @property
+    def recomputed(self) -> float | None:
+        """Records over seconds [1/s]: less exact than the value if the line rounds its seconds."""
+        return self.records / self.seconds if self.records is not None and self.seconds else None
 
 
 class Rate(Frozen):
@@ -79,6 +110,10 @@ class TestResult(Frozen):
     samples: tuple[Sample, ...] = ()
     environments: tuple[dict[str, Any], ...] = ()
     """What the tasks said of the machine and packages they ran on, as they logged it."""
+    log_group: str | None = None
+    """Where the tasks logged; with their streams None if it was stored before these were kept."""
+    insights_bytes: int | None = None
+    """What the log queries scanned [B]."""
 
 
 class TrialResult(Frozen):

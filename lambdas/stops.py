@@ -48,6 +48,9 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
         reason=_sentence(index, words),
         started_at=task.get("StartedAt"),
         stopped_at=task.get("StoppedAt"),
+        pull_started_at=task.get("PullStartedAt"),
+        image_digest=_image_digest(task),
+        zone=task.get("AvailabilityZone"),
     )
 
 
@@ -59,11 +62,20 @@ def _described(cause: str) -> dict[str, Any] | None:
     return task if isinstance(task, dict) and "TaskArn" in task else None
 
 
+def _containers(task: dict[str, Any]) -> list[dict[str, Any]]:
+    containers: list[dict[str, Any]] = task.get("Containers", [])
+    return containers
+
+
+def _image_digest(task: dict[str, Any]) -> str | None:
+    """Return the image's digest; None if no image was pulled."""
+    return next((container.get("ImageDigest") for container in _containers(task)), None)
+
+
 def _container(task: dict[str, Any]) -> tuple[int | None, str]:
     """Return the exit code and reason of the first container that did not end well."""
     ended = [
-        (container.get("ExitCode"), container.get("Reason", ""))
-        for container in task.get("Containers", [])
+        (container.get("ExitCode"), container.get("Reason", "")) for container in _containers(task)
     ]
     return next((end for end in ended if end[0] != 0), (None, ""))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from lambdas.cost import insights_bytes, run_cost
 from lambdas.exclusions import NONE, Exclusions
 from lambdas.results import TestResult, TrialResult
 from suites.plan import Plan
@@ -55,6 +56,8 @@ def rate_rows(
                     "provenance": "measured",
                     "source": None,
                     "schema": SCHEMA,
+                    "warm_up": False,
+                    "image_digest": _joined(task.image_digest for task in result.tasks),
                 }
 
 
@@ -81,6 +84,10 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
                     "stop_category": task.stop_category,
                     "excluded": exclusions.reason(trial.trial) is not None,
                     "schema": SCHEMA,
+                    "recomputed": sample.recomputed,
+                    "host": task.host,
+                    "cpu_model": task.cpu_model,
+                    "zone": task.zone,
                 }
 
 
@@ -88,7 +95,7 @@ def run_row(
     plan: Plan, trials: list[TrialResult], status: str, reason: str, ended: datetime
 ) -> Row:
     """Return the row of ``runs``."""
-    request = plan.request
+    request, cost = plan.request, run_cost(plan, trials)
     return {
         "run_id": plan.run_id,
         "status": status,
@@ -112,6 +119,10 @@ def run_row(
         "execution_arn": plan.execution_arn,
         "suite_digest": plan.suite_digest,
         "schema": SCHEMA,
+        "cost_usd": cost.total if cost else None,
+        "insights_bytes": insights_bytes(trials),
+        "athena_bytes": None,
+        "tidemark_version": plan.tidemark_version,
     }
 
 
@@ -143,14 +154,14 @@ def _environment(result: TestResult) -> Row:
     text = json.dumps(result.environments, sort_keys=True)
     return {
         "environment": hashlib.sha256(text.encode()).hexdigest() if result.environments else None,
-        "cpu_model": _named(result, "cpu_model"),
-        "arch": _named(result, "arch"),
+        "cpu_model": _joined(seen.get("cpu_model") for seen in result.environments),
+        "arch": _joined(seen.get("arch") for seen in result.environments),
     }
 
 
-def _named(result: TestResult, name: str) -> str | None:
-    names = {str(seen[name]) for seen in result.environments if name in seen}
-    return " + ".join(sorted(names)) or None
+def _joined(names: Iterable[object]) -> str | None:
+    """Return each different name once; None if none is known."""
+    return " + ".join(sorted({str(name) for name in names if name is not None})) or None
 
 
 def _time(moment: datetime | None) -> str | None:

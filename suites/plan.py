@@ -8,7 +8,9 @@ import random
 from collections.abc import Sequence
 from datetime import datetime
 
+from suites import __version__
 from suites.model import MOST_TASKS, Frozen, Suite
+from suites.prices import LIST_PRICES, Prices
 from suites.request import Settled
 
 # What a test costs beside its work: environment, generation and checking of records, transfer [s].
@@ -35,6 +37,10 @@ class Plan(Frozen):
     suite_digest: str
     seed: int
     trials: tuple[PlannedTrial, ...]
+    tidemark_version: str | None = None
+    """That which made the plan; None if it did not say."""
+    prices: Prices | None = None
+    """Those of its time; None if it did not say."""
 
 
 def run_id(execution_name: str, given: object, started_at: datetime) -> str:
@@ -65,6 +71,8 @@ def make_plan(
         suite_digest=hashlib.sha256(canonical).hexdigest(),
         seed=seed,
         trials=_trials(request, suite, random.Random(seed)),  # noqa: S311 (order, no secret)
+        tidemark_version=__version__,
+        prices=LIST_PRICES,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SCHEMA = 1
+SCHEMA = 2
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
 
 _TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
@@ -38,6 +38,11 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "suite_digest": "string",
         "task_seconds": "double",  # [s]
         "schema": "int",
+        # Since 2.
+        "cost_usd": "double",  # of the recorded tasks and log queries, on AWS [USD]
+        "insights_bytes": "bigint",  # scanned by the log queries [B]
+        "athena_bytes": "bigint",  # scanned by Athena [B]; nobody writes it yet
+        "tidemark_version": "string",
     },
     # Key: run_id, trial, test, metric, statistic, labels.
     "rates": {
@@ -73,6 +78,9 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "provenance": "string",  # measured | imported
         "source": "string",  # of what was imported
         "schema": "int",
+        # Since 2.
+        "warm_up": "boolean",
+        "image_digest": "string",
     },
     # One row a sample. Key: run_id, trial, test, metric, labels, log_stream, logged_at, line.
     "task_rates": {
@@ -95,6 +103,11 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "stop_category": "string",
         "excluded": "boolean",
         "schema": "int",
+        # Since 2.
+        "recomputed": "double",  # records over the job's own seconds, where its line has them [1/s]
+        "host": "string",
+        "cpu_model": "string",
+        "zone": "string",
     },
     # Key: run_id, test, metric, statistic, labels, version, baseline. Nobody writes it yet.
     "verdicts": {

@@ -9,6 +9,7 @@ from lambdas.report.blocks import Block, Bullets, Report, Section
 from lambdas.report.machines import differences
 from lambdas.report.measured import MeasuredRun
 from lambdas.report.setup import setup
+from lambdas.report.spent import spent
 from suites.versions import version_order
 
 
@@ -47,5 +48,6 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
         yield Section("What failed or is left out", (troubles,))
     yield from comparison.sections(run)
     yield Section("Trials", (trials.table(run),))
+    yield Section("Time and cost", spent(run))
     yield Section("Set-up", setup(run))
-    yield Section("Logs", (trials.logs(run),))
+    yield Section("Logs", (trials.LOGS, trials.logs(run)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lambdas.report.blocks import Row, Table
-from lambdas.report.figures import ranges
+from lambdas.report.figures import MISSING, ranges
 from lambdas.results import TrialResult
 
 Environment = Mapping[str, Any]
@@ -15,6 +15,7 @@ Environment = Mapping[str, Any]
 # What a task logs beside its machine: what a version is, and the machine's name.
 _OF_VERSION = ("version", "engine_version", "package", "package_digest")
 _HOST = "host"
+_IMAGE = "image_digest"
 
 
 def machines(trials: Iterable[TrialResult]) -> Table | str:
@@ -50,11 +51,18 @@ def digests(trials: Iterable[TrialResult], version: str) -> str:
     return " and ".join(sorted(found)) or "not logged"
 
 
+def images(trials: Iterable[TrialResult], version: str) -> str:
+    """Return the digests of the images that the tasks of a version ran."""
+    found = {image[_IMAGE] for trial, image in _pulled(trials) if trial.version == version}
+    return " and ".join(sorted(found)) or MISSING
+
+
 def differences(trials: Sequence[TrialResult]) -> list[str]:
     """Return a sentence for each thing that was not the same for all trials.
 
-    Of what belongs to a version, such as its package's digest, only a difference between trials
-    of one version is one. The names of the hosts are left out: each task may get its own.
+    Of what belongs to a version, such as the digest of its package or image, only a difference
+    between trials of one version is one. The names of the hosts are left out: each task may get
+    its own.
     """
     logged = list(_logged(trials))
     versions = sorted({trial.version for trial in trials})
@@ -63,6 +71,8 @@ def differences(trials: Sequence[TrialResult]) -> list[str]:
     for version in versions:
         own = [(trial, environment) for trial, environment in logged if trial.version == version]
         found += [_difference(key, f"trials of {version}", own) for key in _OF_VERSION]
+        images = [(trial, image) for trial, image in _pulled(trials) if trial.version == version]
+        found.append(_difference(_IMAGE, f"trials of {version}", images))
     return [sentence for sentence in found if sentence]
 
 
@@ -82,6 +92,14 @@ def _logged(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Enviro
         for result in trial.tests:
             for environment in result.environments:
                 yield trial, environment
+
+
+def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mapping[str, str]]]:
+    for trial in trials:
+        for result in trial.tests:
+            for task in result.tasks:
+                if task.image_digest:
+                    yield trial, {_IMAGE: task.image_digest}
 
 
 def _machine_keys(environment: Environment) -> list[str]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from lambdas.exclusions import Exclusions
 from lambdas.results import Rate, Sample, TestResult, TrialResult
 from lambdas.summary import VersionRate
-from lambdas.systems import System
 from suites.model import Metric, Test
 from suites.plan import Plan, PlannedTrial
 
@@ -34,12 +33,11 @@ class Measurement:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A run: its plan, the trials recorded so far, and the rates they gave."""
+    """A run as it is stored: its plan, the trials recorded so far, and the rates they gave."""
 
     plan: Plan
     trials: Sequence[TrialResult]
     rates: Sequence[VersionRate]
-    system: System
     exclusions: Exclusions
 
     def measurements(self, test: Test, metric: Metric) -> Iterator[Measurement]:

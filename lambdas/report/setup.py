@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lambdas.report.blocks import Block, Row, Table
 from lambdas.report.figures import MISSING, moment
-from lambdas.report.machines import digests, machines
+from lambdas.report.machines import digests, images, machines
 from lambdas.report.measured import MeasuredRun
 from suites.model import Task
 from suites.versions import version_order
@@ -29,12 +29,11 @@ def _table(run: MeasuredRun) -> Table:
         "Started by": request.trigger,
         "Started [UTC]": moment(plan.started_at),
         "Measured until [UTC]": moment(run.ended_at()),
-        "Duration [h:mm:ss]": _duration(run),
-        "Task time": f"{run.task_seconds():,.1f} s in all",
         "Seed of the order": str(plan.seed),
         "Run": plan.run_id,
         "Execution": plan.execution_arn,
         "Suite digest": plan.suite_digest,
+        "Tidemark": plan.tidemark_version or MISSING,
     }
     return Table(
         caption="Set-up of the run",
@@ -47,9 +46,16 @@ def _versions(run: MeasuredRun) -> Table:
     plan = run.plan
     return Table(
         caption="Versions and the packages that carry them",
-        columns=("Version", "Package", "Package digest"),
+        columns=("Version", "Package", "Package digest", "Image digest"),
         rows=tuple(
-            Row((version, plan.suite.requirement(version), digests(run.trials, version)))
+            Row(
+                (
+                    version,
+                    plan.suite.requirement(version),
+                    digests(run.trials, version),
+                    images(run.trials, version),
+                )
+            )
             for version in sorted(plan.request.versions, key=version_order)
         ),
     )
@@ -57,8 +63,3 @@ def _versions(run: MeasuredRun) -> Table:
 
 def _size(task: Task) -> str:
     return f"{task.cpu / 1024:g} vCPU, {task.memory / 1024:g} GiB memory, {task.storage} GiB disk"
-
-
-def _duration(run: MeasuredRun) -> str:
-    ended = run.ended_at()
-    return str(ended - run.plan.started_at).partition(".")[0] if ended else MISSING

@@ -10,6 +10,11 @@ from lambdas.report.measured import MeasuredRun
 from lambdas.results import TrialResult
 from suites.plan import PlannedTrial
 
+LOGS = (
+    "On AWS these are in the CloudWatch console under Log groups, for as long as logs are kept; on "
+    "one machine tidemark query FILE --log-group GROUP reads them."
+)
+
 
 def count(run: MeasuredRun) -> str:
     """Return in one sentence how many trials gave their rates."""
@@ -47,18 +52,19 @@ def table(run: MeasuredRun) -> Table:
             "Status",
             *rates,
             "Task seconds",
+            "Took [s]",
             "Started [UTC]",
         ),
         rows=tuple(_row(run, trial, recorded.get(trial.trial)) for trial in run.plan.trials),
-        numbers=frozenset({*rates, "Repetition", "Task seconds"}),
+        numbers=frozenset({*rates, "Repetition", "Task seconds", "Took [s]"}),
     )
 
 
 def logs(run: MeasuredRun) -> Table:
     """Return the log stream of each task."""
     return Table(
-        caption=f"Log streams in the log group {run.system.log_group}",
-        columns=("Trial", "Version", "Test", "Task", "Log stream"),
+        caption="Where each task logged",
+        columns=("Trial", "Version", "Test", "Task", "Log group", "Log stream"),
         rows=tuple(
             Row(
                 (
@@ -66,7 +72,8 @@ def logs(run: MeasuredRun) -> Table:
                     trial.version,
                     result.test,
                     str(task.index),
-                    run.system.stream(task.task_id) if task.task_id else "never started",
+                    result.log_group or MISSING,
+                    (task.log_stream or MISSING) if task.task_id else "never started",
                 )
             )
             for trial in run.trials
@@ -92,12 +99,15 @@ def _troubles(run: MeasuredRun) -> Iterator[str]:
 
 def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> Row:
     if trial is None:
-        status, rates, seconds, started = "not recorded", {}, MISSING, MISSING
+        status, rates, seconds, took, started = "not recorded", {}, MISSING, MISSING, MISSING
     else:
         status = _status(run, trial)
         rates = {rate.metric: rate.value for test in trial.tests for rate in test.rates}
         seconds = f"{run.task_seconds(trial):,.1f}"
-        started = moment(min((t.started_at for t in trial.tests if t.started_at), default=None))
+        first = min((t.started_at for t in trial.tests if t.started_at), default=None)
+        last = max((t.ended_at for t in trial.tests if t.ended_at), default=None)
+        took = f"{(last - first).total_seconds():,.1f}" if first and last else MISSING
+        started = moment(first)
     return Row(
         (
             str(planned.trial),
@@ -110,6 +120,7 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
                 for metric in test.metrics
             ),
             seconds,
+            took,
             started,
         ),
         struck=trial is not None and run.is_excluded(trial),

@@ -20,6 +20,7 @@ from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
 from local.cloud.processes import clean_environment
+from local.cloud.sources import digest, source_files
 from suites.model import WORKLOAD_LABEL
 
 STOP_TIMEOUT_SECONDS = 30  # ECS's own, between SIGTERM and SIGKILL
@@ -41,6 +42,8 @@ class Container:
 
     name: str
     image: str
+    image_digest: str
+    """Of the workload's folder as it is now, since that is what runs."""
     command: tuple[str, ...]
     directory: Path
     environment: Mapping[str, str]
@@ -79,14 +82,16 @@ def container_of(
             f"Container {name} has no entryPoint; no image is run here that would give it one."
         )
     options = _log_options(name, described.get("logConfiguration", {}))
+    folder = _workload_folder(name, described.get("dockerLabels", {}), workloads)
     return Container(
         name=name,
         image=described["image"],
+        image_digest=f"sha256:{digest(source_files(folder), folder)}",
         command=(
             *_with_this_python(entry_point),
             *override.get("command", described.get("command", [])),
         ),
-        directory=_workload_folder(name, described.get("dockerLabels", {}), workloads),
+        directory=folder,
         environment={
             **clean_environment(),
             **{name: value for name, value in os.environ.items() if _HOST_SETTINGS.match(name)},

@@ -10,13 +10,15 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from botocore.exceptions import ClientError
 
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.sources import digest, source_files
 from suites.files import ROOT
 
 _SOURCES = ("cdk", "lambdas", "queries", "suites", "workloads", "cdk.json", "requirements.txt")
@@ -77,18 +79,9 @@ def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
 
 
 def _digest() -> str:
-    digest = hashlib.sha256(sys.version.encode())
-    for path in _source_files():
-        digest.update(f"{path.relative_to(ROOT)}\0".encode())
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
-
-
-def _source_files() -> Iterator[Path]:
-    for source in _SOURCES:
-        path = ROOT / source
-        files = [path] if path.is_file() else sorted(path.rglob("*"))
-        yield from (file for file in files if file.is_file() and "__pycache__" not in file.parts)
+    sources = chain.from_iterable(source_files(ROOT / source) for source in _SOURCES)
+    text = f"{sys.version} {digest(sources, ROOT)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _run_app(outdir: Path) -> None:

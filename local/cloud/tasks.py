@@ -118,7 +118,7 @@ class Task:
         with self._lock:
             self._process = process
             self._task |= {"lastStatus": "RUNNING", "startedAt": datetime.now(UTC)}
-            self._contained["lastStatus"] = "RUNNING"
+            self._contained |= {"lastStatus": "RUNNING", "imageDigest": container.image_digest}
         process.done.add_done_callback(self._end)
 
     def stop(self, reason: str) -> None:

@@ -2,12 +2,16 @@
 
 import gzip
 import json
+import re
+import socket
 import subprocess
 
 import pytest
 
 from local.cloud.deployment import created_resources, synthesise
 from local.logs.store import LogStore
+from suites import __version__
+from suites.prices import LIST_PRICES
 
 LOG_GROUP = "/Tidemark/rocksdb"
 
@@ -45,6 +49,18 @@ def test_every_trial_gives_a_rate_for_every_metric(deployed, measured):
     assert all(row["samples"] == row["expected"] for row in found)
     assert {row["version"] for row in found} == {"9.0.0", "9.8.4"}
     assert all(row["cpu_model"] and row["environment"] for row in found)
+    # One machine has no image: it is the workload's folder that has the digest.
+    (digest,) = {row["image_digest"] for row in found}
+    assert re.fullmatch("sha256:[0-9a-f]{64}", digest)
+
+
+def test_every_sample_tells_the_machine_of_its_own_task(deployed, measured):
+    found = rows(deployed, measured, "task_rates")
+
+    assert {row["host"] for row in found} == {socket.gethostname()}
+    assert all(row["cpu_model"] for row in found)
+    # Ingest's lines tell their seconds, to a tenth; compaction's do not.
+    assert {row["metric"] for row in found if row["recomputed"]} <= {"ingest_rate"}
 
 
 @pytest.mark.parametrize(
@@ -100,6 +116,26 @@ def test_the_outcome_is_recorded(deployed, measured):
 
     assert (row["status"], row["trials_done"], row["note"]) == ("complete", 2, "a note")
     assert row["task_seconds"] > 0
+    assert row["tidemark_version"] == __version__
+
+
+def test_a_run_costs_what_aws_would_bill_for_its_tasks_and_queries(deployed, measured):
+    (row,) = rows(deployed, measured, "runs")
+    plan = deployed.client.results.plan(measured.run_id)
+    tasks = [
+        task
+        for trial in deployed.client.results.trials(measured.run_id)
+        for test in trial["tests"]
+        for task in test["tasks"]
+    ]
+
+    # All tasks are over within the minute that Fargate bills at least.
+    assert len(tasks) == 2 * 2 * 2
+    assert row["cost_usd"] == pytest.approx(
+        LIST_PRICES.of_tasks(plan.suite.task, 60 * len(tasks))
+        + LIST_PRICES.of_queries(row["insights_bytes"])
+    )
+    assert row["insights_bytes"] > 0
 
 
 def test_the_rates_are_cloudwatch_metrics_by_suite_test_and_version(deployed, measured):

@@ -7,6 +7,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.workflow import FUNCTIONS, module_of
+from suites.prices import LIST_PRICES
 
 
 def actions(statement):
@@ -128,6 +129,15 @@ def test_a_function_times_out_before_its_state_does(template):
         for name, state in states_of(definition):
             if state.get("Resource", "").endswith("lambda:invoke"):
                 assert limits[f"lambdas.{module_of(name)}.handler"] < state["TimeoutSeconds"]
+
+
+def test_tasks_run_on_what_their_prices_are_for(template):
+    platform = {
+        "CpuArchitecture": LIST_PRICES.architecture,
+        "OperatingSystemFamily": "LINUX",
+    }
+    for task in template.find_resources("AWS::ECS::TaskDefinition").values():
+        assert task["Properties"]["RuntimePlatform"] == platform
 
 
 def test_tasks_run_on_fargate_as_the_suite_says_and_log_by_stream_prefix(template):

@@ -174,6 +174,26 @@ def test_a_task_is_described_with_all_that_a_reader_of_its_end_needs(define, run
     assert container["taskArn"] == arn
 
 
+def test_a_containers_image_digest_is_that_of_what_its_workload_holds(
+    define, run, ended, workloads
+):
+    def digest():
+        (container,) = ended(run())["containers"]
+        return container["imageDigest"]
+
+    define("pass")
+    (workloads / "load" / "main.py").write_text("one")
+    first = digest()
+    (workloads / "load" / "__pycache__").mkdir()
+    (workloads / "load" / "__pycache__" / "main.pyc").write_text("compiled")
+    compiled = digest()
+    (workloads / "load" / "main.py").write_text("two")
+
+    assert re.fullmatch("sha256:[0-9a-f]{64}", first)
+    assert compiled == first
+    assert digest() != first
+
+
 def test_a_task_that_a_signal_ended_has_128_and_the_signal_as_exit_code(define, run, ended):
     define("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert ended(run())["containers"][0]["exitCode"] == 137

@@ -90,9 +90,18 @@ def test_ingest_samples_gives_each_line_with_its_records_in_order_of_time(logs):
         "@logStream": "a",
         "rate": "100.0",
         "records": "1000",
+        "seconds": "2.1",
         "@ptr": logs.ask("ingest_samples")[0]["@ptr"],
     }
     assert [row["rate"] for row in logs.ask("ingest_samples")] == ["100.0", "∞"]
+
+
+def test_ingest_samples_gives_records_without_seconds_where_a_line_has_none(logs):
+    logs.add("a", "[main] rocksdb.Ingest INFO  - Wrote 7 rows to S3 at 3.5 per second")
+
+    (row,) = logs.ask("ingest_samples")
+
+    assert (row["records"], row.get("seconds")) == ("7", None)
 
 
 def test_compaction_samples_gives_each_job(logs):

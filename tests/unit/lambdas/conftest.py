@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lambdas import aws
+from lambdas.aws import Answer
 from suites import files
 from suites.files import read_suites
 from suites.plan import make_plan
@@ -62,11 +63,12 @@ class FakeLogQueries:
     def __init__(self):
         self.answers = {}
         self.asked = []
+        self.scanned = 1000
 
     def run(self, query, log_group, start, end):
         self.asked.append((query, log_group, start, end))
         name = next(name for name in self.answers if name in query)
-        return self.answers[name]
+        return Answer(self.answers[name], self.scanned)
 
 
 @dataclass

@@ -42,7 +42,14 @@ def tasks(*statuses):
     ]
 
 
-def collect(world, test="ingest", statuses=("ok", "ok"), now="2026-11-20T12:46:00.000Z", attempt=1):
+def collect(
+    world,
+    test="ingest",
+    statuses=("ok", "ok"),
+    now="2026-11-20T12:46:00.000Z",
+    attempt=1,
+    bytes_scanned=0,
+):
     return world.call(
         collect_rates,
         {
@@ -53,6 +60,7 @@ def collect(world, test="ingest", statuses=("ok", "ok"), now="2026-11-20T12:46:0
             "ended_at": "2026-11-20T12:46:00.000Z",
             "now": now,
             "attempt": attempt,
+            "bytes_scanned": bytes_scanned,
         },
     )
 
@@ -101,6 +109,7 @@ def measure(world, trial=1):
                 "ended_at": "2026-11-20T12:46:00.000Z",
                 "now": "2026-11-20T12:46:00.000Z",
                 "attempt": 1,
+                "bytes_scanned": 0,
             },
         )
         assert answer["status"] == "ok"
@@ -206,13 +215,39 @@ def test_classify_stop_takes_a_cause_that_is_no_json(world):
 def test_collect_rates_reads_the_trials_own_streams_over_its_own_window(world):
     log(world)
 
-    assert collect(world) == {"complete": True, "wait_seconds": 0, "status": "ok"}
+    answer = collect(world)
+
+    assert answer == {"complete": True, "wait_seconds": 0, "status": "ok", "bytes_scanned": 3000}
     stored = world.json(f"work/{RUN}/001/measured/ingest.json")
     assert stored["rates"][0]["value"] == 150.0
     assert stored["environments"] == [{"cpu_model": "Epyc", "arch": "x86_64"}]
     _, group, start, end = world.logs.asked[0]
     assert group == "/Tidemark/rocksdb"
     assert end - start == pytest.approx(60 + 120)
+
+
+def test_collect_rates_keeps_where_each_task_logged_and_on_what_it_ran(world):
+    log(world)
+
+    collect(world)
+
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["log_group"] == "/Tidemark/rocksdb"
+    assert [(t["log_stream"], t["cpu_model"], t["host"]) for t in stored["tasks"]] == [
+        ("rocksdb/rocksdb/t0", "Epyc", None),
+        ("rocksdb/rocksdb/t1", "Epyc", None),
+    ]
+
+
+def test_what_the_queries_of_every_attempt_scanned_is_counted(world):
+    log(world, rates=("100.0",))
+    late = collect(world)
+    log(world)
+
+    collect(world, attempt=2, bytes_scanned=late["bytes_scanned"])
+
+    assert late["bytes_scanned"] == 2000
+    assert world.json(f"work/{RUN}/001/measured/ingest.json")["insights_bytes"] == 5000
 
 
 def test_collect_rates_waits_longer_and_longer_for_logs_that_are_late(world):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from lambdas.rates import MetricRows, environments, missing, rate, samples
+from lambdas.rates import MetricRows, different, environments, missing, rate, samples
 from lambdas.results import TaskResult
 from suites.files import read_suites
 
@@ -119,9 +119,13 @@ def test_a_failed_task_is_not_waited_for():
 def test_environments_that_differ_are_all_kept_and_equal_ones_once():
     logged = [
         {"@logStream": STREAMS["t0"], "environment": '{"cpu": "A", "arch": "x"}'},
-        {"@logStream": STREAMS["t1"], "environment": '{"arch": "x", "cpu": "A"}'},
+        {"@logStream": "t2", "environment": '{"arch": "x", "cpu": "A"}'},
         {"@logStream": STREAMS["t1"], "environment": '{"cpu": "B"}'},
         {"@logStream": "other", "environment": '{"cpu": "C"}'},
     ]
 
-    assert environments(logged, set(STREAMS.values())) == [{"cpu": "A", "arch": "x"}, {"cpu": "B"}]
+    found = environments(logged, {*STREAMS.values(), "t2"})
+
+    assert found[STREAMS["t1"]] == {"cpu": "B"}
+
+    assert different(found.values()) == [{"cpu": "A", "arch": "x"}, {"cpu": "B"}]

@@ -22,18 +22,11 @@ from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import page
 from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
 from lambdas.summary import summarise
-from lambdas.systems import System
 from suites.files import read_suites
 from suites.plan import make_plan
 from suites.request import settle
 
 STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
-SYSTEM = System(
-    task_definition="arn:task:7",
-    container="rocksdb",
-    log_group="/Tidemark/rocksdb",
-    stream_prefix="rocksdb",
-)
 ENVIRONMENT = {
     "arch": "x86_64", "cores": 2, "cpu_model": "AMD EPYC 7R13", "host": "ip-10-0-0-7",
     "kernel": "6.1.0", "memory": 8 * 2**30, "package": "rocksdict", "package_digest": "ab12",
@@ -66,6 +59,8 @@ def measured_test(plan, trial, test, numbers, environment):
             exit_code=0,
             started_at=started,
             stopped_at=started + timedelta(seconds=5),
+            image_digest="sha256:cd34",
+            log_stream=f"rocksdb/rocksdb/{trial.trial:03d}{test.name}{n}",
         )
         for n in range(plan.request.tasks)
     )
@@ -73,7 +68,7 @@ def measured_test(plan, trial, test, numbers, environment):
     samples = tuple(
         Sample(
             metric=metric.name,
-            log_stream=SYSTEM.stream(task.task_id),
+            log_stream=task.log_stream,
             logged_at=f"{started:%Y-%m-%d %H:%M:%S}.000",
             job=None,
             value_text=str(value),
@@ -94,6 +89,7 @@ def measured_test(plan, trial, test, numbers, environment):
     return TestResult(
         test=test.name, status="ok", started_at=started, ended_at=started + timedelta(seconds=5),
         tasks=tasks, rates=(rate,), samples=samples, environments=(environment,),
+        log_group="/Tidemark/rocksdb", insights_bytes=2_000_000,
     )  # fmt: skip
 
 
@@ -129,7 +125,7 @@ def left_out(trial, reason):
 
 def reported(plan, trials, exclusions=NONE):
     rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
-    return report(MeasuredRun(plan, trials, rates, SYSTEM, exclusions))
+    return report(MeasuredRun(plan, trials, rates, exclusions))
 
 
 def said(plan, trials, exclusions=NONE):
@@ -389,7 +385,7 @@ def test_hosts_may_differ_and_packages_may_differ_between_versions():
     assert "did not run alike" not in text
     assert row(text, "hosts") == ["hosts", "2"]
     assert row(text, "9.0.0", "rocksdict==0.3.23") == [
-        "9.0.0", "rocksdict==0.3.23", "digest 9.0.0",
+        "9.0.0", "rocksdict==0.3.23", "digest 9.0.0", "sha256:cd34",
     ]  # fmt: skip
 
 
@@ -400,6 +396,21 @@ def test_a_package_that_changed_between_trials_of_one_version_is_named():
     assert (
         "- package_digest was not the same for all trials of 9.8.4: d1 in trial 1; d2 in trial 2.\n"
     ) in said(plan, trials)
+
+
+def test_an_image_that_changed_between_trials_of_one_version_is_named():
+    plan = planned(["9.8.4"], repetitions=2)
+    first, second = measured(plan)
+    ingest, compaction = second.tests
+    pushed = ingest.tasks[0].model_copy(update={"image_digest": "sha256:ef56"})
+    tests = (ingest.model_copy(update={"tasks": (pushed,)}), compaction)
+
+    text = said(plan, [first, second.model_copy(update={"tests": tests})])
+
+    assert (
+        "image_digest was not the same for all trials of 9.8.4: "
+        "sha256:cd34 in trial 1–2; sha256:ef56 in trial 2."
+    ) in text
 
 
 def test_a_trial_that_was_planned_and_is_not_recorded_is_said():
@@ -444,14 +455,78 @@ def test_the_set_up_says_what_why_when_and_how_it_was_measured():
         "Note": "does 9.8 ingest faster?",
         "Started \\[UTC\\]": "2026-11-20 12:44:55",
         "Measured until \\[UTC\\]": "2026-11-20 12:46:54",
-        "Duration \\[h:mm:ss\\]": "0:01:59",
-        "Task time": "90.0 s in all",
         "Seed of the order": str(plan.seed),
         "Run": plan.run_id,
         "Execution": plan.execution_arn,
         "Suite digest": plan.suite_digest,
+        "Tidemark": plan.tidemark_version,
     }.items():
         assert row(text, what) == [what, value]
+    assert row(text, "9.8.4", "rocksdict==0.3.29") == [
+        "9.8.4", "rocksdict==0.3.29", "ab12", "sha256:cd34",
+    ]  # fmt: skip
+
+
+def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
+    plan = planned()
+    text = said(plan, measured(plan))
+
+    # 18 tasks of 5 s, each billed for a minute: 1080 s at 0.12485 USD an hour; 36 MB scanned.
+    for what, amount, usd in [
+        ("Duration \\[h:mm:ss\\]", "0:01:59", ""),
+        ("Task time", "90.0 s", ""),
+        ("Task time that Fargate bills", "1,080 s", "0.0375"),
+        ("Log events scanned by queries", "36,000,000 bytes", "0.0002"),
+        ("Cost in all", "", "0.0376"),
+    ]:
+        assert row(text, what) == [what, amount, usd]
+    assert "at the list prices of us-east-1 of 2026-06-17" in text
+    assert "A run on one machine costs nothing: for it this is an estimate" in text
+
+
+def test_each_trial_has_the_time_from_its_first_tasks_to_its_last():
+    plan = planned(["9.8.4"], repetitions=1)
+
+    text = said(plan, measured(plan)).partition("## Trials")[2]
+
+    # Two tests of 5 s, the second 6 s after the first.
+    assert row(text, "1", "9.8.4", "1", "ok")[-3:] == ["10.0", "11.0", "2026-11-20 12:45:07"]
+
+
+def before_schema_2(plan, trials):
+    """Return a run without what is kept of it since."""
+    old = plan.model_copy(update={"prices": None, "tidemark_version": None})
+    tests = [
+        result.model_copy(
+            update={
+                "log_group": None,
+                "insights_bytes": None,
+                "tasks": tuple(
+                    task.model_copy(update={"image_digest": None, "log_stream": None})
+                    for task in result.tasks
+                ),
+            }
+        )
+        for trial in trials
+        for result in trial.tests
+    ]
+    pairs = zip(tests[::2], tests[1::2], strict=True)
+    return old, [
+        trial.model_copy(update={"tests": pair}) for trial, pair in zip(trials, pairs, strict=True)
+    ]
+
+
+def test_what_an_old_run_did_not_keep_is_said_to_be_missing():
+    plan = planned(["9.8.4"], repetitions=1)
+
+    text = said(*before_schema_2(plan, measured(plan)))
+
+    assert row(text, "Cost in all")[-1] == "missing"
+    assert row(text, "Log events scanned by queries")[1:] == ["missing", "missing"]
+    assert row(text, "Tidemark")[-1] == "missing"
+    assert row(text, "9.8.4", "rocksdict==0.3.29")[-1] == "missing"
+    assert row(text, "1", "9.8.4", "ingest", "0")[-2:] == ["missing", "missing"]
+    assert "The run was planned without prices, so its cost is missing." in text
 
 
 def test_each_task_has_its_log_stream():
@@ -459,8 +534,9 @@ def test_each_task_has_its_log_stream():
 
     text = said(plan, measured(plan))
 
-    assert "**Log streams in the log group /Tidemark/rocksdb**" in text
-    assert row(text, "1", "9.8.4", "compaction", "1")[-1] == "rocksdb/rocksdb/001compaction1"
+    assert row(text, "1", "9.8.4", "compaction", "1")[-2:] == [
+        "/Tidemark/rocksdb", "rocksdb/rocksdb/001compaction1",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -597,5 +673,7 @@ def test_publish_report_writes_the_same_files_again(world, plan, monkeypatch):
     }
     assert before[keys["report.md"]].startswith(b"# RocksDB: run ")
     assert before[keys["report.html"]].startswith(b"<!DOCTYPE html>")
+    # Nor does it matter what the stack is called now.
+    monkeypatch.setenv("SYSTEMS", "{}")
     assert world.call(publish_report, {"run_id": plan.run_id}) == keys
     assert world.bucket.objects == before

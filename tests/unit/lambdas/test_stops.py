@@ -64,6 +64,19 @@ def test_a_stopped_task_is_classified_from_its_description(cause, category, word
     assert task.seconds == 1.5
 
 
+def test_a_stopped_task_keeps_its_image_its_zone_and_the_start_of_its_pull():
+    described = json.loads(stopped(1)) | {
+        "AvailabilityZone": "eu-west-2a",
+        "PullStartedAt": 1593617140936,
+    }
+    described["Containers"][0]["ImageDigest"] = "sha256:ab12"
+
+    task = classify(0, "States.TaskFailed", json.dumps(described))
+
+    assert (task.image_digest, task.zone) == ("sha256:ab12", "eu-west-2a")
+    assert (task.stopped_at - task.pull_started_at).total_seconds() == 5.0
+
+
 def test_a_task_without_exit_code_is_a_failure():
     assert classify(0, "States.TaskFailed", stopped(None)).status == "failed"
 

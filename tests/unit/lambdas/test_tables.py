@@ -1,10 +1,13 @@
 import gzip
 import json
 
+import pytest
+
 from lambdas.exclusions import Exclusion, Exclusions
 from lambdas.record import trial_result
 from lambdas.results import Rate, Sample, TaskResult, TestResult
 from lambdas.tables import packed, rate_rows, run_row, sample_rows
+from suites import __version__
 from suites.tables import PARTITIONS, TABLES
 
 PYTHON = {
@@ -20,15 +23,17 @@ def measured(plan):
     )  # fmt: skip
     sample = Sample(
         metric="ingest_rate", log_stream="p/c/t0", logged_at="2026-11-20 12:45:59.000", job="j",
-        value_text="1.5", value=1.5, records=10,
+        value_text="1.5", value=1.5, records=10, seconds=4.0,
     )  # fmt: skip
     task = TaskResult(
         index=0, status="ok", task_arn="arn:task/c/t0", exit_code=0,
         started_at=1_763_640_000_000, stopped_at=1_763_640_002_500,
+        image_digest="sha256:ab12", host="ip-10-0-0-7", cpu_model="Epyc", zone="eu-west-2a",
     )  # fmt: skip
     ingest = TestResult(
         test="ingest", status="ok", started_at=plan.started_at, ended_at=plan.started_at,
         tasks=(task,), rates=(rate,), samples=(sample,), environments=({"cpu_model": "Epyc"},),
+        insights_bytes=500_000_000,
     )  # fmt: skip
     return [trial_result(plan, trial, {"ingest": ingest}, "") for trial in plan.trials]
 
@@ -60,6 +65,78 @@ def test_the_span_is_from_the_first_start_to_the_last_stop(plan):
     rows = list(rate_rows(plan, measured(plan)))
 
     assert [row["span_seconds"] for row in rows] == [2.5, None, 2.5, None]
+
+
+def test_a_sample_has_its_tasks_machine_and_its_rate_worked_out_again(plan):
+    row = next(iter(sample_rows(measured(plan))))
+
+    assert (row["host"], row["cpu_model"], row["zone"]) == ("ip-10-0-0-7", "Epyc", "eu-west-2a")
+    assert row["recomputed"] == 2.5
+
+
+@pytest.mark.parametrize(("records", "seconds"), [(None, 4.0), (10, None), (10, 0.0)])
+def test_a_rate_is_not_worked_out_again_from_what_the_line_does_not_say(records, seconds):
+    sample = Sample(
+        metric="m", log_stream="s", logged_at="", job=None, value_text="", value=None,
+        records=records, seconds=seconds,
+    )  # fmt: skip
+
+    assert sample.recomputed is None
+
+
+def test_a_rate_has_the_digest_of_its_image(plan):
+    assert [row["image_digest"] for row in rate_rows(plan, measured(plan))] == [
+        "sha256:ab12", None, "sha256:ab12", None,
+    ]  # fmt: skip
+
+
+def ended(plan, trials):
+    return run_row(plan, trials, "complete", "", plan.started_at)
+
+
+def test_a_run_has_its_cost_and_what_its_queries_scanned(plan):
+    row = ended(plan, measured(plan))
+
+    # Two tasks of 2.5 s, each billed for a minute at 0.12485 USD an hour, and 1 GB scanned.
+    assert row["cost_usd"] == pytest.approx(2 * 0.12485 / 60 + 0.005)
+    assert row["insights_bytes"] == 1_000_000_000
+    assert row["tidemark_version"] == __version__
+
+
+def test_a_run_without_prices_or_counts_has_no_cost_rather_than_a_wrong_one(plan):
+    first, second = measured(plan)
+    uncounted = tuple(t.model_copy(update={"insights_bytes": None}) for t in second.tests)
+    older = second.model_copy(update={"tests": uncounted})
+
+    assert ended(plan.model_copy(update={"prices": None}), [first])["cost_usd"] is None
+    assert ended(plan, [first, older])["cost_usd"] is None
+    assert ended(plan, [first, older])["insights_bytes"] is None
+    assert ended(plan, [])["cost_usd"] == 0
+
+
+@pytest.mark.parametrize(
+    ("pulled", "stopped", "billed"),
+    [
+        (None, 2_500, 60),
+        (None, 60_001, 61),
+        (-40_000, 30_000, 70),
+        (-40_000, 10_000, 60),
+        (None, None, 0),
+    ],
+)
+def test_fargate_bills_seconds_from_the_pull_to_the_end_and_a_minute_at_least(
+    pulled, stopped, billed
+):
+    at = 1_763_640_000_000
+    task = TaskResult(
+        index=0,
+        status="ok",
+        started_at=at,
+        stopped_at=stopped and at + stopped,
+        pull_started_at=pulled and at + pulled,
+    )
+
+    assert task.billed_seconds == billed
 
 
 def excluding(plan, **said):
