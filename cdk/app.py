@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 
@@ -10,11 +9,11 @@ from aws_cdk import App, CfnOutput, Stack
 
 from cdk.lambda_code import lambda_code
 from cdk.results import Results
-from cdk.settings import Settings, read_settings
+from cdk.settings import Settings, read_settings, written_context
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from cdk.workflow import Workflow
-from suites.files import ROOT, read_suites
+from suites.files import read_suites
 from suites.model import Suite
 from suites.refusal import Refused
 
@@ -52,10 +51,11 @@ class TidemarkStack(Stack):
 
 def build(app: App) -> TidemarkStack:
     """Add the stack to an app, by its context over that of ``cdk.json``."""
-    written = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    written = written_context()
     asked = {key: app.node.try_get_context(key) for key in written}
     context = {key: written[key] if value is None else value for key, value in asked.items()}
-    return TidemarkStack(app, read_settings(context), read_suites())
+    settings = read_settings(context)
+    return TidemarkStack(app, settings, read_suites(settings.systems))
 
 
 def main() -> int:

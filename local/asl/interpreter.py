@@ -27,12 +27,18 @@ class Submission(Protocol):
 
 
 Integration = Callable[[Json, Submission], Awaitable[Json]]
+Jitter = Callable[[float], float]
 _Handler = TypeVar("_Handler", asl.Retrier, asl.Catcher)
 
 
 def utc_now() -> datetime:
     """Return the time."""
     return datetime.now(UTC)
+
+
+def full_jitter(longest: float) -> float:
+    """Return any of the seconds up to the longest."""
+    return random.uniform(0, longest)  # noqa: S311 (no secret)
 
 
 def timestamp(time: datetime) -> str:
@@ -63,7 +69,7 @@ class World:
     integrations: Mapping[str, Integration]
     region: str
     clock: Callable[[], datetime] = utc_now
-    jitter: Callable[[float], float] = lambda longest: random.uniform(0, longest)  # noqa: S311
+    jitter: Jitter = full_jitter
     on_evaluate: OnEvaluate | None = None
 
 

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from botocore.exceptions import ClientError
 
+from cdk.settings import Settings
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
 from suites.files import ROOT
 
-_SOURCES = ("cdk", "lambdas", "queries", "suites", "workloads", "cdk.json", "requirements.txt")
+_SOURCES = ("cdk", "lambdas", "queries", "suites", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
 
@@ -48,12 +49,13 @@ class Stack:
         return self.outputs["ResultsBucket"]
 
 
-def synthesise(state: Path) -> Path:
+def synthesise(state: Path, settings: Settings) -> Path:
     """Return the folder of the app's cloud assembly; made anew only if a source has changed."""
-    assembly = state / "assemblies" / _digest()
+    context = settings.model_dump_json(by_alias=True)
+    assembly = state / "assemblies" / _digest(settings.systems, context)
     if not (assembly / "manifest.json").exists():
         unfinished = assembly.with_suffix(f".{os.getpid()}")
-        _run_app(unfinished)
+        _run_app(unfinished, context)
         # Of two processes that synthesise at once, the second finds the work done.
         if not (assembly / "manifest.json").exists():
             unfinished.rename(assembly)
@@ -76,25 +78,26 @@ def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
     return _create(name, template, endpoint)
 
 
-def _digest() -> str:
-    digest = hashlib.sha256(sys.version.encode())
-    for path in _source_files():
-        digest.update(f"{path.relative_to(ROOT)}\0".encode())
+def _digest(systems: Path, context: str) -> str:
+    digest = hashlib.sha256(f"{sys.version}\0{context}\0".encode())
+    for path in _source_files(systems):
+        digest.update(f"{path}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
 
 
-def _source_files() -> Iterator[Path]:
-    for source in _SOURCES:
-        path = ROOT / source
+def _source_files(systems: Path) -> Iterator[Path]:
+    own = (systems / "suites", systems / "workloads")
+    for path in (*(ROOT / source for source in _SOURCES), *own):
         files = [path] if path.is_file() else sorted(path.rglob("*"))
         yield from (file for file in files if file.is_file() and "__pycache__" not in file.parts)
 
 
-def _run_app(outdir: Path) -> None:
+def _run_app(outdir: Path, context: str) -> None:
     environment = {
         **os.environ,
         "CDK_OUTDIR": str(outdir),
+        "CDK_CONTEXT_JSON": context,
         # jsii runs on Node: that of the virtual environment, not an older one of the machine.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
     }

@@ -36,7 +36,7 @@ from local.asl import errors
 from local.asl.definition import InvalidDefinition, read_definition
 from local.asl.errors import StateError
 from local.asl.execution import Execution, Identity
-from local.asl.interpreter import Integration, Submission, World
+from local.asl.interpreter import Integration, Jitter, Submission, World, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.asl.payload import Json, dump, limited, parse
 from local.cloud.endpoint import REGION, Endpoint
@@ -110,11 +110,18 @@ class StateMachines:
     """The executions of one cloud, on an event loop in a thread of its own."""
 
     def __init__(
-        self, endpoint: Endpoint, task_ends: TaskEnds, on_evaluate: OnEvaluate | None
+        self,
+        endpoint: Endpoint,
+        task_ends: TaskEnds,
+        on_evaluate: OnEvaluate | None,
+        jitter: Jitter,
     ) -> None:
         services = _Services(endpoint, task_ends, self._ended)
         self._world = World(
-            integrations=services.integrations(), region=REGION, on_evaluate=on_evaluate
+            integrations=services.integrations(),
+            region=REGION,
+            jitter=jitter,
+            on_evaluate=on_evaluate,
         )
         self._runs: dict[str, _Run] = {}
         self._starting = threading.Lock()
@@ -263,7 +270,10 @@ class StateMachines:
 
 
 def install(
-    endpoint: Endpoint, task_ends: TaskEnds, on_evaluate: OnEvaluate | None = None
+    endpoint: Endpoint,
+    task_ends: TaskEnds,
+    on_evaluate: OnEvaluate | None = None,
+    jitter: Jitter = full_jitter,
 ) -> StateMachines:
     """
     Run moto's state machines on this machine; close the result to stop.
@@ -276,8 +286,10 @@ def install(
         Tells when an ECS task has stopped.
     on_evaluate
         Told, in the executions' thread, of every JSONata expression that is evaluated.
+    jitter
+        Gives the seconds to wait before a retry, up to those given.
     """
-    state_machines = StateMachines(endpoint, task_ends, on_evaluate)
+    state_machines = StateMachines(endpoint, task_ends, on_evaluate, jitter)
     state_machines.replace_methods()
     return state_machines
 
