@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 
 from tests.faults import checks
 from tests.faults.fault import Ending, Fault, Verdict
-from tests.faults.ground import Ground, NeverHappened, ground
+from tests.faults.ground import Ground, NeverHappened
 
 _HEALTHY = Ending("complete", "", 2)
 
@@ -17,7 +18,7 @@ def campaign(faults: Sequence[Fault], state: Path) -> Iterator[Verdict]:
     """Yield a verdict for each fault; those of one deployment share a cloud."""
     by_deadline = sorted(faults, key=lambda fault: fault.logs_deadline_seconds)
     for deadline, group in groupby(by_deadline, lambda fault: fault.logs_deadline_seconds):
-        with ground(state, deadline) as here:
+        with closing(Ground(state, deadline)) as here:
             for fault in group:
                 yield _verdict(here, fault)
 
@@ -39,6 +40,7 @@ def _verdict(here: Ground, fault: Fault) -> Verdict:
             verdict.problems.append(f"it ended as {seen}; {expected} was expected")
     for run in runs:
         verdict.problems += checks.problems(here, run)
+        verdict.problems += checks.problems_of_resume(here, run)
     healthy = here.ended(here.start(tasks=1))
     if (after := checks.ending(here, healthy)) != _HEALTHY:
         verdict.problems.append(f"the next run ended as {after}")

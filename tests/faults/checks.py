@@ -49,6 +49,27 @@ def problems(ground: Ground, run: Run) -> Iterator[str]:
     yield from _left_over(ground, run)
 
 
+def problems_of_resume(ground: Ground, run: Run) -> Iterator[str]:
+    """Resume a run if trials of it are missing, and yield what is then not as it must be."""
+    plan = ground.client.results.plan(run.run_id)
+    before = _trials(ground, run)
+    if plan is None or len(before) == len(plan.trials):
+        return
+    again = ground.resumed(run)
+    after = _trials(ground, again)
+    if [trial["trial"] for trial in after] != [trial.trial for trial in plan.trials]:
+        yield f"resumed, it has the trials {[trial['trial'] for trial in after]}"
+    if any(trial not in after for trial in before):
+        yield "resumed, it has changed a trial that was recorded"
+    if (end := ending(ground, again)).status != "complete":
+        yield f"resumed, it ended as {end}"
+    yield from (f"resumed: {problem}" for problem in problems(ground, again))
+
+
+def _trials(ground: Ground, run: Run) -> list[Row]:
+    return list(ground.client.results.trials(run.run_id))
+
+
 def task_processes(url: str) -> list[str]:
     """Return the ids of the processes of ECS tasks of the cloud at ``url``."""
     return [pid for pid in processes(url) if b"\0TIDEMARK_TASK=" in _environment(pid)]
@@ -70,7 +91,7 @@ def _environment(pid: str) -> bytes:
 
 def _figures(ground: Ground, run: Run, plan: Plan | None) -> Iterator[str]:
     """Compare what was kept of a run with what its tasks logged."""
-    trials = {trial["trial"]: trial for trial in ground.client.results.trials(run.run_id)}
+    trials = {trial["trial"]: trial for trial in _trials(ground, run)}
     if plan is None:
         if trials:
             yield f"{len(trials)} trials of a run without a plan"
@@ -87,12 +108,14 @@ def _figures(ground: Ground, run: Run, plan: Plan | None) -> Iterator[str]:
                 (task["task_arn"] or "", task["exit_code"]) for task in test["tasks"]
             ]
             wanted = _finished(ground, plan, test["test"], ended)
-            if value != wanted:
+            # What could not be collected is lost with its trial, which then says so itself.
+            lost = trial["status"] == "failed" and test["status"] == "skipped"
+            if value != wanted and not lost:
                 yield f"{place}: the rate kept is {value}; the tasks logged {wanted}"
             if stored.get((number, test["test"]), value) != value:
                 yield f"{place}: the table has {stored[number, test['test']]}, the trial {value}"
-            if (test["status"] == "ok") != (wanted is not None):
-                yield f"{place}: it is {test['status']}, and its tasks logged {wanted}"
+            if (test["status"] == "ok") != (value is not None):
+                yield f"{place}: it is {test['status']}, and its rate is {value}"
     for trial, test in stored:
         if trial not in trials:
             yield f"trial {trial}, {test}: it is in the table and was not recorded"

@@ -6,6 +6,7 @@ A call is known by its line: service, action and path, such as
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
@@ -29,14 +30,13 @@ _FOR_EVER = 10**9
 
 
 class Wire:
-    """Every call to a cloud of this process, from :meth:`install` until :meth:`restore`."""
+    """Every call to a cloud of this process."""
 
     def __init__(self) -> None:
-        self._replacements = Replacements()
         self._faults: list[_Fault] = []
 
-    def install(self) -> None:
-        """Stand before the server."""
+    def stand_before(self, replacements: Replacements) -> None:
+        """Stand before the server, until it is replaced again."""
         app: Any = None
 
         def answer(
@@ -50,16 +50,18 @@ class Wire:
                     return [body]
             return app(server, environ, start_response)  # type: ignore[no-any-return]
 
-        app = self._replacements.set(DomainDispatcherApplication, "__call__", answer)
-
-    def restore(self) -> None:
-        """Leave the server to itself."""
-        self._replacements.restore()
+        app = replacements.set(DomainDispatcherApplication, "__call__", answer)
 
     @contextmanager
-    def fault(self, calls: str, answer: Answer, times: int = _FOR_EVER) -> Iterator[None]:
-        """Let ``answer`` be given to the first calls whose line the pattern ``calls`` finds."""
-        fault = _Fault(re.compile(calls), answer, times)
+    def fault(
+        self, calls: str, answer: Answer, times: int | None = None, after: int = 0
+    ) -> Iterator[None]:
+        """Let ``answer`` be given to so many calls whose line the pattern ``calls`` finds.
+
+        The first ``after`` such calls are the service's.
+        """
+        last = _FOR_EVER if times is None else after + times
+        fault = _Fault(re.compile(calls), answer, range(after, last))
         self._faults.append(fault)
         try:
             yield
@@ -67,8 +69,8 @@ class Wire:
             self._faults.remove(fault)
 
     @contextmanager
-    def held(self, calls: str) -> Iterator[threading.Event]:
-        """Hold the first such call while the context is open; the event is set once it is there.
+    def held(self, calls: str, after: int = 0) -> Iterator[threading.Event]:
+        """Hold one such call while the context is open; the event is set once it is there.
 
         The caller is then told that the service has failed.
         """
@@ -79,34 +81,46 @@ class Wire:
             released.wait()
             return refused(500, "ServiceException")(environ)
 
-        with self.fault(calls, hold, times=1):
+        with self.fault(calls, hold, times=1, after=after):
             try:
                 yield arrived
             finally:
                 released.set()
 
 
+@contextmanager
+def on_the_wire() -> Iterator[Wire]:
+    """Stand between programs and the cloud of this process for a while."""
+    replacements, wire = Replacements(), Wire()
+    wire.stand_before(replacements)
+    try:
+        yield wire
+    finally:
+        replacements.restore()
+
+
 class _Fault:
-    def __init__(self, calls: re.Pattern[str], answer: Answer, times: int) -> None:
+    def __init__(self, calls: re.Pattern[str], answer: Answer, which: range) -> None:
         self.answer = answer
         self._calls = calls
-        self._left = times
+        self._which = which
+        self._seen = itertools.count()
         self._lock = threading.Lock()
 
     def takes(self, line: str) -> bool:
         if not self._calls.search(line):
             return False
         with self._lock:
-            self._left -= 1
-            return self._left >= 0
+            return next(self._seen) in self._which
 
 
 def refused(status: int, code: str, message: str = "as the fault wants") -> Answer:
     """Return an error answer in the form of the service that is called."""
 
     def answer(environ: WSGIEnvironment) -> tuple[int, dict[str, str], bytes]:
-        if _service(environ) == "s3":
-            text = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+        if _service(environ) in {"s3", "sns"}:  # the protocols that answer in XML
+            error = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+            text = error if _service(environ) == "s3" else f"<ErrorResponse>{error}</ErrorResponse>"
             return status, {"Content-Type": "application/xml"}, text.encode()
         body = json.dumps({"__type": code, "message": message, "Message": message})
         headers = {"Content-Type": "application/json", "x-amzn-errortype": code}

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tests.faults.catalogue import tasks
+from tests.faults.catalogue import claims, services, sizes, states, tasks
 from tests.faults.fault import Fault
 
-FAULTS: tuple[Fault, ...] = (*tasks.FAULTS,)
+FAULTS: tuple[Fault, ...] = (
+    *tasks.FAULTS,
+    *services.FAULTS,
+    *states.FAULTS,
+    *claims.FAULTS,
+    *sizes.FAULTS,
+)

@@ -30,79 +30,88 @@ def _task_fault(
     )
 
 
-def _both(words: str) -> str:
+def both(words: str) -> str:
+    """Return the reason of a test both of whose tasks ended so."""
     return "; ".join(f"task {task}: {words}" for task in (0, 1))
 
 
 _KILLED = "it was killed (exit code 137), most often for lack of memory"
-_EXIT_1 = "its container ended with exit code 1"
-_NO_LINES = "ingest: " + "; ".join(
+EXIT_1 = "its container ended with exit code 1"
+NO_LINES = "ingest: " + "; ".join(
     f"task {task} (…) logged 0 of 2 lines of ingest_rate" for task in (0, 1)
 )
 
 FAULTS = (
+    _task_fault("exit-1", "the tasks end with exit code 1", f"ingest: {both(EXIT_1)}", quick=True),
+    _task_fault("exit-137", "the tasks end with exit code 137", f"ingest: {both(_KILLED)}"),
     _task_fault(
-        "exit-1", "the tasks end with exit code 1", f"ingest: {_both(_EXIT_1)}", quick=True
-    ),
-    _task_fault("exit-137", "the tasks end with exit code 137", f"ingest: {_both(_KILLED)}"),
-    _task_fault(
-        "killed-at-start", "SIGKILL before a task has done anything", f"ingest: {_both(_KILLED)}"
+        "killed-at-start", "SIGKILL before a task has done anything", f"ingest: {both(_KILLED)}"
     ),
     _task_fault(
         "killed-in-the-middle",
         "SIGKILL after the first of a task's rates",
-        f"ingest: {_both(_KILLED)}",
+        f"ingest: {both(_KILLED)}",
         quick=True,
     ),
     _task_fault(
         "killed-at-the-end",
         "SIGKILL after the last of a task's rates",
-        f"ingest: {_both(_KILLED)}",
+        f"ingest: {both(_KILLED)}",
     ),
     _task_fault("one-dead", "one of two tasks is killed", f"ingest: task 1: {_KILLED}", quick=True),
-    _task_fault("silent", "the tasks work well and log nothing", _NO_LINES, quick=True),
+    _task_fault("silent", "the tasks work well and log nothing", NO_LINES, quick=True),
     _task_fault(
         "twice",
         "the tasks log every rate twice",
         "ingest: 8 values of ingest_rate, not 4",
         quick=True,
     ),
-    _task_fault("garbage", "the tasks log bytes that are no text", _NO_LINES),
-    _task_fault("nearly", "the tasks log lines that nearly match", _NO_LINES, quick=True),
+    _task_fault("garbage", "the tasks log bytes that are no text", NO_LINES),
+    _task_fault("nearly", "the tasks log lines that nearly match", NO_LINES, quick=True),
     _task_fault(
         "infinite",
         "the tasks log ∞ as their rate",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no finite number from 0",
         quick=True,
     ),
     _task_fault(
         "not-a-number",
         "the tasks log NaN as their rate",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no finite number from 0",
     ),
     _task_fault(
         "negative",
         "the tasks log a rate below zero",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no finite number from 0",
+    ),
+    _task_fault(
+        "zero",
+        "the tasks log a rate of zero",
+        "ingest: a value of ingest_rate is 0, which no work gives",
+    ),
+    _task_fault(
+        "absurd",
+        "the tasks log a rate of 400 digits",
+        "ingest: 4 values of ingest_rate are no finite number from 0",
     ),
     _task_fault(
         "without-input",
         "what ingest stored is gone when compaction asks for it",
-        f"compaction: {_both(f'{_EXIT_1}: what ingest stored is missing')}",
+        f"compaction: {both(f'{EXIT_1}: what ingest stored is missing')}",
         kept=3,
         quick=True,
     ),
     _task_fault(
         "corrupt",
         "a file is another than what ingest stored",
-        f"compaction: {_both(f'{_EXIT_1}: what ingest stored has another SHA-256 than it had')}",
+        f"compaction: {both(f'{EXIT_1}: what ingest stored has another SHA-256 than it had')}",
         kept=3,
         quick=True,
     ),
     _task_fault(
         "full-disk",
         "there is no room for a task's files",
-        f"ingest: {_both(f'{_EXIT_1}: data could not be written: File too large')}",
+        f"ingest: {both(f'{EXIT_1}: data could not be written: File too large')}",
     ),
     Fault(
         name="much",
