@@ -9,7 +9,7 @@ from lambdas.results import TrialResult
 from suites.model import Frozen
 from suites.plan import Plan
 
-RunStatus = Literal["complete", "incomplete", "failed", "rejected"]
+RunStatus = Literal["complete", "incomplete", "failed", "aborted", "rejected"]
 
 
 class Outcome(Frozen):
@@ -23,12 +23,20 @@ class Outcome(Frozen):
     trials_done: int
 
 
-def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
-    """Return the outcome of a planned run; ``failure`` is what its execution failed of, or ''."""
+def judged(
+    plan: Plan, trials: Sequence[TrialResult], failure: str = "", failed: RunStatus = "failed"
+) -> Outcome:
+    """Return the outcome of a planned run.
+
+    ``failure`` is what its execution ended of, '' if nothing kept it from its end, and ``failed``
+    the status that this gives it.
+    """
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"
     reason = failure
-    if failure or not done:
+    if failure:
+        status = failed
+    elif not done:
         status = "failed"
     elif done < len(plan.trials):
         status = "incomplete"
@@ -46,13 +54,12 @@ def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
     )
 
 
-def unplanned(run_id: str, given: object, reason: str, *, refused: bool) -> Outcome:
-    """Return the outcome of an execution that got no plan: ``refused`` if its input is to blame."""
-    suite = given.get("suite") if isinstance(given, dict) else None
+def unplanned(run_id: str, suite: str, reason: str, status: RunStatus) -> Outcome:
+    """Return the outcome of an execution that got no plan."""
     return Outcome(
         run_id=run_id,
-        suite=suite if isinstance(suite, str) else "",
-        status="rejected" if refused else "failed",
+        suite=suite,
+        status=status,
         reason=reason,
         trials_planned=0,
         trials_done=0,

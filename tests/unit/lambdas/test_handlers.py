@@ -12,13 +12,12 @@ from lambdas import (
     plan_run,
     prepare_trial,
     publish_report,
+    publishing,
     record_outcome,
     record_rates,
     record_trial,
     restore_system,
 )
-from suites import files
-from suites.files import read_suites
 from suites.refusal import Refused
 
 RUN = "20261120T124455Z-abcdef"
@@ -29,6 +28,7 @@ EXECUTION = {
 }
 TRIAL = {"run_id": RUN, "trial": 1}
 FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
+LOST = {"trial": 1, "failure": FAILURE}
 
 
 def tasks(*statuses):
@@ -88,6 +88,11 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     }
 
 
+def choose(world, lost=None):
+    event = {"run_id": RUN, "execution_arn": EXECUTION["execution_arn"], "lost": lost}
+    return world.call(choose_trial, event)
+
+
 def measure(world, trial=1):
     """Run a whole trial that succeeds."""
     for test, words, jobs in (("ingest", "to S3", 1), ("compaction", "compaction read", 4)):
@@ -109,13 +114,6 @@ def measure(world, trial=1):
     return world.call(record_trial, {"run_id": RUN, "trial": trial, "failure": None})
 
 
-@pytest.fixture
-def packed(tmp_path, monkeypatch):
-    for name, suite in read_suites().items():
-        (tmp_path / f"{name}.json").write_text(suite.model_dump_json())
-    monkeypatch.setattr(files, "FOLDER", tmp_path)
-
-
 @pytest.mark.usefixtures("packed")
 def test_plan_run_writes_the_plan_and_names_the_run(world):
     answer = world.call(plan_run, {**EXECUTION, "input": {"suite": "rocksdb", "repetitions": 2}})
@@ -130,6 +128,7 @@ def test_plan_run_writes_the_plan_and_names_the_run(world):
 def test_plan_run_again_names_the_same_run_and_writes_the_same_plan(world):
     event = {**EXECUTION, "input": {"suite": "rocksdb"}}
     first = world.call(plan_run, event)
+    world.executions.add(EXECUTION["execution_arn"])
     before = dict(world.bucket.objects)
 
     assert world.call(plan_run, event) == first
@@ -146,18 +145,18 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
 
 
 def test_choose_trial_gives_each_trial_in_turn_then_none(world):
-    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": 1, "done": 0}
+    assert choose(world) == {"trial": 1, "name": f"{RUN}-1-56850a", "done": 0}
     measure(world, 1)
-    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": 2, "done": 1}
+    assert choose(world) == {"trial": 2, "name": f"{RUN}-2-56850a", "done": 1}
     measure(world, 2)
-    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": None, "done": 2}
+    assert choose(world) == {"trial": None, "name": None, "done": 2}
 
 
 def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world):
-    answer = world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+    answer = choose(world, lost=LOST)
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
-    assert answer == {"trial": 2, "done": 1}
+    assert (answer["trial"], answer["done"]) == (2, 1)
     assert stored["status"] == "failed"
     assert stored["reason"] == "the trial's execution ended with States.TaskFailed: no reason"
 
@@ -167,7 +166,7 @@ def test_a_trial_that_was_lost_keeps_what_it_measured_before_and_no_data(world):
     collect(world)
     world.bucket.write(f"work/{RUN}/001/data/a", b"")
 
-    world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+    choose(world, lost=LOST)
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
     assert [(test["test"], test["status"]) for test in stored["tests"]] == [
@@ -181,7 +180,7 @@ def test_a_trial_that_recorded_itself_before_it_was_lost_keeps_its_result(world)
     measure(world, 1)
     before = world.bucket.objects[f"runs/{RUN}/trials/001.json"]
 
-    world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+    choose(world, lost=LOST)
 
     assert world.bucket.objects[f"runs/{RUN}/trials/001.json"] == before
 
@@ -334,7 +333,7 @@ def test_a_trial_without_rates_still_has_its_rows(world):
 
 
 def test_publish_report_gives_rates_in_version_order_with_the_change(world, monkeypatch):
-    monkeypatch.setattr(publish_report, "packed_vega", lambda: "vega()")
+    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
     measure(world, 1)
     measure(world, 2)
 

@@ -24,6 +24,7 @@ def test_what_is_asked_for_is_kept():
         "records": 5000,
         "note": "why",
         "trigger": "cli",
+        "scheduled_at": "2026-11-20T12:44:55Z",
     }
 
     settled = settle(asked, SUITES)
@@ -40,7 +41,7 @@ def test_what_is_asked_for_is_kept():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, baseline, repetitions, tasks, "
-            "records, note, trigger",
+            "records, note, trigger, scheduled_at",
         ),
         (
             {"suite": "rocksdb", "versions": []},
