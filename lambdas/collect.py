@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from lambdas import rates
+from lambdas.failure import shortened
 from lambdas.rates import MetricRows
 from lambdas.results import Rate, Status, TaskResult, TestResult
 from suites.model import Test
+
+# Each task's own reason stands beside it; a sentence names some of them.
+_MOST_REASONS = 5
+_LONGEST_WORDS = 1_000  # [B] of what a task logged, which may be any length
 
 
 def test_result(
@@ -54,16 +59,23 @@ def _in_its_words(
     """Return why a task failed, with what it logged of it last, if it did."""
     stream = streams.get(task.task_id or "")
     said = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
-    return f"{task.reason}: {said[-1]}" if said else task.reason
+    return f"{task.reason}: {shortened(said[-1], _LONGEST_WORDS)}" if said else task.reason
+
+
+def _first(reasons: Sequence[str]) -> str:
+    """Return a few of the tasks' reasons, and how many there are beside them."""
+    more = len(reasons) - _MOST_REASONS
+    listed = "; ".join(reasons[:_MOST_REASONS])
+    return f"{listed}; and {more} more" if more > 0 else listed
 
 
 def _judged(
     failed: Sequence[str], lacking: Sequence[str], measured: Sequence[Rate]
 ) -> tuple[Status, str]:
     if failed:
-        return "failed", "; ".join(failed)
+        return "failed", _first(failed)
     if lacking:
-        return "incomplete", "; ".join(lacking)
+        return "incomplete", _first(lacking)
     for rate in measured:
         if rate.not_finite:
             return "incomplete", f"{rate.not_finite} values of {rate.metric} are no finite number"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator
+
+from lambdas.failure import shortened
 from lambdas.results import TrialResult
 from suites.model import Frozen
 from suites.plan import Plan
 
 RunStatus = Literal["complete", "incomplete", "failed", "aborted", "rejected"]
+
+
+# A Fail state's cause, which this becomes, may have 32,768 characters.
+_LONGEST_REASON = 4_000
+
+
+def _short(reason: str) -> str:
+    return shortened(reason, _LONGEST_REASON)
 
 
 class Outcome(Frozen):
@@ -18,7 +29,7 @@ class Outcome(Frozen):
     run_id: str
     suite: str
     status: RunStatus
-    reason: str
+    reason: Annotated[str, AfterValidator(_short)]
     trials_planned: int
     trials_done: int
 

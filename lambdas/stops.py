@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from lambdas.failure import shortened
 from lambdas.results import TaskResult
 
 _KILLED = 137  # 128 + SIGKILL: what the kernel sends when memory has run out
-_LONGEST_REASON = 500
+_LONGEST_REASON = 400  # [B] of UTF-8
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
 
 
@@ -83,5 +84,5 @@ def _category(stop_code: str, exit_code: int | None, reason: str) -> str:
 
 
 def _sentence(index: int, words: str) -> str:
-    # A Map's result may hold 256 KiB, a cause 32: a hundred of them would lose the trial.
-    return f"task {index}: {words[:_LONGEST_REASON]}"
+    # A Map's result may hold 256 KiB, a cause 32: two hundred of them would lose the trial.
+    return f"task {index}: {shortened(words, _LONGEST_REASON)}"

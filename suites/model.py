@@ -11,13 +11,19 @@ from suites.refusal import listed
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$")]
-MOST_TASKS = 100
+MOST_TASKS = 200
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_RECORDS = 1_000_000_000
-# A run takes 13 events a trial of the 25,000 that its execution's history holds, and trials are
-# numbered with three digits.
+# A run takes 13 events a trial of the 25,000 that its execution's history holds, which leaves room
+# for some four retries in every trial; and trials are numbered with three digits.
 MOST_TRIALS = 900
+# A trial's history holds 25,000 events, too. At worst a task takes 43: its iteration 2, five failed
+# starts and a task that ends 19, a classification with five retries 20, its state 2. A test waits
+# for its logs 124 times at most, with 24 events each if every query is retried to the last.
+MOST_TRIAL_EVENTS = 24_900
+EVENTS_OF_TASK = 43
+EVENTS_OF_TEST = 3_020
 # One answer of Logs Insights holds 10,000 rows, and fewer than that prove that none is missing.
 MOST_SAMPLES = 9_999
 

@@ -10,10 +10,13 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError, field_validator
 
 from suites.model import (
+    EVENTS_OF_TASK,
+    EVENTS_OF_TEST,
     MOST_RECORDS,
     MOST_REPETITIONS,
     MOST_SAMPLES,
     MOST_TASKS,
+    MOST_TRIAL_EVENTS,
     MOST_TRIALS,
     MOST_VERSIONS,
     Frozen,
@@ -157,6 +160,13 @@ def _check_size(numbers: Mapping[str, int], versions: int, suite: Suite) -> None
         raise Refused(
             f"repetitions: {numbers['repetitions']} of {versions} versions are {trials} trials; "
             f"one run has at most {MOST_TRIALS}"
+        )
+    tests = len(suite.tests)
+    events = tests * (EVENTS_OF_TEST + numbers["tasks"] * EVENTS_OF_TASK)
+    if events > MOST_TRIAL_EVENTS:
+        raise Refused(
+            f"tasks: {numbers['tasks']} tasks of {tests} tests may take {events} events; the "
+            f"history of a trial holds {MOST_TRIAL_EVENTS}"
         )
     jobs = max(test.jobs for test in suite.tests)
     if numbers["tasks"] * jobs > MOST_SAMPLES:

@@ -191,7 +191,8 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     ingest, compaction = prepared["tests"]
     environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
     assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
-    assert (ingest["name"], ingest["tasks"], ingest["timeout_seconds"]) == ("ingest", 2, 3900)
+    assert (ingest["name"], ingest["timeout_seconds"]) == ("ingest", 3900)
+    assert ingest["groups"] == [{"first": 0, "last": 1}]
     assert environment == {
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,
