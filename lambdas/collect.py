@@ -26,20 +26,25 @@ def test_result(
     *,
     started_at: datetime,
     ended_at: datetime,
+    window: tuple[datetime, datetime],
 ) -> TestResult:
     """Return the result of a test whose logs will not get any more complete.
 
-    ``streams`` gives the log stream of each task's id.
+    ``streams`` gives the log stream of each task's id, ``window`` the time that was searched.
     """
     failed = [
         _in_its_words(task, failure_rows, streams) for task in tasks if task.status == "failed"
     ]
     lacking = rates.missing(rows, tasks, streams, test.jobs)
-    measured = [
-        rates.rate(metric, expected=len(tasks) * test.jobs, whole=not failed and not lacking)
-        for metric in rows
-    ]
-    status, reason = _judged(failed, lacking, measured)
+    wrong = rates.surplus(rows, tasks, streams, test.jobs)
+    wrong += [said for metric in rows for said in rates.impossible(metric, tasks, streams)]
+    whole = not (failed or lacking or wrong)
+    measured = [rates.rate(metric, expected=len(tasks) * test.jobs, whole=whole) for metric in rows]
+    if lacking:
+        # A log whose clock is off is not there, either.
+        searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in window)
+        lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
+    status, reason = _judged(failed, [*lacking, *wrong], measured)
     return TestResult(
         test=test.name,
         status=status,

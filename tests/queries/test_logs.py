@@ -23,6 +23,15 @@ DECOYS = [
     "[main] rocksdb.Ingest INFO  - Saved to S3 in 2.1 seconds",
     "[main] rocksdb.Compaction INFO  - Compaction job j: compaction called at 10:02:11.120Z",
     "[main] rocksdb.Compaction INFO  - Compaction job j: compaction wrote 5 rows at 7.0 per second",
+    # Quoted, cut short, or with something behind it.
+    '[main] x.Retry INFO  - After "[main] rocksdb.Ingest INFO  - '
+    'Wrote 5 records to S3 in 2.1 seconds at 7.0 per second"',
+    "[main] x.Retry INFO  - Wrote 5 records to S3 in 2.1 seconds at 7.0 per second, it said",
+    "[main] rocksdb.Ingest INFO  - Wrote 5 records to S3 in 2.1 seconds at 7.0 per sec",
+    "Wrote 5 records to S3 in 2.1 seconds at 7.0 per second",
+    "[main] x.Echo INFO  - [main] rocksdb.Compaction INFO  - Compaction job j: "
+    "compaction read 5 records at 7.0 per second",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction read 5 records at 7",
     "",
 ]
 

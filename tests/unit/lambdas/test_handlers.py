@@ -80,7 +80,7 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     noun = {"to S3": "ingest", "compaction read": "compaction"}[words]
     world.logs.answers = {
         f"# Every rate {'that an' if noun == 'ingest' else 'at which a'} {noun}": lines,
-        f'like "{words}"': stats,
+        "stats avg": stats,
         "ERROR": [
             {"@logStream": streams[-1], "failure": "The store holds 9 records."},
         ],
@@ -238,8 +238,51 @@ def test_after_the_deadline_the_test_is_incomplete_and_names_the_task(world):
 
     assert collect(world, now="2026-11-20T12:51:00.000Z")["status"] == "incomplete"
     stored = world.json(f"work/{RUN}/001/measured/ingest.json")
-    assert stored["reason"] == "task 1 (t1) logged 0 of 1 lines of ingest_rate"
+    assert stored["reason"] == (
+        "task 1 (t1) logged 0 of 1 lines of ingest_rate; "
+        "searched from 2026-11-20 12:44:00 to 2026-11-20 12:52:00 UTC"
+    )
     assert stored["rates"][0]["value"] is None
+
+
+def test_twice_as_many_lines_are_no_rate_and_the_test_is_incomplete(world):
+    log(world, jobs=2)
+
+    assert collect(world)["status"] == "incomplete"
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["rates"][0]["value"] is None
+    assert stored["reason"] == (
+        "task 0 (t0) logged 2 lines of ingest_rate, not 1; "
+        "task 1 (t1) logged 2 lines of ingest_rate, not 1"
+    )
+
+
+def test_a_rate_of_nothing_is_no_rate_and_the_test_is_incomplete(world):
+    log(world, rates=("0.0", "200.0"))
+
+    assert collect(world)["status"] == "incomplete"
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["rates"][0]["value"] is None
+    assert stored["reason"] == "task 0 (t0) logged 0 records/s of ingest_rate, which is no rate"
+
+
+def test_a_reason_names_a_few_tasks_of_many_and_what_they_logged_only_in_part(world):
+    log(world, rates=("100.0",) * 200)
+    world.logs.answers["ERROR"] = [
+        {"@logStream": f"rocksdb/rocksdb/t{n}", "failure": "x" * 100_000} for n in range(200)
+    ]
+
+    collect(world, statuses=("failed",) * 200)
+
+    reason = world.json(f"work/{RUN}/001/measured/ingest.json")["reason"]
+    assert reason.endswith("; and 195 more")
+    assert len(reason) < 6000
+
+
+def test_an_outcome_is_short_enough_for_the_cause_of_a_fail_state(world):
+    ended = outcome(world, failure={"Error": "Broken", "Cause": "∞ " * 16_000})
+
+    assert len(ended["reason"].encode()) <= 4000
 
 
 def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
@@ -409,3 +452,13 @@ def test_a_refused_input_is_rejected_with_the_sentence_alone(world):
 
     assert (ended["status"], ended["reason"], ended["suite"]) == ("rejected", sentence, "x")
     assert world.json(f"runs/{ended['run_id']}/outcome.json") == ended
+
+
+def test_an_input_that_was_too_large_for_the_states_is_rejected_without_it(world):
+    refused = {"Error": "Refused", "Cause": "input: it has more than 60000 characters"}
+    event = {**EXECUTION, "run_id": None, "now": "2026-11-20T13:00:00Z", "input": None}
+
+    ended = world.call(record_outcome, {**event, "failure": refused})
+
+    assert (ended["status"], ended["suite"]) == ("rejected", "")
+    assert ended["reason"] == "input: it has more than 60000 characters"
