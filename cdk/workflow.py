@@ -63,6 +63,7 @@ ENDING = Needs(
         "runs/*/plan.json",
         "runs/*/trials/*",
         "runs/*/exclusions/*",
+        "runs/*/outcome.json",
         "work/*",
     ],
     deletes=["claims/*", "work/*"],

@@ -81,10 +81,9 @@ class Ending:
         held = claims.held_by(self.bucket, execution.execution_arn)
         if held is None or execution.running:
             return None
-        reason = _reason(execution)
-        self._stop_all(held.claim, reason)
-        outcome = self._record(held, execution, reason, now)
+        self._stop_all(held.claim, _reason(execution))
         self.bucket.delete(keys.work(held.claim.run_id))
+        outcome = self._record(held, execution, now)
         if claims.release(self.bucket, held):
             # Of two that end a run at once, one tells.
             subject = f"Tidemark: {outcome.run_id} is {outcome.status}"
@@ -112,28 +111,32 @@ class Ending:
         for arn in self.tasks.started_by(claim.run_id):
             self.tasks.stop(arn, reason)
 
-    def _record(self, held: Held, execution: ExecutionState, reason: str, now: datetime) -> Outcome:
+    def _record(self, held: Held, execution: ExecutionState, now: datetime) -> Outcome:
         plan = find_plan(self.bucket, held.claim.run_id)
-        outcome = self._outcome(held, plan, execution, reason)
-        key = keys.outcome(outcome.run_id)
-        if not self.bucket.write_once(key, outcome.model_dump_json().encode()):
-            outcome = Outcome.model_validate_json(self.bucket.read(key))
+        key = keys.outcome(held.claim.run_id)
+        # It may have written one before it died.
+        written = self.bucket.find(key)
+        outcome = (
+            Outcome.model_validate_json(written.body)
+            if written
+            else self._outcome(held, plan, execution)
+        )
         if plan:
             record_rates(self.bucket, plan.run_id)
             publish_report(self.bucket, plan.run_id)
             record_run(self.bucket, plan, outcome, now)
+        # Last: who waits for it finds the rest.
+        self.bucket.write_once(key, outcome.model_dump_json().encode())
         return outcome
 
-    def _outcome(
-        self, held: Held, plan: Plan | None, execution: ExecutionState, reason: str
-    ) -> Outcome:
+    def _outcome(self, held: Held, plan: Plan | None, execution: ExecutionState) -> Outcome:
         status: RunStatus = "aborted" if execution.status in _ABORTED else "failed"
         if plan is None:
-            return unplanned(held.claim.run_id, held.suite, reason, status)
+            return unplanned(held.claim.run_id, held.suite, _reason(execution), status)
         trials = read_trials(self.bucket, plan.run_id)
         if len(trials) == len(plan.trials):
             return judged(plan, trials)
-        return judged(plan, trials, reason, status)
+        return judged(plan, trials, _reason(execution), status)
 
 
 def _reason(execution: ExecutionState) -> str:

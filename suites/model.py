@@ -28,6 +28,9 @@ EVENTS_OF_TEST = 3_020
 MOST_SAMPLES = 9_999
 
 
+# A trial ends after a day: a fifth of it is for tasks that wait for capacity, and for late logs.
+LONGEST_TESTS_SECONDS = 69_120
+
 # The docker label by which the one-machine cloud knows the workload folder of an image.
 WORKLOAD_LABEL = "tidemark.workload"
 
@@ -57,7 +60,7 @@ class Test(Frozen):
     name: Name
     jobs: int = Field(ge=1, le=100)
     """Pieces of work in a task; each logs one rate."""
-    timeout_seconds: int = Field(ge=10, le=86_400)
+    timeout_seconds: int = Field(ge=10, le=LONGEST_TESTS_SECONDS)
     seconds_per_million_records: float = Field(gt=0)
     """How long one job of one task takes here or so [s]: for the estimate before a run."""
     metrics: tuple[Metric, ...] = Field(min_length=1)
@@ -124,6 +127,12 @@ class Suite(Frozen):
             raise ValueError(
                 f"defaults.records: {self.defaults.records} is more than "
                 f"task.most_records, {self.task.most_records}"
+            )
+        limits = sum(test.timeout_seconds for test in self.tests)
+        if limits > LONGEST_TESTS_SECONDS:
+            raise ValueError(
+                f"tests: their timeout_seconds add up to {limits}; "
+                f"a trial has {LONGEST_TESTS_SECONDS} for them"
             )
         self._check_names("tests", [test.name for test in self.tests])
         for test in self.tests:
