@@ -33,7 +33,7 @@ class Endings(Construct):
             workflow.topic.grant_publish(function)
             for statement in self._stopping(workflow.trial, cluster):
                 function.add_to_role_policy(statement)
-        self._allow_asking(workflow.run, functions["PlanRun"], sweep)
+        self._allow_asking(workflow.run, functions["PlanRun"], end, sweep)
         Rule(
             self,
             "RunDied",
@@ -72,7 +72,7 @@ class Endings(Construct):
         ]
 
     def _allow_asking(self, run: StateMachine, *functions: Function) -> None:
-        """Let functions ask whether the holder of a claim is alive."""
+        """Let functions ask whether the holder of a claim is alive, and what it died of."""
         # A policy of its own: the machine needs the functions, which would need the machine.
         Policy(
             self,

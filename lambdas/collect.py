@@ -64,7 +64,7 @@ def _in_its_words(
     """Return why a task failed, with what it logged of it last, if it did."""
     stream = streams.get(task.task_id or "")
     said = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
-    return f"{task.reason}: {shortened(said[-1], _LONGEST_WORDS)}" if said else task.reason
+    return f"{task.reason}: {shortened(said[0], _LONGEST_WORDS)}" if said else task.reason
 
 
 def _first(reasons: Sequence[str]) -> str:

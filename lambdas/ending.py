@@ -11,7 +11,7 @@ from lambdas import claims
 from lambdas.aws import Bucket, Executions, Tasks, Topic
 from lambdas.claims import Claim, Held
 from lambdas.events import ExecutionEvent
-from lambdas.executions import ExecutionState, look_up
+from lambdas.executions import ExecutionState, explained, look_up
 from lambdas.failure import Failure
 from lambdas.outcome import Outcome, RunStatus, judged, unplanned
 from lambdas.publishing import publish_report
@@ -81,6 +81,7 @@ class Ending:
         held = claims.held_by(self.bucket, execution.execution_arn)
         if held is None or execution.running:
             return None
+        execution = explained(self.executions, execution)
         self._stop_all(held.claim, _reason(execution))
         self.bucket.delete(keys.work(held.claim.run_id))
         outcome = self._record(held, execution, now)

@@ -39,3 +39,11 @@ def look_up(executions: Executions, arn: str) -> ExecutionState:
     if described is None:
         return ExecutionState(execution_arn=arn, status="GONE")
     return ExecutionState.model_validate(described)
+
+
+def explained(executions: Executions, state: ExecutionState) -> ExecutionState:
+    """Return a state with its error and cause, which the event of its end may leave out."""
+    if state.error or state.cause:
+        return state
+    # DescribeExecution is eventually consistent: of the status the event knows more.
+    return look_up(executions, state.execution_arn).model_copy(update={"status": state.status})

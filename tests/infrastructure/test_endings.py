@@ -75,7 +75,9 @@ def test_only_who_judges_a_claim_may_ask_for_executions_of_runs(template):
     ]
 
     roles = sorted(role["Ref"] for role in policy["Roles"])
-    assert ["PlanRun" in roles[0], "SweepRuns" in roles[1]] == [True, True]
+    assert [
+        state in role for state, role in zip(["EndRun", "PlanRun", "SweepRuns"], roles, strict=True)
+    ] == [True, True, True]
     (statement,) = policy["PolicyDocument"]["Statement"]
     assert statement["Action"] == "states:DescribeExecution"
     assert "WorkflowRun" in json.dumps(statement["Resource"])

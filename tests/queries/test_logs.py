@@ -127,3 +127,13 @@ def test_failures_gives_the_words_of_each_error_line(logs):
     (row,) = logs.ask("failures")
 
     assert (row["@logStream"], row["failure"]) == ("a", "It took more than 5 seconds.")
+
+
+def test_failures_gives_the_last_words_first_and_not_so_many_that_some_might_be_missing(logs):
+    said = [f"[main] rocksdb.Check ERROR  - Record {n} is lost." for n in range(1001)]
+    logs.add("a", *said)
+
+    rows = logs.ask("failures")
+
+    assert len(rows) == 1000
+    assert rows[0]["failure"] == "Record 1000 is lost."

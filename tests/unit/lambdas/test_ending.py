@@ -61,7 +61,8 @@ def rows(world, table):
     ("status", "why", "expected"),
     [
         ("ABORTED", {"cause": "enough"}, ("aborted", "stopped: enough")),
-        ("ABORTED", {}, ("aborted", "stopped: no reason was given")),
+        # What the event leaves out is asked for.
+        ("ABORTED", {}, ("aborted", "stopped: enough")),
         ("TIMED_OUT", {}, ("failed", "its execution ran past its time limit")),
         (
             "FAILED",
@@ -80,6 +81,12 @@ def test_the_outcome_says_in_words_what_ended_the_execution(dead, status, why, e
 
     assert (outcome["status"], outcome["reason"]) == expected
     assert dead.json(f"runs/{RUN}/outcome.json") == outcome
+
+
+def test_an_execution_that_was_stopped_without_a_word_says_so(dead):
+    dead.executions.add(EXECUTION)  # DescribeExecution lags behind the event.
+
+    assert end(dead)["reason"] == "stopped: no reason was given"
 
 
 def test_what_was_measured_is_folded_reported_and_kept(dead):
