@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from aws_cdk import App, CfnOutput, Stack
 
+from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
 from cdk.results import Results
 from cdk.settings import Settings, read_settings, written_context
@@ -37,13 +38,14 @@ class TidemarkStack(Stack):
             bucket=bucket,
             tests=tests,
         )
+        Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
         tables = Tables(self, "Tables", bucket=bucket, suites=sorted(suites))
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
         CfnOutput(self, "Database", value=tables.database)
         CfnOutput(self, "WorkGroup", value=tables.workgroup)
-        for state in ("RecordRates", "PublishReport"):
+        for state in ("RecordRates", "PublishReport", "EndRun", "SweepRuns"):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)

@@ -57,6 +57,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
         streams,
         started_at=event.started_at,
         ended_at=event.ended_at,
+        window=_window(event),
     )
     key = keys.measured(event.run_id, event.trial, event.test)
     aws.bucket().write(key, result.model_dump_json().encode())
@@ -78,8 +79,12 @@ def _metric_rows(
 
 def _rows(query: str, where: System, event: CollectRatesEvent) -> list[dict[str, str]]:
     text = (QUERIES / f"{query}.cwli").read_text(encoding="utf-8")
-    start, end = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
+    start, end = _window(event)
     return aws.log_queries().run(text, where.log_group, start.timestamp(), end.timestamp())
+
+
+def _window(event: CollectRatesEvent) -> tuple[datetime, datetime]:
+    return event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
 
 
 def _deadline_seconds() -> float:

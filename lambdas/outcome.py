@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator
+
+from lambdas.failure import shortened
 from lambdas.results import TrialResult
 from suites.model import Frozen
 from suites.plan import Plan
 
-RunStatus = Literal["complete", "incomplete", "failed", "rejected"]
+RunStatus = Literal["complete", "incomplete", "failed", "aborted", "rejected"]
+
+
+# A Fail state's cause, which this becomes, may have 32,768 characters.
+_LONGEST_REASON = 4_000
+
+
+def _short(reason: str) -> str:
+    return shortened(reason, _LONGEST_REASON)
 
 
 class Outcome(Frozen):
@@ -18,17 +29,25 @@ class Outcome(Frozen):
     run_id: str
     suite: str
     status: RunStatus
-    reason: str
+    reason: Annotated[str, AfterValidator(_short)]
     trials_planned: int
     trials_done: int
 
 
-def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
-    """Return the outcome of a planned run; ``failure`` is what its execution failed of, or ''."""
+def judged(
+    plan: Plan, trials: Sequence[TrialResult], failure: str = "", failed: RunStatus = "failed"
+) -> Outcome:
+    """Return the outcome of a planned run.
+
+    ``failure`` is what its execution ended of, '' if nothing kept it from its end, and ``failed``
+    the status that this gives it.
+    """
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"
     reason = failure
-    if failure or not done:
+    if failure:
+        status = failed
+    elif not done:
         status = "failed"
     elif done < len(plan.trials):
         status = "incomplete"
@@ -46,13 +65,12 @@ def judged(plan: Plan, trials: Sequence[TrialResult], failure: str) -> Outcome:
     )
 
 
-def unplanned(run_id: str, given: object, reason: str, *, refused: bool) -> Outcome:
-    """Return the outcome of an execution that got no plan: ``refused`` if its input is to blame."""
-    suite = given.get("suite") if isinstance(given, dict) else None
+def unplanned(run_id: str, suite: str, reason: str, status: RunStatus) -> Outcome:
+    """Return the outcome of an execution that got no plan."""
     return Outcome(
         run_id=run_id,
-        suite=suite if isinstance(suite, str) else "",
-        status="rejected" if refused else "failed",
+        suite=suite,
+        status=status,
         reason=reason,
         trials_planned=0,
         trials_done=0,

@@ -1,39 +1,18 @@
 """PublishReport: the report of a run, for people and for programs."""
 
-import json
 from typing import Any
 
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws, tables
+from lambdas import aws
 from lambdas.events import RunEvent
 from lambdas.observability import logger
-from lambdas.report.contents import report
-from lambdas.report.markdown import markdown
-from lambdas.report.measured import MeasuredRun
-from lambdas.report.page import packed_vega, page
-from lambdas.stored import read_exclusions, read_plan, read_trials
-from lambdas.summary import summarise
-from lambdas.systems import system
-from suites import keys
+from lambdas.publishing import publish_report
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write ``report.md``, ``report.html`` and ``summary.json``; return the key of each."""
-    bucket = aws.bucket()
-    plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
-    exclusions = read_exclusions(bucket, event.run_id)
-    rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
-    said = report(MeasuredRun(plan, trials, rates, system(plan.suite.name), exclusions))
-    files = {
-        "report.md": markdown(said),
-        "report.html": page(said, packed_vega()),
-        "summary.json": json.dumps([rate.model_dump() for rate in rates]),
-    }
-    written = {file: keys.report(plan.suite.name, event.run_id, file) for file in files}
-    for file, text in files.items():
-        bucket.write(written[file], text.encode())
-    return written
+    return publish_report(aws.bucket(), event.run_id)

@@ -14,6 +14,12 @@ def read_plan(bucket: Bucket, run_id: str) -> Plan:
     return Plan.model_validate_json(bucket.read(keys.plan(run_id)))
 
 
+def find_plan(bucket: Bucket, run_id: str) -> Plan | None:
+    """Return the plan of a run, None if there is no such run."""
+    found = bucket.find(keys.plan(run_id))
+    return Plan.model_validate_json(found.body) if found else None
+
+
 def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
     """Return the recorded trials of a run, in order."""
     return [

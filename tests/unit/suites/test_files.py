@@ -63,6 +63,14 @@ def test_a_file_is_named_as_its_suite(tmp_path):
     assert sentence == "rocks.yaml: name: 'rocksdb' is not the file's name, 'rocks'"
 
 
+def test_tests_that_take_longer_than_a_trial_lasts_are_refused(tmp_path):
+    text = ROCKSDB.replace("timeout_seconds: 3600", "timeout_seconds: 40000")
+
+    assert refusal_of(tmp_path, text) == (
+        "rocksdb.yaml: tests: their timeout_seconds add up to 80000; a trial has 69120 for them"
+    )
+
+
 @pytest.mark.parametrize(
     ("written", "instead", "sentence"),
     [
