@@ -10,9 +10,10 @@ from pathlib import Path
 from moto.moto_api._internal.models import moto_api_backend
 
 from local.asl.jsonata import OnEvaluate
-from local.cloud import athena, functions, logs, objects, stacks, state_machines, tasks
+from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
 from local.cloud.deployment import Stack, deploy, synthesise
 from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.events import Events
 from local.cloud.functions import Functions
 from local.cloud.server import Server
 from local.logs.store import LogStore
@@ -26,12 +27,22 @@ class Cloud:
     endpoint: Endpoint
     state: Path
     _functions: Functions
+    _events: Events
 
-    def deploy(self) -> Stack:
-        """Deploy the app, synthesised anew if its sources have changed, and warm its functions."""
+    def deploy(self, *, schedules: bool = True) -> Stack:
+        """Deploy the app, synthesised anew if its sources have changed, and warm its functions.
+
+        What the stack does on a schedule begins, unless ``schedules`` leaves that to the caller.
+        """
         stack = deploy(synthesise(self.state), self.endpoint)
         self._functions.warm(stack.functions)
+        if schedules:
+            self.start_schedules()
         return stack
+
+    def start_schedules(self) -> None:
+        """Let each schedule of the stack fire, now and at its rate."""
+        self._events.start_schedules()
 
 
 @contextmanager
@@ -67,6 +78,10 @@ def start_cloud(
         opened.callback(environments.close)
         running = tasks.install(ROOT / "workloads", state, endpoint, log_groups)
         opened.callback(running.close)
-        executions = state_machines.install(endpoint, running, on_evaluate)
+        rules = events.install(environments)
+        executions = state_machines.install(endpoint, running, rules.execution_changed, on_evaluate)
         opened.callback(executions.close)
-        yield Cloud(endpoint, state, environments)
+        # What the end of the executions sets off still finds their API, and the tasks.
+        opened.callback(rules.close)
+        opened.callback(executions.abort)
+        yield Cloud(endpoint, state, environments, rules)
