@@ -15,6 +15,7 @@ from local.cloud.deployment import Stack, deploy, synthesise
 from local.cloud.endpoint import ACCOUNT, Endpoint
 from local.cloud.events import Events
 from local.cloud.functions import Functions
+from local.cloud.guard import Guard
 from local.cloud.server import Server
 from local.logs.store import LogStore
 from suites.files import ROOT
@@ -70,13 +71,14 @@ def start_cloud(
         opened.enter_context(objects.install(state / "objects"))
         opened.callback(stacks.install().restore)
         server = opened.enter_context(Server(port))
+        guard = opened.enter_context(Guard())
         endpoint = Endpoint(server.port)
         log_groups = logs.install(LogStore(state / "logs", ACCOUNT), endpoint)
         opened.callback(log_groups.close)
         opened.callback(athena.install(endpoint).close)
-        environments = functions.install(state, endpoint, log_groups)
+        environments = functions.install(state, endpoint, log_groups, guard)
         opened.callback(environments.close)
-        running = tasks.install(ROOT / "workloads", state, endpoint, log_groups)
+        running = tasks.install(ROOT / "workloads", state, endpoint, log_groups, guard)
         opened.callback(running.close)
         rules = events.install(environments)
         executions = state_machines.install(endpoint, running, rules.execution_changed, on_evaluate)

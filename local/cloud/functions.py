@@ -29,6 +29,7 @@ from moto.core.config import default_user_config
 
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
 from local.cloud.event_queue import EventQueue
+from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.replacements import Replacements
 from local.cloud.sandboxes import Answer, Function, Sandbox
@@ -72,13 +73,16 @@ class Functions:
         The cloud that the functions are told of.
     logs
         Where their output goes.
+    guard
+        Ends them if this process ends without a word.
 
     """
 
-    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> None:
+    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> None:
         self._code = state / "functions"
         self._endpoint = endpoint
         self._logs = logs
+        self._guard = guard
         self._lock = threading.Lock()
         self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
         self._sandboxes: set[Sandbox] = set()
@@ -234,7 +238,7 @@ class Functions:
             if self._closed:
                 raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
             self._logs.create_group(function.log_group)
-            sandbox = Sandbox(function, self._endpoint, self._logs)
+            sandbox = Sandbox(function, self._endpoint, self._logs, self._guard)
             self._sandboxes.add(sandbox)
         return sandbox
 
@@ -261,10 +265,10 @@ class Functions:
         sandbox.close()
 
 
-def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> Functions:
+def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> Functions:
     """Run moto's Lambda functions on this machine; close the result to stop."""
     default_user_config["lambda"]["use_docker"] = False
-    functions = Functions(state, endpoint, logs)
+    functions = Functions(state, endpoint, logs, guard)
     functions.replace_methods()
     return functions
 

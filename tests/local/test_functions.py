@@ -19,9 +19,9 @@ POWERTOOLS = (
 
 
 @pytest.fixture
-def functions(tmp_path, endpoint, logs):
+def functions(tmp_path, endpoint, logs, guard):
     endpoint.client("iam").create_role(RoleName="functions", AssumeRolePolicyDocument="{}")
-    functions = lambda_functions.install(tmp_path / "state", endpoint, logs)
+    functions = lambda_functions.install(tmp_path / "state", endpoint, logs, guard)
     yield functions
     functions.close()
 
