@@ -13,10 +13,12 @@ from moto.moto_api._internal.models import moto_api_backend
 from cdk.settings import Settings, read_settings, written_context
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
-from local.cloud import athena, functions, logs, objects, stacks, state_machines, tasks
+from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
 from local.cloud.deployment import Stack, deploy, synthesise
 from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.events import Events
 from local.cloud.functions import Functions
+from local.cloud.guard import Guard
 from local.cloud.server import Server
 from local.logs.store import LogStore
 
@@ -29,12 +31,22 @@ class Cloud:
     state: Path
     settings: Settings
     _functions: Functions
+    _events: Events
 
-    def deploy(self) -> Stack:
-        """Deploy the app, synthesised anew if its sources have changed, and warm its functions."""
+    def deploy(self, *, schedules: bool = True) -> Stack:
+        """Deploy the app, synthesised anew if its sources have changed, and warm its functions.
+
+        What the stack does on a schedule begins, unless ``schedules`` leaves that to the caller.
+        """
         stack = deploy(synthesise(self.state, self.settings), self.endpoint)
         self._functions.warm(stack.functions)
+        if schedules:
+            self.start_schedules()
         return stack
+
+    def start_schedules(self) -> None:
+        """Let each schedule of the stack fire, now and at its rate."""
+        self._events.start_schedules()
 
 
 @contextmanager
@@ -71,14 +83,21 @@ def start_cloud(
         opened.enter_context(objects.install(state / "objects"))
         opened.callback(stacks.install().restore)
         server = opened.enter_context(Server(port))
+        guard = opened.enter_context(Guard())
         endpoint = Endpoint(server.port)
         log_groups = logs.install(LogStore(state / "logs", ACCOUNT), endpoint)
         opened.callback(log_groups.close)
         opened.callback(athena.install(endpoint).close)
-        environments = functions.install(state, endpoint, log_groups)
+        environments = functions.install(state, endpoint, log_groups, guard)
         opened.callback(environments.close)
-        running = tasks.install(settings.systems / "workloads", state, endpoint, log_groups)
+        running = tasks.install(settings.systems / "workloads", state, endpoint, log_groups, guard)
         opened.callback(running.close)
-        executions = state_machines.install(endpoint, running, on_evaluate, jitter)
+        rules = events.install(environments)
+        executions = state_machines.install(
+            endpoint, running, rules.execution_changed, on_evaluate, jitter
+        )
         opened.callback(executions.close)
-        yield Cloud(endpoint, state, settings, environments)
+        # What the end of the executions sets off still finds their API, and the tasks.
+        opened.callback(rules.close)
+        opened.callback(executions.abort)
+        yield Cloud(endpoint, state, settings, environments, rules)
