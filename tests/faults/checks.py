@@ -6,8 +6,9 @@ import gzip
 import json
 import re
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ _KEYS = {
 }
 # A task that ignores SIGTERM is killed 30 s later.
 _LONGEST_END_SECONDS = 45
+# How far a task's clock may be off, and how late its lines may be.
+_MARGIN = 120
 
 Row = dict[str, Any]
 
@@ -99,15 +102,11 @@ def _figures(ground: Ground, run: Run, plan: Plan | None) -> Iterator[str]:
     stored = {
         (row["trial"], row["test"]): row["value"] for row in _rows(ground, "rates", run.run_id)
     }
-    tasks = _tasks(ground, run)
     for number, trial in trials.items():
         for test in trial["tests"]:
             place = f"trial {number} ({trial['version']}), {test['test']}"
             value = next((rate["value"] for rate in test["rates"]), None)
-            ended = tasks[number, test["test"]] or [
-                (task["task_arn"] or "", task["exit_code"]) for task in test["tasks"]
-            ]
-            wanted = _finished(ground, plan, test["test"], ended)
+            wanted = _finished(ground, plan, test)
             # What could not be collected is lost with its trial, which then says so itself.
             lost = trial["status"] == "failed" and test["status"] == "skipped"
             if value != wanted and not lost:
@@ -121,40 +120,33 @@ def _figures(ground: Ground, run: Run, plan: Plan | None) -> Iterator[str]:
             yield f"trial {trial}, {test}: it is in the table and was not recorded"
 
 
-def _finished(
-    ground: Ground, plan: Plan, test: str, tasks: list[tuple[str, int | None]]
-) -> float | None:
-    """Return the mean of what tasks logged; None unless each did all of its work, once."""
+def _finished(ground: Ground, plan: Plan, test: Row) -> float | None:
+    """Return the mean of what a test's tasks logged; None unless each did all its work, once."""
     values: list[float] = []
-    for arn, exit_code in tasks:
-        stream = f"{SUITE}/{SUITE}/{arn.rsplit('/', 1)[-1]}"
-        lines = (_RATE.search(event.message) for event in ground.logs.read(LOG_GROUP, stream))
-        texts = [line[2] for line in lines if line]
-        if exit_code != 0 or len(texts) != plan.suite.test(test).jobs:
+    for task in test["tasks"]:
+        if task["exit_code"] != 0:
+            return None
+        texts = _rates_logged(ground, test, task["task_arn"].rsplit("/", 1)[-1])
+        if len(texts) != plan.suite.test(test["test"]).jobs:
             return None
         if not all(_NUMBER.fullmatch(text) for text in texts):
             return None
         values += map(float, texts)
-    if len(tasks) != plan.request.tasks or not all(values):
+    if len(test["tasks"]) != plan.request.tasks or not all(values):
         return None
     return fsum(values) / len(values)
 
 
-def _tasks(ground: Ground, run: Run) -> dict[tuple[int, str], list[tuple[str, int | None]]]:
-    """Return the ARN and exit code of a run's ECS tasks by trial and test."""
-    ecs = ground.cloud.endpoint.client("ecs")
-    (cluster,) = ecs.list_clusters()["clusterArns"]
-    found = defaultdict(list)
-    arns = ecs.list_tasks(cluster=cluster, startedBy=run.run_id, desiredStatus="STOPPED")
-    if not arns["taskArns"]:
-        return found
-    for task in ecs.describe_tasks(cluster=cluster, tasks=arns["taskArns"])["tasks"]:
-        (override,) = task["overrides"]["containerOverrides"]
-        told = {pair["name"]: pair["value"] for pair in override["environment"]}
-        trial = int(told["TIDEMARK_DATA"].split("/")[-2])
-        code = task["containers"][0].get("exitCode")
-        found[trial, override["command"][0]].append((task["taskArn"], code))
-    return found
+def _rates_logged(ground: Ground, test: Row, task_id: str) -> list[str]:
+    """Return the rates of a task's log, while its test was measured by the clock of the run."""
+    began, ended = (datetime.fromisoformat(test[name]) for name in ("started_at", "ended_at"))
+    events = ground.logs.read(LOG_GROUP, f"{SUITE}/{SUITE}/{task_id}")
+    lines = (
+        _RATE.search(event.message)
+        for event in events
+        if began.timestamp() - _MARGIN <= event.timestamp / 1000 <= ended.timestamp() + _MARGIN
+    )
+    return [line[2] for line in lines if line]
 
 
 def _doubled(ground: Ground) -> Iterator[str]:

@@ -30,6 +30,8 @@ def page(faults: Sequence[Fault]) -> str:
 
 def _lines(fault: Fault) -> Iterator[str]:
     name, happens = f"`{fault.name}`", fault.happens
+    if not fault.endings:
+        yield f"| {name} | {happens} | no run begins | | |\n"
     for ending in fault.endings:
         reason = ending.reason.replace("|", "\\|")
         status = ending.status or "no outcome"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from botocore.exceptions import ClientError
 
 from local.asl import history
 from local.following import Run
+from suites.plan import run_id
 from tests.faults.fault import Ending, Fault
 from tests.faults.ground import Ground, NeverHappened
 
@@ -17,13 +19,16 @@ def _side_by_side(tasks: int, *versions: str) -> Callable[[Ground], list[Run]]:
 
 
 def _past_the_history(ground: Ground) -> list[Run]:
-    # Two trials take the run's own history past what stands for 25,000 events here.
-    ground.replaced.set(history, "MAX_EVENTS", 30)
-    return [ground.settled(ground.ended(ground.start(repetitions=2)))]
+    # More than a trial takes, and fewer than ten trials take of the run's own history.
+    ground.replaced.set(history, "MAX_EVENTS", 100)
+    return [ground.settled(ground.ended(ground.start(repetitions=10, tasks=1)))]
 
 
-def _input_of(size: int) -> Callable[[Ground], list[Run]]:
-    return lambda ground: [ground.ended(ground.start(note="x" * size))]
+def _long_input(ground: Ground) -> list[Run]:
+    run = ground.ended(ground.start(note="x" * 200_000))
+    # Its name is made without the input, which fits into no payload beside others.
+    execution = run.execution_arn.rsplit(":", 1)[-1]
+    return [replace(run, run_id=run_id(execution, None, run.started_at))]
 
 
 def _refused_by_the_service(ground: Ground) -> list[Run]:
@@ -52,19 +57,34 @@ FAULTS = (
         name="110-tasks-fail",
         happens="110 tasks fail at once: what is said of them would pass 256 KiB",
         act=_side_by_side(110, "without-input"),
-        endings=(Ending("incomplete", "?", 3),),
+        endings=(
+            Ending(
+                "incomplete",
+                "1 of 2 trials gave no rates; the first is trial … (without-input): compaction: "
+                "task 0: its container ended with exit code 1: what ingest stored is missing; "
+                "…and 105 more",
+                3,
+            ),
+        ),
     ),
     Fault(
         name="past-25000-events",
-        happens="a run's history is full (at 30 events, for the test)",
+        happens="a run's history is full, at 100 events instead of 25,000",
         act=_past_the_history,
-        endings=(Ending("failed", "?", 2),),
+        endings=(
+            Ending("failed", "States.Runtime: The execution reached the maximum of 100 …", 14),
+        ),
     ),
     Fault(
         name="long-input",
-        happens="an input of 200 kB, of which a sentence would not fit into a payload",
-        act=_input_of(200_000),
-        endings=(Ending("rejected", "?"),),
+        happens="an input of 200 kB, refused before the first function is called",
+        act=_long_input,
+        endings=(
+            Ending(
+                "rejected",
+                "input: it has more than 60000 characters; a request needs some hundred",
+            ),
+        ),
     ),
     Fault(
         name="past-256-kib",

@@ -35,10 +35,10 @@ def both(words: str) -> str:
     return "; ".join(f"task {task}: {words}" for task in (0, 1))
 
 
-_KILLED = "it was killed (exit code 137), most often for lack of memory"
+_KILLED = "it was killed (exit code 137), most often for lack of memory…"
 EXIT_1 = "its container ended with exit code 1"
 NO_LINES = "ingest: " + "; ".join(
-    f"task {task} (…) logged 0 of 2 lines of ingest_rate" for task in (0, 1)
+    f"task {task} (…) logged 0 of 2 lines of ingest_rate…" for task in (0, 1)
 )
 
 FAULTS = (
@@ -59,40 +59,45 @@ FAULTS = (
         f"ingest: {both(_KILLED)}",
     ),
     _task_fault("one-dead", "one of two tasks is killed", f"ingest: task 1: {_KILLED}", quick=True),
+    _task_fault(
+        "deaf",
+        "the tasks heed neither their deadline nor SIGTERM",
+        "ingest: task 0: …time limit…; task 1: …time limit…",
+    ),
     _task_fault("silent", "the tasks work well and log nothing", NO_LINES, quick=True),
     _task_fault(
         "twice",
         "the tasks log every rate twice",
-        "ingest: 8 values of ingest_rate, not 4",
-        quick=True,
+        "ingest: task 0 (…) logged 4 lines of ingest_rate, not 2; task 1 (…) logged 4 lines of "
+        "ingest_rate, not 2",
     ),
     _task_fault("garbage", "the tasks log bytes that are no text", NO_LINES),
     _task_fault("nearly", "the tasks log lines that nearly match", NO_LINES, quick=True),
     _task_fault(
         "infinite",
         "the tasks log ∞ as their rate",
-        "ingest: 4 values of ingest_rate are no finite number from 0",
+        "ingest: 4 values of ingest_rate are no finite number",
         quick=True,
     ),
     _task_fault(
         "not-a-number",
         "the tasks log NaN as their rate",
-        "ingest: 4 values of ingest_rate are no finite number from 0",
+        "ingest: 4 values of ingest_rate are no finite number",
     ),
     _task_fault(
         "negative",
         "the tasks log a rate below zero",
-        "ingest: 4 values of ingest_rate are no finite number from 0",
+        "ingest: 4 values of ingest_rate are no finite number",
     ),
     _task_fault(
         "zero",
         "the tasks log a rate of zero",
-        "ingest: a value of ingest_rate is 0, which no work gives",
+        "ingest: task 0 (…) logged 0 records/s of ingest_rate, which is no rate; …",
     ),
     _task_fault(
         "absurd",
         "the tasks log a rate of 400 digits",
-        "ingest: 4 values of ingest_rate are no finite number from 0",
+        "ingest: 4 values of ingest_rate are no finite number",
     ),
     _task_fault(
         "without-input",
