@@ -113,8 +113,8 @@ FUNCTIONS: Mapping[str, Needs] = {
     "RecordOutcome": Needs(
         reads=["claims/*", "runs/*/plan.json", "runs/*/trials/*"],
         writes=["runs/*/outcome.json", "tables/runs/*"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*"],
-        deletes=["claims/*"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "work/*"],
+        deletes=["claims/*", "work/*"],
         timeout_seconds=240,
     ),
     "EndRun": ENDING,

@@ -43,6 +43,8 @@ def conclude(
     if plan:
         outcome = judged(plan, read_trials(bucket, plan.run_id), str(failure or ""))
         record_run(bucket, plan, outcome, now)
+        # Trials that were lost leave what their tests gave.
+        bucket.delete(keys.work(plan.run_id))
     else:
         outcome = _without_plan(execution, str(failure or ""), "rejected" if refused else "failed")
     bucket.write(keys.outcome(outcome.run_id), outcome.model_dump_json().encode())
