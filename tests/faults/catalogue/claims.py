@@ -63,6 +63,7 @@ FAULTS = (
                 "its execution …",
             ),
         ),
+        quick=True,
     ),
     Fault(
         name="delivered-twice",

@@ -82,6 +82,7 @@ def _faults() -> Iterator[Fault]:
             happens=f"StopExecution of the run in {state.name}",
             act=_stopped(state, trial=False),
             endings=(state.ending or _STOPPED,),
+            quick=state.name == "RunTask",
         )
     for state in _STATES:
         if state.in_trial:
