@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test check lint bench conformance synth clean
+.PHONY: run test check lint bench faults conformance synth clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -38,6 +38,9 @@ lint: $(PYTHON_READY)
 
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.bench
+
+faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs/faults.md (some 15 minutes)
+	$(BIN)/python -m tests.faults $(ARGS)
 
 conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
 	$(CONFORMANCE)/venv/bin/python -m tests.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)

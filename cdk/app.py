@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 
 from aws_cdk import App, CfnOutput, Stack
 
+from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
 from cdk.results import Results
-from cdk.settings import Settings, read_settings
+from cdk.settings import Settings, read_settings, written_context
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from cdk.workflow import Workflow
-from suites.files import ROOT, read_suites
+from suites.files import read_suites
 from suites.model import Suite
 from suites.refusal import Refused
 
@@ -38,13 +38,14 @@ class TidemarkStack(Stack):
             bucket=bucket,
             tests=tests,
         )
+        Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
         tables = Tables(self, "Tables", bucket=bucket, suites=sorted(suites))
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
         CfnOutput(self, "Database", value=tables.database)
         CfnOutput(self, "WorkGroup", value=tables.workgroup)
-        for state in ("RecordRates", "PublishReport"):
+        for state in ("RecordRates", "PublishReport", "EndRun", "SweepRuns"):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
@@ -52,10 +53,11 @@ class TidemarkStack(Stack):
 
 def build(app: App) -> TidemarkStack:
     """Add the stack to an app, by its context over that of ``cdk.json``."""
-    written = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    written = written_context()
     asked = {key: app.node.try_get_context(key) for key in written}
     context = {key: written[key] if value is None else value for key, value in asked.items()}
-    return TidemarkStack(app, read_settings(context), read_suites())
+    settings = read_settings(context)
+    return TidemarkStack(app, settings, read_suites(settings.systems))
 
 
 def main() -> int:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from suites.files import ROOT
 from suites.model import Frozen
 from suites.refusal import Refused, refusal
+
+
+def _of_systems(folder: Path) -> Path:
+    found = (ROOT / folder).resolve()
+    for part in ("suites", "workloads"):
+        if not (found / part).is_dir():
+            raise ValueError(f"{str(folder)!r} is not accepted: there is no folder {found / part}")
+    return found
 
 
 class Settings(Frozen):
@@ -18,6 +29,8 @@ class Settings(Frozen):
     model_config = ConfigDict(alias_generator=to_camel)
 
     stack_name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
+    systems: Annotated[Path, AfterValidator(_of_systems)]
+    """The folder that holds ``suites/`` and ``workloads/``; a relative one begins at cdk.json."""
     image: str = Field(pattern=r"^[A-Za-z0-9._/:@-]*$")
     """An existing image of the workload, in a public registry or in this account's ECR; '' builds
     it from its Dockerfile (with Docker)."""
@@ -25,6 +38,12 @@ class Settings(Frozen):
     """How long the logs of tasks and functions are kept."""
     logs_deadline_seconds: int = Field(ge=0, le=3600)
     """How long after its tasks a test waits for their log lines [s]."""
+
+
+def written_context() -> dict[str, Any]:
+    """Return the context of ``cdk.json``."""
+    context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    return context
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:

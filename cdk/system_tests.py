@@ -33,7 +33,6 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.settings import Settings
-from suites.files import ROOT
 from suites.model import WORKLOAD_LABEL, Suite
 
 
@@ -140,5 +139,5 @@ def _image(scope: Construct, workload: str, settings: Settings) -> ContainerImag
         return _existing_image(scope, settings.image)
     # Built for what the task runs on, not for the machine that deploys.
     return ContainerImage.from_asset(
-        str(ROOT / "workloads" / workload), platform=Platform.LINUX_AMD64
+        str(settings.systems / "workloads" / workload), platform=Platform.LINUX_AMD64
     )

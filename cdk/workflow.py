@@ -42,8 +42,41 @@ class Needs:
     timeout_seconds: int = 30
 
 
+# What RecordRates, PublishReport and RecordOutcome do, for a run that never got to them.
+ENDING = Needs(
+    reads=[
+        "claims/*",
+        "runs/*/plan.json",
+        "runs/*/trials/*",
+        "runs/*/exclusions/*",
+        "runs/*/outcome.json",
+    ],
+    writes=[
+        "runs/*/outcome.json",
+        "tables/rates/*",
+        "tables/task_rates/*",
+        "tables/runs/*",
+        "reports/*",
+    ],
+    lists=[
+        "claims/*",
+        "runs/*/plan.json",
+        "runs/*/trials/*",
+        "runs/*/exclusions/*",
+        "runs/*/outcome.json",
+        "work/*",
+    ],
+    deletes=["claims/*", "work/*"],
+    timeout_seconds=240,
+)
+
 FUNCTIONS: Mapping[str, Needs] = {
-    "PlanRun": Needs(writes=["runs/*/plan.json"]),
+    "PlanRun": Needs(
+        reads=["claims/*", "runs/*/plan.json"],
+        writes=["claims/*", "runs/*/plan.json"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
+        deletes=["runs/*/outcome.json"],
+    ),
     "ChooseTrial": Needs(
         reads=["runs/*/plan.json", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
@@ -78,16 +111,19 @@ FUNCTIONS: Mapping[str, Needs] = {
         timeout_seconds=240,
     ),
     "RecordOutcome": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
+        reads=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
         writes=["runs/*/outcome.json", "tables/runs/*"],
-        lists=["runs/*/trials/*"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "work/*"],
+        deletes=["claims/*", "work/*"],
         timeout_seconds=240,
     ),
+    "EndRun": ENDING,
+    "SweepRuns": ENDING,
 }
 
 
 class Functions(Construct):
-    """One function for each Task state that is ours, by the state's name."""
+    """One function for each Task state that is ours, by the state's name, and those of the end."""
 
     def __init__(
         self,

@@ -1,19 +1,22 @@
-"""Every AWS call that the Lambdas make: the results bucket and Logs Insights."""
+"""Every AWS call that the Lambdas make."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
 
 if TYPE_CHECKING:
+    from mypy_boto3_ecs import ECSClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_stepfunctions import SFNClient
 
 # What one StartQuery may return; a result of this length may have been cut.
 MOST_ROWS = 10_000
@@ -24,6 +27,20 @@ _SLOWEST_POLL_SECONDS = 1.0
 
 # A function may run for 240 s and has up to three queries to read.
 _LONGEST_QUERY_SECONDS = 60
+
+
+# Amazon S3 user guide, conditional requests: of writers at the same moment one may be told to try
+# again.
+_CONFLICT_ATTEMPTS = 5
+# What StopTask takes for a reason, in characters.
+_LONGEST_STOP = 1024
+
+
+class Tagged(NamedTuple):
+    """An object's body and the entity tag that tells it from what may replace it."""
+
+    body: bytes
+    etag: str
 
 
 class QueryFailed(RuntimeError):
@@ -54,15 +71,16 @@ class Bucket:
         """Return the object's body; NoSuchKey if there is none."""
         return self._client.get_object(Bucket=self._name, Key=key)["Body"].read()
 
-    def find(self, key: str) -> bytes | None:
-        """Return the object's body, None if there is none."""
-        try:
-            return self.read(key)
-        except self._client.exceptions.ClientError:
-            # To a role that may list only a part of the bucket S3 says AccessDenied, not NoSuchKey.
-            if key in self.keys(key):
-                raise
+    def find(self, key: str) -> Tagged | None:
+        """Return the object as it is, None if there is none."""
+        # Who may list some prefixes only is told AccessDenied, not NoSuchKey, of what is not there.
+        if key not in self.keys(key):
             return None
+        try:
+            found = self._client.get_object(Bucket=self._name, Key=key)
+        except self._client.exceptions.NoSuchKey:
+            return None
+        return Tagged(found["Body"].read(), found["ETag"])
 
     def write(self, key: str, body: bytes) -> None:
         """Store an object, in place of what was there."""
@@ -70,12 +88,17 @@ class Bucket:
 
     def write_once(self, key: str, body: bytes) -> bool:
         """Store an object unless there is one already; tell whether it was stored."""
-        try:
-            self._client.put_object(Bucket=self._name, Key=key, Body=body, IfNoneMatch="*")
-        except self._client.exceptions.ClientError as error:
-            if error.response["Error"]["Code"] == "PreconditionFailed":
-                return False
-            raise
+        for attempt in range(1, _CONFLICT_ATTEMPTS + 1):
+            try:
+                self._client.put_object(Bucket=self._name, Key=key, Body=body, IfNoneMatch="*")
+            except self._client.exceptions.ClientError as error:
+                code = error.response["Error"]["Code"]
+                if code == "PreconditionFailed":
+                    return False
+                if code != "ConditionalRequestConflict" or attempt == _CONFLICT_ATTEMPTS:
+                    raise
+            else:
+                break
         return True
 
     def keys(self, prefix: str) -> Iterator[str]:
@@ -89,6 +112,82 @@ class Bucket:
         """Delete every object whose key begins with ``prefix``."""
         for key in list(self.keys(prefix)):
             self._client.delete_object(Bucket=self._name, Key=key)
+
+    def delete_if(self, key: str, etag: str) -> bool:
+        """Delete an object if it is still the one of this entity tag; tell whether it was."""
+        try:
+            self._client.delete_object(Bucket=self._name, Key=key, IfMatch=etag)
+        except self._client.exceptions.ClientError as error:
+            # S3 answers the second where the object is gone altogether.
+            if error.response["Error"]["Code"] in {"PreconditionFailed", "NoSuchKey"}:
+                return False
+            raise
+        return True
+
+
+class Executions:
+    """Executions of state machines."""
+
+    def __init__(self, client: SFNClient) -> None:
+        self._client = client
+
+    def describe(self, arn: str) -> Mapping[str, Any] | None:
+        """Return an execution as DescribeExecution gives it, None if there is none."""
+        try:
+            return self._client.describe_execution(executionArn=arn)
+        except self._client.exceptions.ExecutionDoesNotExist:
+            return None
+
+    def running(self, machine: str) -> Iterator[tuple[str, str]]:
+        """Yield the name and ARN of each running execution of a state machine, by its ARN."""
+        pages = self._client.get_paginator("list_executions")
+        for page in pages.paginate(stateMachineArn=machine, statusFilter="RUNNING"):
+            for execution in page["executions"]:
+                yield execution["name"], execution["executionArn"]
+
+    def stop(self, arn: str, cause: str) -> None:
+        """Stop an execution."""
+        self._client.stop_execution(executionArn=arn, error="Run.ended", cause=cause)
+
+
+class Tasks:
+    """The ECS tasks of one cluster."""
+
+    def __init__(self, client: ECSClient, cluster: str) -> None:
+        self._client = client
+        self._cluster = cluster
+
+    def started_by(self, name: str) -> list[str]:
+        """Return the ARNs of the tasks that run and were started by ``name``."""
+        pages = self._client.get_paginator("list_tasks")
+        found = pages.paginate(cluster=self._cluster, startedBy=name)
+        return [arn for page in found for arn in page["taskArns"]]
+
+    def starters(self) -> dict[str, str]:
+        """Return by whom each task that runs was started, by the task's ARN."""
+        found: dict[str, str] = {}
+        # A page holds up to 100 ARNs, as many as DescribeTasks takes.
+        for page in self._client.get_paginator("list_tasks").paginate(cluster=self._cluster):
+            if page["taskArns"]:
+                answer = self._client.describe_tasks(cluster=self._cluster, tasks=page["taskArns"])
+                found |= {task["taskArn"]: task.get("startedBy", "") for task in answer["tasks"]}
+        return found
+
+    def stop(self, arn: str, reason: str) -> None:
+        """Stop a task."""
+        self._client.stop_task(cluster=self._cluster, task=arn, reason=reason[:_LONGEST_STOP])
+
+
+class Topic:
+    """Whoever wants to know how runs end."""
+
+    def __init__(self, client: SNSClient, arn: str) -> None:
+        self._client = client
+        self._arn = arn
+
+    def publish(self, subject: str, message: str) -> None:
+        """Tell them."""
+        self._client.publish(TopicArn=self._arn, Subject=subject, Message=message)
 
 
 class LogQueries:
@@ -145,3 +244,21 @@ def bucket() -> Bucket:
 def log_queries() -> LogQueries:
     """Return Logs Insights of the function's own region."""
     return LogQueries(boto3.client("logs"))
+
+
+@lru_cache(maxsize=1)
+def executions() -> Executions:
+    """Return the executions of the function's own region."""
+    return Executions(boto3.client("stepfunctions"))
+
+
+@lru_cache(maxsize=1)
+def tasks() -> Tasks:
+    """Return the tasks of the cluster that the function was given as ``CLUSTER``."""
+    return Tasks(boto3.client("ecs"), os.environ["CLUSTER"])
+
+
+@lru_cache(maxsize=1)
+def topic() -> Topic:
+    """Return the topic that the function was given as ``TOPIC``."""
+    return Topic(boto3.client("sns"), os.environ["TOPIC"])

@@ -12,6 +12,7 @@ from lambdas.observability import logger
 from lambdas.record import record, trial_result
 from lambdas.stored import planned, read_measured, read_plan
 from suites import keys
+from suites.plan import trial_execution
 
 
 class LostTrial(BaseModel):
@@ -22,15 +23,16 @@ class LostTrial(BaseModel):
 
 
 class ChooseTrialEvent(RunEvent):
-    """A run, and the trial that was lost last, if one was."""
+    """A run, its execution, and the trial that was lost last, if one was."""
 
+    execution_arn: str
     lost: LostTrial | None = None
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=ChooseTrialEvent)
 def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return the number of the next trial to run, None when all are done."""
+    """Return the next trial and the name of its execution, None for both when all are done."""
     bucket = aws.bucket()
     plan = read_plan(bucket, event.run_id)
     if event.lost:
@@ -42,7 +44,9 @@ def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
         bucket.delete(keys.data(event.run_id, trial.trial))
         bucket.delete(keys.measurements(event.run_id, trial.trial))
     done = set(bucket.keys(keys.trials(event.run_id)))
-    left = [
+    left = (
         trial.trial for trial in plan.trials if keys.trial(event.run_id, trial.trial) not in done
-    ]
-    return {"trial": left[0] if left else None, "done": len(done)}
+    )
+    following = next(left, None)
+    name = trial_execution(event.run_id, following, event.execution_arn) if following else None
+    return {"trial": following, "name": name, "done": len(done)}

@@ -7,9 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from lambdas import rates
+from lambdas.failure import shortened
 from lambdas.rates import MetricRows
 from lambdas.results import Rate, Status, TaskResult, TestResult
 from suites.model import Test
+
+# Each task's own reason stands beside it; a sentence names some of them.
+_MOST_REASONS = 5
+_LONGEST_WORDS = 1_000  # [B] of what a task logged, which may be any length
 
 
 def test_result(
@@ -24,21 +29,26 @@ def test_result(
     insights_bytes: int,
     started_at: datetime,
     ended_at: datetime,
+    window: tuple[datetime, datetime],
 ) -> TestResult:
     """Return the result of a test whose logs will not get any more complete.
 
-    ``streams`` gives the log stream of each task's id; ``insights_bytes`` is what all queries over
-    them scanned [B].
+    ``streams`` gives the log stream of each task's id, ``window`` the time that was searched;
+    ``insights_bytes`` is what all queries over them scanned [B].
     """
     failed = [
         _in_its_words(task, failure_rows, streams) for task in tasks if task.status == "failed"
     ]
     lacking = rates.missing(rows, tasks, streams, test.jobs)
-    measured = [
-        rates.rate(metric, expected=len(tasks) * test.jobs, whole=not failed and not lacking)
-        for metric in rows
-    ]
-    status, reason = _judged(failed, lacking, measured)
+    wrong = rates.surplus(rows, tasks, streams, test.jobs)
+    wrong += [said for metric in rows for said in rates.impossible(metric, tasks, streams)]
+    whole = not (failed or lacking or wrong)
+    measured = [rates.rate(metric, expected=len(tasks) * test.jobs, whole=whole) for metric in rows]
+    if lacking:
+        # A log whose clock is off is not there, either.
+        searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in window)
+        lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
+    status, reason = _judged(failed, [*lacking, *wrong], measured)
     environments = rates.environments(environment_rows, streams.values())
     return TestResult(
         test=test.name,
@@ -71,16 +81,23 @@ def _in_its_words(
     """Return why a task failed, with what it logged of it last, if it did."""
     stream = streams.get(task.task_id or "")
     said = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
-    return f"{task.reason}: {said[-1]}" if said else task.reason
+    return f"{task.reason}: {shortened(said[0], _LONGEST_WORDS)}" if said else task.reason
+
+
+def _first(reasons: Sequence[str]) -> str:
+    """Return a few of the tasks' reasons, and how many there are beside them."""
+    more = len(reasons) - _MOST_REASONS
+    listed = "; ".join(reasons[:_MOST_REASONS])
+    return f"{listed}; and {more} more" if more > 0 else listed
 
 
 def _judged(
     failed: Sequence[str], lacking: Sequence[str], measured: Sequence[Rate]
 ) -> tuple[Status, str]:
     if failed:
-        return "failed", "; ".join(failed)
+        return "failed", _first(failed)
     if lacking:
-        return "incomplete", "; ".join(lacking)
+        return "incomplete", _first(lacking)
     for rate in measured:
         if rate.not_finite:
             return "incomplete", f"{rate.not_finite} values of {rate.metric} are no finite number"

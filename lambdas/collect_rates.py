@@ -85,6 +85,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
         insights_bytes=logs.bytes_scanned,
         started_at=event.started_at,
         ended_at=event.ended_at,
+        window=_window(event),
     )
     key = keys.measured(event.run_id, event.trial, event.test)
     aws.bucket().write(key, result.model_dump_json().encode())
@@ -98,6 +99,10 @@ def _answer(logs: _Logs, *, wait_seconds: int = 0, status: str | None = None) ->
         "status": status,
         "bytes_scanned": logs.bytes_scanned,
     }
+
+
+def _window(event: CollectRatesEvent) -> tuple[datetime, datetime]:
+    return event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
 
 
 def _deadline_seconds() -> float:

@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import AfterValidator
+
+from lambdas.failure import shortened
 from lambdas.results import TrialResult
 from suites.model import NAME, Frozen
 from suites.plan import Plan
 
-RunStatus = Literal["complete", "incomplete", "failed", "rejected"]
+RunStatus = Literal["complete", "incomplete", "failed", "aborted", "rejected"]
+
+
+# A Fail state's cause, which this becomes, may have 32,768 characters.
+_LONGEST_REASON = 4_000
+
+
+def _short(reason: str) -> str:
+    return shortened(reason, _LONGEST_REASON)
 
 
 class Outcome(Frozen):
@@ -20,18 +31,30 @@ class Outcome(Frozen):
     run_id: str
     suite: str
     status: RunStatus
-    reason: str
+    reason: Annotated[str, AfterValidator(_short)]
     trials_planned: int
     trials_done: int
     ended_at: datetime
 
 
-def judged(plan: Plan, trials: Sequence[TrialResult], failure: str, ended_at: datetime) -> Outcome:
-    """Return the outcome of a planned run; ``failure`` is what its execution failed of, or ''."""
+def judged(
+    plan: Plan,
+    trials: Sequence[TrialResult],
+    ended_at: datetime,
+    failure: str = "",
+    failed: RunStatus = "failed",
+) -> Outcome:
+    """Return the outcome of a planned run.
+
+    ``failure`` is what its execution ended of, '' if nothing kept it from its end, and ``failed``
+    the status that this gives it.
+    """
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"
     reason = failure
-    if failure or not done:
+    if failure:
+        status = failed
+    elif not done:
         status = "failed"
     elif done < len(plan.trials):
         status = "incomplete"
@@ -51,15 +74,14 @@ def judged(plan: Plan, trials: Sequence[TrialResult], failure: str, ended_at: da
 
 
 def unplanned(
-    run_id: str, given: object, reason: str, ended_at: datetime, *, refused: bool
+    run_id: str, suite: object, reason: str, status: RunStatus, ended_at: datetime
 ) -> Outcome:
-    """Return the outcome of an execution that got no plan: ``refused`` if its input is to blame."""
-    suite = given.get("suite") if isinstance(given, dict) else None
+    """Return the outcome of an execution that got no plan."""
     return Outcome(
         run_id=run_id,
         # What was refused may be no name at all, and as long as an input may be.
         suite=suite if isinstance(suite, str) and re.fullmatch(NAME, suite) else "",
-        status="rejected" if refused else "failed",
+        status=status,
         reason=reason,
         trials_planned=0,
         trials_done=0,

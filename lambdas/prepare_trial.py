@@ -18,12 +18,14 @@ from suites.plan import Plan, PlannedTrial
 # How much longer Step Functions waits than the task gives itself, so that its log says why it
 # ended: the state's time also counts the provisioning of the task and the pull of its image.
 _MARGIN_SECONDS = 300
+# AWS Step Functions developer guide, "Using Map state in Inline mode": concurrent iterations.
+_MOST_ITERATIONS = 40
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=TrialEvent)
 def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return the tests in order, each with its command, environment, tasks and time limit."""
+    """Return the tests in order, each with its environment, groups of tasks and time limit [s]."""
     plan = read_plan(aws.bucket(), event.run_id)
     trial = planned(plan, event.trial)
     where = system(plan.suite.name)
@@ -34,13 +36,21 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
         "tests": [
             {
                 "name": test.name,
-                "tasks": plan.request.tasks,
+                "groups": _groups(plan.request.tasks),
                 "timeout_seconds": test.timeout_seconds + _MARGIN_SECONDS,
                 "environment": _environment(plan, trial, test),
             }
             for test in plan.suite.tests
         ],
     }
+
+
+def _groups(tasks: int) -> list[dict[str, int]]:
+    """Return the tasks' indices, from 0, as ranges that a Map runs at once; both ends included."""
+    return [
+        {"first": first, "last": min(first + _MOST_ITERATIONS, tasks) - 1}
+        for first in range(0, tasks, _MOST_ITERATIONS)
+    ]
 
 
 def _environment(plan: Plan, trial: PlannedTrial, test: Test) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,10 @@ from lambdas.results import Rate, Sample, TaskResult
 from suites.model import Metric
 
 Row = Mapping[str, str]
+# One per picosecond: what is above it is a fault of units or of counting, whatever it measures.
+_FASTEST = 1e12
+# How far the clock of a task may be from that of ECS.
+_CLOCK_SECONDS = 1.0
 
 
 class MetricRows:
@@ -29,11 +34,18 @@ class MetricRows:
         self.rates = {row["@logStream"]: row for row in rate_rows if row["@logStream"] in streams}
         self.samples = [row for row in sample_rows if row["@logStream"] in streams]
 
-    def lines(self, stream: str) -> int:
-        """Return how many rate lines the stream has on which both queries agree."""
+    def lines(self, stream: str) -> tuple[int, int]:
+        """Return the fewest and the most rate lines that the two queries found in a stream."""
         counted = int(self.rates.get(stream, {}).get("count(rate)", "0"))
         listed = sum(row["@logStream"] == stream for row in self.samples)
-        return min(counted, listed)
+        return min(counted, listed), max(counted, listed)
+
+    def twice(self, stream: str) -> list[str]:
+        """Return the jobs of which a stream has more than one rate line."""
+        jobs = Counter(
+            row["job"] for row in self.samples if row["@logStream"] == stream and "job" in row
+        )
+        return [job for job, lines in jobs.items() if lines > 1]
 
 
 def missing(
@@ -45,13 +57,64 @@ def missing(
         if task.status != "ok" or task.task_id is None:
             continue
         for metric in rows:
-            found = metric.lines(streams[task.task_id])
+            found, _ = metric.lines(streams[task.task_id])
             if found < jobs:
                 lacking.append(
                     f"task {task.index} ({task.task_id}) logged {found} of {jobs} "
                     f"lines of {metric.metric.name}"
                 )
     return lacking
+
+
+def surplus(
+    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
+) -> list[str]:
+    """Return, for each task that logged a rate twice, what there is too much of."""
+    found = []
+    for task in tasks:
+        if task.task_id is None:
+            continue
+        for metric in rows:
+            said = f"task {task.index} ({task.task_id}) logged"
+            _, most = metric.lines(streams[task.task_id])
+            if most > jobs:
+                found.append(f"{said} {most} lines of {metric.metric.name}, not {jobs}")
+            found += [
+                f"{said} job {job} twice in {metric.metric.name}"
+                for job in metric.twice(streams[task.task_id])
+            ]
+    return found
+
+
+def impossible(
+    rows: MetricRows, tasks: Sequence[TaskResult], streams: Mapping[str, str]
+) -> list[str]:
+    """Return the values per second that cannot be one, with the reason; other units may be any."""
+    if not rows.metric.unit.endswith("/s"):
+        return []
+    by_stream = {streams[task.task_id]: task for task in tasks if task.task_id}
+    found = []
+    for sample in samples(rows):
+        task = by_stream[sample.log_stream]
+        if why := _why_impossible(sample, task):
+            found.append(
+                f"task {task.index} ({task.task_id}) logged {sample.value:g} {rows.metric.unit} of "
+                f"{sample.metric}, {why}"
+            )
+    return found
+
+
+def _why_impossible(sample: Sample, task: TaskResult) -> str | None:
+    if sample.value is None:
+        return None
+    if sample.value <= 0:
+        return "which is no rate"
+    if sample.value > _FASTEST:
+        return "which no machine does"
+    longest = task.seconds + _CLOCK_SECONDS
+    if task.started_at and sample.records and sample.records / sample.value > longest:
+        return f"at which {sample.records} records take longer than the task ran"
+    return None
 
 
 def samples(rows: MetricRows) -> list[Sample]:
@@ -78,11 +141,13 @@ def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
     """
     streams = list(rows.rates.values())
     counts = [int(row["count(number)"]) for row in streams]
-    finite = [sample for sample in samples(rows) if sample.value is not None]
+    logged = samples(rows)
+    finite = [sample for sample in logged if sample.value is not None]
     values = [sample.value for sample in finite if sample.value is not None]
     total = sum(counts)
     # count(rate) also counts what was logged in a rate's place and is no number: ∞, NaN.
-    not_finite = sum(int(row["count(rate)"]) for row in streams) - total
+    not_numbers = sum(int(row["count(rate)"]) for row in streams) - total
+    not_finite = max(not_numbers, len(logged) - len(finite))
     mean = None
     if whole and total == expected and not_finite == 0:
         weighted = (
@@ -134,4 +199,6 @@ def _environment(text: str) -> dict[str, Any]:
 
 def _finite(text: str) -> float | None:
     """Return the number that the rate queries take a text for, too; None for any other text."""
-    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else None
+    number = float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else math.inf
+    # Of some three hundred digits, too, becomes an infinity.
+    return number if math.isfinite(number) else None

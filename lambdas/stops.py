@@ -9,11 +9,50 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from lambdas.failure import shortened
 from lambdas.results import TaskResult
 
 _KILLED = 137  # 128 + SIGKILL: what the kernel sends when memory has run out
-_LONGEST_REASON = 500
+_LONGEST_DETAIL = 250  # [B] of UTF-8, of what ECS or Step Functions says
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
+# What RunTask fails of for want of capacity or of quota (AWS re:Post, "Capacity is unavailable").
+_CAPACITY_ERRORS = {"ECS.AmazonECSException", "AmazonECS.Unknown"}
+
+# By category: what happened, and what to do about it.
+_SENTENCES = {
+    # The task's own log says the rest.
+    "exit code": "its container ended with exit code {exit_code}",
+    "out of memory": (
+        "it was killed (exit code 137), most often for lack of memory; ask for fewer records or "
+        "raise task.memory of the suite"
+    ),
+    "timeout": (
+        "it ran past the test's time limit and was stopped; ask for fewer records or raise "
+        "timeout_seconds of the test"
+    ),
+    "stopped": "it was stopped: {detail}",
+    "image": (
+        "its image could not be pulled: {detail}; check the setting image, and that the task's "
+        "execution role and network reach it"
+    ),
+    "log group": (
+        "it could not start, since its log group is not there: {detail}; deploy the stack again"
+    ),
+    "host": "the host under it failed or was taken away: {detail}; resume the run or start another",
+    "spot": (
+        "it ran on Fargate Spot, where no measurement belongs, and was interrupted: {detail}; "
+        "take Spot out of what launches it"
+    ),
+    "capacity": (
+        "ECS did not take it, however often it was asked: {detail}; try later, with fewer tasks, "
+        "or have the account's quota raised"
+    ),
+    "not started": (
+        'it never started: {detail}; the ECS developer guide, "Amazon ECS stopped tasks error '
+        'messages", explains it'
+    ),
+    "unknown": "it failed of {detail}; ECS knows more for an hour after",
+}
 
 
 def classify(index: int, error: str, cause: str) -> TaskResult:
@@ -23,35 +62,46 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
     """
     task = _described(cause)
     if task is None:
-        category = "timeout" if error == "States.Timeout" else "not started"
-        detail = "it ran past the test's time limit" if category == "timeout" else cause.strip()
+        category = _undescribed(error)
+        detail = f"{error}: {cause}" if cause else error
         return TaskResult(
             index=index,
             status="failed",
             stop_category=category,
-            reason=_sentence(index, f"{error}: {detail}" if detail else error),
+            reason=_sentence(index, category, detail),
         )
     exit_code, reason = _container(task)
-    category = _category(
-        task.get("StopCode", ""), exit_code, f"{task.get('StoppedReason')} {reason}"
-    )
-    words = {
-        "exit code": f"its container ended with exit code {exit_code}",
-        "out of memory": "it was killed (exit code 137), most often for lack of memory",
-    }.get(category, f"{category}: {reason or task.get('StoppedReason') or task.get('StopCode')}")
+    said = f"{task.get('StoppedReason')} {reason}"
+    category = _category(task.get("StopCode", ""), exit_code, said)
+    detail = reason or task.get("StoppedReason") or task.get("StopCode") or "nobody said why"
     return TaskResult(
         index=index,
         status="failed",
         task_arn=task.get("TaskArn"),
         exit_code=exit_code,
         stop_category=category,
-        reason=_sentence(index, words),
+        reason=_sentence(index, category, detail, exit_code),
         started_at=task.get("StartedAt"),
         stopped_at=task.get("StoppedAt"),
         pull_started_at=task.get("PullStartedAt"),
         image_digest=_image_digest(task),
         zone=task.get("AvailabilityZone"),
     )
+
+
+def _sentence(index: int, category: str, detail: str, exit_code: int | None = None) -> str:
+    # A Map's result may hold 256 KiB, a cause 32: two hundred of them would lose the trial.
+    short = shortened(detail, _LONGEST_DETAIL)
+    return f"task {index}: {_SENTENCES[category].format(detail=short, exit_code=exit_code)}"
+
+
+def _undescribed(error: str) -> str:
+    if error == "States.Timeout":
+        return "timeout"
+    if error in _CAPACITY_ERRORS:
+        return "capacity"
+    # A description that passed 32 KiB is cut, and no JSON any more.
+    return "unknown" if error == "States.TaskFailed" else "not started"
 
 
 def _described(cause: str) -> dict[str, Any] | None:
@@ -80,20 +130,19 @@ def _container(task: dict[str, Any]) -> tuple[int | None, str]:
     return next((end for end in ended if end[0] != 0), (None, ""))
 
 
-def _category(stop_code: str, exit_code: int | None, reason: str) -> str:
-    if any(error in reason for error in _IMAGE_ERRORS):
+def _category(stop_code: str, exit_code: int | None, said: str) -> str:
+    by_code = {
+        "SpotInterruption": "spot",
+        "TerminationNotice": "host",
+        "InfrastructureHealth": "host",
+        "UserInitiated": "stopped",
+    }
+    if any(error in said for error in _IMAGE_ERRORS):
         return "image"
-    if stop_code == "UserInitiated":
-        return "stopped"
-    if stop_code in {"SpotInterruption", "TerminationNotice", "InfrastructureHealth"}:
-        return "host"
-    if exit_code == _KILLED or "OutOfMemory" in reason:
+    if "log group" in said:
+        return "log group"
+    if stop_code in by_code:
+        return by_code[stop_code]
+    if exit_code == _KILLED or "OutOfMemory" in said:
         return "out of memory"
-    if exit_code is None:
-        return "not started"
-    return "exit code"
-
-
-def _sentence(index: int, words: str) -> str:
-    # A Map's result may hold 256 KiB, a cause 32: a hundred of them would lose the trial.
-    return f"task {index}: {words[:_LONGEST_REASON]}"
+    return "not started" if exit_code is None else "exit code"

@@ -59,6 +59,12 @@ def read_trial(bucket: Bucket, run_id: str, trial: int) -> TrialResult:
     return TrialResult.model_validate_json(bucket.read(keys.trial(run_id, trial)))
 
 
+def find_plan(bucket: Bucket, run_id: str) -> Plan | None:
+    """Return the plan of a run, None if there is no such run."""
+    found = bucket.find(keys.plan(run_id))
+    return Plan.model_validate_json(found.body) if found else None
+
+
 def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
     """Return the recorded trials of a run, in order."""
     return [
@@ -82,8 +88,8 @@ def read_exclusions(bucket: Bucket, run_id: str) -> Exclusions:
 def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResult]:
     """Return what the tests of a trial gave so far, by test; nothing more once it is recorded."""
     # Whoever records the trial at the same time may delete them as they are read.
-    bodies = [bucket.find(key) for key in bucket.keys(keys.measurements(run_id, trial))]
-    results = [TestResult.model_validate_json(body) for body in bodies if body is not None]
+    stored = [bucket.find(key) for key in bucket.keys(keys.measurements(run_id, trial))]
+    results = [TestResult.model_validate_json(found.body) for found in stored if found]
     return {result.test: result for result in results}
 
 

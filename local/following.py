@@ -11,7 +11,7 @@ from typing import Any
 
 from local.cloud.deployment import Stack
 from local.results import Results
-from suites.plan import Plan, run_id
+from suites.plan import Plan, run_id, trial_execution
 
 _ACTIVE = "RUNNING"
 
@@ -77,7 +77,8 @@ class RunClient:
     def trial_arn(self, run: Run, trial: int) -> str:
         """Return the ARN of the execution of a run's trial."""
         machine = self._stack.outputs["TrialStateMachine"]
-        return f"{machine.replace(':stateMachine:', ':execution:')}:{run.run_id}-{trial}"
+        name = trial_execution(run.run_id, trial, run.execution_arn)
+        return f"{machine.replace(':stateMachine:', ':execution:')}:{name}"
 
     def _states_entered(self, arn: str) -> list[str] | None:
         try:

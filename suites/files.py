@@ -15,8 +15,11 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent
 
 
-def read_suite(path: Path) -> Suite:
-    """Return the suite of a YAML file; Refused, in one sentence, if it is not one."""
+def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
+    """Return the suite of a YAML file; Refused, in one sentence, if it is not one.
+
+    ``workloads`` is the folder that holds the programs of its tests.
+    """
     # Only people's files are YAML: the Lambda asset carries no YAML parser.
     from suites.plain_yaml import read_yaml  # noqa: PLC0415
 
@@ -26,14 +29,14 @@ def read_suite(path: Path) -> Suite:
         raise Refused(f"{path.name}: {refusal(Suite, error)}") from None
     if suite.name != path.stem:
         raise Refused(f"{path.name}: name: {suite.name!r} is not the file's name, {path.stem!r}")
-    _check_references(path, suite)
+    _check_references(path, suite, workloads)
     _check_defaults(path, suite)
     return suite
 
 
-def _check_references(path: Path, suite: Suite) -> None:
+def _check_references(path: Path, suite: Suite, workloads: Path) -> None:
     """Refuse a suite that names a workload or query which is not there, before it is run."""
-    if not (ROOT / "workloads" / suite.task.workload).is_dir():
+    if not (workloads / suite.task.workload).is_dir():
         raise Refused(f"{path.name}: task.workload: there is no workloads/{suite.task.workload}")
     for test in suite.tests:
         for query in (name for metric in test.metrics for name in (metric.query, metric.samples)):
@@ -51,9 +54,21 @@ def _check_defaults(path: Path, suite: Suite) -> None:
         raise Refused(f"{path.name}: defaults.{refused}") from None
 
 
-def read_suites(folder: Path = FOLDER) -> dict[str, Suite]:
-    """Return every suite of a folder by name; Refused if one of its files is not a suite."""
-    return {path.stem: read_suite(path) for path in sorted(folder.glob("*.yaml"))}
+def read_suites(systems: Path = ROOT) -> dict[str, Suite]:
+    """Return the suites of a folder that holds ``suites/`` and ``workloads/``, by name.
+
+    Raises
+    ------
+    Refused
+        If one of the files is not a suite, or there is none.
+    """
+    suites = {
+        path.stem: read_suite(path, systems / "workloads")
+        for path in sorted((systems / "suites").glob("*.yaml"))
+    }
+    if not suites:
+        raise Refused(f"systems: there is no suite in {systems / 'suites'}")
+    return suites
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+CLAIMS = "claims/"
+
+
+def claim(suite: str) -> str:
+    """Return the key of the claim of whoever measures a suite."""
+    return f"{CLAIMS}{suite}.json"
+
 
 def plan(run_id: str) -> str:
     """Return the key of a run's plan."""
@@ -33,14 +40,19 @@ def exclusion(run_id: str, trial: int | None) -> str:
     return f"{exclusions(run_id)}{'run' if trial is None else f'{trial:03d}'}.json"
 
 
+def work(run_id: str) -> str:
+    """Return the prefix of a run's working data."""
+    return f"work/{run_id}/"
+
+
 def data(run_id: str, number: int) -> str:
     """Return the prefix of what the tasks of a trial store; deleted after the trial."""
-    return f"work/{run_id}/{number:03d}/data/"
+    return f"{work(run_id)}{number:03d}/data/"
 
 
 def measurements(run_id: str, number: int) -> str:
     """Return the prefix of what the tests of a trial gave, until the trial is recorded."""
-    return f"work/{run_id}/{number:03d}/measured/"
+    return f"{work(run_id)}{number:03d}/measured/"
 
 
 def measured(run_id: str, number: int, test: str) -> str:

@@ -22,16 +22,25 @@ VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
 # No control character, and nothing that breaks a line.
 ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
 Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
-MOST_TASKS = 100
+MOST_TASKS = 200
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_RECORDS = 1_000_000_000
-# A run takes 13 events a trial of the 25,000 that its execution's history holds, and trials are
-# numbered with three digits.
+# A run takes 13 events a trial of the 25,000 that its execution's history holds, which leaves room
+# for some four retries in every trial; and trials are numbered with three digits.
 MOST_TRIALS = 900
+# A trial's history holds 25,000 events, too. At worst a task takes 43: its iteration 2, five failed
+# starts and a task that ends 19, a classification with five retries 20, its state 2. A test waits
+# for its logs 124 times at most, with 24 events each if every query is retried to the last.
+MOST_TRIAL_EVENTS = 24_900
+EVENTS_OF_TASK = 43
+EVENTS_OF_TEST = 3_020
 # One answer of Logs Insights holds 10,000 rows, and fewer than that prove that none is missing.
 MOST_SAMPLES = 9_999
 _ANY_VERSION = TypeAdapter(VersionText)
+
+# A trial ends after a day: a fifth of it is for tasks that wait for capacity, and for late logs.
+LONGEST_TESTS_SECONDS = 69_120
 
 # The docker label by which the one-machine cloud knows the workload folder of an image.
 WORKLOAD_LABEL = "tidemark.workload"
@@ -62,7 +71,7 @@ class Test(Frozen):
     name: Name
     jobs: int = Field(strict=True, ge=1, le=100)
     """Pieces of work in a task; each logs one rate."""
-    timeout_seconds: int = Field(strict=True, ge=10, le=86_400)
+    timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     seconds_per_million_records: float = Field(strict=True, gt=0, le=86_400)
     """How long one job of one task takes here or so [s]: for the estimate before a run."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
@@ -120,6 +129,12 @@ class Suite(Frozen):
             ) from None
         if other:
             raise ValueError(f"versions: {other!r} does not match {shown(self.version_form)}")
+        limits = sum(test.timeout_seconds for test in self.tests)
+        if limits > LONGEST_TESTS_SECONDS:
+            raise ValueError(
+                f"tests: their timeout_seconds add up to {limits}; "
+                f"a trial has {LONGEST_TESTS_SECONDS} for them"
+            )
         self._check_names("tests", [test.name for test in self.tests])
         for test in self.tests:
             self._check_names(f"tests.{test.name}.metrics", [m.name for m in test.metrics])

@@ -52,6 +52,23 @@ def run_id(execution_name: str, given: object, started_at: datetime) -> str:
     return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
+def trial_execution(run_id: str, trial: int, execution_arn: str) -> str:
+    """Return the name of the execution of one trial, started by the execution of this ARN.
+
+    A run that is resumed has several executions, and a name is given to one execution only.
+    """
+    return f"{run_id}-{trial}-{_mark(execution_arn)}"
+
+
+def is_trial_execution(name: str, run_id: str, execution_arn: str) -> bool:
+    """Tell whether a name is that of a trial of a run, started by the execution of this ARN."""
+    return name.startswith(f"{run_id}-") and name.endswith(f"-{_mark(execution_arn)}")
+
+
+def _mark(execution_arn: str) -> str:
+    return hashlib.sha256(execution_arn.encode()).hexdigest()[:6]
+
+
 def make_plan(
     request: Settled, suite: Suite, *, name: str, execution_arn: str, started_at: datetime
 ) -> Plan:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from suites.model import (
+    EVENTS_OF_TASK,
+    EVENTS_OF_TEST,
     MOST_RECORDS,
     MOST_REPETITIONS,
     MOST_SAMPLES,
     MOST_TASKS,
+    MOST_TRIAL_EVENTS,
     MOST_TRIALS,
     MOST_VERSIONS,
     ONE_LINE,
@@ -19,6 +24,12 @@ from suites.model import (
     Suite,
 )
 from suites.refusal import Refused, listed, refusal, shown
+
+Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
+Trigger = Literal["console", "schedule", "cli"]
+RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
+_UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+_Asked = TypeVar("_Asked", bound=Frozen)
 
 
 class RunRequest(Frozen):
@@ -30,8 +41,26 @@ class RunRequest(Frozen):
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     records: int | None = Field(default=None, strict=True, ge=1, le=MOST_RECORDS)
-    note: str = Field(default="", max_length=500, pattern=ONE_LINE)
-    trigger: Literal["console", "schedule", "cli"] = "console"
+    note: Note = ""
+    trigger: Trigger = "console"
+    scheduled_at: datetime | None = None
+    """When a schedule meant to start it: what is delivered twice is one run."""
+
+    @field_validator("scheduled_at", mode="before")
+    @classmethod
+    def _utc(cls, given: object) -> object:
+        if given is None or (isinstance(given, str) and _UTC_TIME.fullmatch(given)):
+            return given
+        raise ValueError(f"{shown(given)} is no UTC time such as 2026-11-20T12:44:55Z")
+
+
+class ResumeRequest(Frozen):
+    """The input of an execution that goes on with a run that ended early."""
+
+    suite: str
+    run: str = Field(pattern=f"^{RUN_ID}$")
+    note: Note = ""
+    trigger: Trigger = "console"
 
 
 class Settled(Frozen):
@@ -45,21 +74,29 @@ class Settled(Frozen):
     records: int
     note: str
     trigger: str
+    scheduled_at: datetime | None = None
+
+
+def resumed(given: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
+    """Return the run that an execution input asks to go on with, None if it asks for a new one.
+
+    Raises
+    ------
+    Refused
+        With one sentence, if the input asks for anything beside that.
+
+    """
+    if not isinstance(given, dict) or "run" not in given:
+        return None
+    request = _validated(ResumeRequest, given)
+    _known(request.suite, suites)
+    return request
 
 
 def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
     """Return what an execution input asks for, or raise Refused with one sentence."""
-    if not isinstance(given, dict):
-        raise Refused('input: expected an object such as {"suite": "rocksdb"}')
-    try:
-        request = RunRequest.model_validate(given)
-    except ValidationError as error:
-        raise refusal(RunRequest, error) from None
-    suite = suites.get(request.suite)
-    if suite is None:
-        raise Refused(
-            f"suite: {shown(request.suite)} is not known; there are {listed(sorted(suites))}"
-        )
+    request = _validated(RunRequest, given)
+    suite = _known(request.suite, suites)
     versions = tuple(suite.defaults.versions if request.versions is None else request.versions)
     for version in versions:
         _check_version(version, suite)
@@ -80,7 +117,24 @@ def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
         **numbers,
         note=request.note,
         trigger=request.trigger,
+        scheduled_at=request.scheduled_at,
     )
+
+
+def _validated(model: type[_Asked], given: object) -> _Asked:
+    if not isinstance(given, dict):
+        raise Refused('input: expected an object such as {"suite": "rocksdb"}')
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise refusal(model, error) from None
+
+
+def _known(name: str, suites: Mapping[str, Suite]) -> Suite:
+    suite = suites.get(name)
+    if suite is None:
+        raise Refused(f"suite: {shown(name)} is not known; there are {listed(sorted(suites))}")
+    return suite
 
 
 def _check_version(version: str, suite: Suite) -> None:
@@ -107,6 +161,13 @@ def _check_size(numbers: Mapping[str, int], versions: int, suite: Suite) -> None
         raise Refused(
             f"repetitions: {numbers['repetitions']} of {versions} versions are {trials} trials; "
             f"one run has at most {MOST_TRIALS}"
+        )
+    tests = len(suite.tests)
+    events = tests * (EVENTS_OF_TEST + numbers["tasks"] * EVENTS_OF_TASK)
+    if events > MOST_TRIAL_EVENTS:
+        raise Refused(
+            f"tasks: {numbers['tasks']} tasks of {tests} tests may take {events} events; the "
+            f"history of a trial holds {MOST_TRIAL_EVENTS}"
         )
     jobs = max(test.jobs for test in suite.tests)
     if numbers["tasks"] * jobs > MOST_SAMPLES:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from moto.moto_api._internal.models import moto_api_backend
 
+from cdk.settings import Settings, read_settings, written_context
+from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
-from local.cloud import athena, functions, logs, objects, stacks, state_machines, tasks
+from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
 from local.cloud.deployment import Stack, deploy, synthesise
 from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.events import Events
 from local.cloud.functions import Functions
+from local.cloud.guard import Guard
 from local.cloud.server import Server
 from local.logs.store import LogStore
-from suites.files import ROOT
 
 
 @dataclass(frozen=True)
@@ -25,26 +29,45 @@ class Cloud:
 
     endpoint: Endpoint
     state: Path
+    settings: Settings
     _functions: Functions
+    _events: Events
 
-    def deploy(self) -> Stack:
-        """Deploy the app, synthesised anew if its sources have changed, and warm its functions."""
-        stack = deploy(synthesise(self.state), self.endpoint)
+    def deploy(self, *, schedules: bool = True) -> Stack:
+        """Deploy the app, synthesised anew if its sources have changed, and warm its functions.
+
+        What the stack does on a schedule begins, unless ``schedules`` leaves that to the caller.
+        """
+        stack = deploy(synthesise(self.state, self.settings), self.endpoint)
         self._functions.warm(stack.functions)
+        if schedules:
+            self.start_schedules()
         return stack
+
+    def start_schedules(self) -> None:
+        """Let each schedule of the stack fire, now and at its rate."""
+        self._events.start_schedules()
 
 
 @contextmanager
 def start_cloud(
-    state: Path, port: int = 0, on_evaluate: OnEvaluate | None = None
+    state: Path,
+    port: int = 0,
+    on_evaluate: OnEvaluate | None = None,
+    *,
+    context: Mapping[str, Any] | None = None,
+    jitter: Jitter = full_jitter,
 ) -> Iterator[Cloud]:
     """Have a cloud on ``port``, a free one if it is 0; at the end, stop all that runs in it.
 
     What it keeps in the folder ``state`` outlives it: logs, objects and the synthesised template.
-    ``on_evaluate`` is told of every JSONata evaluation.
+    ``on_evaluate`` is told of every JSONata evaluation. ``context`` holds settings of the app over
+    those of cdk.json. ``jitter`` gives the seconds to wait before a retry, up to those given.
 
     Raises
     ------
+    Refused
+        If the context is not accepted.
     PortTaken
         If the port is not free.
     ObjectFilesError
@@ -53,20 +76,28 @@ def start_cloud(
     """
     # Tasks and functions have working directories of their own.
     state = state.resolve()
+    settings = read_settings({**written_context(), **(context or {})})
     with ExitStack() as opened:
         # moto keeps what was created in the process: the next cloud in it starts empty.
         opened.callback(moto_api_backend.reset)
         opened.enter_context(objects.install(state / "objects"))
         opened.callback(stacks.install().restore)
         server = opened.enter_context(Server(port))
+        guard = opened.enter_context(Guard())
         endpoint = Endpoint(server.port)
         log_groups = logs.install(LogStore(state / "logs", ACCOUNT), endpoint)
         opened.callback(log_groups.close)
         opened.callback(athena.install(endpoint).close)
-        environments = functions.install(state, endpoint, log_groups)
+        environments = functions.install(state, endpoint, log_groups, guard)
         opened.callback(environments.close)
-        running = tasks.install(ROOT / "workloads", state, endpoint, log_groups)
+        running = tasks.install(settings.systems / "workloads", state, endpoint, log_groups, guard)
         opened.callback(running.close)
-        executions = state_machines.install(endpoint, running, on_evaluate)
+        rules = events.install(environments)
+        executions = state_machines.install(
+            endpoint, running, rules.execution_changed, on_evaluate, jitter
+        )
         opened.callback(executions.close)
-        yield Cloud(endpoint, state, environments)
+        # What the end of the executions sets off still finds their API, and the tasks.
+        opened.callback(rules.close)
+        opened.callback(executions.abort)
+        yield Cloud(endpoint, state, settings, environments, rules)

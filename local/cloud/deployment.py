@@ -17,11 +17,12 @@ from pathlib import Path
 
 from botocore.exceptions import ClientError
 
+from cdk.settings import Settings
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
 from local.cloud.sources import digest, source_files
 from suites.files import ROOT
 
-_SOURCES = ("cdk", "lambdas", "queries", "suites", "workloads", "cdk.json", "requirements.txt")
+_SOURCES = ("cdk", "lambdas", "queries", "suites", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
 
@@ -50,12 +51,13 @@ class Stack:
         return self.outputs["ResultsBucket"]
 
 
-def synthesise(state: Path) -> Path:
+def synthesise(state: Path, settings: Settings) -> Path:
     """Return the folder of the app's cloud assembly; made anew only if a source has changed."""
-    assembly = state / "assemblies" / _digest()
+    context = settings.model_dump_json(by_alias=True)
+    assembly = state / "assemblies" / _digest(settings.systems, context)
     if not (assembly / "manifest.json").exists():
         unfinished = assembly.with_suffix(f".{os.getpid()}")
-        _run_app(unfinished)
+        _run_app(unfinished, context)
         # Of two processes that synthesise at once, the second finds the work done.
         if not (assembly / "manifest.json").exists():
             unfinished.rename(assembly)
@@ -78,16 +80,20 @@ def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
     return _create(name, template, endpoint)
 
 
-def _digest() -> str:
-    sources = chain.from_iterable(source_files(ROOT / source) for source in _SOURCES)
-    text = f"{sys.version} {digest(sources, ROOT)}"
+def _digest(systems: Path, context: str) -> str:
+    own = (systems / "suites", systems / "workloads")
+    folders = (*(ROOT / source for source in _SOURCES), *own)
+    sources = chain.from_iterable(source_files(folder) for folder in folders)
+    # Paths are told from a root that both have in common: the file system's.
+    text = f"{sys.version}\0{context}\0{digest(sources, Path('/'))}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _run_app(outdir: Path) -> None:
+def _run_app(outdir: Path, context: str) -> None:
     environment = {
         **os.environ,
         "CDK_OUTDIR": str(outdir),
+        "CDK_CONTEXT_JSON": context,
         # jsii runs on Node: that of the virtual environment, not an older one of the machine.
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
     }

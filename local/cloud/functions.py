@@ -28,12 +28,16 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.core.config import default_user_config
 
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.event_queue import EventQueue
+from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.replacements import Replacements
 from local.cloud.sandboxes import Answer, Function, Sandbox
 
-# AWS documentation, Lambda quotas: request and response of a synchronous invocation.
+# AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
+# of an asynchronous one.
 MOST_PAYLOAD_BYTES = 6_291_456
+MOST_EVENT_BYTES = 1_048_576
 _TAIL_BYTES = 4096  # what LogType=Tail returns
 
 _POWERTOOLS = re.compile(
@@ -69,19 +73,23 @@ class Functions:
         The cloud that the functions are told of.
     logs
         Where their output goes.
+    guard
+        Ends them if this process ends without a word.
 
     """
 
-    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> None:
+    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> None:
         self._code = state / "functions"
         self._endpoint = endpoint
         self._logs = logs
+        self._guard = guard
         self._lock = threading.Lock()
         self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
         self._sandboxes: set[Sandbox] = set()
         self._closed = False
         # Loading is work for a core: the function that is needed first would wait for the last.
         self._warming = ThreadPoolExecutor(_LOADING_AT_ONCE, "functions-warm")
+        self._events = EventQueue(self.invoke)
         self._replacements = Replacements()
 
     def invoke(self, function: Function, payload: bytes) -> Answer:
@@ -91,6 +99,14 @@ class Functions:
             return sandbox.invoke(payload)
         finally:
             self._give_back(sandbox)
+
+    def invoke_later(self, function: LambdaFunction, payload: bytes) -> None:
+        """Run one of moto's functions on one event in the background, as Lambda does for events."""
+        self._events.put(self._described(function), payload)
+
+    def drain(self, seconds: float) -> None:
+        """Wait for the functions that run in the background, but no longer than ``seconds``."""
+        self._events.drain(seconds)
 
     def warm(self, function_names: Iterable[str]) -> None:
         """Start one environment for each function, in order and in the background.
@@ -114,6 +130,7 @@ class Functions:
         for sandbox in sandboxes:
             self._remove(sandbox)
         self._warming.shutdown()
+        self._events.close()
         self._replacements.restore()
 
     def replace_methods(self) -> None:
@@ -168,10 +185,12 @@ class Functions:
         headers: Mapping[str, str],
         answer_headers: dict[str, str],
     ) -> bytes:
-        payload = _checked_payload(body)
-        if headers.get("x-amz-invocation-type", "RequestResponse") == "DryRun":
+        kind = _checked_kind(headers)
+        payload = _checked_payload(body, kind)
+        if kind == "Event":
+            self.invoke_later(function, payload)
+        if kind != "RequestResponse":
             return b""
-        _refuse_unsupported_invocation(headers)
         answer = self.invoke(self._described(function), payload)
         if answer.failed:
             answer_headers["x-amz-function-error"] = "Unhandled"
@@ -219,7 +238,7 @@ class Functions:
             if self._closed:
                 raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
             self._logs.create_group(function.log_group)
-            sandbox = Sandbox(function, self._endpoint, self._logs)
+            sandbox = Sandbox(function, self._endpoint, self._logs, self._guard)
             self._sandboxes.add(sandbox)
         return sandbox
 
@@ -246,10 +265,10 @@ class Functions:
         sandbox.close()
 
 
-def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> Functions:
+def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> Functions:
     """Run moto's Lambda functions on this machine; close the result to stop."""
     default_user_config["lambda"]["use_docker"] = False
-    functions = Functions(state, endpoint, logs)
+    functions = Functions(state, endpoint, logs, guard)
     functions.replace_methods()
     return functions
 
@@ -287,12 +306,13 @@ def _set_log_group(function: LambdaFunction, spec: Mapping[str, Any]) -> None:
         function.logs_group_name = group
 
 
-def _checked_payload(body: str) -> bytes:
+def _checked_payload(body: str, kind: str) -> bytes:
     payload = (body or "{}").encode()
-    if len(payload) > MOST_PAYLOAD_BYTES:
+    most = MOST_EVENT_BYTES if kind == "Event" else MOST_PAYLOAD_BYTES
+    if len(payload) > most:
         error = LambdaClientError(
             "RequestTooLargeException",
-            f"Request must be smaller than {MOST_PAYLOAD_BYTES} bytes for the InvokeFunction "
+            f"Request must be smaller than {most} bytes for the InvokeFunction "
             f"operation; it has {len(payload)}.",
         )
         error.code = 413
@@ -306,12 +326,13 @@ def _checked_payload(body: str) -> bytes:
     return payload
 
 
-def _refuse_unsupported_invocation(headers: Mapping[str, str]) -> None:
+def _checked_kind(headers: Mapping[str, str]) -> str:
     kind = headers.get("x-amz-invocation-type", "RequestResponse")
-    if kind != "RequestResponse":
+    if kind not in {"RequestResponse", "Event", "DryRun"}:
         raise InvalidParameterValueException(
             f"InvocationType {kind} is not supported on one machine; "
-            "accepted: RequestResponse, DryRun."
+            "accepted: RequestResponse, Event, DryRun."
         )
     if headers.get("x-amz-client-context"):
         raise InvalidParameterValueException("ClientContext is not supported on one machine.")
+    return kind

@@ -13,6 +13,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
 
+from local.cloud.guard import Guard
+
 _CHUNK_BYTES = 65536
 
 
@@ -42,6 +44,8 @@ class Process:
         The whole environment: nothing is inherited.
     write
         Called with the lines that have come, without their line ends, one call at a time.
+    guard
+        Ends the program if this process ends without a word.
 
     Raises
     ------
@@ -56,9 +60,11 @@ class Process:
         directory: Path,
         environment: Mapping[str, str],
         write: Callable[[list[str]], None],
+        guard: Guard,
     ) -> None:
         self.done: Future[int] = Future()
         self._write = write
+        self._guard = guard
         self._rest = b""
         self._output_lock = threading.Lock()
         self._life_lock = threading.Lock()
@@ -72,6 +78,7 @@ class Process:
             bufsize=0,
             start_new_session=True,
         )
+        guard.watch(self._popen.pid)
         self._output = _piped(self._popen)
         os.set_blocking(self._output.fileno(), False)
         threading.Thread(
@@ -129,6 +136,7 @@ class Process:
         with self._life_lock:
             # Until it is waited for, the ended program keeps the group's number from reuse.
             os.killpg(self._popen.pid, signal.SIGKILL)
+            self._guard.forget(self._popen.pid)
             code = self._popen.wait()
         with self._output_lock:
             self._output.close()

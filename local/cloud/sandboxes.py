@@ -20,6 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 from local.cloud.endpoint import Endpoint
+from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process, clean_environment
 from local.cloud.runtime_api import Invocation, Reply, RuntimeApi
@@ -68,7 +69,9 @@ class Sandbox:
     it. Once ``alive`` is false it can serve no other.
     """
 
-    def __init__(self, function: Function, endpoint: Endpoint, logs: CloudWatchLogs) -> None:
+    def __init__(
+        self, function: Function, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
+    ) -> None:
         self.function = function
         self._logs = logs
         day = datetime.now(UTC).strftime("%Y/%m/%d")
@@ -84,6 +87,7 @@ class Sandbox:
                 function.code,
                 self._environment(endpoint),
                 self._write_output,
+                guard,
             )
         except OSError:
             self._api.close()

@@ -36,11 +36,13 @@ from local.asl import errors
 from local.asl.definition import InvalidDefinition, read_definition
 from local.asl.errors import StateError
 from local.asl.execution import Execution, Identity
-from local.asl.interpreter import Integration, Submission, World
+from local.asl.interpreter import Integration, Jitter, Submission, World, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.asl.payload import Json, dump, limited, parse
 from local.cloud.endpoint import REGION, Endpoint
 from local.cloud.replacements import Replacements
+
+OnChange = Callable[[Mapping[str, Any]], None]
 
 _CALLS_AT_ONCE = 64  # as many as the endpoint's clients have connections
 _EVENTS_PER_PAGE = 1000
@@ -67,13 +69,14 @@ class TaskEnds(Protocol):
 class _Run:
     """An execution as moto and the API know it."""
 
-    def __init__(self, execution: Execution, text: str, ended: Future[None]) -> None:
+    ended: Future[None]
+
+    def __init__(self, execution: Execution, text: str) -> None:
         self.execution = execution
         self.execution_arn = execution.identity.arn
         self.name = execution.identity.name
         self.execution_input = text
         self.start_date = execution.started
-        self.ended = ended
 
     @property
     def status(self) -> str:
@@ -110,14 +113,24 @@ class StateMachines:
     """The executions of one cloud, on an event loop in a thread of its own."""
 
     def __init__(
-        self, endpoint: Endpoint, task_ends: TaskEnds, on_evaluate: OnEvaluate | None
+        self,
+        endpoint: Endpoint,
+        task_ends: TaskEnds,
+        on_change: OnChange,
+        on_evaluate: OnEvaluate | None,
+        jitter: Jitter,
     ) -> None:
         services = _Services(endpoint, task_ends, self._ended)
         self._world = World(
-            integrations=services.integrations(), region=REGION, on_evaluate=on_evaluate
+            integrations=services.integrations(),
+            region=REGION,
+            jitter=jitter,
+            on_evaluate=on_evaluate,
         )
+        self._on_change = on_change
         self._runs: dict[str, _Run] = {}
         self._starting = threading.Lock()
+        self._closing = False
         self._replacements = Replacements()
         self._calls = ThreadPoolExecutor(_CALLS_AT_ONCE, "state-machines-call")
         self._loop = asyncio.new_event_loop()
@@ -127,11 +140,16 @@ class StateMachines:
         )
         self._thread.start()
 
+    def abort(self) -> None:
+        """Start nothing any more, abort what runs and wait for its end; the API still answers."""
+        with self._starting:
+            self._closing = True
+        for run in self._runs.values():
+            self.stop(run, "Cloud.closed", "the one-machine cloud was taken down")
+
     def close(self) -> None:
         """Abort what runs, wait for its end, and give moto its own methods back."""
-        while running := [run for run in [*self._runs.values()] if not run.ended.done()]:
-            for run in running:
-                self.stop(run)
+        self.abort()
         self._replacements.restore()
         self._calls.shutdown()
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -157,6 +175,8 @@ class StateMachines:
             ) from error
         arn = f"{machine.arn.replace(':stateMachine:', ':execution:')}:{name}"
         with self._starting:
+            if self._closing:
+                raise AWSError("The one-machine cloud is closing.", "ServiceUnavailable", 503)
             known = self._runs.get(arn)
             if known is None:
                 self._runs[arn] = run = self._start(machine, arn, name, text, value)
@@ -176,9 +196,17 @@ class StateMachines:
         )
         definition = read_definition(machine.definition, self._world.integrations)
         execution = Execution(definition, identity, value, self._world)
-        ended = asyncio.run_coroutine_threadsafe(execution.run(), self._loop)
-        ended.add_done_callback(_report_fault)
-        return _Run(execution, text, ended)
+        run = _Run(execution, text)
+        run.ended = asyncio.run_coroutine_threadsafe(self._run(run), self._loop)
+        run.ended.add_done_callback(_report_fault)
+        return run
+
+    async def _run(self, run: _Run) -> None:
+        self._on_change(run.description())
+        try:
+            await run.execution.run()
+        finally:
+            self._on_change(run.description())
 
     def stop(
         self, run: _Run, error: str | None = None, cause: str | None = None
@@ -263,7 +291,11 @@ class StateMachines:
 
 
 def install(
-    endpoint: Endpoint, task_ends: TaskEnds, on_evaluate: OnEvaluate | None = None
+    endpoint: Endpoint,
+    task_ends: TaskEnds,
+    on_change: OnChange = lambda _: None,
+    on_evaluate: OnEvaluate | None = None,
+    jitter: Jitter = full_jitter,
 ) -> StateMachines:
     """
     Run moto's state machines on this machine; close the result to stop.
@@ -274,10 +306,14 @@ def install(
         Where the integrations call the services.
     task_ends
         Tells when an ECS task has stopped.
+    on_change
+        Told, in the executions' thread, of each new status of an execution, by its description.
     on_evaluate
         Told, in the executions' thread, of every JSONata expression that is evaluated.
+    jitter
+        Gives the seconds to wait before a retry, up to those given.
     """
-    state_machines = StateMachines(endpoint, task_ends, on_evaluate)
+    state_machines = StateMachines(endpoint, task_ends, on_change, on_evaluate, jitter)
     state_machines.replace_methods()
     return state_machines
 

@@ -26,6 +26,7 @@ from moto.ecs.responses import EC2ContainerServiceResponse
 
 from local.cloud.containers import Container, container_of, refuse_unknown
 from local.cloud.endpoint import Endpoint
+from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process
 from local.cloud.replacements import Replacements
@@ -91,7 +92,7 @@ class Task:
         }
         return wanted.items() <= offered.items()
 
-    def start(self, endpoint: Endpoint) -> None:
+    def start(self, endpoint: Endpoint, guard: Guard) -> None:
         """Start the process; a task that cannot start is stopped at once."""
         with self._lock:
             self._task["lastStatus"] = "PENDING"
@@ -111,7 +112,9 @@ class Task:
             **endpoint.environment(),
         }
         try:
-            process = Process(container.command, container.directory, environment, self._write)
+            process = Process(
+                container.command, container.directory, environment, self._write, guard
+            )
         except OSError as error:
             self._fail_to_start(f"CannotStartContainerError: {container.command[0]}: {error}")
             return
@@ -191,16 +194,19 @@ class Tasks:
         The cloud that the tasks are told of.
     logs
         Where their output goes.
+    guard
+        Ends them if this process ends without a word.
 
     """
 
     def __init__(
-        self, workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs
+        self, workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
     ) -> None:
         self._workloads = workloads
         self._scratch = state / "tasks"
         self._endpoint = endpoint
         self._logs = logs
+        self._guard = guard
         self._tasks: dict[str, Task] = {}
         self._requested: dict[str, list[Task]] = {}
         self._lock = threading.Lock()
@@ -273,7 +279,7 @@ class Tasks:
             self._tasks |= {task.id: task for task in tasks}
             provisioned = [task.description() for task in tasks]
             for task in tasks:
-                task.start(self._endpoint)
+                task.start(self._endpoint, self._guard)
         return provisioned
 
     def _describe(
@@ -315,9 +321,11 @@ class Tasks:
         return task if task and task.arn.startswith(_task_prefix(cluster_arn)) else None
 
 
-def install(workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs) -> Tasks:
+def install(
+    workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
+) -> Tasks:
     """Run moto's ECS tasks on this machine; close the result to stop."""
-    tasks = Tasks(workloads, state, endpoint, logs)
+    tasks = Tasks(workloads, state, endpoint, logs, guard)
     tasks.replace_methods()
     return tasks
 

@@ -11,7 +11,7 @@ import pytest
 
 from cdk.settings import Settings
 from suites.files import ROOT, read_suites
-from suites.request import RunRequest, settle
+from suites.request import ResumeRequest, RunRequest, settle
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ (.*)$", README, re.MULTILINE)
@@ -69,7 +69,8 @@ def test_the_execution_input_of_the_readme_is_accepted():
 def test_every_field_of_the_input_is_explained():
     section = README.split("## What goes in")[1].split("## ")[0]
 
-    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(RunRequest.model_fields)
+    fields = {*RunRequest.model_fields, *ResumeRequest.model_fields}
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == fields
 
 
 def test_every_setting_is_explained():

@@ -32,7 +32,8 @@ def rows(deployed, run, table):
 
 
 def test_the_cloud_created_every_resource_of_the_template(deployed):
-    template = json.loads((synthesise(deployed.state) / "Tidemark.template.json").read_text())
+    assembly = synthesise(deployed.state, deployed.cloud.settings)
+    template = json.loads((assembly / "Tidemark.template.json").read_text())
 
     created = created_resources("Tidemark", deployed.cloud.endpoint)
 

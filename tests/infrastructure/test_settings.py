@@ -25,6 +25,10 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
         ({"stackName": "no spaces"}, "cdk.json: context: stackName: 'no spaces' is not accepted: "),
         ({"logsDeadlineSeconds": -1}, "cdk.json: context: logsDeadlineSeconds: -1 is not accepted"),
         ({"logRetention": "2"}, "cdk.json: context: logRetention: '2' is not accepted: "),
+        (
+            {"systems": "docs"},
+            f"cdk.json: context: systems: 'docs' is not accepted: there is no folder {ROOT}/docs/",
+        ),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )

@@ -15,6 +15,7 @@ from moto.server import ThreadedMotoServer
 
 from local.cloud import logs as cloudwatch_logs
 from local.cloud.endpoint import Endpoint
+from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.logs.store import LogStore
 
@@ -78,3 +79,9 @@ def logs(store: LogStore, endpoint: Endpoint) -> Iterator[CloudWatchLogs]:
     logs = cloudwatch_logs.install(store, endpoint)
     yield logs
     logs.close()
+
+
+@pytest.fixture
+def guard(endpoint: Endpoint) -> Iterator[Guard]:
+    with Guard() as guard:
+        yield guard

@@ -19,9 +19,9 @@ POWERTOOLS = (
 
 
 @pytest.fixture
-def functions(tmp_path, endpoint, logs):
+def functions(tmp_path, endpoint, logs, guard):
     endpoint.client("iam").create_role(RoleName="functions", AssumeRolePolicyDocument="{}")
-    functions = lambda_functions.install(tmp_path / "state", endpoint, logs)
+    functions = lambda_functions.install(tmp_path / "state", endpoint, logs, guard)
     yield functions
     functions.close()
 
@@ -374,10 +374,44 @@ def test_a_dry_run_runs_nothing(create, invoke, endpoint):
     assert endpoint.client("logs").describe_log_groups()["logGroups"] == []
 
 
-def test_an_asynchronous_invocation_is_refused_by_name(create, invoke):
+def test_an_asynchronous_invocation_runs_in_the_background(create, functions, invoke, endpoint):
+    create("def handler(event, context): print('got', event['number'])")
+    assert invoke({"number": 7}, InvocationType="Event") == (None, None, "")
+    functions.drain(60)
+    assert "got 7" in messages(endpoint)
+
+
+def test_an_asynchronous_event_is_tried_three_times_and_then_dropped_with_a_warning(
+    create, functions, invoke, endpoint, caplog
+):
+    create("def handler(event, context): raise ValueError('not today')")
+    invoke(InvocationType="Event")
+    functions.drain(60)
+    starts = [message for message in messages(endpoint) if message.startswith("START ")]
+    assert len(starts) == 3
+    assert "f failed each time that it was tried: " in caplog.text
+    assert "not today" in caplog.text
+
+
+def test_an_event_that_is_given_up_does_not_keep_the_cloud_from_closing(
+    create, functions, invoke, caplog
+):
+    create("import time\ndef handler(event, context): time.sleep(900)", Timeout=900)
+    invoke(InvocationType="Event")
+    functions.drain(0)
+    assert "1 events found no end of their function in 0 s." in caplog.text
+
+
+def test_an_asynchronous_event_above_one_megabyte_is_refused(create, invoke):
     create("def handler(event, context): pass")
-    with pytest.raises(ClientError, match="InvocationType Event is not supported"):
-        invoke(InvocationType="Event")
+    with pytest.raises(ClientError, match=r"RequestTooLargeException.*smaller than 1048576 bytes"):
+        invoke("x" * 1_048_576, InvocationType="Event")
+
+
+def test_an_unknown_kind_of_invocation_is_refused_by_name(create, endpoint):
+    create("def handler(event, context): pass")
+    with pytest.raises(ClientError, match="InvocationType Later is not supported"):
+        endpoint.client("lambda").invoke(FunctionName="f", InvocationType="Later")
 
 
 def test_a_request_above_six_megabytes_is_refused_with_its_size(create, invoke):

@@ -246,6 +246,20 @@ def test_an_object_is_replaced_if_it_is_the_expected_one(s3):
     assert read(s3, "k") == b"second"
 
 
+def test_an_object_is_deleted_if_it_is_the_expected_one(s3):
+    put = s3.put_object(Bucket="results", Key="k", Body=b"first")
+    s3.put_object(Bucket="results", Key="k", Body=b"second")
+    expected = s3.head_object(Bucket="results", Key="k")["ETag"]
+
+    refused = refusal(s3.delete_object, Bucket="results", Key="k", IfMatch=put["ETag"])
+    s3.delete_object(Bucket="results", Key="k", IfMatch=expected)
+    gone = refusal(s3.delete_object, Bucket="results", Key="k", IfMatch=expected)
+
+    assert refused == ("PreconditionFailed", 412)
+    assert gone[0] == "NoSuchKey"
+    assert keys(s3) == []
+
+
 def test_an_object_is_whole_for_its_readers_while_it_is_replaced(s3):
     def replace(number):
         s3.put_object(Bucket="results", Key="k", Body=bytes([number]) * MEBIBYTE)

@@ -108,7 +108,9 @@ def evaluated():
 
 @pytest.fixture
 def machines(endpoint, ecs, evaluated):
-    machines = state_machines.install(endpoint, ecs, lambda *seen: evaluated.append(seen))
+    machines = state_machines.install(
+        endpoint, ecs, on_evaluate=lambda *seen: evaluated.append(seen)
+    )
     yield machines
     machines.close()
 
@@ -627,3 +629,36 @@ def test_a_task_that_takes_too_long_is_stopped(ecs, start_task, ended):
     described = ended(start_task(TimeoutSeconds=1))
     assert described["error"] == "States.Timeout"
     assert [action for action, _ in ecs.requests] == ["run_task", "stop_task"]
+
+
+def test_every_new_status_of_an_execution_is_told_by_its_description(endpoint, ecs):
+    told, succeeded = [], threading.Event()
+
+    def tell(execution):
+        told.append(execution)
+        if execution["status"] == "SUCCEEDED":
+            succeeded.set()
+
+    machines = state_machines.install(endpoint, ecs, tell)
+    states = endpoint.client("stepfunctions")
+    for name, state in (("pass", PASS), ("wait", LONG)):
+        definition = {"QueryLanguage": "JSONata", "StartAt": "S", "States": {"S": state}}
+        machine = states.create_state_machine(
+            name=name, definition=json.dumps(definition), roleArn=ROLE
+        )
+        states.start_execution(stateMachineArn=machine["stateMachineArn"], name=name, input="{}")
+
+    assert succeeded.wait(10)
+    machines.abort()
+
+    try:
+        changes = {
+            name: [change["status"] for change in told if change["name"] == name]
+            for name in ("pass", "wait")
+        }
+        assert changes == {"pass": ["RUNNING", "SUCCEEDED"], "wait": ["RUNNING", "ABORTED"]}
+        assert told[-1]["cause"] == "the one-machine cloud was taken down"
+        with pytest.raises(ClientError, match="The one-machine cloud is closing"):
+            states.start_execution(stateMachineArn=machine["stateMachineArn"], input="{}")
+    finally:
+        machines.close()

@@ -24,10 +24,10 @@ def workloads(tmp_path):
 
 
 @pytest.fixture
-def tasks(tmp_path, workloads, endpoint, logs):
+def tasks(tmp_path, workloads, endpoint, logs, guard):
     endpoint.client("ecs").create_cluster(clusterName="tests")
     endpoint.client("logs").create_log_group(logGroupName="load")
-    tasks = ecs_tasks.install(workloads, tmp_path / "state", endpoint, logs)
+    tasks = ecs_tasks.install(workloads, tmp_path / "state", endpoint, logs, guard)
     yield tasks
     tasks.close()
 

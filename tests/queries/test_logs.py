@@ -23,6 +23,15 @@ DECOYS = [
     "[main] rocksdb.Ingest INFO  - Saved to S3 in 2.1 seconds",
     "[main] rocksdb.Compaction INFO  - Compaction job j: compaction called at 10:02:11.120Z",
     "[main] rocksdb.Compaction INFO  - Compaction job j: compaction wrote 5 rows at 7.0 per second",
+    # Quoted, cut short, or with something behind it.
+    '[main] x.Retry INFO  - After "[main] rocksdb.Ingest INFO  - '
+    'Wrote 5 records to S3 in 2.1 seconds at 7.0 per second"',
+    "[main] x.Retry INFO  - Wrote 5 records to S3 in 2.1 seconds at 7.0 per second, it said",
+    "[main] rocksdb.Ingest INFO  - Wrote 5 records to S3 in 2.1 seconds at 7.0 per sec",
+    "Wrote 5 records to S3 in 2.1 seconds at 7.0 per second",
+    "[main] x.Echo INFO  - [main] rocksdb.Compaction INFO  - Compaction job j: "
+    "compaction read 5 records at 7.0 per second",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction read 5 records at 7",
     "",
 ]
 
@@ -97,7 +106,7 @@ def test_ingest_samples_gives_each_line_with_its_records_in_order_of_time(logs):
 
 
 def test_ingest_samples_gives_records_without_seconds_where_a_line_has_none(logs):
-    logs.add("a", "[main] rocksdb.Ingest INFO  - Wrote 7 rows to S3 at 3.5 per second")
+    logs.add("a", "[main] rocksdb.Ingest INFO  - Wrote 7 rows to S3 in 2 s at 3.5 per second")
 
     (row,) = logs.ask("ingest_samples")
 
@@ -127,3 +136,13 @@ def test_failures_gives_the_words_of_each_error_line(logs):
     (row,) = logs.ask("failures")
 
     assert (row["@logStream"], row["failure"]) == ("a", "It took more than 5 seconds.")
+
+
+def test_failures_gives_the_last_words_first_and_not_so_many_that_some_might_be_missing(logs):
+    said = [f"[main] rocksdb.Check ERROR  - Record {n} is lost." for n in range(1001)]
+    logs.add("a", *said)
+
+    rows = logs.ask("failures")
+
+    assert len(rows) == 1000
+    assert rows[0]["failure"] == "Record 1000 is lost."

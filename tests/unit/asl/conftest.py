@@ -69,6 +69,10 @@ class Lab:
         self.loop.run_until_complete(execution.run())
         return execution
 
+    async def pause(self) -> None:
+        """Pass a second of the lab's time."""
+        await asyncio.sleep(1)
+
     def evaluate(self, output: Any, value: Any = None) -> Any:
         """Return what a Pass state makes of a template, or the name of its error."""
         execution = self.run({"A": {"Type": "Pass", "Output": output, "End": True}}, value)

@@ -349,6 +349,13 @@ def test_a_map_runs_no_more_items_at_once_than_it_may(lab, width, seconds):
     assert (execution.stopped - execution.started).total_seconds() == seconds
 
 
+def test_a_map_runs_forty_items_at_once_at_most(lab):
+    inner = {"W": {"Type": "Wait", "Seconds": 1, "End": True}}
+    for width in (0, 100):
+        execution = lab.run({"M": mapped(inner, Items="{% [1..81] %}", MaxConcurrency=width)})
+        assert (execution.stopped - execution.started).total_seconds() == 3
+
+
 def test_an_item_selector_sees_the_item_and_the_input_of_the_map(lab):
     inner = {"P": {"Type": "Pass", "End": True}}
     selector = {

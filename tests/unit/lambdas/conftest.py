@@ -1,5 +1,6 @@
 """Fakes of what the handlers reach through ``lambdas.aws``, and a run of two trials."""
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -7,13 +8,18 @@ from datetime import UTC, datetime
 import pytest
 
 from lambdas import aws
-from lambdas.aws import Answer
+from lambdas.aws import Answer, Tagged
 from suites import files
 from suites.files import read_suites
 from suites.plan import make_plan
 from suites.request import settle
 
 RUN = "20261120T124455Z-abcdef"
+TRIAL_MACHINE = "arn:aws:states:eu-west-2:1:execution:Trial"
+
+
+def _etag(body):
+    return hashlib.md5(body).hexdigest()
 
 
 class FakeBucket:
@@ -33,7 +39,15 @@ class FakeBucket:
 
     def find(self, key):
         self.moment()
-        return self.objects.get(key)
+        return Tagged(self.objects[key], _etag(self.objects[key])) if key in self.objects else None
+
+    def delete_if(self, key, etag):
+        self.moment()
+        same = key in self.objects and _etag(self.objects[key]) == etag
+        if same:
+            del self.objects[key]
+        self.moment()
+        return same
 
     def write(self, key, body):
         self.moment()
@@ -71,6 +85,56 @@ class FakeLogQueries:
         return Answer(self.answers[name], self.scanned)
 
 
+class FakeExecutions:
+    """Executions of both state machines, by ARN, as DescribeExecution gives them."""
+
+    def __init__(self):
+        self.known = {}
+
+    def add(self, arn, status="RUNNING", **why):
+        self.known[arn] = {"executionArn": arn, "status": status, **why}
+
+    def describe(self, arn):
+        return self.known.get(arn)
+
+    def running(self, machine):
+        return [
+            (arn.rsplit(":", 1)[-1], arn)
+            for arn, execution in self.known.items()
+            if arn.startswith(machine) and execution["status"] == "RUNNING"
+        ]
+
+    def stop(self, arn, cause):
+        self.add(arn, "ABORTED", cause=cause)
+
+
+class FakeTasks:
+    """ECS tasks by ARN: who started each, and why those that were stopped were."""
+
+    def __init__(self):
+        self.starter_of = {}
+        self.stopped = {}
+
+    def starters(self):
+        return {arn: name for arn, name in self.starter_of.items() if arn not in self.stopped}
+
+    def started_by(self, name):
+        return [arn for arn, starter in self.starters().items() if starter == name]
+
+    def stop(self, arn, reason):
+        self.stopped[arn] = reason
+
+
+class FakeTopic:
+    """What subscribers were told."""
+
+    def __init__(self):
+        self.told = []
+
+    def publish(self, subject, message):
+        self.told.append((subject, json.loads(message)))
+
+
 @dataclass
 class FakeContext:
     """What a Lambda function is told of its invocation."""
@@ -87,6 +151,9 @@ class World:
 
     bucket: FakeBucket = field(default_factory=FakeBucket)
     logs: FakeLogQueries = field(default_factory=FakeLogQueries)
+    executions: FakeExecutions = field(default_factory=FakeExecutions)
+    tasks: FakeTasks = field(default_factory=FakeTasks)
+    topic: FakeTopic = field(default_factory=FakeTopic)
 
     def call(self, module, event):
         """Invoke a handler as Lambda would: what goes in and comes out is JSON."""
@@ -120,10 +187,22 @@ def plan():
 
 
 @pytest.fixture
+def packed(tmp_path, monkeypatch):
+    """The suites as the Lambda asset carries them."""
+    for name, suite in read_suites().items():
+        (tmp_path / f"{name}.json").write_text(suite.model_dump_json())
+    monkeypatch.setattr(files, "FOLDER", tmp_path)
+
+
+@pytest.fixture
 def world(monkeypatch, plan):
     world = World()
     monkeypatch.setattr(aws, "bucket", lambda: world.bucket)
     monkeypatch.setattr(aws, "log_queries", lambda: world.logs)
+    monkeypatch.setattr(aws, "executions", lambda: world.executions)
+    monkeypatch.setattr(aws, "tasks", lambda: world.tasks)
+    monkeypatch.setattr(aws, "topic", lambda: world.topic)
+    monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     files.packed_suites.cache_clear()
     monkeypatch.setenv("BUCKET", "results")
     monkeypatch.setenv("LOGS_DEADLINE_SECONDS", "300")
@@ -142,10 +221,3 @@ def world(monkeypatch, plan):
     )
     world.bucket.write(f"runs/{RUN}/plan.json", plan.model_dump_json().encode())
     return world
-
-
-@pytest.fixture
-def packed(tmp_path, monkeypatch):
-    for name, suite in read_suites().items():
-        (tmp_path / f"{name}.json").write_text(suite.model_dump_json())
-    monkeypatch.setattr(files, "FOLDER", tmp_path)

@@ -47,7 +47,8 @@ def test_any_input_is_planned_or_refused_with_nothing_written_but_its_outcome(wo
     except Refused as refused:
         cause = json.dumps({"errorMessage": str(refused), "errorType": type(refused).__name__})
     else:
-        (key,) = world.bucket.objects
+        claim, key = sorted(world.bucket.objects)
+        assert claim == "claims/rocksdb.json"
         plan = Plan.model_validate_json(world.bucket.objects[key])
         assert (key, len(plan.trials)) == (f"runs/{plan.run_id}/plan.json", planned["trials"])
         return

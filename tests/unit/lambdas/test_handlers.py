@@ -12,6 +12,7 @@ from lambdas import (
     plan_run,
     prepare_trial,
     publish_report,
+    publishing,
     record_outcome,
     record_rates,
     record_trial,
@@ -27,6 +28,7 @@ EXECUTION = {
 }
 TRIAL = {"run_id": RUN, "trial": 1}
 FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
+LOST = {"trial": 1, "failure": FAILURE}
 
 
 def tasks(*statuses):
@@ -86,12 +88,17 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     noun = {"to S3": "ingest", "compaction read": "compaction"}[words]
     world.logs.answers = {
         f"# Every rate {'that an' if noun == 'ingest' else 'at which a'} {noun}": lines,
-        f'like "{words}"': stats,
+        "stats avg": stats,
         "ERROR": [
             {"@logStream": streams[-1], "failure": "The store holds 9 records."},
         ],
         "Environment": [{"@logStream": stream, "environment": environment} for stream in streams],
     }
+
+
+def choose(world, lost=None):
+    event = {"run_id": RUN, "execution_arn": EXECUTION["execution_arn"], "lost": lost}
+    return world.call(choose_trial, event)
 
 
 def measure(world, trial=1):
@@ -130,6 +137,7 @@ def test_plan_run_writes_the_plan_and_names_the_run(world):
 def test_plan_run_again_names_the_same_run_and_writes_the_same_plan(world):
     event = {**EXECUTION, "input": {"suite": "rocksdb"}}
     first = world.call(plan_run, event)
+    world.executions.add(EXECUTION["execution_arn"])
     before = dict(world.bucket.objects)
 
     assert world.call(plan_run, event) == first
@@ -146,18 +154,18 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
 
 
 def test_choose_trial_gives_each_trial_in_turn_then_none(world):
-    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": 1, "done": 0}
+    assert choose(world) == {"trial": 1, "name": f"{RUN}-1-56850a", "done": 0}
     measure(world, 1)
-    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": 2, "done": 1}
+    assert choose(world) == {"trial": 2, "name": f"{RUN}-2-56850a", "done": 1}
     measure(world, 2)
-    assert world.call(choose_trial, {"run_id": RUN, "lost": None}) == {"trial": None, "done": 2}
+    assert choose(world) == {"trial": None, "name": None, "done": 2}
 
 
 def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world):
-    answer = world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+    answer = choose(world, lost=LOST)
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
-    assert answer == {"trial": 2, "done": 1}
+    assert (answer["trial"], answer["done"]) == (2, 1)
     assert stored["status"] == "failed"
     assert stored["reason"] == "the trial's execution ended with States.TaskFailed: no reason"
 
@@ -167,7 +175,7 @@ def test_a_trial_that_was_lost_keeps_what_it_measured_before_and_no_data(world):
     collect(world)
     world.bucket.write(f"work/{RUN}/001/data/a", b"")
 
-    world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+    choose(world, lost=LOST)
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
     assert [(test["test"], test["status"]) for test in stored["tests"]] == [
@@ -181,7 +189,7 @@ def test_a_trial_that_recorded_itself_before_it_was_lost_keeps_its_result(world)
     measure(world, 1)
     before = world.bucket.objects[f"runs/{RUN}/trials/001.json"]
 
-    world.call(choose_trial, {"run_id": RUN, "lost": {"trial": 1, "failure": FAILURE}})
+    choose(world, lost=LOST)
 
     assert world.bucket.objects[f"runs/{RUN}/trials/001.json"] == before
 
@@ -192,7 +200,8 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     ingest, compaction = prepared["tests"]
     environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
     assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
-    assert (ingest["name"], ingest["tasks"], ingest["timeout_seconds"]) == ("ingest", 2, 3900)
+    assert (ingest["name"], ingest["timeout_seconds"]) == ("ingest", 3900)
+    assert ingest["groups"] == [{"first": 0, "last": 1}]
     assert environment == {
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,
@@ -264,8 +273,51 @@ def test_after_the_deadline_the_test_is_incomplete_and_names_the_task(world):
 
     assert collect(world, now="2026-11-20T12:51:00.000Z")["status"] == "incomplete"
     stored = world.json(f"work/{RUN}/001/measured/ingest.json")
-    assert stored["reason"] == "task 1 (t1) logged 0 of 1 lines of ingest_rate"
+    assert stored["reason"] == (
+        "task 1 (t1) logged 0 of 1 lines of ingest_rate; "
+        "searched from 2026-11-20 12:44:00 to 2026-11-20 12:52:00 UTC"
+    )
     assert stored["rates"][0]["value"] is None
+
+
+def test_twice_as_many_lines_are_no_rate_and_the_test_is_incomplete(world):
+    log(world, jobs=2)
+
+    assert collect(world)["status"] == "incomplete"
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["rates"][0]["value"] is None
+    assert stored["reason"] == (
+        "task 0 (t0) logged 2 lines of ingest_rate, not 1; "
+        "task 1 (t1) logged 2 lines of ingest_rate, not 1"
+    )
+
+
+def test_a_rate_of_nothing_is_no_rate_and_the_test_is_incomplete(world):
+    log(world, rates=("0.0", "200.0"))
+
+    assert collect(world)["status"] == "incomplete"
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["rates"][0]["value"] is None
+    assert stored["reason"] == "task 0 (t0) logged 0 records/s of ingest_rate, which is no rate"
+
+
+def test_a_reason_names_a_few_tasks_of_many_and_what_they_logged_only_in_part(world):
+    log(world, rates=("100.0",) * 200)
+    world.logs.answers["ERROR"] = [
+        {"@logStream": f"rocksdb/rocksdb/t{n}", "failure": "x" * 100_000} for n in range(200)
+    ]
+
+    collect(world, statuses=("failed",) * 200)
+
+    reason = world.json(f"work/{RUN}/001/measured/ingest.json")["reason"]
+    assert reason.endswith("; and 195 more")
+    assert len(reason) < 6000
+
+
+def test_an_outcome_is_short_enough_for_the_cause_of_a_fail_state(world):
+    ended = outcome(world, failure={"Error": "Broken", "Cause": "∞ " * 16_000})
+
+    assert len(ended["reason"].encode()) <= 4000
 
 
 def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
@@ -360,7 +412,7 @@ def test_a_trial_without_rates_still_has_its_rows(world):
 
 
 def test_publish_report_gives_rates_in_version_order_with_the_change(world, monkeypatch):
-    monkeypatch.setattr(publish_report, "packed_vega", lambda: "vega()")
+    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
     measure(world, 1)
     measure(world, 2)
 
@@ -435,3 +487,13 @@ def test_a_refused_input_is_rejected_with_the_sentence_alone(world):
 
     assert (ended["status"], ended["reason"], ended["suite"]) == ("rejected", sentence, "x")
     assert world.json(f"runs/{ended['run_id']}/outcome.json") == ended
+
+
+def test_an_input_that_was_too_large_for_the_states_is_rejected_without_it(world):
+    refused = {"Error": "Refused", "Cause": "input: it has more than 60000 characters"}
+    event = {**EXECUTION, "run_id": None, "now": "2026-11-20T13:00:00Z", "input": None}
+
+    ended = world.call(record_outcome, {**event, "failure": refused})
+
+    assert (ended["status"], ended["suite"]) == ("rejected", "")
+    assert ended["reason"] == "input: it has more than 60000 characters"

@@ -2,7 +2,16 @@ import math
 
 import pytest
 
-from lambdas.rates import MetricRows, different, environments, missing, rate, samples
+from lambdas.rates import (
+    MetricRows,
+    different,
+    environments,
+    impossible,
+    missing,
+    rate,
+    samples,
+    surplus,
+)
 from lambdas.results import TaskResult
 from suites.files import read_suites
 
@@ -32,8 +41,8 @@ def rows(rate_rows, sample_rows):
     return MetricRows(METRIC, rate_rows, sample_rows, set(STREAMS.values()))
 
 
-def task(index, status="ok"):
-    return TaskResult(index=index, status=status, task_arn=f"arn:task/c/t{index}")
+def task(index, status="ok", **more):
+    return TaskResult(index=index, status=status, task_arn=f"arn:task/c/t{index}", **more)
 
 
 TWO_STREAMS = rows(
@@ -63,7 +72,7 @@ def test_half_a_test_has_samples_and_no_rate():
     assert (found.value, found.samples) == (None, 3)
 
 
-@pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "1_000", "-5"])
+@pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "1_000", "-5", "9" * 400])
 def test_what_is_no_finite_number_is_counted_and_never_averaged(text):
     found = rate(
         rows([row("t0", 100.0, 1, lines=2)], [line("t0", "100.0"), line("t0", text)]),
@@ -110,6 +119,62 @@ def test_a_line_that_only_one_of_the_two_queries_saw_is_still_missing():
     late = rows([row("t0", 100.0, 1)], [])
 
     assert missing([late], [task(0)], STREAMS, jobs=1)
+
+
+def test_a_task_that_logged_more_rates_than_it_has_jobs_is_named():
+    found = surplus([TWO_STREAMS], [task(0), task(1)], STREAMS, jobs=1)
+
+    assert found == ["task 0 (t0) logged 2 lines of compaction_rate, not 1"]
+
+
+def test_a_line_too_many_is_too_many_even_if_one_query_only_saw_it():
+    early = rows([row("t0", 100.0, 2)], [line("t0", "100.0")])
+
+    assert surplus([early], [task(0)], STREAMS, jobs=1)
+
+
+def test_a_job_that_logged_its_rate_twice_hides_one_that_did_not():
+    doubled = rows(
+        [row("t0", 100.0, 2)], [line("t0", "99.0", job="a"), line("t0", "101.0", job="a")]
+    )
+
+    assert missing([doubled], [task(0)], STREAMS, jobs=2) == []
+    assert surplus([doubled], [task(0)], STREAMS, jobs=2) == [
+        "task 0 (t0) logged job a twice in compaction_rate"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("0", "0 records/s of compaction_rate, which is no rate"),
+        ("0.0", "0 records/s of compaction_rate, which is no rate"),
+        ("1" + "0" * 300, "1e+300 records/s of compaction_rate, which no machine does"),
+        (
+            "9.9",
+            "9.9 records/s of compaction_rate, at which 100 records take longer than the task ran",
+        ),
+    ],
+)
+def test_a_rate_that_cannot_be_is_named_with_the_reason(text, why):
+    ran = task(0, started_at=1_763_640_000_000, stopped_at=1_763_640_009_000)  # 9 s
+    found = impossible(rows([], [line("t0", text, records="100")]), [ran], STREAMS)
+
+    assert found == [f"task 0 (t0) logged {why}"]
+
+
+@pytest.mark.parametrize("text", ["10.1", "0.5", "999999999999", "∞"])
+def test_a_rate_that_may_be_one_or_is_no_number_is_not_impossible(text):
+    unknown = task(0)
+
+    assert impossible(rows([], [line("t0", text, records="100")]), [unknown], STREAMS) == []
+
+
+def test_what_is_no_rate_per_second_may_be_any_number():
+    seconds = METRIC.model_copy(update={"unit": "s"})
+    latency = MetricRows(seconds, [], [line("t0", "0")], set(STREAMS.values()))
+
+    assert impossible(latency, [task(0)], STREAMS) == []
 
 
 def test_a_failed_task_is_not_waited_for():

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from lambdas import (
     choose_trial,
     publish_report,
+    publishing,
     record_outcome,
     record_rates,
     record_trial,
@@ -24,6 +25,7 @@ from lambdas import (
 from lambdas.results import Rate, Sample, TaskResult, TestResult
 from suites import keys
 
+EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"
 FAILURE = {"Error": "States.Timeout", "Cause": "no reason"}
 SECONDS = [f"2026-11-20T13:00:{second:02d}Z" for second in range(60)]
 
@@ -89,15 +91,22 @@ class Recording:
         self.steps = (
             (restore_system, trial),
             (record_trial, {**trial, "failure": None}),
-            (choose_trial, {**run, "lost": None}),
-            (choose_trial, {**run, "lost": {"trial": 2, "failure": FAILURE}}),
+            (choose_trial, {**run, "execution_arn": EXECUTION, "lost": None}),
+            (
+                choose_trial,
+                {
+                    **run,
+                    "execution_arn": EXECUTION,
+                    "lost": {"trial": 2, "failure": FAILURE},
+                },
+            ),
             (record_rates, run),
             (publish_report, run),
             (
                 record_outcome,
                 {
                     **run,
-                    "execution_arn": "arn:aws:states:eu-west-2:1:execution:Run:by-hand",
+                    "execution_arn": EXECUTION,
                     "execution_name": "by-hand",
                     "started_at": "2026-11-20T12:44:55.123Z",
                     "input": {"suite": "rocksdb"},
@@ -175,7 +184,7 @@ class Recording:
 
 @pytest.fixture
 def recording(world, plan, monkeypatch):
-    monkeypatch.setattr(publish_report, "packed_vega", lambda: "vega()")
+    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
     return Recording(world, plan)
 
 

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 import vl_convert
 
-from lambdas import publish_report, tables
+from lambdas import publish_report, publishing, tables
 from lambdas.exclusions import NONE, Exclusion, Exclusions
 from lambdas.report.blocks import Chart, Table
 from lambdas.report.contents import report
@@ -659,7 +659,7 @@ def test_the_report_of_a_default_run_is_smaller_than_a_megabyte():
 
 
 def test_publish_report_writes_the_same_files_again(world, plan, monkeypatch):
-    monkeypatch.setattr(publish_report, "packed_vega", lambda: "vega()")
+    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
     for trial in measured(plan):
         key = f"runs/{plan.run_id}/trials/{trial.trial:03d}.json"
         world.bucket.write(key, trial.model_dump_json().encode())

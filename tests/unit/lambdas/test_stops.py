@@ -28,7 +28,8 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
         (
             stopped(137),
             "out of memory",
-            "task 4: it was killed (exit code 137), most often for lack of memory",
+            "task 4: it was killed (exit code 137), most often for lack of memory; ask for fewer "
+            "records or raise task.memory of the suite",
         ),
         (
             stopped(
@@ -37,22 +38,44 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
                 reason="CannotPullContainerError: no such image",
             ),
             "image",
-            "task 4: image: CannotPullContainerError: no such image",
+            "task 4: its image could not be pulled: CannotPullContainerError: no such image; check "
+            "the setting image, and that the task's execution role and network reach it",
+        ),
+        (
+            stopped(
+                None,
+                stop_code="TaskFailedToStart",
+                reason="Task failed to start",
+                container_reason="ResourceInitializationError: failed to validate logger args: The "
+                "task cannot find the Amazon CloudWatch log group defined in the task definition",
+            ),
+            "log group",
+            "task 4: it could not start, since its log group is not there: "
+            "ResourceInitializationError: failed to validate logger args: The task cannot find the "
+            "Amazon CloudWatch log group defined in the task definition; deploy the stack again",
         ),
         (
             stopped(None, stop_code="TaskFailedToStart", reason="ResourceInitializationError"),
             "not started",
-            "task 4: not started: ResourceInitializationError",
+            "task 4: it never started: ResourceInitializationError; the ECS developer guide, "
+            '"Amazon ECS stopped tasks error messages", explains it',
         ),
         (
             stopped(143, stop_code="UserInitiated", reason="stopped by hand"),
             "stopped",
-            "task 4: stopped: stopped by hand",
+            "task 4: it was stopped: stopped by hand",
         ),
         (
             stopped(143, stop_code="InfrastructureHealth", reason="host is failing"),
             "host",
-            "task 4: host: host is failing",
+            "task 4: the host under it failed or was taken away: host is failing; resume the run "
+            "or start another",
+        ),
+        (
+            stopped(143, stop_code="SpotInterruption", reason="Spot was taken"),
+            "spot",
+            "task 4: it ran on Fargate Spot, where no measurement belongs, and was interrupted: "
+            "Spot was taken; take Spot out of what launches it",
         ),
     ],
 )
@@ -85,12 +108,36 @@ def test_a_time_out_has_no_description_and_is_named_as_one():
     task = classify(0, "States.Timeout", "")
 
     assert task.stop_category == "timeout"
-    assert task.reason == "task 0: States.Timeout: it ran past the test's time limit"
+    assert task.reason == (
+        "task 0: it ran past the test's time limit and was stopped; ask for fewer records or raise "
+        "timeout_seconds of the test"
+    )
 
 
-@pytest.mark.parametrize("cause", ["no capacity", "[1]", '"text"', "{broken"])
+@pytest.mark.parametrize("error", ["ECS.AmazonECSException", "AmazonECS.Unknown"])
+def test_a_task_that_ecs_does_not_take_lacks_capacity(error):
+    task = classify(0, error, "Capacity is unavailable at this time.")
+
+    assert task.stop_category == "capacity"
+    assert f"{error}: Capacity is unavailable at this time.; try later" in task.reason
+
+
+@pytest.mark.parametrize("cause", ["no such subnet", "[1]", '"text"', "{broken", "{0} {detail}"])
 def test_a_cause_that_describes_no_task_is_quoted(cause):
-    task = classify(0, "ECS.AmazonECSException", cause)
+    task = classify(0, "ECS.InvalidParameterException", cause)
 
     assert task.stop_category == "not started"
-    assert task.reason == f"task 0: ECS.AmazonECSException: {cause}"
+    assert f"task 0: it never started: ECS.InvalidParameterException: {cause}; " in task.reason
+
+
+def test_a_description_that_was_cut_is_no_task_that_never_started():
+    task = classify(0, "States.TaskFailed", stopped(1)[:40])
+
+    assert task.stop_category == "unknown"
+
+
+def test_every_reason_is_short_and_on_one_line():
+    task = classify(0, "ECS.InvalidParameterException", "∞ \n" * 20_000)
+
+    assert len(task.reason.encode()) < 600
+    assert "\n" not in task.reason

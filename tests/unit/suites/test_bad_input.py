@@ -285,7 +285,8 @@ def test_any_value_in_a_suite_file_is_a_suite_or_refused(tmp_path, content):
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_suite_at_all_is_refused(tmp_path, content):
-    (tmp_path / "rocksdb.yaml").write_bytes(content)
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "rocksdb.yaml").write_bytes(content)
 
     suites, sentence = answer(read_suites, tmp_path)
 

@@ -24,6 +24,19 @@ def test_every_suite_that_ships_is_a_suite_with_queries_that_exist():
                 assert {metric.query, metric.samples} <= queries
 
 
+def test_systems_may_stand_in_a_folder_of_their_own(tmp_path):
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "workloads" / "rocksdb").mkdir(parents=True)
+    (tmp_path / "suites" / "rocksdb.yaml").write_text(ROCKSDB, encoding="utf-8")
+
+    assert set(read_suites(tmp_path)) == {"rocksdb"}
+
+
+def test_a_folder_without_suites_is_refused(tmp_path):
+    with pytest.raises(Refused, match="systems: there is no suite in "):
+        read_suites(tmp_path)
+
+
 def test_an_unknown_key_is_refused_by_name(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB + "colour: blue\n")
 
@@ -63,6 +76,14 @@ def test_a_file_is_named_as_its_suite(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB, name="rocks.yaml")
 
     assert sentence == "rocks.yaml: name: 'rocksdb' is not the file's name, 'rocks'"
+
+
+def test_tests_that_take_longer_than_a_trial_lasts_are_refused(tmp_path):
+    text = ROCKSDB.replace("timeout_seconds: 3600", "timeout_seconds: 40000")
+
+    assert refusal_of(tmp_path, text) == (
+        "rocksdb.yaml: tests: their timeout_seconds add up to 80000; a trial has 69120 for them"
+    )
 
 
 @pytest.mark.parametrize(

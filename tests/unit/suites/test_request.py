@@ -24,6 +24,7 @@ def test_what_is_asked_for_is_kept():
         "records": 5000,
         "note": "why",
         "trigger": "cli",
+        "scheduled_at": "2026-11-20T12:44:55Z",
     }
 
     settled = settle(asked, SUITES)
@@ -40,7 +41,7 @@ def test_what_is_asked_for_is_kept():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, baseline, repetitions, tasks, "
-            "records, note, trigger",
+            "records, note, trigger, scheduled_at",
         ),
         (
             {"suite": "rocksdb", "versions": []},
@@ -110,3 +111,28 @@ def test_a_long_value_is_shortened_in_its_refusal():
         settle({"suite": "rocksdb", "note": "x" * 1000}, SUITES)
 
     assert len(str(refused.value)) < 160
+
+
+def test_as_many_tasks_as_a_trials_history_holds_are_accepted():
+    assert settle({"suite": "rocksdb", "tasks": 200}, SUITES).tasks == 200
+
+
+def test_a_trial_whose_history_could_grow_too_long_is_refused():
+    suite = SUITES["rocksdb"]
+    third = suite.tests[0].model_copy(update={"name": "third"})
+    long = suite.model_copy(update={"tests": (*suite.tests, third)})
+
+    with pytest.raises(Refused) as refused:
+        settle({"suite": "rocksdb", "tasks": 200}, {"rocksdb": long})
+
+    assert str(refused.value) == (
+        "tasks: 200 tasks of 3 tests may take 34860 events; the history of a trial holds 24900"
+    )
+
+
+@pytest.mark.parametrize(
+    "given", ["yesterday", "2026-11-20T12:44:55", "2026-13-20T12:44:55Z", 1763640000, ""]
+)
+def test_a_scheduled_time_is_a_time_in_utc(given):
+    with pytest.raises(Refused, match=r"^scheduled_at: "):
+        settle({"suite": "rocksdb", "scheduled_at": given}, SUITES)

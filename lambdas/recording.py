@@ -1,0 +1,31 @@
+"""What a run leaves behind: its rows of the tables."""
+
+from __future__ import annotations
+
+from lambdas import tables
+from lambdas.aws import Bucket
+from lambdas.outcome import Outcome
+from lambdas.stored import StoredRun, fold, read_trials
+from suites import keys
+from suites.plan import Plan
+
+
+def record_rates(bucket: Bucket, run_id: str) -> dict[str, int]:
+    """Write a run's rows of ``rates`` and ``task_rates``, whole; return how many there are."""
+    return fold(bucket, run_id, lambda run: _write_rates(bucket, run))
+
+
+def _write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
+    rates = list(tables.rate_rows(run.plan, run.trials, run.exclusions))
+    samples = list(tables.sample_rows(run.trials, run.exclusions))
+    for table, rows in (("rates", rates), ("task_rates", samples)):
+        key = keys.table(table, run.plan.suite.name, run.plan.run_id)
+        bucket.write(key, tables.packed(rows))
+    return {"rates": len(rates), "samples": len(samples)}
+
+
+def record_run(bucket: Bucket, plan: Plan, outcome: Outcome) -> None:
+    """Write a run's row of ``runs``."""
+    trials = read_trials(bucket, plan.run_id)
+    row = tables.run_row(plan, trials, outcome.status, outcome.reason, outcome.ended_at)
+    bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))

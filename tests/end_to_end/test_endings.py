@@ -1,0 +1,85 @@
+"""Runs that do not come to their last state, through the deployed template, on this machine."""
+
+import json
+
+import pytest
+
+ASKED = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
+
+
+def outcome(deployed, run_id):
+    s3 = deployed.cloud.endpoint.client("s3")
+    found = s3.get_object(Bucket=deployed.stack.bucket, Key=f"runs/{run_id}/outcome.json")
+    return json.loads(found["Body"].read())
+
+
+def invoke(deployed, function, event):
+    answer = deployed.cloud.endpoint.client("lambda").invoke(
+        FunctionName=deployed.stack.outputs[function], Payload=json.dumps(event)
+    )
+    assert "FunctionError" not in answer
+    return json.loads(answer["Payload"].read())
+
+
+@pytest.fixture(scope="module")
+def stopped(deployed):
+    """A run that was stopped when one of its two trials was recorded."""
+    run = deployed.client.start(ASKED)
+    deployed.until(lambda: list(deployed.client.results.trials(run.run_id)))
+    deployed.client.stop(run, "enough")
+    return run
+
+
+@pytest.fixture(scope="module")
+def resumed(deployed, stopped):
+    """The run that was stopped, when it has gone on to its end."""
+    return deployed.run({"suite": "rocksdb", "run": stopped.run_id})
+
+
+def test_who_resumes_a_run_whose_execution_died_ends_it_first(deployed, stopped, resumed):
+    _, status, cause = resumed
+
+    assert (status, cause) == ("SUCCEEDED", "")
+    states = deployed.cloud.endpoint.client("stepfunctions")
+    events = states.get_execution_history(executionArn=resumed[0].execution_arn)["events"]
+    entered = [
+        event["stateEnteredEventDetails"]["name"]
+        for event in events
+        if "stateEnteredEventDetails" in event
+    ]
+    assert entered.count("RunTrial") == 1
+
+
+def test_a_run_that_was_resumed_has_every_trial_once_and_is_complete(deployed, stopped, resumed):
+    trials = deployed.client.results.trials(stopped.run_id)
+
+    assert [trial["trial"] for trial in trials] == [1, 2]
+    assert outcome(deployed, stopped.run_id)["status"] == "complete"
+
+
+def test_a_second_run_of_a_suite_is_refused_and_the_first_goes_on(deployed):
+    first = deployed.client.start(ASKED)
+    deployed.until(lambda: deployed.client.results.plan(first.run_id))
+
+    _, status, cause = deployed.run(ASKED)
+
+    assert status == "FAILED"
+    assert cause.startswith(f"suite: rocksdb is being measured by run {first.run_id} since ")
+    deployed.until(lambda: not deployed.client.active(first))
+    assert outcome(deployed, first.run_id)["status"] == "complete"
+
+
+def test_the_sweep_leaves_nothing_of_a_run_that_was_stopped(deployed):
+    run = deployed.client.start(ASKED)
+    deployed.until(lambda: deployed.client.results.plan(run.run_id))
+    plan = deployed.client.results.plan(run.run_id)
+    deployed.until(lambda: deployed.client.position(run, plan, 1))
+    deployed.client.stop(run, "enough")
+
+    invoke(deployed, "SweepRunsFunction", {})
+
+    ended = outcome(deployed, run.run_id)
+    assert (ended["status"], ended["reason"]) == ("aborted", "stopped: enough")
+    s3 = deployed.cloud.endpoint.client("s3")
+    for prefix in ("claims/", f"work/{run.run_id}/"):
+        assert "Contents" not in s3.list_objects_v2(Bucket=deployed.stack.bucket, Prefix=prefix)

@@ -1,0 +1,1 @@
+"""The fault campaign: what goes wrong, brought about through the whole local pipeline."""

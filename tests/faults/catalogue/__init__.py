@@ -1,0 +1,14 @@
+"""Every fault of the campaign."""
+
+from __future__ import annotations
+
+from tests.faults.catalogue import claims, services, sizes, states, tasks
+from tests.faults.fault import Fault
+
+FAULTS: tuple[Fault, ...] = (
+    *tasks.FAULTS,
+    *services.FAULTS,
+    *states.FAULTS,
+    *claims.FAULTS,
+    *sizes.FAULTS,
+)

@@ -1,0 +1,106 @@
+"""A run that ends in each of its states: it is stopped, or the process of its cloud is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from local.following import Run
+from tests.faults.catalogue.services import invocations
+from tests.faults.fault import Ending, Fault
+from tests.faults.ground import Ground
+
+
+@dataclass(frozen=True)
+class _State:
+    """A state, by the call that it makes, and how many such calls the first of two trials makes."""
+
+    name: str
+    calls: str
+    after: int
+    in_trial: bool = False
+    measured: bool = False
+    """Whether the trial's tests have been measured when it is in this state."""
+    ending: Ending | None = None
+    """How a run ends that ends here, if not with what the first trial gave."""
+
+
+_COMPLETE = Ending("complete", "", 4)
+_STATES = (
+    _State("PlanRun", invocations("PlanRun"), 0, ending=Ending("")),
+    _State("ChooseTrial", invocations("ChooseTrial"), 1),
+    _State("PrepareTrial", invocations("PrepareTrial"), 1, in_trial=True),
+    _State("RunTask", "^s3 PUT .*/data/", 2, in_trial=True),
+    _State("CollectRates", invocations("CollectRates"), 2, in_trial=True),
+    _State("RestoreSystem", invocations("RestoreSystem"), 1, in_trial=True, measured=True),
+    _State("RecordTrial", invocations("RecordTrial"), 1, in_trial=True, measured=True),
+    _State("RecordRates", invocations("RecordRates"), 0, ending=_COMPLETE),
+    _State("PublishReport", invocations("PublishReport"), 0, ending=_COMPLETE),
+    _State("RecordOutcome", invocations("RecordOutcome"), 0, ending=_COMPLETE),
+    _State("AnnounceOutcome", "^sns ", 0, ending=_COMPLETE),
+)
+_STOPPED = Ending("aborted", "stopped: by hand", 2)
+_GONE = Ending("aborted", "its execution is gone; the process or service that ran it ended", 2)
+
+
+def _stopped(state: _State, *, trial: bool) -> Callable[[Ground], list[Run]]:
+    """Return what stops a run, or its second trial, in a state."""
+
+    def act(ground: Ground) -> list[Run]:
+        client = ground.client
+        with ground.wire.held(state.calls, state.after) as arrived:
+            run = ground.start(repetitions=2)
+            arrived.wait()
+            arn = client.trial_arn(run, 2) if trial else run.execution_arn
+            ground.stop(arn)
+            ground.ended(run)
+            if state.name != "PlanRun":
+                ground.settled(run)
+        return [run]
+
+    return act
+
+
+def _killed(state: _State) -> Callable[[Ground], list[Run]]:
+    """Return what kills the process of a run's cloud in a state."""
+
+    def act(ground: Ground) -> list[Run]:
+        run = ground.killed(state.calls, state.after, repetitions=2)
+        return [run if state.name == "PlanRun" else ground.settled(run)]
+
+    return act
+
+
+def _words(name: str) -> str:
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name)[1:]
+
+
+def _faults() -> Iterator[Fault]:
+    for state in _STATES:
+        yield Fault(
+            name=f"stopped-in-{_words(state.name)}",
+            happens=f"StopExecution of the run in {state.name}",
+            act=_stopped(state, trial=False),
+            endings=(state.ending or _STOPPED,),
+            quick=state.name == "RunTask",
+        )
+    for state in _STATES:
+        if state.in_trial:
+            reason = "1 of 2 trials gave no rates; the first is trial 2 (healthy): …by hand…"
+            kept = 4 if state.measured else 2
+            yield Fault(
+                name=f"trial-stopped-in-{_words(state.name)}",
+                happens=f"StopExecution of the trial in {state.name}",
+                act=_stopped(state, trial=True),
+                endings=(Ending("incomplete", reason, kept),),
+            )
+    for state in _STATES:
+        yield Fault(
+            name=f"killed-in-{_words(state.name)}",
+            happens=f"SIGKILL of the cloud's process in {state.name}, and its start",
+            act=_killed(state),
+            endings=(state.ending or _GONE,),
+        )
+
+
+FAULTS = tuple(_faults())

@@ -1,0 +1,95 @@
+"""The trial's state machine with more tasks than a Map runs at once, and all that can fail."""
+
+import json
+
+import pytest
+
+from lambdas.stops import classify
+from local.asl.errors import StateError
+from local.asl.payload import MAX_BYTES
+from suites.files import ROOT
+from suites.model import EVENTS_OF_TASK, EVENTS_OF_TEST, MOST_TASKS
+
+TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")
+GROUPS = [{"first": first, "last": first + 39} for first in range(0, MOST_TASKS, 40)]
+# What AWS Step Functions lets a cause be long, of characters that take most room.
+CAUSE = ('\u221e"' * 20_000)[:32_768]
+
+
+class Trial:
+    """Runs the machine over a fake ECS and fakes of the functions."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.ecs = []  # what each start of a task fails of, None if it ends well
+        self.running = self.most_running = 0
+        self.called = {}
+        lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
+        lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
+
+    async def run_task(self, _arguments, submission):
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await self.lab.pause()
+        self.running -= 1
+        if self.ecs and (error := self.ecs[0]):
+            raise error
+        submission.submitted({})
+        arn = f"arn:aws:ecs:us-east-1:123456789012:task/{'c' * 60}/{'t' * 32}"
+        return {"TaskArn": arn, "StartedAt": 1_763_640_000_000, "StoppedAt": 1_763_640_000_000}
+
+    async def invoke(self, arguments, _submission):
+        name, payload = arguments["FunctionName"].strip("${}"), arguments["Payload"]
+        self.called.setdefault(name, []).append(payload)
+        return {"Payload": getattr(self, name)(payload)}
+
+    def PrepareTrial(self, _):
+        test = {"name": "ingest", "groups": GROUPS, "timeout_seconds": 3600, "environment": []}
+        return {"task_definition": "arn", "container": "c", "tests": [test]}
+
+    def ClassifyStop(self, payload):
+        failure = payload["failure"]
+        stopped = classify(payload["index"], failure["Error"], failure["Cause"])
+        return stopped.model_dump(mode="json")
+
+    def CollectRates(self, payload):
+        self.collected = payload
+        return {"complete": True, "wait_seconds": 0, "status": "failed"}
+
+    def RestoreSystem(self, _):
+        return {}
+
+    def RecordTrial(self, _):
+        return {"trial": 1, "status": "failed"}
+
+    def run(self):
+        machine = json.loads(TEXT)
+        states = machine.pop("States")
+        states = {machine["StartAt"]: states.pop(machine["StartAt"]), **states}
+        return self.lab.run(states, {"run_id": "r", "trial": 1}, **machine)
+
+
+@pytest.fixture
+def trial(lab):
+    return Trial(lab)
+
+
+def test_the_tasks_of_a_test_run_all_side_by_side(trial):
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.most_running == MOST_TASKS
+    assert [task["index"] for task in trial.collected["tasks"]] == list(range(MOST_TASKS))
+
+
+def test_two_hundred_failures_of_the_longest_cause_are_all_collected(trial):
+    trial.ecs = [StateError("ECS.AmazonECSException", CAUSE)]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert {task["status"] for task in trial.collected["tasks"]} == {"failed"}
+    assert len(json.dumps(trial.collected, ensure_ascii=False).encode()) < MAX_BYTES
+    # Every start was retried to the last: no trial of this size has a longer history.
+    assert len(trial.called["ClassifyStop"]) == MOST_TASKS
+    assert len(execution.history.events) < MOST_TASKS * EVENTS_OF_TASK + EVENTS_OF_TEST

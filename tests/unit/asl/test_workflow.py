@@ -1,0 +1,72 @@
+"""The state machine of a run where nothing is measured: refused, too large, or held by the dead."""
+
+import json
+
+import pytest
+
+from local.asl.payload import MAX_BYTES
+from suites.files import ROOT
+
+TEXT = (ROOT / "cdk" / "workflow.asl.json").read_text(encoding="utf-8")
+HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
+
+
+class Workflow:
+    """Runs the machine over fakes of the functions."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.called = []
+        self.answers = {
+            "PlanRun": [{"run_id": "r", "suite": "s", "trials": 1, "holder": None}],
+            "EndRun": [{"outcome": None}],
+            "ChooseTrial": [{"trial": None, "name": None, "done": 1}],
+            "RecordRates": [{}],
+            "PublishReport": [{}],
+            "RecordOutcome": [{"run_id": "r", "status": "complete", "reason": ""}],
+        }
+        lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
+        lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = self.invoke
+        lab.integrations["arn:aws:states:::sns:publish"] = self.publish
+
+    async def invoke(self, arguments, _submission):
+        name = arguments["FunctionName"].strip("${}")
+        self.called.append((name, arguments["Payload"]))
+        return {"Payload": self.answers[name].pop(0)}
+
+    async def publish(self, _arguments, _submission):
+        return {}
+
+    def run(self, given):
+        machine = json.loads(TEXT)
+        states = machine.pop("States")
+        assert next(iter(states)) == machine.pop("StartAt")
+        execution = self.lab.run(states, given, **machine)
+        assert execution.status == "SUCCEEDED", execution.cause
+        return [name for name, _ in self.called]
+
+
+@pytest.fixture
+def workflow(lab):
+    return Workflow(lab)
+
+
+def test_a_holder_that_is_dead_is_ended_and_the_run_is_planned_again(workflow):
+    planned = workflow.answers["PlanRun"][0]
+    workflow.answers["PlanRun"].insert(0, {**planned, "holder": HOLDER})
+
+    assert workflow.run({"suite": "s"})[:4] == ["PlanRun", "EndRun", "PlanRun", "ChooseTrial"]
+    assert workflow.called[1][1] == {"detail": HOLDER}
+    assert workflow.called[2][1]["input"] == {"suite": "s"}
+
+
+def test_an_input_that_fills_a_payload_is_refused_and_has_an_outcome_all_the_same(workflow):
+    given = {"suite": "s", "note": "x" * (MAX_BYTES - 100)}
+
+    assert workflow.run(given) == ["RecordOutcome"]
+    recorded = workflow.called[0][1]
+    assert recorded["failure"] == {
+        "Error": "Refused",
+        "Cause": "input: it has more than 60000 characters; a request needs some hundred",
+    }
+    assert (recorded["run_id"], recorded["input"]) == (None, None)

@@ -1,0 +1,94 @@
+"""What the adapters make of an API's answers, where a whole cloud never gives them."""
+
+import botocore.session
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from lambdas.aws import Bucket, Tasks, Topic
+
+
+def client(service):
+    return botocore.session.get_session().create_client(
+        service,
+        region_name="eu-west-2",
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+    )
+
+
+@pytest.fixture
+def s3():
+    with Stubber(client("s3")) as stub:
+        yield stub
+        stub.assert_no_pending_responses()
+
+
+def conflict(stub):
+    stub.add_client_error("put_object", "ConditionalRequestConflict", http_status_code=409)
+
+
+def test_a_conditional_write_is_tried_again_when_another_was_going_on(s3):
+    conflict(s3)
+    s3.add_response("put_object", {})
+
+    assert Bucket(s3.client, "results").write_once("k", b"")
+
+
+def test_who_lost_the_race_for_a_conditional_write_is_told(s3):
+    conflict(s3)
+    s3.add_client_error("put_object", "PreconditionFailed", http_status_code=412)
+
+    assert not Bucket(s3.client, "results").write_once("k", b"")
+
+
+def test_a_conflict_that_does_not_end_is_an_error(s3):
+    for _ in range(5):
+        conflict(s3)
+
+    with pytest.raises(ClientError, match="ConditionalRequestConflict"):
+        Bucket(s3.client, "results").write_once("k", b"")
+
+
+def test_an_object_that_is_not_there_is_found_missing_without_asking_for_it(s3):
+    # Who may list some prefixes only would be told AccessDenied.
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": "claims/x.json.old"}]})
+
+    assert Bucket(s3.client, "results").find("claims/x.json") is None
+
+
+def test_an_object_that_goes_between_list_and_get_is_missing(s3):
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": "k"}]})
+    s3.add_client_error("get_object", "NoSuchKey", http_status_code=404)
+
+    assert Bucket(s3.client, "results").find("k") is None
+
+
+@pytest.mark.parametrize(("code", "status"), [("PreconditionFailed", 412), ("NoSuchKey", 404)])
+def test_an_object_that_is_another_or_gone_is_not_deleted(s3, code, status):
+    s3.add_client_error("delete_object", code, http_status_code=status)
+
+    assert not Bucket(s3.client, "results").delete_if("k", "etag")
+
+
+def test_a_reason_to_stop_a_task_is_cut_to_what_ecs_takes():
+    with Stubber(client("ecs")) as ecs:
+        ecs.add_response("stop_task", {}, {"cluster": "c", "task": "t", "reason": "x" * 1024})
+
+        Tasks(ecs.client, "c").stop("t", "x" * 2000)
+
+
+def test_every_page_of_tasks_is_described():
+    with Stubber(client("ecs")) as ecs:
+        for arn, token in (("a", {"nextToken": "more"}), ("b", {})):
+            ecs.add_response("list_tasks", {"taskArns": [arn], **token})
+            ecs.add_response("describe_tasks", {"tasks": [{"taskArn": arn, "startedBy": "r"}]})
+
+        assert Tasks(ecs.client, "c").starters() == {"a": "r", "b": "r"}
+
+
+def test_subscribers_are_told_on_the_topic():
+    with Stubber(client("sns")) as sns:
+        sns.add_response("publish", {}, {"TopicArn": "t", "Subject": "s", "Message": "m"})
+
+        Topic(sns.client, "t").publish("s", "m")

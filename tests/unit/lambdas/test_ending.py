@@ -1,0 +1,209 @@
+"""Runs whose execution ended without an outcome."""
+
+import gzip
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from lambdas import claims, end_run, publishing, record_trial, sweep_runs
+from lambdas.claims import Claim
+from suites.plan import trial_execution
+
+from .conftest import RUN, TRIAL_MACHINE
+
+EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"
+FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
+
+
+@pytest.fixture
+def dead(world, monkeypatch):
+    """The run of two trials, claimed by an execution that was stopped by a person."""
+    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
+    claim = Claim(
+        run_id=RUN, execution_arn=EXECUTION, claimed_at=datetime(2026, 11, 20, tzinfo=UTC)
+    )
+    claims.take(world.bucket, "rocksdb", claim)
+    world.executions.add(EXECUTION, "ABORTED", cause="enough")
+    return world
+
+
+def end(world, status="ABORTED", **why):
+    """Deliver the event of Step Functions."""
+    event = {
+        "version": "0",
+        "source": "aws.states",
+        "detail-type": "Step Functions Execution Status Change",
+        "detail": {
+            "executionArn": EXECUTION,
+            "stateMachineArn": "arn:aws:states:eu-west-2:1:stateMachine:Run",
+            "name": "by-hand",
+            "status": status,
+            "startDate": 1551225271984,
+            "stopDate": 1551225272984,
+            "input": "{}",
+            **why,
+        },
+    }
+    return world.call(end_run, event)["outcome"]
+
+
+def record(world, trial):
+    world.call(record_trial, {"run_id": RUN, "trial": trial, "failure": FAILURE})
+
+
+def rows(world, table):
+    packed = world.bucket.objects[f"tables/{table}/suite=rocksdb/year=2026/{RUN}.jsonl.gz"]
+    return [json.loads(line) for line in gzip.decompress(packed).splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("status", "why", "expected"),
+    [
+        ("ABORTED", {"cause": "enough"}, ("aborted", "stopped: enough")),
+        # What the event leaves out is asked for.
+        ("ABORTED", {}, ("aborted", "stopped: enough")),
+        ("TIMED_OUT", {}, ("failed", "its execution ran past its time limit")),
+        (
+            "FAILED",
+            {"error": "States.Runtime", "cause": "too many events"},
+            ("failed", "States.Runtime: too many events"),
+        ),
+        (
+            "GONE",
+            {},
+            ("aborted", "its execution is gone; the process or service that ran it ended"),
+        ),
+    ],
+)
+def test_the_outcome_says_in_words_what_ended_the_execution(dead, status, why, expected):
+    outcome = end(dead, status, **why)
+
+    assert (outcome["status"], outcome["reason"]) == expected
+    assert dead.json(f"runs/{RUN}/outcome.json") == outcome
+
+
+def test_an_execution_that_was_stopped_without_a_word_says_so(dead):
+    dead.executions.add(EXECUTION)  # DescribeExecution lags behind the event.
+
+    assert end(dead)["reason"] == "stopped: no reason was given"
+
+
+def test_what_was_measured_is_folded_reported_and_kept(dead):
+    record(dead, 1)
+
+    end(dead)
+
+    assert {row["trial"] for row in rows(dead, "rates")} == {1}
+    assert [(row["status"], row["trials_planned"]) for row in rows(dead, "runs")] == [
+        ("aborted", 2)
+    ]
+    assert f"reports/rocksdb/{RUN}/report.md" in dead.bucket.objects
+
+
+def test_a_trial_in_progress_is_not_recorded_and_its_data_is_deleted(dead):
+    dead.bucket.write(f"work/{RUN}/001/data/a", b"")
+    dead.bucket.write(f"work/{RUN}/001/measured/ingest.json", b"{}")
+
+    end(dead)
+
+    assert not list(dead.bucket.keys(f"runs/{RUN}/trials/"))
+    assert not list(dead.bucket.keys("work/"))
+
+
+def test_a_run_whose_trials_are_all_recorded_is_judged_by_them(dead):
+    record(dead, 1)
+    record(dead, 2)
+
+    outcome = end(dead)
+
+    assert outcome["status"] == "failed"
+    assert outcome["reason"].startswith("2 of 2 trials gave no rates; ")
+
+
+def test_its_trial_executions_and_tasks_are_stopped_and_no_others(dead):
+    mine = f"{TRIAL_MACHINE}:{trial_execution(RUN, 1, EXECUTION)}"
+    resumed = f"{TRIAL_MACHINE}:{trial_execution(RUN, 1, 'arn:another')}"
+    other = f"{TRIAL_MACHINE}:{trial_execution('20261120T124455Z-000000', 1, EXECUTION)}"
+    for arn in (mine, resumed, other):
+        dead.executions.add(arn)
+    dead.tasks.starter_of = {"t1": RUN, "t2": "20261120T124455Z-000000"}
+
+    end(dead, cause="enough")
+
+    stopped = [arn for arn, found in dead.executions.known.items() if found["status"] == "ABORTED"]
+    assert stopped == [EXECUTION, mine]
+    assert dead.tasks.stopped == {"t1": "stopped: enough"}
+
+
+def test_the_claim_is_released_and_subscribers_are_told_once(dead):
+    outcome = end(dead)
+
+    assert end(dead) is None
+    assert not list(claims.all_held(dead.bucket))
+    assert dead.topic.told == [(f"Tidemark: {RUN} is aborted", outcome)]
+
+
+def test_ending_again_after_a_crash_in_between_changes_nothing_but_finishes(dead):
+    held = claims.held_by(dead.bucket, EXECUTION)
+    end(dead)
+    before = dict(dead.bucket.objects)
+    claims.take(dead.bucket, "rocksdb", held.claim)
+
+    assert end(dead, "FAILED", error="another", cause="word")["status"] == "aborted"
+    assert set(dead.bucket.objects) == set(before)
+    assert dead.bucket.objects[f"runs/{RUN}/outcome.json"] == before[f"runs/{RUN}/outcome.json"]
+
+
+def test_an_execution_that_was_killed_before_its_plan_has_an_outcome_all_the_same(dead):
+    dead.bucket.delete(f"runs/{RUN}/plan.json")
+
+    outcome = end(dead)
+
+    assert (outcome["run_id"], outcome["suite"], outcome["status"]) == (RUN, "rocksdb", "aborted")
+    assert not list(claims.all_held(dead.bucket))
+
+
+def test_an_execution_without_a_claim_has_ended_by_itself_and_is_left_alone(dead):
+    claims.release(dead.bucket, claims.held_by(dead.bucket, EXECUTION))
+    before = dict(dead.bucket.objects)
+
+    assert end(dead) is None
+    assert dead.bucket.objects == before
+    assert dead.topic.told == []
+
+
+def sweep(world):
+    return world.call(sweep_runs, {"detail-type": "Scheduled Event"})["outcomes"]
+
+
+def test_the_sweep_ends_every_run_whose_execution_is_dead(dead):
+    (outcome,) = sweep(dead)
+
+    assert (outcome["run_id"], outcome["reason"]) == (RUN, "stopped: enough")
+    assert sweep(dead) == []
+
+
+def test_the_sweep_ends_a_run_whose_execution_is_gone(dead):
+    del dead.executions.known[EXECUTION]
+
+    assert sweep(dead)[0]["status"] == "aborted"
+
+
+def test_the_sweep_leaves_a_run_in_progress_and_its_tasks_alone(dead):
+    dead.executions.add(EXECUTION)
+    dead.tasks.starter_of = {"t1": RUN}
+    before = dict(dead.bucket.objects)
+
+    assert sweep(dead) == []
+    assert dead.bucket.objects == before
+    assert dead.tasks.stopped == {}
+
+
+def test_the_sweep_stops_tasks_of_runs_that_have_ended_and_nobody_elses(dead):
+    dead.executions.add(EXECUTION)
+    dead.tasks.starter_of = {"t1": RUN, "t2": "20261119T000000Z-123456", "t3": "", "t4": "somebody"}
+
+    sweep(dead)
+
+    assert dead.tasks.stopped == {"t2": "run 20261119T000000Z-123456 has ended"}

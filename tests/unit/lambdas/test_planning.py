@@ -1,0 +1,177 @@
+"""Going on with a run that ended early, and starting one run once."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from lambdas import claims, end_run, plan_run, publishing, record_outcome, record_trial
+from lambdas.claims import Claim
+from suites.refusal import Refused
+
+from .conftest import RUN
+
+pytestmark = pytest.mark.usefixtures("packed")
+
+OUTCOME = f"runs/{RUN}/outcome.json"
+FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
+SCHEDULED = {"suite": "rocksdb", "scheduled_at": "2026-11-20T12:00:00Z"}
+
+
+def arn(name):
+    return f"arn:aws:states:eu-west-2:1:execution:Run:{name}"
+
+
+def execution(name, given):
+    return {
+        "execution_arn": arn(name),
+        "execution_name": name,
+        "started_at": "2026-11-21T09:00:00.000Z",
+        "input": given,
+    }
+
+
+def start(world, name, given):
+    planned = world.call(plan_run, execution(name, given))
+    world.executions.add(arn(name))
+    return planned
+
+
+def resume(world, name="second", **given):
+    return start(world, name, {"suite": "rocksdb", "run": RUN, **given})
+
+
+def record(world, trial):
+    world.call(record_trial, {"run_id": RUN, "trial": trial, "failure": FAILURE})
+
+
+def conclude(world, name, given, run_id, failure=None):
+    event = {**execution(name, given), "run_id": run_id, "now": "2026-11-21T10:00:00Z"}
+    return world.call(record_outcome, {**event, "failure": failure})
+
+
+def refused(world, name, given):
+    """Return the sentence of a refusal, and the outcome that its execution then records."""
+    with pytest.raises(Refused) as refusal:
+        start(world, name, given)
+    cause = json.dumps({"errorMessage": str(refusal.value), "errorType": "Refused"})
+    outcome = conclude(world, name, given, None, {"Error": "Refused", "Cause": cause})
+    return str(refusal.value), outcome
+
+
+def test_a_run_that_is_resumed_keeps_its_name_and_plan_and_loses_its_outcome(world):
+    plan = world.bucket.objects[f"runs/{RUN}/plan.json"]
+    world.bucket.write(OUTCOME, b"{}")
+    record(world, 1)
+
+    planned = resume(world, note="again", trigger="cli")
+
+    assert (planned["run_id"], planned["trials"], planned["holder"]) == (RUN, 2, None)
+    assert world.bucket.objects[f"runs/{RUN}/plan.json"] == plan
+    assert OUTCOME not in world.bucket.objects
+    assert world.json("claims/rocksdb.json")["execution_arn"] == arn("second")
+
+
+def test_a_run_that_was_resumed_has_the_outcome_of_all_its_trials(world):
+    record(world, 1)
+    resume(world)
+    record(world, 2)
+
+    outcome = conclude(world, "second", {"suite": "rocksdb", "run": RUN}, RUN)
+
+    assert outcome["reason"].startswith("2 of 2 trials gave no rates")
+    assert world.json(OUTCOME) == outcome
+
+
+def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeypatch):
+    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
+    claim = Claim(run_id=RUN, execution_arn=arn("first"), claimed_at=datetime.now(UTC))
+    claims.take(world.bucket, "rocksdb", claim)
+
+    held = resume(world)
+    world.call(end_run, {"detail": held["holder"]})
+    ended = world.json(OUTCOME)
+    planned = resume(world)
+
+    assert ended["status"] == "aborted"
+    assert planned["holder"] is None
+    assert OUTCOME not in world.bucket.objects
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"versions": ["9.0.0"]}, "versions: unknown field; known are suite, run, note, trigger"),
+        ({"run": "latest"}, "run: 'latest' is not accepted: "),
+        ({"run": f"{RUN}\n"}, f"run: '{RUN}\\n' is not accepted: "),
+        ({"run": f"../{RUN}"}, f"run: '../{RUN}' is not accepted: "),
+        ({"run": None}, "run: None is not accepted: "),
+        ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            {"run": "20261120T000000Z-000000"},
+            "run: 20261120T000000Z-000000 is not known; its plan is not in the results bucket",
+        ),
+    ],
+)
+def test_a_resume_that_cannot_be_is_refused_and_nothing_is_written(world, given, sentence):
+    before = dict(world.bucket.objects)
+
+    with pytest.raises(Refused) as refusal:
+        resume(world, **given)
+
+    assert str(refusal.value).startswith(sentence)
+    assert world.bucket.objects == before
+
+
+def test_a_resume_of_a_run_with_nothing_missing_is_refused_and_its_outcome_stays(world):
+    world.bucket.write(OUTCOME, b"{}")
+    record(world, 1)
+    record(world, 2)
+
+    sentence, outcome = refused(world, "second", {"suite": "rocksdb", "run": RUN})
+
+    assert sentence == f"run: nothing is missing of {RUN}; every trial is recorded"
+    assert outcome["run_id"] != RUN
+    assert world.bucket.objects[OUTCOME] == b"{}"
+
+
+def test_a_resume_of_another_suites_run_is_refused(world, plan):
+    other = plan.model_copy(update={"request": plan.request.model_copy(update={"suite": "x"})})
+    world.bucket.write(f"runs/{RUN}/plan.json", other.model_dump_json().encode())
+
+    assert refused(world, "second", {"suite": "rocksdb", "run": RUN})[0] == (
+        f"run: {RUN} is a run of x, not of rocksdb"
+    )
+
+
+def test_a_schedule_that_delivers_twice_starts_one_run(world):
+    first = start(world, "first", SCHEDULED)
+
+    sentence, outcome = refused(world, "second", SCHEDULED)
+
+    assert first["run_id"].startswith("20261120T120000Z-")
+    assert f"is being measured by run {first['run_id']}" in sentence
+    assert outcome["run_id"] != first["run_id"]
+
+
+def test_a_second_delivery_is_refused_when_the_first_has_ended_too(world):
+    first = start(world, "first", SCHEDULED)
+    ended = conclude(world, "first", SCHEDULED, first["run_id"])
+    plan = world.bucket.objects[f"runs/{first['run_id']}/plan.json"]
+
+    sentence, outcome = refused(world, "second", SCHEDULED)
+
+    assert sentence == f"scheduled_at: run {first['run_id']} was already started by {arn('first')}"
+    assert outcome["status"] == "rejected"
+    assert world.json(f"runs/{first['run_id']}/outcome.json") == ended
+    assert world.bucket.objects[f"runs/{first['run_id']}/plan.json"] == plan
+    assert not list(claims.all_held(world.bucket))
+
+
+def test_the_next_scheduled_start_is_a_run_of_its_own(world):
+    first = start(world, "first", SCHEDULED)
+    conclude(world, "first", SCHEDULED, first["run_id"])
+
+    second = start(world, "second", {**SCHEDULED, "scheduled_at": "2026-11-27T12:00:00Z"})
+
+    assert second["run_id"] != first["run_id"]
