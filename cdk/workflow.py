@@ -67,8 +67,9 @@ FUNCTIONS: Mapping[str, Needs] = {
     ),
     "RecordRates": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*"],
-        writes=["tables/rates/*", "tables/task_rates/*"],
-        lists=["runs/*/trials/*", "runs/*/exclusions/*"],
+        writes=["tables/rates/*", "tables/task_rates/*", "tables/latest_rates/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*", "tables/latest_rates/*"],
+        deletes=["tables/latest_rates/*"],
         timeout_seconds=240,
     ),
     "PublishReport": Needs(

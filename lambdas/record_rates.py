@@ -7,6 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import aws, tables
 from lambdas.events import RunEvent
+from lambdas.latest import keep_latest
 from lambdas.observability import logger
 from lambdas.stored import read_exclusions, read_plan, read_trials
 from suites import keys
@@ -15,7 +16,7 @@ from suites import keys
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write the run's rows of ``rates`` and ``task_rates``, whole: again changes nothing."""
+    """Write the run's rows of its tables, whole: again changes nothing."""
     bucket = aws.bucket()
     plan, trials = read_plan(bucket, event.run_id), read_trials(bucket, event.run_id)
     exclusions = read_exclusions(bucket, event.run_id)
@@ -24,4 +25,6 @@ def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     for table, rows in (("rates", rates), ("task_rates", samples)):
         key = keys.table(table, plan.suite.name, event.run_id)
         bucket.write(key, tables.packed(rows))
+    if rates:
+        keep_latest(bucket, plan.suite.name, event.run_id, tables.packed(rates))
     return {"rates": len(rates), "samples": len(samples)}

@@ -16,7 +16,7 @@ from local.commands.tables import deployed_tables
 @format_option
 @state_option
 def command(statement: str, form: str, state: Path) -> None:
-    """Ask the tables runs, rates, task_rates and verdicts with a SELECT in Athena's SQL.
+    """Ask runs, rates, latest_rates, task_rates and verdicts with a SELECT in Athena's SQL.
 
     \b
     Example:

@@ -38,7 +38,7 @@ def stored(deployed, run, table):
     return [json.loads(line) for line in gzip.decompress(body.read()).splitlines()]
 
 
-@pytest.mark.parametrize("table", ["runs", "rates", "task_rates", "verdicts"])
+@pytest.mark.parametrize("table", sorted(TABLES))
 def test_athena_has_every_column_of_every_table(tables, table):
     answer = tables.ask(f"SELECT * FROM {table} WHERE false")
 
