@@ -25,4 +25,5 @@ def command(statement: str, form: str, state: Path) -> None:
     with deployed_tables(state) as tables:
         answer = tables.ask(statement)
     show(answer.columns, answer.records(), form)
-    click.echo(f"{len(answer.rows):,} rows, {answer.bytes_scanned:,} bytes read", err=True)
+    read = f"{answer.bytes_scanned:,} bytes read in {answer.milliseconds:,} ms"
+    click.echo(f"{len(answer.rows):,} rows, {read}", err=True)
