@@ -42,11 +42,13 @@ def stored_figures() -> Objects:
     chance = random.Random(476)
     objects: Objects = {}
     for year, day in ((2024, 30), (2025, 1), (2026, 20)):
-        objects |= _run(chance, datetime(year, 11, day, 12, 44, 55, 123000, tzinfo=UTC))
+        objects |= run_objects(chance, datetime(year, 11, day, 12, 44, 55, 123000, tzinfo=UTC))
     excluded = _excluding(WHOLE_RUN, "002")
-    objects |= _run(chance, datetime(2026, 11, 21, tzinfo=UTC), excluded, note='"it\'s", 50 %\\ ∞')
-    objects |= _run(chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"))
-    objects |= _older(_run(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
+    objects |= run_objects(
+        chance, datetime(2026, 11, 21, tzinfo=UTC), excluded, note='"it\'s", 50 %\\ ∞'
+    )
+    objects |= run_objects(chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"))
+    objects |= _older(run_objects(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
     objects |= _imported("sleeper", "20261101T000000Z-0000aa", _sleeper())
     objects |= _imported("rocksdb", "20261102T000000Z-0000bb", _latencies())
     return objects | _latest(objects)
@@ -64,10 +66,10 @@ def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
             yield {column: stored.get(column) for column in (*TABLES[table], *PARTITIONS)}
 
 
-def _run(
+def run_objects(
     chance: random.Random, started: datetime, exclusions: Exclusions = NONE, note: str = ""
 ) -> Objects:
-    """Return a run of three trials a version, of which one trial gave no rate."""
+    """Return the tables' objects of a run of three trials a version, one of them without a rate."""
     suites = read_suites()
     given = {"suite": "rocksdb", "versions": VERSIONS, "repetitions": 3, "tasks": 2, "note": note}
     name = f"{started:%Y%m%dT%H%M%SZ}-{chance.getrandbits(24):06x}"
