@@ -69,7 +69,22 @@ def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
 def run_objects(
     chance: random.Random, started: datetime, exclusions: Exclusions = NONE, note: str = ""
 ) -> Objects:
-    """Return the tables' objects of a run of three trials a version, one of them without a rate."""
+    """Return the tables' objects of a run."""
+    plan, trials = measured_run(chance, started, note)
+    ended = started + timedelta(minutes=7)
+    row = run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)
+    rows = {
+        "rates": rate_rows(plan, trials, exclusions),
+        "task_rates": sample_rows(trials, exclusions),
+        "runs": [row],
+    }
+    return {keys.table(table, "rocksdb", plan.run_id): packed(of) for table, of in rows.items()}
+
+
+def measured_run(
+    chance: random.Random, started: datetime, note: str = ""
+) -> tuple[Plan, list[TrialResult]]:
+    """Return a run of three trials a version; trial 5 gave no rate."""
     suites = read_suites()
     given = {"suite": "rocksdb", "versions": VERSIONS, "repetitions": 3, "tasks": 2, "note": note}
     name = f"{started:%Y%m%dT%H%M%SZ}-{chance.getrandbits(24):06x}"
@@ -80,15 +95,7 @@ def run_objects(
         execution_arn="arn:aws:states:eu-west-2:123456789012:execution:Run:x",
         started_at=started,
     )
-    trials = [_trial(chance, plan, trial) for trial in plan.trials]
-    ended = started + timedelta(minutes=7)
-    return {
-        keys.table("rates", "rocksdb", name): packed(rate_rows(plan, trials, exclusions)),
-        keys.table("task_rates", "rocksdb", name): packed(sample_rows(trials, exclusions)),
-        keys.table("runs", "rocksdb", name): packed(
-            [run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)]
-        ),
-    }
+    return plan, [_trial(chance, plan, trial) for trial in plan.trials]
 
 
 def _trial(chance: random.Random, plan: Plan, trial: PlannedTrial) -> TrialResult:
