@@ -55,6 +55,7 @@ ENDING = Needs(
         "runs/*/outcome.json",
         "tables/rates/*",
         "tables/task_rates/*",
+        "tables/latest_rates/*",
         "tables/runs/*",
         "reports/*",
     ],
@@ -64,9 +65,10 @@ ENDING = Needs(
         "runs/*/trials/*",
         "runs/*/exclusions/*",
         "runs/*/outcome.json",
+        "tables/latest_rates/*",
         "work/*",
     ],
-    deletes=["claims/*", "work/*"],
+    deletes=["claims/*", "tables/latest_rates/*", "work/*"],
     timeout_seconds=240,
 )
 
@@ -100,8 +102,9 @@ FUNCTIONS: Mapping[str, Needs] = {
     ),
     "RecordRates": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*"],
-        writes=["tables/rates/*", "tables/task_rates/*"],
-        lists=["runs/*/trials/*", "runs/*/exclusions/*"],
+        writes=["tables/rates/*", "tables/task_rates/*", "tables/latest_rates/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*", "tables/latest_rates/*"],
+        deletes=["tables/latest_rates/*"],
         timeout_seconds=240,
     ),
     "PublishReport": Needs(

@@ -14,5 +14,5 @@ from lambdas.recording import record_rates
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write the run's rows of ``rates`` and ``task_rates``, whole: again changes nothing."""
+    """Write the run's rows of its tables, whole: again changes nothing."""
     return record_rates(aws.bucket(), event.run_id)

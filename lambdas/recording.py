@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lambdas import tables
 from lambdas.aws import Bucket
+from lambdas.latest import keep_latest
 from lambdas.outcome import Outcome
 from lambdas.stored import StoredRun, fold, read_trials
 from suites import keys
@@ -11,7 +12,7 @@ from suites.plan import Plan
 
 
 def record_rates(bucket: Bucket, run_id: str) -> dict[str, int]:
-    """Write a run's rows of ``rates`` and ``task_rates``, whole; return how many there are."""
+    """Write a run's rows of its tables, whole; return how many there are of each kind."""
     return fold(bucket, run_id, lambda run: _write_rates(bucket, run))
 
 
@@ -21,6 +22,8 @@ def _write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     for table, rows in (("rates", rates), ("task_rates", samples)):
         key = keys.table(table, run.plan.suite.name, run.plan.run_id)
         bucket.write(key, tables.packed(rows))
+    if rates:
+        keep_latest(bucket, run.plan.suite.name, run.plan.run_id, tables.packed(rates))
     return {"rates": len(rates), "samples": len(samples)}
 
 

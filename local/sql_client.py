@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,10 @@ SAVED = ROOT / "queries" / "sql"
 _FIRST_POLL_SECONDS = 0.02
 _SLOWEST_POLL_SECONDS = 1.0
 _UNFINISHED = {"QUEUED", "RUNNING"}
+_ORDER = "\nORDER BY "
+
+Value = str | int
+EVERYTHING: Mapping[str, Value] = {}
 
 
 class StatementFailed(RuntimeError):
@@ -27,6 +31,8 @@ class Answer:
     columns: Sequence[str]
     rows: Sequence[Sequence[str | None]]
     bytes_scanned: int
+    milliseconds: int
+    """How long the engine took."""
 
     def records(self) -> list[dict[str, str | None]]:
         """Return the rows by column name."""
@@ -41,8 +47,8 @@ class SqlClient:
         self._database = stack.outputs["Database"]
         self._workgroup = stack.outputs["WorkGroup"]
 
-    def ask(self, statement: str, parameters: Sequence[str] = ()) -> Answer:
-        """Return the answer to a statement; each ``?`` in it stands for a parameter, a text.
+    def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
+        """Return the answer to a statement; each ``?`` in it stands for a parameter.
 
         Raises
         ------
@@ -54,7 +60,7 @@ class SqlClient:
             query_id = self._start(statement, parameters)
         except self._athena.exceptions.InvalidRequestException as error:
             raise StatementFailed(error.response["Error"]["Message"]) from None
-        scanned = self._await(query_id)
+        statistics = self._await(query_id)
         pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query_id)
         results = [page["ResultSet"] for page in pages]
         columns = [column["Name"] for column in results[0]["ResultSetMetadata"]["ColumnInfo"]]
@@ -64,28 +70,39 @@ class SqlClient:
             for row in result["Rows"]
         ]
         # The first row of a SELECT repeats the names of its columns.
-        return Answer(columns, rows[1:], scanned)
+        return Answer(
+            columns,
+            rows[1:],
+            statistics["DataScannedInBytes"],
+            statistics["EngineExecutionTimeInMillis"],
+        )
 
-    def saved(self, name: str, **equal: str) -> Answer:
-        """Return the answer to ``queries/sql/<name>.sql``, of rows whose columns equal texts."""
+    def saved(
+        self, name: str, equal: Mapping[str, Value] = EVERYTHING, limit: int | None = None
+    ) -> Answer:
+        """Return the first rows of ``queries/sql/<name>.sql`` whose columns equal values."""
         text = (SAVED / f"{name}.sql").read_text(encoding="utf-8")
+        # Trino sorts the outermost query only: the order of what is in brackets is lost.
+        query, order = text.rsplit(_ORDER, 1)
         conditions = " AND ".join(f"{column} = ?" for column in equal) or "true"
         # Columns are our own words; what a person gave is a parameter.
-        statement = f"SELECT * FROM (\n{text}\n) WHERE {conditions}"  # noqa: S608
+        statement = f"SELECT * FROM (\n{query}\n) WHERE {conditions}{_ORDER}{order}"  # noqa: S608
+        if limit is not None:
+            statement += f"LIMIT {limit}"
         return self.ask(statement, list(equal.values()))
 
-    def _start(self, statement: str, parameters: Sequence[str]) -> str:
-        quoted = ["'" + text.replace("'", "''") + "'" for text in parameters]
+    def _start(self, statement: str, parameters: Sequence[Value]) -> str:
+        literals = [_literal(value) for value in parameters]
         started = self._athena.start_query_execution(
             QueryString=statement,
             QueryExecutionContext={"Database": self._database},
             WorkGroup=self._workgroup,
-            **({"ExecutionParameters": quoted} if quoted else {}),
+            **({"ExecutionParameters": literals} if literals else {}),
         )
         return str(started["QueryExecutionId"])
 
-    def _await(self, query_id: str) -> int:
-        """Wait for the end of a query; return the bytes that it read."""
+    def _await(self, query_id: str) -> Mapping[str, int]:
+        """Wait for the end of a query; return its statistics."""
         pause = _FIRST_POLL_SECONDS
         while True:
             execution = self._athena.get_query_execution(QueryExecutionId=query_id)[
@@ -93,8 +110,14 @@ class SqlClient:
             ]
             status = execution["Status"]
             if status["State"] == "SUCCEEDED":
-                return int(execution["Statistics"]["DataScannedInBytes"])
+                statistics: Mapping[str, int] = execution["Statistics"]
+                return statistics
             if status["State"] not in _UNFINISHED:
                 raise StatementFailed(status.get("StateChangeReason", status["State"]))
             time.sleep(pause)
             pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
+
+
+def _literal(value: Value) -> str:
+    """Return a value as Athena takes an execution parameter: a text in single quotes."""
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

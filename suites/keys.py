@@ -60,9 +60,14 @@ def measured(run_id: str, number: int, test: str) -> str:
     return f"{measurements(run_id, number)}{test}.json"
 
 
+def tables(name: str, suite: str) -> str:
+    """Return the prefix of a suite's rows of a table; below it keys are in the order of runs."""
+    return f"tables/{name}/suite={suite}/"
+
+
 def table(name: str, suite: str, run_id: str) -> str:
     """Return the key of a run's rows of a table; the partition's year is the run's."""
-    return f"tables/{name}/suite={suite}/year={run_id[:4]}/{run_id}.jsonl.gz"
+    return f"{tables(name, suite)}year={run_id[:4]}/{run_id}.jsonl.gz"
 
 
 def report(suite: str, run_id: str, file: str) -> str:

@@ -16,7 +16,7 @@ PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
 _TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
 
 # By table: each column's Athena type. Units in brackets.
-TABLES: Mapping[str, Mapping[str, str]] = {
+_OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
     # Key: run_id.
     "runs": {
         "run_id": "string",
@@ -133,4 +133,10 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         "machine_seconds": "double",  # [s]
         "schema": "int",
     },
+}
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    **_OF_ALL_RUNS,
+    # Of each suite's newest run with rates only: as little to read, however many runs there are.
+    "latest_rates": _OF_ALL_RUNS["rates"],
 }

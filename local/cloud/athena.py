@@ -24,6 +24,7 @@ from sqlglot import exp
 
 from local import athena
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
@@ -56,10 +57,10 @@ class BucketObjects:
     def list(self, location: str) -> Iterator[athena.StoredObject]:
         """Yield the objects whose place begins with ``location``."""
         bucket, prefix = _bucket_and_key(location)
-        keys = self._bucket(bucket).keys
-        for name in list(keys):
-            if name.startswith(prefix) and (key := keys.get(name)) is not None:
-                yield athena.StoredObject(f"s3://{bucket}/{name}", key.size)
+        self._bucket(bucket)
+        # moto would look at every key of the bucket.
+        for key, size in FileKey.files.sizes(bucket, prefix):
+            yield athena.StoredObject(f"s3://{bucket}/{key}", size)
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""

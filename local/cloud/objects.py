@@ -160,6 +160,14 @@ class ObjectFiles:
         for key, body, size, md5, attributes in rows:
             yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
 
+    def sizes(self, bucket: str, prefix: str) -> list[tuple[str, int]]:
+        """Return key and size of each object whose key begins with ``prefix``, in their order."""
+        # The last character there is follows all that a key may have after the prefix.
+        bounds = (bucket, prefix, f"{prefix}\U0010ffff")
+        query = "SELECT key, size FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
+        with self._lock:
+            return self._index.execute(f"{query} ORDER BY key", bounds).fetchall()
+
     def _body_of(self, bucket: str, key: str) -> Path | None:
         query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"
         row = self._index.execute(query, (bucket, key)).fetchone()

@@ -37,9 +37,8 @@ def command(suite: str, test: str | None, metric: str | None, form: str, state: 
         raise Refused(f"suite: {suite!r} is not known; there are {listed(sorted(suites))}")
     asked = {"suite": suite, "test": test, "metric": metric}
     with deployed_tables(state) as tables:
-        answer = tables.saved(
-            "rates_by_version", **{name: value for name, value in asked.items() if value}
-        )
+        given = {name: value for name, value in asked.items() if value}
+        answer = tables.saved("rates_by_version", given)
     found = histories(answer.records())
     if form == "json":
         click.echo(json.dumps([version.record() for version in found], indent=2))

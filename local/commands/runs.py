@@ -13,17 +13,20 @@ from local.commands.tables import deployed_tables
 
 @click.command(name="runs")
 @click.argument("suite", required=False)
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many at most."
+)
+@click.option("--all", "every", is_flag=True, help="All of them.")
 @format_option
 @state_option
-def command(suite: str | None, form: str, state: Path) -> None:
+def command(suite: str | None, limit: int, every: bool, form: str, state: Path) -> None:
     """List the runs of SUITE, or of all suites, the newest first.
 
     \b
     Example:
-      tidemark runs rocksdb --format markdown
+      tidemark runs rocksdb --limit 5 --format markdown
     """
     with deployed_tables(state) as tables:
-        answer = tables.saved("run_health", **({"suite": suite} if suite else {}))
-    # A wrapped query keeps no order.
-    newest_first = sorted(answer.records(), key=lambda run: run["run_id"] or "", reverse=True)
-    show(answer.columns, newest_first, form)
+        asked = {"suite": suite} if suite else {}
+        answer = tables.saved("run_health", asked, limit=None if every else limit)
+    show(answer.columns, answer.records(), form)

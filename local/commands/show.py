@@ -12,20 +12,22 @@ from rich.markdown import Markdown
 from local.commands.deployed import deployed
 from local.commands.options import state_option
 from local.results import Results
+from local.sql_client import SqlClient
 from suites.refusal import Refused
 
 
 @click.command(name="show")
-@click.argument("run")
+@click.argument("run", required=False)
 @state_option
-def command(run: str, state: Path) -> None:
-    """Show what RUN measured, on what, and how it ended.
+def command(run: str | None, state: Path) -> None:
+    """Show what RUN, or the newest one, measured, on what, and how it ended.
 
     \b
     Example:
       tidemark show 20261120T124455Z-0a1b2c
     """
     with deployed(state) as (cloud, stack):
+        run = run or _newest(SqlClient(cloud.endpoint.client, stack))
         results = Results(cloud.endpoint.client, stack)
         plan, outcome = results.plan(run), results.outcome(run)
         report = results.report(plan.suite.name, run, "report.md") if plan else None
@@ -39,3 +41,11 @@ def command(run: str, state: Path) -> None:
         Console().print(Markdown(text))
     else:
         click.echo(text, nl=False)
+
+
+def _newest(tables: SqlClient) -> str:
+    """Return the newest run that has ended."""
+    ended = tables.saved("run_health", limit=1).records()
+    if not ended or ended[0]["run_id"] is None:
+        raise Refused("RUN: no run has ended yet; `tidemark run` measures some versions")
+    return ended[0]["run_id"]

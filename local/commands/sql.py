@@ -16,7 +16,7 @@ from local.commands.tables import deployed_tables
 @format_option
 @state_option
 def command(statement: str, form: str, state: Path) -> None:
-    """Ask the tables runs, rates, task_rates and verdicts with a SELECT in Athena's SQL.
+    """Ask runs, rates, latest_rates, task_rates and verdicts with a SELECT in Athena's SQL.
 
     \b
     Example:
@@ -25,4 +25,5 @@ def command(statement: str, form: str, state: Path) -> None:
     with deployed_tables(state) as tables:
         answer = tables.ask(statement)
     show(answer.columns, answer.records(), form)
-    click.echo(f"{len(answer.rows):,} rows, {answer.bytes_scanned:,} bytes read", err=True)
+    read = f"{answer.bytes_scanned:,} bytes read in {answer.milliseconds:,} ms"
+    click.echo(f"{len(answer.rows):,} rows, {read}", err=True)

@@ -10,7 +10,6 @@ from local import athena
 from suites.tables import PARTITIONS, TABLES
 
 _BUCKET = "s3://results/"
-_SUITES = "rocksdb,sleeper"
 _VALUES = {
     "double": float,
     "integer": int,
@@ -27,7 +26,7 @@ class LocalEngine:
 
     def __init__(self, objects: Mapping[str, bytes]) -> None:
         self._objects = objects
-        self._catalogue = {"tidemark": {table: _described(table) for table in TABLES}}
+        self._catalogue = {"tidemark": {table: described(table, "results") for table in TABLES}}
 
     def ask(self, statement: str) -> tuple[list[tuple[str, str]], list[list[Any]]]:
         """Return name and type of each column that a statement gives, and the rows as values."""
@@ -54,9 +53,9 @@ class LocalEngine:
         return self._objects[location.removeprefix(_BUCKET)]
 
 
-def _described(table: str) -> dict[str, Any]:
+def described(table: str, bucket: str, suites: str = "rocksdb,sleeper") -> dict[str, Any]:
     """Return what the Glue catalogue says of a table, as the stack declares it."""
-    location = f"{_BUCKET}tables/{table}/"
+    location = f"s3://{bucket}/tables/{table}/"
     return {
         "DatabaseName": "tidemark",
         "Name": table,
@@ -65,7 +64,7 @@ def _described(table: str) -> dict[str, Any]:
         "Parameters": {
             "projection.enabled": "true",
             "projection.suite.type": "enum",
-            "projection.suite.values": _SUITES,
+            "projection.suite.values": suites,
             "projection.year.type": "integer",
             "projection.year.range": "2000,2100",
             "storage.location.template": f"{location}suite=${{suite}}/year=${{year}}/",

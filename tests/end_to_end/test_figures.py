@@ -1,5 +1,6 @@
 """What can be done with figures after their run, from the command line."""
 
+import json
 import re
 import subprocess
 import sys
@@ -48,6 +49,22 @@ def test_show_tells_how_a_run_ended_and_what_it_measured(kept):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"Run {run} is complete\n")
     assert "ingest_rate" in done.stdout
+
+
+def test_show_without_a_run_shows_the_newest_that_runs_lists(kept):
+    run, own_state = kept
+    again = tidemark("run", *SMALL, "--state", own_state)
+    newest = re.search(r"^Run (\S+)$", again.stdout, re.MULTILINE).group(1)
+
+    def listed(*options):
+        done = tidemark("runs", "--format", "json", "--state", own_state, *options)
+        assert done.returncode == 0, done.stderr
+        return [row["run_id"] for row in json.loads(done.stdout)]
+
+    assert listed() == listed("--all") == [newest, run]
+    assert listed("--limit", "1") == [newest]
+    shown = tidemark("show", "--state", own_state)
+    assert shown.stdout.startswith(f"Run {newest} is complete\n")
 
 
 def test_an_excluded_trial_is_shown_and_does_not_count_until_it_is_included(kept):

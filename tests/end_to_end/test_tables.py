@@ -2,16 +2,22 @@
 
 import gzip
 import json
+import random
 import re
+import statistics
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from local.history import histories
 from local.sql_client import SqlClient, StatementFailed
+from suites import keys
 from suites.tables import PARTITIONS, TABLES
 from suites.versions import version_order
+from tests.conformance.figures import measured_run
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
 # The table that Sleeper's developers keep, as published: version, date, compaction, ingest.
@@ -38,7 +44,7 @@ def stored(deployed, run, table):
     return [json.loads(line) for line in gzip.decompress(body.read()).splitlines()]
 
 
-@pytest.mark.parametrize("table", ["runs", "rates", "task_rates", "verdicts"])
+@pytest.mark.parametrize("table", sorted(TABLES))
 def test_athena_has_every_column_of_every_table(tables, table):
     answer = tables.ask(f"SELECT * FROM {table} WHERE false")
 
@@ -79,6 +85,66 @@ def test_the_reports_figures_are_those_of_the_saved_query_bit_for_bit(deployed, 
         (row["version"], row["metric"]): (number(row["mean"]), number(row["stddev"]))
         for row in answer
     } == {(rate["version"], rate["metric"]): (rate["value"], rate["spread"]) for rate in summary}
+
+
+@pytest.fixture(scope="module")
+def repeated(deployed):
+    """A run of three trials a version, recorded from its stored trials; one is excluded.
+
+    It alone has the versions 8.8.1 and 8.10.0, so that over all runs their figures are its own.
+    """
+    plan, trials = measured_run(random.Random(3), datetime(2025, 3, 1, tzinfo=UTC))
+    noisy = next(each.trial for each in plan.trials if each.version == "8.8.1")
+    stored = {keys.plan(plan.run_id): plan}
+    stored |= {keys.trial(plan.run_id, trial.trial): trial for trial in trials}
+    for key, model in stored.items():
+        deployed.cloud.endpoint.client("s3").put_object(
+            Bucket=deployed.stack.bucket, Key=key, Body=model.model_dump_json().encode()
+        )
+    deployed.client.results.mark(plan.run_id, noisy, "a noisy hour", excluded=True)
+    return plan
+
+
+def test_means_and_spreads_over_trials_are_the_same_bits_in_objects_athena_history_and_report(
+    deployed, repeated, tables
+):
+    body = deployed.client.results.report("rocksdb", repeated.run_id, "summary.json")
+    report = {
+        (rate["version"], rate["metric"]): (rate["value"], rate["spread"], rate["trials"])
+        for rate in json.loads(body)
+        if rate["version"] in {"8.8.1", "8.10.0"}
+    }
+    rows = tables.saved("rates_by_version", {"suite": "rocksdb"}).records()
+    history = {
+        (version.version, name): (figure.value, figure.spread, figure.trials)
+        for version in histories(rows)
+        for name, figure in version.figures.items()
+        if version.version in {"8.8.1", "8.10.0"}
+    }
+    counted = {}
+    for row in stored(deployed, repeated, "rates"):
+        if (row["version"], row["metric"]) in report and row["value"] and not row["excluded"]:
+            counted.setdefault((row["version"], row["metric"]), []).append(row["value"])
+
+    assert report == history
+    assert {trials for *_, trials in report.values()} == {2, 3}
+    assert report == {
+        figure: (
+            pytest.approx(statistics.fmean(values), rel=1e-12),
+            pytest.approx(statistics.stdev(values), rel=1e-12),
+            len(values),
+        )
+        for figure, values in counted.items()
+    }
+    asked = [repeated.run_id, "8.8.1", "8.10.0"]
+    of_run = "run_id = ? AND version IN (?, ?) AND value IS NOT NULL AND NOT excluded"
+    answer = tables.ask(f"SELECT version, metric, value FROM rates WHERE {of_run}", asked)
+    in_athena = {}
+    for version, metric, value in answer.rows:
+        in_athena.setdefault((version, metric), []).append(float(value))
+    assert {figure: sorted(values) for figure, values in in_athena.items()} == {
+        figure: sorted(values) for figure, values in counted.items()
+    }
 
 
 def test_a_table_that_does_not_exist_is_refused_with_athenas_words(tables):

@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
-from local.cloud.objects import ObjectFilesError, install
+from local.cloud.objects import FileKey, ObjectFilesError, install
 
 MEBIBYTE = 1 << 20
 
@@ -492,3 +492,11 @@ def test_what_a_process_that_died_was_writing_is_removed(s3, restart, folder):
     restart()
 
     assert bodies(folder) == [b"body"]
+
+
+def test_the_sizes_below_a_prefix_are_found_in_the_order_of_keys(s3):
+    for key in ("a/2", "a/10", "a", "b/1", "a/\U0010fffd", "a0"):
+        s3.put_object(Bucket="results", Key=key, Body=key.encode())
+
+    assert FileKey.files.sizes("results", "a/") == [("a/10", 4), ("a/2", 3), ("a/\U0010fffd", 6)]
+    assert FileKey.files.sizes("others", "") == []

@@ -69,7 +69,8 @@ def counted(objects):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
-        "latest_against_previous", "rates_by_version", "run_health", "samples_of_run",
+        "latest_against_previous", "latest_run", "rates_by_version", "run_health",
+        "samples_of_run",
     ]  # fmt: skip
 
 
@@ -152,6 +153,17 @@ def test_there_is_no_change_from_nothing_or_from_zero(ask):
         ("latency", '{"operation": "read"}', 0.0),
         ("verify_rate", "", None),
     ]
+
+
+def test_latest_run_gives_every_rate_of_the_newest_run_of_each_suite(ask, objects):
+    rates = list(rows_of(objects, "rates"))
+    newest = {row["suite"]: row["run_id"] for row in sorted(rates, key=lambda row: row["run_id"])}
+    rate = ("suite", "run_id", "trial", "test", "metric", "version", "value", "excluded")
+
+    found = [key(row, rate) for row in ask("latest_run")]
+
+    assert len(set(found)) == len(found)
+    assert set(found) == {key(row, rate) for row in rates if row["run_id"] == newest[row["suite"]]}
 
 
 def test_samples_of_run_gives_every_sample_of_every_run_once(ask, objects):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from itertools import permutations
 
 import pytest
 
@@ -398,6 +399,53 @@ def test_record_rates_folds_the_trials_and_again_changes_nothing(world):
     assert len(rows(world, "task_rates")) == answer["samples"]
     assert world.call(record_rates, {"run_id": RUN}) == answer
     assert world.bucket.objects == before
+
+
+def with_latest(world, *runs):
+    """Record each run, which has the trials of the first; return what latest_rates holds."""
+    for run in runs:
+        for key in list(world.bucket.keys(f"runs/{RUN}/")):
+            body = world.bucket.read(key).replace(RUN.encode(), run.encode())
+            world.bucket.write(key.replace(RUN, run), body)
+        world.call(record_rates, {"run_id": run})
+    return list(world.bucket.keys("tables/latest_rates/"))
+
+
+EARLIER, LATER = "20251231T235959Z-ffffff", "20270101T000000Z-000000"
+
+
+def latest(run):
+    return f"tables/latest_rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz"
+
+
+@pytest.mark.parametrize("runs", list(permutations([EARLIER, RUN, LATER])))
+def test_in_whatever_order_runs_are_recorded_the_newest_is_the_latest(world, runs):
+    measure(world, 1)
+
+    assert with_latest(world, *runs) == [latest(LATER)]
+
+
+def test_an_older_run_recorded_again_does_not_become_the_latest_but_the_newest_changes(world):
+    measure(world, 1)
+    with_latest(world, EARLIER, LATER)
+    said = b'{"excluded": true, "reason": "noisy", "at": "2027-01-02T00:00:00Z"}'
+    for run in (EARLIER, LATER):
+        world.bucket.write(f"runs/{run}/exclusions/run.json", said)
+
+    assert with_latest(world, EARLIER) == [latest(LATER)]
+    before = world.bucket.read(latest(LATER))
+    assert with_latest(world, LATER) == [latest(LATER)]
+    assert world.bucket.read(latest(LATER)) != before
+
+
+def test_a_run_that_measured_nothing_leaves_the_latest_rates_of_the_one_before(world):
+    measure(world, 1)
+    with_latest(world, RUN)
+    world.bucket.write(f"runs/{LATER}/plan.json", world.bucket.read(f"runs/{RUN}/plan.json"))
+
+    world.call(record_rates, {"run_id": LATER})
+
+    assert list(world.bucket.keys("tables/latest_rates/")) == [latest(RUN)]
 
 
 def test_a_trial_without_rates_still_has_its_rows(world):

@@ -1,0 +1,148 @@
+"""How asking for figures depends on the runs stored: ``python -m tests.bench.stored_runs``.
+
+Each number of runs has a bucket and a database of its own in one cloud, and each question goes
+through the API of Athena. Its bytes are those that Athena would charge for; its time is the
+engine's, the least of several rounds in which the numbers of runs take turns.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import cycle
+from pathlib import Path
+
+from moto.s3.models import s3_backends
+from rich.console import Console
+from rich.table import Table
+
+from local.cloud.cloud import start_cloud
+from local.cloud.deployment import Stack
+from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.objects import FileKey
+from local.sql_client import Answer, SqlClient
+from suites import keys
+from suites.tables import TABLES
+from tests.conformance.figures import run_objects
+from tests.conformance.local_engine import described
+
+RUNS = (10, 1_000, 20_000)
+SUITES = ("cassandra", "leveldb", "rocksdb", "sleeper")
+FIRST_YEAR, YEARS = 2022, 5
+ROUNDS = 15
+ROCKSDB = {"suite": "rocksdb"}
+MOST_TIMES_MORE = 1.1
+TRIALS = 3  # of each run: its rows are quick to pack
+_PATTERNS = 3
+_PATTERN_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+Ask = Callable[[SqlClient], Answer]
+
+
+def main() -> int:
+    """Measure and print; return the exit code."""
+    console = Console(width=110)
+    with tempfile.TemporaryDirectory() as folder, start_cloud(Path(folder)) as cloud:
+        tables = {runs: _stored(cloud.endpoint, runs) for runs in RUNS}
+        found = {question: _interleaved(ask, tables) for question, ask in _questions().items()}
+    table = Table("Question", *(f"{runs:,} runs" for runs in RUNS), "Ratio of bytes", "of time")
+    for question, answers in found.items():
+        cells = [f"{size:,} B  {milliseconds} ms" for size, milliseconds in answers.values()]
+        table.add_row(question, *cells, *(f"{ratio:.2f}" for ratio in _ratios(answers)))
+    console.print(table)
+    slow = max(_ratios(found["latest run of one suite"])) > MOST_TIMES_MORE
+    if slow:
+        console.print(f"The latest run of one suite takes more than {MOST_TIMES_MORE:g} times more")
+    return int(slow)
+
+
+def _questions() -> dict[str, Ask]:
+    def samples(tables: SqlClient) -> Answer:
+        run = tables.saved("latest_run", ROCKSDB, limit=1).records()[0]["run_id"] or ""
+        return tables.saved("samples_of_run", {**ROCKSDB, "year": int(run[:4]), "run_id": run})
+
+    return {
+        "latest run of one suite": lambda tables: tables.saved("latest_run", ROCKSDB),
+        "history of one suite": lambda tables: tables.saved("rates_by_version", ROCKSDB),
+        "samples of one run": samples,
+        "the newest 20 runs of all suites": lambda tables: tables.saved("run_health", limit=20),
+    }
+
+
+def _interleaved(ask: Ask, tables: dict[int, SqlClient]) -> dict[int, tuple[int, int]]:
+    """Return bytes and least time [ms] of a question by number of runs."""
+    answers: dict[int, list[Answer]] = {runs: [] for runs in tables}
+    for _ in range(ROUNDS):
+        for runs, client in tables.items():
+            answers[runs].append(ask(client))
+    assert all(answer.rows for given in answers.values() for answer in given), "nothing was asked"
+    return {
+        runs: (given[0].bytes_scanned, min(answer.milliseconds for answer in given))
+        for runs, given in answers.items()
+    }
+
+
+def _ratios(answers: dict[int, tuple[int, int]]) -> list[float]:
+    """Return how many times more bytes and time the most runs take than the fewest."""
+    return [most / fewest for most, fewest in zip(answers[RUNS[-1]], answers[RUNS[0]], strict=True)]
+
+
+def _stored(endpoint: Endpoint, runs: int) -> SqlClient:
+    """Store runs in a bucket of their own; return their tables."""
+    name = f"runs{runs}"
+    endpoint.client("s3").create_bucket(Bucket=name)
+    backend = s3_backends[ACCOUNT]["aws"]
+    # A request for each object would take longer than all that is measured.
+    with FileKey.files.transaction():
+        for key, body in _objects(runs):
+            backend.put_object(name, key, body)
+    glue = endpoint.client("glue")
+    glue.create_database(DatabaseInput={"Name": name})
+    for table in TABLES:
+        description = described(table, name, ",".join(SUITES))
+        del description["DatabaseName"]
+        glue.create_table(DatabaseName=name, TableInput=description)
+    results = {"OutputLocation": f"s3://{name}/athena/"}
+    endpoint.client("athena").create_work_group(
+        Name=name, Configuration={"ResultConfiguration": results}
+    )
+    return SqlClient(endpoint.client, Stack(name, {"Database": name, "WorkGroup": name}, ()))
+
+
+def _objects(runs: int) -> Iterator[tuple[str, bytes]]:
+    """Yield the tables' objects of runs, the suites taking turns, evenly over the years."""
+    chance = random.Random(20_000)
+    patterns = cycle([_pattern(chance) for _ in range(_PATTERNS)])
+    start = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
+    for number in range(runs):
+        suite = SUITES[number % len(SUITES)]
+        started = start + number * timedelta(days=365 * YEARS) / runs
+        run_id = f"{started:%Y%m%dT%H%M%SZ}-{number:06x}"
+        for table, (pattern, text) in next(patterns).items():
+            rows = text.replace(pattern, run_id).replace(
+                f"{_PATTERN_DAY:%Y-%m-%d}", f"{started:%Y-%m-%d}"
+            )
+            body = gzip.compress(rows.encode(), mtime=0)
+            yield keys.table(table, suite, run_id), body
+            if table == "rates" and number >= runs - len(SUITES):
+                yield keys.table("latest_rates", suite, run_id), body
+
+
+def _pattern(chance: random.Random) -> dict[str, tuple[str, str]]:
+    """Return of each table the run that its rows are of, and the rows as text."""
+    found = {}
+    for key, body in run_objects(chance, _PATTERN_DAY).items():
+        _, table, *_, file = key.split("/")
+        rows = gzip.decompress(body).decode().splitlines(keepends=True)
+        first = "".join(row for row in rows if json.loads(row).get("trial", 1) <= TRIALS)
+        found[table] = (file.removesuffix(".jsonl.gz"), first)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""What is sent to Athena when a saved query is asked."""
+
+import pytest
+
+from local.cloud.deployment import Stack
+from local.sql_client import SAVED, SqlClient
+
+
+class FakeAthena:
+    """Athena that notes what it is asked and answers with no rows."""
+
+    class exceptions:  # noqa: N801 (botocore's name)
+        InvalidRequestException = ValueError
+
+    def start_query_execution(self, **request):
+        self.request = request
+        return {"QueryExecutionId": "q"}
+
+    def get_query_execution(self, **_):
+        statistics = {"DataScannedInBytes": 7, "EngineExecutionTimeInMillis": 5}
+        return {"QueryExecution": {"Status": {"State": "SUCCEEDED"}, "Statistics": statistics}}
+
+    def get_paginator(self, _):
+        return self
+
+    def paginate(self, **_):
+        names = [{"VarCharValue": "suite"}]
+        columns = {"ColumnInfo": [{"Name": "suite"}]}
+        yield {"ResultSet": {"ResultSetMetadata": columns, "Rows": [{"Data": names}]}}
+
+
+@pytest.fixture
+def athena():
+    return FakeAthena()
+
+
+@pytest.fixture
+def tables(athena):
+    return SqlClient(lambda _: athena, Stack("s", {"Database": "d", "WorkGroup": "w"}, ()))
+
+
+def test_a_text_is_sent_in_quotes_and_a_number_as_it_is(tables, athena):
+    tables.saved("samples_of_run", {"suite": "it's", "year": 2026})
+
+    assert "\n) WHERE suite = ? AND year = ?\n" in athena.request["QueryString"]
+    assert athena.request["ExecutionParameters"] == ["'it''s'", "2026"]
+
+
+def test_an_answer_tells_the_bytes_and_the_time_that_it_took(tables):
+    answer = tables.saved("run_health")
+
+    assert (answer.rows, answer.bytes_scanned, answer.milliseconds) == ([], 7, 5)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SAVED.glob("*.sql")))
+def test_what_is_asked_is_in_the_order_of_the_saved_query(tables, athena, name):
+    order = (SAVED / f"{name}.sql").read_text().splitlines()[-1]
+
+    tables.saved(name, {"suite": "rocksdb"}, limit=3)
+
+    assert order.startswith("ORDER BY ")
+    assert athena.request["QueryString"].endswith(f"\n) WHERE suite = ?\n{order}\nLIMIT 3")
+    assert athena.request["QueryString"].count(order) == 1
