@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+CLAIMS = "claims/"
+
+
+def claim(suite: str) -> str:
+    """Return the key of the claim of whoever measures a suite."""
+    return f"{CLAIMS}{suite}.json"
+
 
 def plan(run_id: str) -> str:
     """Return the key of a run's plan."""

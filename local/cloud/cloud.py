@@ -35,8 +35,8 @@ class Cloud:
 
         What the stack does on a schedule begins, unless ``schedules`` leaves that to the caller.
         """
-        stack = deploy(synthesise(self.state), self.endpoint)
-        self._functions.warm(stack.functions)
+        stack, functions = deploy(synthesise(self.state), self.endpoint)
+        self._functions.warm(functions)
         if schedules:
             self.start_schedules()
         return stack
@@ -59,8 +59,10 @@ def start_cloud(
     ------
     PortTaken
         If the port is not free.
+    FolderInUse
+        If another process has the folder.
     ObjectFilesError
-        If another process has the folder, or it is damaged.
+        If the folder is damaged.
 
     """
     # Tasks and functions have working directories of their own.

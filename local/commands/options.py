@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
+
+from suites.refusal import Refused
+
+RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 
 state_option = click.option(
     "--state",
@@ -13,4 +18,19 @@ state_option = click.option(
     envvar="TIDEMARK_STATE",
     show_default=True,
     help="Folder that keeps logs, results and the synthesised template.",
+)
+
+
+def _checked_run(_: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    if given is not None and not re.fullmatch(RUN_ID, given):
+        name = parameter.metavar if isinstance(parameter, click.Argument) else parameter.opts[0]
+        raise Refused(
+            f"{name}: {given!r} names no run; expected the form of 20261120T124455Z-0a1b2c"
+        )
+    return given
+
+
+run_argument = click.argument("run", metavar="RUN", callback=_checked_run)
+resume_option = click.option(
+    "--resume", metavar="RUN", callback=_checked_run, help="Go on with a run that ended early."
 )

@@ -10,13 +10,12 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from local.commands.deployed import deployed
-from local.commands.options import state_option
-from local.results import Results
+from local.commands.options import run_argument, state_option
 from suites.refusal import Refused
 
 
 @click.command(name="show")
-@click.argument("run")
+@run_argument
 @state_option
 def command(run: str, state: Path) -> None:
     """Show what RUN measured, on what, and how it ended.
@@ -25,13 +24,14 @@ def command(run: str, state: Path) -> None:
     Example:
       tidemark show 20261120T124455Z-0a1b2c
     """
-    with deployed(state) as (cloud, stack):
-        results = Results(cloud.endpoint.client, stack)
+    with deployed(state) as cloud:
+        results = cloud.runs().results
         plan, outcome = results.plan(run), results.outcome(run)
         report = results.report(plan.suite.name, run, "report.md") if plan else None
     if plan is None:
         raise Refused(f"RUN: {run} is not stored")
-    status = outcome["status"] if outcome else "without an outcome"
+    # A resume takes the outcome back.
+    status = outcome["status"] if outcome else "not ended"
     reason = f": {outcome['reason']}" if outcome and outcome["reason"] else ""
     click.echo(f"Run {run} is {status}{reason}\n")
     text = report.decode() if report else "It has no report.\n"

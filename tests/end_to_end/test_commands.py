@@ -167,7 +167,22 @@ def test_an_unknown_log_group_is_refused_with_those_that_there_are(ran, own_stat
 
 @pytest.mark.parametrize(
     "command",
-    ["", "run", "history", "runs", "show", "report", "sql", "exclude", "include", "query", "up"],
+    [
+        "",
+        *[
+            "run",
+            "stop",
+            "history",
+            "runs",
+            "show",
+            "report",
+            "sql",
+            "exclude",
+            "include",
+            "query",
+            "up",
+        ],
+    ],
 )
 def test_every_command_has_help_with_an_example(command):
     done = tidemark(*command.split(), "--help")
@@ -202,16 +217,3 @@ def test_up_keeps_the_cloud_for_other_programs_until_it_is_interrupted(own_state
         up.send_signal(signal.SIGTERM)
         assert "Down." in up.stdout.read()
     assert up.returncode == 0
-
-
-def test_an_interrupted_run_ends_its_tasks_and_says_so(own_state):
-    with subprocess.Popen(
-        [TIDEMARK, "run", *SMALL, "--state", own_state], stdout=subprocess.PIPE, text=True
-    ) as run:
-        for line in run.stdout:
-            if line.startswith("Run "):
-                break
-        run.send_signal(signal.SIGTERM)
-        rest = run.stdout.read()
-    assert run.returncode == 1
-    assert "Stopped. The trials that were finished are kept." in rest
