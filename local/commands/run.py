@@ -19,7 +19,8 @@ from local.commands.live import follow, show_result
 from local.commands.options import resume_option, state_option
 from local.commands.wording import duration, plural
 from local.following import Run, RunClient
-from suites.files import read_suites
+from local.preflight import Machine, prepare, warnings
+from suites.files import ROOT, read_suites
 from suites.model import Suite
 from suites.plan import estimate_seconds
 from suites.refusal import Refused, listed
@@ -89,6 +90,7 @@ def command(
     suites = read_suites()
     request = settle(given, suites)
     console.print(_intention(request, suites[request.suite]), soft_wrap=True)
+    _preflight(request, suites[request.suite], state, console)
     sys.exit(_measure(given, state, console))
 
 
@@ -103,6 +105,13 @@ def _intention(request: Settled, suite: Suite) -> str:
     )
 
 
+def _preflight(request: Settled, suite: Suite, state: Path, console: Console) -> None:
+    for warning in warnings(request, suite, Machine.here(state)):
+        click.echo(f"warning: {warning}", err=True)
+    with console.status(f"Preparing {listed(request.versions)}"):
+        prepare(request.versions, suite, ROOT / "workloads")
+
+
 def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:
     with _cloud(state, console) as cloud:
         return _follow(cloud.runs(), cloud.runs().start(given), state, console)
@@ -115,7 +124,10 @@ def _resume(run_id: str, note: str, state: Path, console: Console) -> int:
         if plan is None or progress is None:
             raise Refused(f"--resume: {run_id} is not stored; `tidemark runs` lists those that are")
         missing = progress.planned - progress.recorded
-        console.print(f"{missing} of {plural(progress.planned, 'trial')} are missing.")
+        if not missing:
+            raise Refused(f"--resume: of {run_id} nothing is missing; every trial is recorded")
+        console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}.")
+        _preflight(plan.request, plan.suite, state, console)
         given = {"suite": plan.suite.name, "run": run_id, "note": note, "trigger": "cli"}
         return _follow(client, client.start(given), state, console)
 
