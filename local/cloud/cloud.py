@@ -16,6 +16,7 @@ from local.cloud.endpoint import ACCOUNT, Endpoint
 from local.cloud.events import Events
 from local.cloud.functions import Functions
 from local.cloud.guard import Guard
+from local.cloud.made import remove_unused
 from local.cloud.server import Server
 from local.logs.store import LogStore
 from suites.files import ROOT
@@ -71,6 +72,8 @@ def start_cloud(
         # moto keeps what was created in the process: the next cloud in it starts empty.
         opened.callback(moto_api_backend.reset)
         opened.enter_context(objects.install(state / "objects"))
+        for kept in ("assemblies", "functions"):
+            remove_unused(state / kept)
         opened.callback(stacks.install().restore)
         server = opened.enter_context(Server(port))
         guard = opened.enter_context(Guard())

@@ -17,6 +17,7 @@ from pathlib import Path
 from botocore.exceptions import ClientError
 
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.made import mark_used
 from suites.files import ROOT
 
 _SOURCES = ("cdk", "lambdas", "queries", "suites", "workloads", "cdk.json", "requirements.txt")
@@ -57,6 +58,7 @@ def synthesise(state: Path) -> Path:
         if not (assembly / "manifest.json").exists():
             unfinished.rename(assembly)
         shutil.rmtree(unfinished, ignore_errors=True)
+    mark_used(assembly)
     return assembly
 
 
