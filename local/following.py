@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -14,6 +15,9 @@ from local.results import Results
 from suites.plan import Plan, run_id, trial_execution
 
 _ACTIVE = "RUNNING"
+_POLL_SECONDS = 0.1
+# EndRun takes seconds; this is for one that fails and is tried again.
+_LONGEST_END_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,6 @@ class Run:
 
     run_id: str
     execution_arn: str
-    started_at: datetime
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,34 @@ class RunClient:
         self.results = Results(client, stack)
 
     def start(self, given: Mapping[str, Any]) -> Run:
-        """Start a run with an execution input."""
+        """Start a run with an execution input, or go on with the one that it names."""
         name = f"cli-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}"
         started = self._states.start_execution(
             stateMachineArn=self._stack.state_machine, name=name, input=json.dumps(given)
         )
         when = started["startDate"].astimezone(UTC)
-        return Run(run_id(name, given, when), started["executionArn"], when)
+        return Run(given.get("run") or run_id(name, given, when), started["executionArn"])
+
+    def find(self, run_id: str) -> Run | None:
+        """Return the run of this id if it goes on, None if it does not."""
+        plan = self.results.plan(run_id)
+        arn = self.results.claims().get(run_id) or (plan.execution_arn if plan else None)
+        run = Run(run_id, arn) if arn else None
+        return run if run and self.active(run) else None
+
+    def any_active(self) -> bool:
+        """Tell whether any run goes on."""
+        listed = self._states.list_executions(
+            stateMachineArn=self._stack.state_machine, statusFilter=_ACTIVE
+        )
+        return bool(listed["executions"])
 
     def status(self, run: Run) -> tuple[str, str]:
         """Return the execution's status and the cause of its failure, '' if there is none."""
-        described = self._states.describe_execution(executionArn=run.execution_arn)
+        try:
+            described = self._states.describe_execution(executionArn=run.execution_arn)
+        except self._states.exceptions.ExecutionDoesNotExist:
+            return "GONE", ""
         return described["status"], described.get("cause", "")
 
     def active(self, run: Run) -> bool:
@@ -65,6 +85,18 @@ class RunClient:
         self._states.stop_execution(
             executionArn=run.execution_arn, error="Run.stopped", cause=cause
         )
+
+    def await_end(self, runs: Collection[str]) -> bool:
+        """Wait until runs whose executions have ended are ended too: recorded, reported, judged.
+
+        Return False if that takes too long.
+        """
+        deadline = time.monotonic() + _LONGEST_END_SECONDS
+        while not self.results.claims().keys().isdisjoint(runs):
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_POLL_SECONDS)
+        return True
 
     def position(self, run: Run, plan: Plan, trial: int) -> Position | None:
         """Return where trial ``trial`` of the plan stands, None if it has not been started."""

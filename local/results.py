@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from local.cloud.deployment import Stack
 from suites import keys
 from suites.plan import Plan
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many of a run's trials are recorded."""
+
+    recorded: int
+    planned: int
 
 
 class Results:
@@ -30,10 +40,29 @@ class Results:
         body = self._read(keys.outcome(run_id))
         return json.loads(body) if body else None
 
-    def trials(self, run_id: str, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the results of a run's finished trials beyond trial ``after``."""
-        for key in self._keys(keys.trials(run_id), keys.trial(run_id, after)):
-            yield json.loads(self._read(key) or "")
+    def claims(self) -> dict[str, str]:
+        """Return the runs that go on, or whose execution died, and the ARN of the execution."""
+        found = [json.loads(body) for key in self._keys(keys.CLAIMS) if (body := self._read(key))]
+        return {claim["run_id"]: claim["execution_arn"] for claim in found}
+
+    def recorded(self, run_id: str, after: int = 0) -> list[int]:
+        """Return the numbers of a run's finished trials beyond trial ``after``, in order."""
+        stored = self._keys(keys.trials(run_id), keys.trial(run_id, after))
+        return [int(Path(key).stem) for key in stored]
+
+    def trial(self, run_id: str, number: int) -> dict[str, Any]:
+        """Return the result of a finished trial."""
+        trial: dict[str, Any] = json.loads(self._read(keys.trial(run_id, number)) or "")
+        return trial
+
+    def trials(self, run_id: str) -> Iterator[dict[str, Any]]:
+        """Yield the results of a run's finished trials."""
+        return (self.trial(run_id, number) for number in self.recorded(run_id))
+
+    def progress(self, run_id: str) -> Progress | None:
+        """Return what a run has measured, None if nothing was planned."""
+        plan = self.plan(run_id)
+        return Progress(len(self.recorded(run_id)), len(plan.trials)) if plan else None
 
     def report(self, suite: str, run_id: str, file: str) -> bytes | None:
         """Return a file of a run's report, None if there is none."""

@@ -19,6 +19,7 @@ from local.cloud.endpoint import ACCOUNT, Endpoint
 from local.cloud.events import Events
 from local.cloud.functions import Functions
 from local.cloud.guard import Guard
+from local.cloud.made import remove_unused
 from local.cloud.server import Server
 from local.logs.store import LogStore
 
@@ -38,8 +39,8 @@ class Cloud:
 
         What the stack does on a schedule begins, unless ``schedules`` leaves that to the caller.
         """
-        stack = deploy(synthesise(self.state, self.settings), self.endpoint)
-        self._functions.warm(stack.functions)
+        stack, functions = deploy(synthesise(self.state, self.settings), self.endpoint)
+        self._functions.warm(functions)
         if schedules:
             self.start_schedules()
         return stack
@@ -70,8 +71,10 @@ def start_cloud(
         If the context is not accepted.
     PortTaken
         If the port is not free.
+    FolderInUse
+        If another process has the folder.
     ObjectFilesError
-        If another process has the folder, or it is damaged.
+        If the folder is damaged.
 
     """
     # Tasks and functions have working directories of their own.
@@ -81,6 +84,8 @@ def start_cloud(
         # moto keeps what was created in the process: the next cloud in it starts empty.
         opened.callback(moto_api_backend.reset)
         opened.enter_context(objects.install(state / "objects"))
+        for kept in ("assemblies", "functions"):
+            remove_unused(state / kept)
         opened.callback(stacks.install().restore)
         server = opened.enter_context(Server(port))
         guard = opened.enter_context(Guard())

@@ -8,8 +8,6 @@ honour.
 from __future__ import annotations
 
 import json
-import os
-import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from typing import Any
 from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
-from local.cloud.processes import clean_environment
+from local.cloud.processes import workload_environment
 from local.cloud.sources import digest, source_files
 from suites.model import WORKLOAD_LABEL
 
@@ -32,8 +30,6 @@ _HONOURED = {
 _LOG_OPTIONS = {
     "awslogs-group", "awslogs-region", "awslogs-stream-prefix", "max-buffer-size", "mode",
 }  # fmt: skip
-# By these the tools of a workload reach their package index from behind a company's proxy.
-_HOST_SETTINGS = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|UV_\w+", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -93,12 +89,10 @@ def container_of(
         ),
         directory=folder,
         environment={
-            **clean_environment(),
-            **{name: value for name, value in os.environ.items() if _HOST_SETTINGS.match(name)},
+            **workload_environment(),
             **_variables(described.get("environment", [])),
             **_variables(override.get("environment", [])),
             "AWS_EXECUTION_ENV": "AWS_ECS_FARGATE",
-            "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
         },
         log_group=options["awslogs-group"],
         log_stream_prefix=options["awslogs-stream-prefix"],

@@ -19,6 +19,7 @@ from botocore.exceptions import ClientError
 
 from cdk.settings import Settings
 from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.made import mark_used
 from local.cloud.sources import digest, source_files
 from suites.files import ROOT
 
@@ -35,10 +36,9 @@ class DeploymentFailed(RuntimeError):
 class Stack:
     """A deployed stack."""
 
-    name: str
+    arn: str
+    """Its StackId, which no other stack has, not even of the same name."""
     outputs: Mapping[str, str]
-    functions: Sequence[str]
-    """Names of its Lambda functions, in the template's order."""
 
     @property
     def state_machine(self) -> str:
@@ -62,11 +62,15 @@ def synthesise(state: Path, settings: Settings) -> Path:
         if not (assembly / "manifest.json").exists():
             unfinished.rename(assembly)
         shutil.rmtree(unfinished, ignore_errors=True)
+    mark_used(assembly)
     return assembly
 
 
-def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
-    """Upload the assembly's assets and create its stack; DeploymentFailed if that fails."""
+def deploy(assembly: Path, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
+    """Upload the assembly's assets and create its stack; DeploymentFailed if that fails.
+
+    Return the stack and the names of its Lambda functions, in the template's order.
+    """
     manifest = json.loads((assembly / "manifest.json").read_text(encoding="utf-8"))
     stacks = {
         name: artifact
@@ -142,7 +146,17 @@ def _zipped(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def _create(name: str, template: str, endpoint: Endpoint) -> Stack:
+def find_stack(endpoint: Endpoint, name: str, patience_seconds: float = 3600) -> Stack:
+    """Return a stack by its name or ARN; botocore's errors if it is not there, or nobody is."""
+    cloudformation = endpoint.client("cloudformation", patience_seconds)
+    (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
+    if stack["StackStatus"] != "CREATE_COMPLETE":
+        raise DeploymentFailed(f"stack {name} is {stack['StackStatus']}")
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    return Stack(stack["StackId"], outputs)
+
+
+def _create(name: str, template: str, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
     cloudformation = endpoint.client("cloudformation")
     try:
         cloudformation.create_stack(
@@ -151,17 +165,14 @@ def _create(name: str, template: str, endpoint: Endpoint) -> Stack:
     except ClientError as error:
         reason = error.response["Error"]["Message"]
         raise DeploymentFailed(f"stack {name} was not created: {reason}") from None
-    (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
-    if stack["StackStatus"] != "CREATE_COMPLETE":
-        raise DeploymentFailed(f"stack {name} is {stack['StackStatus']}")
-    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    stack = find_stack(endpoint, name)
     wanted = {key: resource["Type"] for key, resource in json.loads(template)["Resources"].items()}
     created = created_resources(name, endpoint)
     # moto reports success for less than was asked for.
     if missing := [f"{key} ({kind})" for key, kind in wanted.items() if key not in created]:
         raise DeploymentFailed(f"stack {name} was created without {', '.join(missing)}")
     functions = [created[key] for key, kind in wanted.items() if kind == "AWS::Lambda::Function"]
-    return Stack(name, outputs, functions)
+    return stack, functions
 
 
 def created_resources(name: str, endpoint: Endpoint) -> dict[str, str]:

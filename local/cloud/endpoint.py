@@ -25,9 +25,9 @@ class Endpoint:
         """The endpoint URL, by name: moto takes S3 buckets from the path of ``localhost`` only."""
         return f"http://localhost:{self.port}"
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
+    def client(self, service: str, patience_seconds: float = 3600) -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
         """Return a boto3 client for this cloud, one per service, safe to share between threads."""
-        return _client(self.url, service)
+        return _client(self.url, service, patience_seconds)
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables by which the AWS SDKs and CLI find this cloud."""
@@ -46,9 +46,13 @@ _making = threading.Lock()
 
 
 @cache
-def _client(url: str, service: str) -> Any:  # noqa: ANN401
+def _client(url: str, service: str, patience_seconds: float) -> Any:  # noqa: ANN401
     # One attempt: a retry would hide a fault of the local cloud behind a delay.
-    config = Config(retries={"total_max_attempts": 1}, max_pool_connections=64, read_timeout=3600)
+    config = Config(
+        retries={"total_max_attempts": 1},
+        max_pool_connections=64,
+        read_timeout=patience_seconds,
+    )
     with _making:
         return _session.client(
             service,

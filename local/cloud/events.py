@@ -92,6 +92,8 @@ class Events:
                 "output": execution.get("output"),
                 "inputDetails": execution["inputDetails"],
                 "outputDetails": execution.get("outputDetails"),
+                "error": execution.get("error"),
+                "cause": execution.get("cause"),
             },
         }
         for rule in _rules():

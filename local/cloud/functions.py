@@ -31,6 +31,7 @@ from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
 from local.cloud.event_queue import EventQueue
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
+from local.cloud.made import mark_used
 from local.cloud.replacements import Replacements
 from local.cloud.sandboxes import Answer, Function, Sandbox
 
@@ -222,6 +223,7 @@ class Functions:
                     whole = Path(unfinished) / "code"
                     zipfile.ZipFile(io.BytesIO(asset)).extractall(whole)
                     whole.rename(folder)
+            mark_used(folder)
         return folder
 
     def _free(self, function: Function) -> Sandbox | None:

@@ -54,6 +54,10 @@ class ObjectFilesError(Exception):
     """The folder of the objects cannot be used; the message says which file, and why."""
 
 
+class FolderInUse(ObjectFilesError):
+    """Another process has the folder of the objects open."""
+
+
 class NotKeptError(S3ClientError):
     """Something was asked for that the files would not keep; the message names it."""
 
@@ -90,8 +94,10 @@ class ObjectFiles:
 
         Raises
         ------
+        FolderInUse
+            If another process has it open.
         ObjectFilesError
-            If another process has it open, or a file that it names is gone or cut short.
+            If a file that it names is gone or cut short.
         """
         self._bodies = folder / "bodies"
         self._bodies.mkdir(parents=True, exist_ok=True)
@@ -206,6 +212,8 @@ def _open_index(path: Path) -> sqlite3.Connection:
         )
     except sqlite3.OperationalError as reason:
         index.close()
+        if reason.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise FolderInUse(f"{path} is in use by another process.") from reason
         raise ObjectFilesError(f"{path} cannot be used by this process: {reason}.") from reason
     return index
 

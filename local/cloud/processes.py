@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -16,6 +17,8 @@ from typing import IO
 from local.cloud.guard import Guard
 
 _CHUNK_BYTES = 65536
+# By these the tools of a workload reach their package index from behind a company's proxy.
+_INDEX_SETTINGS = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|UV_\w+", re.IGNORECASE)
 
 
 def clean_environment() -> dict[str, str]:
@@ -24,6 +27,15 @@ def clean_environment() -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(Path.home()),
         "LANG": "C.UTF-8",
+    }
+
+
+def workload_environment() -> dict[str, str]:
+    """Return what a workload gets of this machine: its tools, and the way to its package index."""
+    return {
+        **clean_environment(),
+        **{name: value for name, value in os.environ.items() if _INDEX_SETTINGS.match(name)},
+        "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
     }
 
 

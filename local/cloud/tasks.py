@@ -204,6 +204,8 @@ class Tasks:
     ) -> None:
         self._workloads = workloads
         self._scratch = state / "tasks"
+        # Of a process that was killed.
+        shutil.rmtree(self._scratch, ignore_errors=True)
         self._endpoint = endpoint
         self._logs = logs
         self._guard = guard

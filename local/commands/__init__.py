@@ -13,6 +13,7 @@ from suites.refusal import Refused
 # By module and function; a module is imported when it is asked for: --help answers at once.
 _COMMANDS = {
     "run": "run.command",
+    "stop": "stop.command",
     "history": "history.command",
     "runs": "runs.command",
     "show": "show.command",

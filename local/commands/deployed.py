@@ -2,31 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from local.commands.wording import ending
+from local.following import RunClient
+from local.presence import GONE, announced, find_cloud
+from suites.refusal import listed
+
 if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
     from local.cloud.deployment import Stack
+    from local.cloud.endpoint import Endpoint
+    from local.presence import Presence
+
+_POLL_SECONDS = 0.2
+# The first start of all synthesises the template; a cloud that ends waits for its last functions.
+_LONGEST_WAIT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """A cloud that is up with the app in it, of this process or of another one."""
+
+    endpoint: Endpoint
+    stack: Stack
+    pid: int | None
+    """Whose it is; None if it is this process's own."""
+
+    def runs(self) -> RunClient:
+        """Return a client of its runs."""
+        return RunClient(self.endpoint.client, self.stack)
 
 
 @contextmanager
-def deployed(state: Path, port: int = 0) -> Iterator[tuple[Cloud, Stack]]:
-    """Have a cloud with the app in it; what prevents it is said in one sentence, exit code 1."""
+def deployed(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[Deployed]:
+    """Have the cloud of the state folder: the one that is up, or else one of this process.
+
+    ``shared`` lets other processes find it. At the end of the command it then stays for as long as
+    their runs go on in it. Who only reads does not share: its cloud is gone in a moment, and others
+    wait for that. What prevents a cloud is said in one sentence, exit code 1.
+    """
+    with ExitStack() as opened:
+        found = find_cloud(state) or _start(state, port, opened)
+        if not isinstance(found, Deployed):
+            opened.enter_context(_told_if_gone(state, found))
+            yield Deployed(found.endpoint, found.stack, found.pid)
+        elif shared:
+            with announced(state, found.endpoint, found.stack):
+                yield found
+                _await_others(found)
+        else:
+            yield found
+
+
+def _start(state: Path, port: int, opened: ExitStack) -> Deployed | Presence:
     # moto takes seconds to import: not before the input has been accepted.
     from local.cloud.cloud import start_cloud  # noqa: PLC0415
     from local.cloud.deployment import DeploymentFailed  # noqa: PLC0415
-    from local.cloud.objects import ObjectFilesError  # noqa: PLC0415
+    from local.cloud.objects import FolderInUse, ObjectFilesError  # noqa: PLC0415
     from local.cloud.server import PortTaken  # noqa: PLC0415
 
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
     try:
-        with start_cloud(state, port) as cloud:
-            yield cloud, cloud.deploy()
+        while True:
+            try:
+                cloud = opened.enter_context(start_cloud(state, port))
+                return _deploy(cloud)
+            except FolderInUse as error:
+                # Another process starts its cloud, or ends it.
+                if time.monotonic() > deadline:
+                    raise click.ClickException(f"{error} Give this one --state.") from None
+                time.sleep(_POLL_SECONDS)
+            if found := find_cloud(state):
+                return found
     except (DeploymentFailed, ObjectFilesError, PortTaken) as error:
         raise click.ClickException(str(error)) from None
     except PermissionError as error:
         raise click.ClickException(f"--state: {state} cannot be used: {error.strerror}") from None
+
+
+def _deploy(cloud: Cloud) -> Deployed:
+    stack = cloud.deploy(schedules=False)
+    own = Deployed(cloud.endpoint, stack, None)
+    # No execution outlives its cloud: who holds a claim in a new one has died.
+    dead = own.runs().results.claims()
+    cloud.start_schedules()
+    _tell_of_the_dead(own.runs(), dead)
+    return own
+
+
+def _tell_of_the_dead(client: RunClient, dead: Collection[str]) -> None:
+    if not client.await_end(dead):
+        click.echo(f"Run {listed(dead)} was found unfinished, and is not ended yet.", err=True)
+        return
+    for run_id in dead:
+        ended = ending(run_id, client.results.outcome(run_id), client.results.progress(run_id))
+        click.echo(f"Run {run_id} was found unfinished: {ended}", err=True)
+
+
+def _await_others(own: Deployed) -> None:
+    client = own.runs()
+    if client.any_active():
+        click.echo(
+            "A run of another terminal goes on in the cloud of this command, which waits for it; "
+            "Ctrl-C ends both.",
+            err=True,
+        )
+    while client.any_active():
+        time.sleep(_POLL_SECONDS)
+
+
+@contextmanager
+def _told_if_gone(state: Path, found: Presence) -> Iterator[None]:
+    try:
+        yield
+    except GONE:
+        if find_cloud(state) == found:
+            raise
+        raise click.ClickException(
+            f"the cloud at {found.endpoint.url} is gone: process {found.pid}, which had it, has "
+            "ended. What was measured is kept; `tidemark runs` shows how each run ended."
+        ) from None

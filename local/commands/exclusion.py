@@ -9,10 +9,10 @@ import click
 
 from local.commands.deployed import deployed
 from local.commands.options import state_option
-from local.results import Results
 from suites.refusal import Refused
+from suites.request import RUN_ID
 
-_TARGET = re.compile(r"(\d{8}T\d{6}Z-[0-9a-f]{6})(?:/(\d{1,3}))?")
+_TARGET = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
 
 
 @click.command(name="exclude")
@@ -52,8 +52,8 @@ def _mark(target: str, reason: str, state: Path, *, excluded: bool) -> None:
     if excluded and not reason.strip():
         raise Refused("--reason: '' is not accepted: say why it does not count")
     run_id, trial = parts.group(1), int(parts.group(2)) if parts.group(2) else None
-    with deployed(state) as (cloud, stack):
-        results = Results(cloud.endpoint.client, stack)
+    with deployed(state) as cloud:
+        results = cloud.runs().results
         plan = results.plan(run_id)
         if plan is None:
             raise Refused(f"RUN: {run_id} is not stored")

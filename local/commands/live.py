@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Set
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +18,37 @@ from rich.table import Table
 from rich.text import Text
 
 from local.commands.report import save_report
-from local.commands.wording import duration
+from local.commands.wording import duration, resume_hint
 from local.following import Run, RunClient
 from suites.plan import Plan, estimate_seconds
 
 _POLL_SECONDS = 0.25
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How fast the trials of an execution are measured."""
+
+    elapsed: float
+    """Seconds since it began."""
+    done: int
+    of: int
+
+    def left(self, trial_seconds: float) -> float:
+        """Return about how long it still takes [s]; while no trial is done, at these a trial."""
+        if self.done:
+            trial_seconds = self.elapsed / self.done
+        return max(trial_seconds * self.of - self.elapsed, 0)
+
+
 def follow(client: RunClient, run: Run, console: Console) -> None:
-    """Print each trial as it is recorded, and the one that goes on, until the run has ended."""
+    """Print each trial as it is recorded, and the one that goes on, until the run has ended.
+
+    Trials that were recorded before are not printed.
+    """
     began = time.monotonic()
+    known = set(client.results.recorded(run.run_id))
+    before = len(known)
     with Live(Text("planning"), console=console, transient=True) as live:
         plan = client.results.plan(run.run_id)
         while plan is None and client.active(run):
@@ -32,21 +56,23 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
             plan = client.results.plan(run.run_id)
         if plan is None:
             return
-        done = 0
         active = True
         while active:
             active = client.active(run)
-            for trial in client.results.trials(run.run_id, after=done):
-                done = trial["trial"]
-                line = _trial_line(trial, len(plan.trials))
-                live.console.print(line, soft_wrap=True, markup=False)
-            live.update(_progress_line(client, run, plan, done, time.monotonic() - began))
+            for number in client.results.recorded(run.run_id, after=_next(known) - 1):
+                if number not in known:
+                    known.add(number)
+                    line = _trial_line(client.results.trial(run.run_id, number), len(plan.trials))
+                    live.console.print(line, soft_wrap=True, markup=False)
+            pace = Pace(time.monotonic() - began, len(known) - before, len(plan.trials) - before)
+            live.update(_progress_line(client, run, plan, _next(known), pace))
             if active:
                 time.sleep(_POLL_SECONDS)
 
 
 def show_result(client: RunClient, run: Run, state: Path, console: Console) -> int:
     """Print the run's table and why it failed, if it did; return the exit code."""
+    client.await_end([run.run_id])
     status, cause = client.status(run)
     plan = client.results.plan(run.run_id)
     if plan:
@@ -56,8 +82,13 @@ def show_result(client: RunClient, run: Run, state: Path, console: Console) -> i
             console.print(f"Report: {path}", soft_wrap=True, markup=False)
     if status == "SUCCEEDED":
         return 0
-    failure = Text(f"The run did not complete: {cause or status}", style="red")
+    outcome = client.results.outcome(run.run_id)
+    # An execution that FAILED says why. Of others only the outcome knows, which EndRun wrote.
+    reason = outcome["reason"] if outcome and status != "FAILED" else cause or status
+    failure = Text(f"The run did not complete: {reason}", style="red")
     console.print(failure, soft_wrap=True)
+    if hint := resume_hint(run.run_id, client.results.progress(run.run_id)):
+        console.print(f"What was measured is kept; {hint}.", soft_wrap=True)
     return 1
 
 
@@ -73,12 +104,16 @@ def _trial_line(trial: dict[str, Any], of: int) -> str:
     return f"{head}  {'  '.join(rates)}"
 
 
-def _progress_line(client: RunClient, run: Run, plan: Plan, done: int, elapsed: float) -> Text:
-    left = estimate_seconds(plan.request, plan.suite, os.cpu_count() or 1)
-    if done:
-        left = elapsed / done * len(plan.trials)
-    times = f"elapsed {duration(elapsed)}, left about {duration(max(left - elapsed, 0))}"
-    at = client.position(run, plan, done + 1) if done < len(plan.trials) else None
+def _next(known: Set[int]) -> int:
+    """Return the first trial that is missing: they are measured in order."""
+    return next(number for number in count(1) if number not in known)
+
+
+def _progress_line(client: RunClient, run: Run, plan: Plan, trial: int, pace: Pace) -> Text:
+    whole = estimate_seconds(plan.request, plan.suite, os.cpu_count() or 1)
+    left = pace.left(whole / len(plan.trials))
+    times = f"elapsed {duration(pace.elapsed)}, left about {duration(left)}"
+    at = client.position(run, plan, trial) if trial <= len(plan.trials) else None
     where = f"trial {at.trial} of {len(plan.trials)}  {at.version}  {at.test}" if at else "report"
     return Text(f"{where}   {times}")
 

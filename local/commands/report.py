@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from local.commands.deployed import deployed
-from local.commands.options import state_option
+from local.commands.options import run_argument, state_option
 from local.results import Results
 from suites.refusal import Refused
 
@@ -27,7 +27,7 @@ def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[
 
 
 @click.command(name="report")
-@click.argument("run")
+@run_argument
 @state_option
 def command(run: str, state: Path) -> None:
     """Make the report of RUN again, from stored results alone: the same results, the same bytes.
@@ -36,8 +36,8 @@ def command(run: str, state: Path) -> None:
     Example:
       tidemark report 20261120T124455Z-0a1b2c
     """
-    with deployed(state) as (cloud, stack):
-        results = Results(cloud.endpoint.client, stack)
+    with deployed(state) as cloud:
+        results = cloud.runs().results
         plan = results.plan(run)
         if plan is None:
             raise Refused(f"RUN: {run} is not stored")

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import click
 from rich.console import Console
 
-from local.commands.deployed import deployed
+from local.commands.deployed import Deployed, deployed
 from local.commands.live import follow, show_result
-from local.commands.options import state_option
+from local.commands.options import resume_option, state_option
 from local.commands.wording import duration, plural
-from local.following import RunClient
-from suites.files import read_suites
+from local.following import Run, RunClient
+from local.preflight import Machine, prepare, warnings
+from suites.files import ROOT, read_suites
 from suites.model import Suite
 from suites.plan import estimate_seconds
-from suites.refusal import listed
+from suites.refusal import Refused, listed
 from suites.request import Settled, settle
+
+_DEFAULT_SUITE = "rocksdb"
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
 @click.command(name="run")
-@click.argument("suite", default="rocksdb")
+@click.argument("suite", required=False)
 @click.option(
     "--versions",
     help="Versions to measure, separated by commas; if not given, those of the suite.",
@@ -40,26 +46,33 @@ from suites.request import Settled, settle
 @click.option("--tasks", type=int, help="ECS tasks that do each test side by side, 1 to 100.")
 @click.option("--records", type=int, help="Records that each task writes and compacts.")
 @click.option("--note", default="", help="Why this run is made; kept with its results.")
+@resume_option
 @state_option
 def command(
-    suite: str,
+    suite: str | None,
     versions: str | None,
     baseline: str | None,
     repetitions: int | None,
     tasks: int | None,
     records: int | None,
     note: str,
+    resume: str | None,
     state: Path,
 ) -> None:
     """Measure versions of SUITE (rocksdb) through the real state machine, on this machine.
 
+    Ctrl-C ends the run and keeps what it measured; again, it ends everything at once.
+    --resume measures the trials that a run lacks, and takes nothing beside it but a note.
+
     Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
-    input is refused.
+    input is refused, 130 if it was ended at once.
 
     \b
     Example:
       tidemark run rocksdb --versions 9.0.0,9.8.4 --repetitions 5
     """
+    # What is read by a program or kept in a file is not folded to a screen's width.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     asked = {
         "suite": suite,
         "versions": None if versions is None else [v.strip() for v in versions.split(",")],
@@ -67,15 +80,17 @@ def command(
         "repetitions": repetitions,
         "tasks": tasks,
         "records": records,
-        "note": note,
-        "trigger": "cli",
     }
-    given = {key: value for key, value in asked.items() if value is not None}
+    given: dict[str, object] = {key: value for key, value in asked.items() if value is not None}
+    if resume is not None:
+        if given:
+            raise Refused(f"--resume: {listed(given)} is settled by the run that is resumed")
+        sys.exit(_resume(resume, note, state, console))
+    given = {"suite": _DEFAULT_SUITE, **given, "note": note, "trigger": "cli"}
     suites = read_suites()
     request = settle(given, suites)
-    # What is read by a program or kept in a file is not folded to a screen's width.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     console.print(_intention(request, suites[request.suite]), soft_wrap=True)
+    _preflight(request, suites[request.suite], state, console)
     sys.exit(_measure(given, state, console))
 
 
@@ -90,20 +105,63 @@ def _intention(request: Settled, suite: Suite) -> str:
     )
 
 
+def _preflight(request: Settled, suite: Suite, state: Path, console: Console) -> None:
+    for warning in warnings(request, suite, Machine.here(state)):
+        click.echo(f"warning: {warning}", err=True)
+    with console.status(f"Preparing {listed(request.versions)}"):
+        prepare(request.versions, suite, ROOT / "workloads")
+
+
 def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:
+    with _cloud(state, console) as cloud:
+        return _follow(cloud.runs(), cloud.runs().start(given), state, console)
+
+
+def _resume(run_id: str, note: str, state: Path, console: Console) -> int:
+    with _cloud(state, console) as cloud:
+        client = cloud.runs()
+        plan, progress = client.results.plan(run_id), client.results.progress(run_id)
+        if plan is None or progress is None:
+            raise Refused(f"--resume: {run_id} is not stored; `tidemark runs` lists those that are")
+        missing = progress.planned - progress.recorded
+        if not missing:
+            raise Refused(f"--resume: of {run_id} nothing is missing; every trial is recorded")
+        console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}.")
+        _preflight(plan.request, plan.suite, state, console)
+        given = {"suite": plan.suite.name, "run": run_id, "note": note, "trigger": "cli"}
+        return _follow(client, client.start(given), state, console)
+
+
+@contextmanager
+def _cloud(state: Path, console: Console) -> Iterator[Deployed]:
     began = time.monotonic()
-    with ExitStack() as open_cloud:
+    with ExitStack() as opened:
         with console.status("Starting the cloud on this machine"):
-            cloud, stack = open_cloud.enter_context(deployed(state))
-        client = RunClient(cloud.endpoint.client, stack)
+            cloud = opened.enter_context(deployed(state, shared=True))
         ready = duration(time.monotonic() - began)
-        console.print(f"The cloud answers at {cloud.endpoint.url}, ready in {ready}.")
-        run = client.start(given)
-        try:
-            console.print(f"Run [bold]{run.run_id}[/]")
-            follow(client, run, console)
-        except KeyboardInterrupt:
-            client.stop(run, "interrupted on the command line")
-            console.print("Stopped. The trials that were finished are kept.")
-            return 1
-        return show_result(client, run, state, console)
+        whose = f"of process {cloud.pid}" if cloud.pid else f"ready in {ready}"
+        console.print(f"The cloud answers at {cloud.endpoint.url}, {whose}.")
+        yield cloud
+
+
+def _follow(client: RunClient, run: Run, state: Path, console: Console) -> int:
+    try:
+        console.print(f"Run [bold]{run.run_id}[/]")
+        follow(client, run, console)
+    except KeyboardInterrupt:
+        _stop(client, run, console)
+        # Not a return: who ends a run by Ctrl-C does not wait for those of other terminals.
+        sys.exit(show_result(client, run, state, console) or 1)
+    return show_result(client, run, state, console)
+
+
+def _stop(client: RunClient, run: Run, console: Console) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end_at_once)
+    console.print("Stopping the run; Ctrl-C again ends everything at once.")
+    client.stop(run, "interrupted on the command line")
+
+
+def _end_at_once(*_: object) -> NoReturn:
+    # As if killed: the guard ends tasks and functions, and the next start ends the run.
+    os._exit(_INTERRUPTED)

@@ -10,14 +10,13 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from local.commands.deployed import deployed
-from local.commands.options import state_option
-from local.results import Results
+from local.commands.options import optional_run_argument, state_option
 from local.sql_client import SqlClient
 from suites.refusal import Refused
 
 
 @click.command(name="show")
-@click.argument("run", required=False)
+@optional_run_argument
 @state_option
 def command(run: str | None, state: Path) -> None:
     """Show what RUN, or the newest one, measured, on what, and how it ended.
@@ -26,14 +25,15 @@ def command(run: str | None, state: Path) -> None:
     Example:
       tidemark show 20261120T124455Z-0a1b2c
     """
-    with deployed(state) as (cloud, stack):
-        run = run or _newest(SqlClient(cloud.endpoint.client, stack))
-        results = Results(cloud.endpoint.client, stack)
+    with deployed(state) as cloud:
+        run = run or _newest(SqlClient(cloud.endpoint.client, cloud.stack))
+        results = cloud.runs().results
         plan, outcome = results.plan(run), results.outcome(run)
         report = results.report(plan.suite.name, run, "report.md") if plan else None
     if plan is None:
         raise Refused(f"RUN: {run} is not stored")
-    status = outcome["status"] if outcome else "without an outcome"
+    # A resume takes the outcome back.
+    status = outcome["status"] if outcome else "not ended"
     reason = f": {outcome['reason']}" if outcome and outcome["reason"] else ""
     click.echo(f"Run {run} is {status}{reason}\n")
     text = report.decode() if report else "It has no report.\n"

@@ -14,8 +14,8 @@ from suites.refusal import Refused
 @contextmanager
 def deployed_tables(state: Path) -> Iterator[SqlClient]:
     """Have the tables of a cloud with the app in it; a statement that fails is exit code 2."""
-    with deployed(state) as (cloud, stack):
+    with deployed(state) as cloud:
         try:
-            yield SqlClient(cloud.endpoint.client, stack)
+            yield SqlClient(cloud.endpoint.client, cloud.stack)
         except StatementFailed as error:
             raise Refused(str(error)) from None

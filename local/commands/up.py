@@ -25,14 +25,19 @@ def command(port: int, state: Path) -> None:
     Example:
       tidemark up --port 4566
     """
-    with deployed(state, port) as (cloud, stack):
-        try:
-            click.echo(_directions(cloud.endpoint, stack))
+    try:
+        with deployed(state, port, shared=True) as cloud:
+            if cloud.pid is not None:
+                raise click.ClickException(
+                    f"--state: process {cloud.pid} has the cloud of {state} up already, at "
+                    f"{cloud.endpoint.url}"
+                )
+            click.echo(_directions(cloud.endpoint, cloud.stack))
             # A signal just before an endless wait would wake nobody.
             while not threading.Event().wait(_LOOK_UP_SECONDS):
                 pass
-        except KeyboardInterrupt:
-            click.echo("Down.")
+    except KeyboardInterrupt:
+        click.echo("Down.")
 
 
 def _directions(endpoint: Endpoint, stack: Stack) -> str:

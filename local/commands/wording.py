@@ -1,6 +1,11 @@
-"""Numbers as people read them."""
+"""Numbers and endings as people read them."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from local.results import Progress
 
 
 def duration(seconds: float) -> str:
@@ -17,3 +22,17 @@ def duration(seconds: float) -> str:
 def plural(count: int, noun: str) -> str:
     """Return ``1 task`` or ``2 tasks``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def ending(run_id: str, outcome: Mapping[str, Any] | None, progress: Progress | None) -> str:
+    """Return how a run ended: ``aborted, 4 of 9 trials kept; resume it with …``."""
+    status = outcome["status"] if outcome else "without an outcome"
+    kept = f", {progress.recorded} of {plural(progress.planned, 'trial')} kept" if progress else ""
+    return f"{status}{kept}{resume_hint(run_id, progress, before='; ')}"
+
+
+def resume_hint(run_id: str, progress: Progress | None, before: str = "") -> str:
+    """Return how to go on with a run, '' if none of its trials is missing."""
+    if progress is None or progress.recorded == progress.planned:
+        return ""
+    return f"{before}resume it with `tidemark run --resume {run_id}`"

@@ -14,6 +14,10 @@ import pytest
 from suites.files import FOLDER, ROOT, read_suites
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
+COMMANDS = (
+    "", "run", "stop", "history", "runs", "show", "report", "sql", "exclude", "include", "query",
+    "up",
+)  # fmt: skip
 SMALL = ["--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
 
 
@@ -112,6 +116,29 @@ def test_a_bad_run_is_refused_in_one_sentence_before_anything_is_started(argumen
     one_sentence(tidemark("run", *arguments), sentence)
 
 
+def test_a_version_that_is_in_no_cache_and_out_of_reach_is_refused_before_the_cloud_starts(
+    tmp_path,
+):
+    done = subprocess.run(
+        [TIDEMARK, "run", *SMALL, "--state", tmp_path / "state"],
+        env={
+            **os.environ,
+            "HOME": str(tmp_path),
+            "UV_OFFLINE": "1",
+            "UV_CACHE_DIR": str(tmp_path / "uv"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "The cloud answers" not in done.stdout
+    assert "tidemark: versions: 9.0.0 cannot be prepared here: TIDEMARK_PACKAGE is " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "state").exists()
+
+
 @pytest.mark.parametrize("arguments", [["run", "--records", "many"], ["run", "a", "b"], ["walk"]])
 def test_a_command_line_that_click_refuses_ends_with_two_and_no_traceback(arguments):
     done = tidemark(*arguments)
@@ -165,10 +192,7 @@ def test_an_unknown_log_group_is_refused_with_those_that_there_are(ran, own_stat
     assert done.stderr.startswith("tidemark: --log-group: 'x' is not stored; there are /")
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["", "run", "history", "runs", "show", "report", "sql", "exclude", "include", "query", "up"],
-)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command):
     done = tidemark(*command.split(), "--help")
 
@@ -202,16 +226,3 @@ def test_up_keeps_the_cloud_for_other_programs_until_it_is_interrupted(own_state
         up.send_signal(signal.SIGTERM)
         assert "Down." in up.stdout.read()
     assert up.returncode == 0
-
-
-def test_an_interrupted_run_ends_its_tasks_and_says_so(own_state):
-    with subprocess.Popen(
-        [TIDEMARK, "run", *SMALL, "--state", own_state], stdout=subprocess.PIPE, text=True
-    ) as run:
-        for line in run.stdout:
-            if line.startswith("Run "):
-                break
-        run.send_signal(signal.SIGTERM)
-        rest = run.stdout.read()
-    assert run.returncode == 1
-    assert "Stopped. The trials that were finished are kept." in rest

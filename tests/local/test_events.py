@@ -119,6 +119,8 @@ def test_a_changed_execution_sets_off_the_function_of_the_rule_that_matches(put,
             "output": None,
             "inputDetails": {"included": True},
             "outputDetails": None,
+            "error": "Run.stopped",
+            "cause": "by hand",
         },
     }
 

@@ -472,7 +472,7 @@ def test_a_folder_that_another_process_has_open_is_refused(s3, folder):
         check=False,
     )
 
-    assert "ObjectFilesError" in other.stderr
+    assert "FolderInUse" in other.stderr
     assert "index.sqlite" in other.stderr
 
 

@@ -508,3 +508,14 @@ def wait_for(path):
     while not path.exists():
         assert time.monotonic() < deadline, f"{path} did not appear"
         time.sleep(0.01)
+
+
+def test_what_the_tasks_of_a_killed_process_left_is_removed(
+    tmp_path, workloads, endpoint, logs, guard
+):
+    left = tmp_path / "state" / "tasks" / "0" / "store"
+    left.mkdir(parents=True)
+
+    ecs_tasks.install(workloads, tmp_path / "state", endpoint, logs, guard).close()
+
+    assert not left.exists()

@@ -1,11 +1,15 @@
 """Preparation, with a uv that is a shell script."""
 
+import os
 import platform
 import subprocess
+import sys
 
 import pytest
 from rocksdb_workload.configuration import ConfigurationError
 from rocksdb_workload.preparation import BOTO3, prepare
+
+from suites.files import ROOT
 
 PACKAGE = "rocksdict==0.3.23"
 
@@ -45,7 +49,15 @@ def test_the_environment_is_made_with_exactly_the_package_and_boto3(uv, tmp_path
     venv, install = (tmp_path / "calls").read_text().splitlines()
     assert venv.startswith("venv --quiet --python ")
     assert install.startswith("pip install --quiet --only-binary :all: --python ")
-    assert install.endswith(f" {PACKAGE} {BOTO3}")
+    assert install.endswith(f" --offline {PACKAGE} {BOTO3}")
+
+
+def test_what_is_in_no_cache_comes_from_the_package_index(uv, tmp_path):
+    nothing_cached = 'case "$*" in *--offline*) exit 1;; esac\n'
+
+    assert prepare(PACKAGE, uv(MAKES + nothing_cached), timeout=60).exists()
+    *_, cached, fetched = (tmp_path / "calls").read_text().splitlines()
+    assert cached.replace(" --offline", "") == fetched
 
 
 def test_the_environment_is_named_by_all_that_is_in_it(uv):
@@ -95,3 +107,37 @@ def test_a_uv_that_is_not_there_is_named(tmp_path):
 def test_a_uv_that_hangs_is_ended(uv):
     with pytest.raises(subprocess.TimeoutExpired):
         prepare(PACKAGE, uv(HANGS), timeout=0.1)
+
+
+def prepared(variables):
+    done = subprocess.run(
+        [sys.executable, "prepare.py", PACKAGE],
+        cwd=ROOT / "workloads" / "rocksdb",
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_an_environment_can_be_made_ahead_of_a_task(uv):
+    variables = uv(MAKES)
+
+    assert prepared(variables) == (0, "")
+    assert prepare(PACKAGE, variables | {"TIDEMARK_UV": "/nowhere/uv"}, timeout=60).exists()
+
+
+def test_what_prevents_an_environment_is_one_sentence_ahead_of_a_task_too(uv):
+    code, said = prepared(uv(REFUSES))
+
+    assert code == 2
+    assert said.startswith("TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install")
+
+
+def test_a_cache_that_cannot_be_written_is_named(uv):
+    code, said = prepared(uv(MAKES) | {"TIDEMARK_CACHE": "/proc/cache"})
+
+    assert code == 2
+    assert said == f"{PACKAGE} cannot be kept in /proc/cache: No such file or directory.\n"

@@ -52,17 +52,27 @@ def _find_uv(variables: Mapping[str, str]) -> str:
 
 
 def _install(uv: str, package: str, environment: Path, timeout: float) -> None:
-    target = ["--python", str(environment)]
+    def failure(*arguments: str) -> str:
+        done = subprocess.run(
+            [uv, *arguments], capture_output=True, text=True, timeout=timeout, check=False
+        )
+        if done.returncode == 0:
+            return ""
+        # uv draws its reasons as a tree over several lines.
+        said = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
+        return said or f"exit code {done.returncode}"
+
     # Wheels only: a package that is built here would not be the one that was released.
-    install = [uv, "pip", "install", "--quiet", "--only-binary", ":all:", *target, package, BOTO3]
-    for command in ([uv, "venv", "--quiet", "--python", sys.executable, str(environment)], install):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-        if done.returncode != 0:
-            # uv draws its reasons as a tree over several lines.
-            reason = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
-            raise ConfigurationError(
-                f"TIDEMARK_PACKAGE is {package!r}, which uv could not install: {reason}"
-            )
+    install = ["pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(environment)]
+    wanted = [package, BOTO3]
+    reason = failure("venv", "--quiet", "--python", sys.executable, str(environment))
+    # First from uv's cache alone: that needs no network, and of exact versions none is newer.
+    if not reason and failure(*install, "--offline", *wanted):
+        reason = failure(*install, *wanted)
+    if reason:
+        raise ConfigurationError(
+            f"TIDEMARK_PACKAGE is {package!r}, which uv could not install: {reason}"
+        )
 
 
 def _publish(made: Path, environment: Path) -> None:

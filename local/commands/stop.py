@@ -1,0 +1,39 @@
+"""``tidemark stop``: the end of a run before its last trial."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from local.commands.deployed import deployed
+from local.commands.options import run_argument, state_option
+from local.commands.wording import ending
+from suites.refusal import Refused
+
+_LONGEST_REASON = 500
+
+
+@click.command(name="stop")
+@run_argument
+@click.option("--reason", default="by hand", show_default=True, help="Why; kept with its outcome.")
+@state_option
+def command(run: str, reason: str, state: Path) -> None:
+    """End RUN, which goes on in another terminal. Its finished trials are kept and reported.
+
+    \b
+    Example:
+      tidemark stop 20261120T124455Z-0a1b2c --reason "the machine is needed"
+    """
+    if len(reason) > _LONGEST_REASON or not reason.isprintable():
+        raise Refused(f"--reason: up to {_LONGEST_REASON} characters on one line are accepted")
+    with deployed(state) as cloud:
+        client = cloud.runs()
+        going_on = client.find(run)
+        if going_on is None:
+            known = client.results.plan(run)
+            raise Refused(f"RUN: {run} {'has ended already' if known else 'is not stored'}")
+        client.stop(going_on, reason)
+        client.await_end([run])
+        outcome, progress = client.results.outcome(run), client.results.progress(run)
+    click.echo(f"Run {run} is {ending(run, outcome, progress)}")
