@@ -43,7 +43,7 @@ def test_the_page_draws_the_samples_that_the_tables_hold(deployed, measured):
 
 def test_a_report_that_is_made_again_is_the_same_byte_for_byte(deployed, measured):
     before = [report(deployed, measured, file) for file in FILES]
-    (function,) = [name for name in deployed.stack.functions if "PublishReport" in name]
+    function = deployed.stack.outputs["PublishReportFunction"]
 
     answer = deployed.cloud.endpoint.client("lambda").invoke(
         FunctionName=function, Payload=json.dumps({"run_id": measured.run_id})

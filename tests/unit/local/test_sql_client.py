@@ -36,7 +36,7 @@ def athena():
 
 @pytest.fixture
 def tables(athena):
-    return SqlClient(lambda _: athena, Stack("s", {"Database": "d", "WorkGroup": "w"}, ()))
+    return SqlClient(lambda _: athena, Stack("s", {"Database": "d", "WorkGroup": "w"}))
 
 
 def test_a_text_is_sent_in_quotes_and_a_number_as_it_is(tables, athena):
