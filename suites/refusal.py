@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+if TYPE_CHECKING:  # a command that has no model starts without it
+    from pydantic import BaseModel, ValidationError
 
 
 class Refused(ValueError):
@@ -46,7 +47,7 @@ def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 (any annotation)
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         return annotation
     for inner in getattr(annotation, "__args__", ()):
         if found := _model_in(inner):

@@ -23,7 +23,8 @@ from moto.s3.models import FakeBucket, s3_backends
 from sqlglot import exp
 
 from local import athena
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.account import ACCOUNT, REGION
+from local.cloud.endpoint import Endpoint
 from local.cloud.replacements import Replacements
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from moto.moto_api._internal.models import moto_api_backend
 
+from local.account import ACCOUNT
 from local.asl.jsonata import OnEvaluate
 from local.cloud import athena, functions, logs, objects, stacks, state_machines, tasks
 from local.cloud.deployment import Stack, deploy, synthesise
-from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.endpoint import Endpoint
 from local.cloud.functions import Functions
 from local.cloud.server import Server
 from local.logs.store import LogStore

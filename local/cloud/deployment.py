@@ -16,7 +16,8 @@ from pathlib import Path
 
 from botocore.exceptions import ClientError
 
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.account import ACCOUNT, REGION
+from local.cloud.endpoint import Endpoint
 from suites.files import ROOT
 
 _SOURCES = ("cdk", "lambdas", "queries", "suites", "workloads", "cdk.json", "requirements.txt")

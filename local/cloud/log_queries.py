@@ -19,7 +19,7 @@ from moto.logs.exceptions import (
 from moto.logs.responses import LogsResponse
 
 from local import insights
-from local.cloud.endpoint import ACCOUNT
+from local.account import ACCOUNT
 from local.logs.store import LogStore
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -14,3 +15,21 @@ state_option = click.option(
     show_default=True,
     help="Folder that keeps logs, results and the synthesised template.",
 )
+
+
+class EpochSeconds(click.ParamType[int]):
+    """A time as seconds since 1970-01-01 UTC, or in ISO 8601; UTC, if it names no zone."""
+
+    name = "time"
+
+    def convert(self, value: str | int, _: click.Parameter | None, __: click.Context | None) -> int:
+        """Return the second that a text means."""
+        try:
+            return int(value)
+        except ValueError:
+            pass
+        try:
+            given = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no time; accepted: 1717338360 or 2024-06-02T14:26:00Z")
+        return int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp())

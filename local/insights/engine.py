@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from local.insights.names import resolve
 from local.insights.parser import MOST_ROWS, parse
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
-from local.insights.sql import result_sql, statistics_sql
+from local.insights.sql import Statements, statements
 from local.insights.syntax import QueryError
 from local.insights.values import quoted
 
@@ -22,6 +23,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+_CSV_ERROR = re.compile(
+    r"CSV Error on Line: (\d+)\n.*?\n([^\n]+)\n.*?\n *file = ([^\n]+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class CompiledQuery:
         The fields of its result, ``@ptr`` last if the query did not ask for it.
     warnings : tuple of str
         What the writer may not expect, each with its line and column.
-    sql, statistics_sql : str
+    statements : Statements
         DuckDB's SQL of the result and of its statistics, over ``events``.
     patterns : tuple of Pattern
         Its regular expressions.
@@ -47,8 +51,7 @@ class CompiledQuery:
     text: str
     columns: tuple[str, ...]
     warnings: tuple[str, ...]
-    sql: str
-    statistics_sql: str
+    statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
 
@@ -93,8 +96,7 @@ def compile_query(query: str) -> CompiledQuery:
         query,
         tuple(plan.outputs),
         plan.warnings,
-        result_sql(plan),
-        statistics_sql(plan),
+        statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
     )
@@ -103,8 +105,8 @@ def compile_query(query: str) -> CompiledQuery:
 def run(
     query: str | CompiledQuery,
     events: EventSource,
-    start: int,
-    end: int,
+    start: int | None = None,
+    end: int | None = None,
     limit: int | None = None,
 ) -> QueryResult:
     """Run a query over events.
@@ -115,9 +117,9 @@ def run(
         What to run.
     events : EventSource
         What to run it over.
-    start, end : int
+    start, end : int, optional
         The first and the last second of the events [s since 1970-01-01 UTC], as in StartQuery.
-        The last second counts to its end.
+        The last second counts to its end. Without bounds no event's time is looked at.
     limit : int, optional
         How many rows to return at most, as in StartQuery.
 
@@ -129,19 +131,19 @@ def run(
         If the events cannot be read.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
+    sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     with duckdb.connect(config=_CONFIG) as connection:
         _check_patterns(connection, compiled.patterns)
         connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
-        within = f"timestamp BETWEEN {int(start) * 1000} AND {int(end) * 1000 + 999}"
-        connection.execute(
-            f"CREATE TEMP VIEW events AS SELECT * FROM ({events.sql}) WHERE {within}"  # noqa: S608
-        )
         try:
-            scanned = connection.execute(compiled.statistics_sql).fetchone()
-            rows = connection.execute(f"{compiled.sql} LIMIT {int(most)}").fetchall()
+            connection.execute(f"CREATE TEMP VIEW events AS {events.within(start, end).sql}")
+            if sql.groups:
+                connection.execute(f"CREATE TEMP TABLE groups AS {sql.groups}")
+            scanned = connection.execute(sql.statistics).fetchone()
+            rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
         except (duckdb.IOException, duckdb.InvalidInputException) as error:
-            raise EventsError(f"the events cannot be read: {error}") from error
+            raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     records, size, matched = scanned or (0, 0, 0)
     return QueryResult(
         [_row(compiled.columns, values) for values in rows],
@@ -162,6 +164,15 @@ def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Patte
         except duckdb.InvalidInputException as error:
             reason = str(error).removeprefix("Invalid Input Error: ")
             raise QueryError(f"not a regular expression of RE2: {reason}", pattern.span) from error
+
+
+def _sentence(error: duckdb.Error) -> str:
+    """Return what DuckDB says first, and of which line of which file, without its proposals."""
+    text = str(error)
+    if found := _CSV_ERROR.search(text):
+        line, reason, file = found.groups()
+        return f"{file}, line {line}: {reason}"
+    return text.partition("\n")[0]
 
 
 def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[str, str]]:

@@ -7,6 +7,7 @@ as quoted literals, and its names not at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import count
 
 from local.insights.functions import FUNCTIONS
@@ -55,10 +56,32 @@ from local.insights.values import (
 MOST_SQL = 500_000
 _TIMES = ("timestamp", "ingestion_time")
 _ROW_STEPS = (Extend, Glob, Match, Keep)
+_MATCHED = "matched"
 
 
-def result_sql(plan: Plan) -> str:
-    """Return the SELECT of a query's result: one text column for each output, sorted.
+@dataclass(frozen=True)
+class Statements:
+    """The SQL of a query, to be run in this order.
+
+    Attributes
+    ----------
+    groups : str or None
+        The SELECT of the table ``groups``, which the others read: what the first stats makes of
+        the events. None if there is no stats, or if not all that precedes it works row by row.
+    statistics : str
+        The SELECT of three numbers: events, bytes of messages, and events that match. An event
+        matches if it passes every filter before the first stats, limit or dedup.
+    result : str
+        The SELECT of the result: one text column for each output, sorted.
+    """
+
+    groups: str | None
+    statistics: str
+    result: str
+
+
+def statements(plan: Plan) -> Statements:
+    """Return the SQL of a query.
 
     Raises
     ------
@@ -68,14 +91,15 @@ def result_sql(plan: Plan) -> str:
     writer = _Writer()
     writer.write(plan.steps, plan.result)
     columns = (str(text(writer.value(column))) for column in plan.outputs.values())
-    return writer.select(", ".join(columns)) + writer.order_by(plan.order)
+    result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
+    return Statements(writer.groups, _statistics(plan, writer.groups), result)
 
 
-def statistics_sql(plan: Plan) -> str:
-    """Return the SELECT of three numbers: events, bytes of messages, and events that match.
-
-    An event matches if it passes every filter before the first stats, limit or dedup.
-    """
+def _statistics(plan: Plan, groups: str | None) -> str:
+    if groups:
+        # The events were read once and counted; what is left needs no message.
+        matched = f"(SELECT coalesce(sum({_MATCHED}), 0) FROM groups)"  # noqa: S608
+        return f"SELECT count(*), coalesce(sum(size), 0), {matched} FROM events"  # noqa: S608
     steps: list[Step] = []
     conditions: list[str] = []
     for step in plan.steps:
@@ -87,19 +111,19 @@ def statistics_sql(plan: Plan) -> str:
         else:
             steps.append(step)
     writer = _Writer()
-    writer.write(tuple(steps), frozenset((*conditions, "message")))
+    writer.write(tuple(steps), frozenset((*conditions, "size")))
     matching = " AND ".join(str(truth(writer.value(each))) for each in conditions) or "TRUE"
-    return writer.select(
-        f"count(*), coalesce(sum(strlen(message)), 0), count(*) FILTER (WHERE {matching})"
-    )
+    return writer.select(f"count(*), coalesce(sum(size), 0), count(*) FILTER (WHERE {matching})")
 
 
 class _Writer:
     """The selects written so far, and what their columns hold."""
 
     def __init__(self) -> None:
+        self.groups: str | None = None
         self._names = count(1)
         self._source = "events"
+        self._by_row = True
         self._selects: list[str] = []
         self._types = {
             column: Type.TIME if column in _TIMES else Type.TEXT
@@ -109,6 +133,7 @@ class _Writer:
     def write(self, steps: tuple[Step, ...], result: frozenset[str]) -> None:
         """Write every step that is needed for the columns ``result``."""
         for step, live in reversed(list(backwards(steps, result))):
+            self._by_row = self._by_row and isinstance(step, (*_ROW_STEPS, Aggregate))
             self._step(step, live)
 
     def value(self, column: str) -> Value:
@@ -199,7 +224,14 @@ class _Writer:
         values = {name: self._value(call) for name, call in step.columns.items()}
         # No row, instead of a row of nothing, when nothing was aggregated.
         clause = f"GROUP BY {', '.join(step.keys)}" if step.keys else "HAVING count(*) > 0"
-        self._define(frozenset(step.keys), values, clause)
+        if self.groups or not self._by_row:
+            self._define(frozenset(step.keys), values, clause)
+            return
+        self._define(
+            frozenset(step.keys), {**values, _MATCHED: Value("count(*)", Type.NUMBER)}, clause
+        )
+        self.groups = self.select("*")
+        self._source, self._selects = "groups", []
 
     def _distinct(self, step: Distinct, kept: frozenset[str]) -> None:
         missing = " OR ".join(f"{key} IS NULL" for key in step.keys)
