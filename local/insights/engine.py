@@ -134,6 +134,8 @@ def run(
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     with duckdb.connect(config=_CONFIG) as connection:
+        # DuckDB would draw its progress into standard output, terminal or not.
+        connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
         connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
         try:

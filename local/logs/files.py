@@ -135,7 +135,8 @@ def _lines(files: Sequence[_LogFile]) -> EventSource:
         f"read_csv({_names(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
         "header = FALSE, auto_detect = FALSE, strict_mode = FALSE, null_padding = TRUE, "
-        f"new_line = '\\n', max_line_size = {_MOST_LINE_BYTES}, filename = TRUE)"
+        f"new_line = '\\n', max_line_size = {_MOST_LINE_BYTES}, "
+        f"buffer_size = {2 * _MOST_LINE_BYTES}, filename = TRUE)"
     )
     refused = quoted("a line holds U+10FFFF, which is no character")
     message = f"CASE WHEN rest IS NULL THEN line ELSE error({refused}) END"

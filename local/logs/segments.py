@@ -224,6 +224,7 @@ def _write_parquet(file: Path, group: str) -> None:
     unfinished = file.with_suffix(".tmp")
     options = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
     with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("SET enable_progress_bar_print = FALSE")
         try:
             connection.execute(
                 f"COPY (SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])}) "  # noqa: S608 (texts are quoted)

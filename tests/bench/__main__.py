@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tests.bench import insights_speed
 from tests.bench.imports import BARE, import_times
 
 SMALL = {"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "records": 200_000}
@@ -49,7 +50,8 @@ def main() -> int:
         verdict = "" if value <= limit else "too slow"
         table.add_row(name, f"{value:.2f} {unit}", f"{limit:g} {unit}", verdict)
     Console(width=110).print(table)
-    return int(any(value > limit for _, value, limit, _ in figures))
+    slow = any(value > limit for _, value, limit, _ in figures)
+    return max(int(slow), insights_speed.main())
 
 
 if __name__ == "__main__":
