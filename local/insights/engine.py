@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import duckdb
 
+from local.insights.commands.order import MOST_ROWS
 from local.insights.names import resolve
-from local.insights.parser import MOST_ROWS, parse
+from local.insights.parser import parse
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
-from local.insights.sql import result_sql, statistics_sql
+from local.insights.sources import Groups
+from local.insights.sql import presence_sql, result_sql, statistics_sql
 from local.insights.syntax import QueryError
 from local.insights.values import quoted
 
@@ -36,8 +38,16 @@ class CompiledQuery:
         The fields of its result, ``@ptr`` last if the query did not ask for it.
     warnings : tuple of str
         What the writer may not expect, each with its line and column.
+    stages : tuple of str
+        Its commands, each as a query would write it.
+    sources : tuple of Groups
+        The log groups that it names itself, by SOURCE.
     sql, statistics_sql : str
         DuckDB's SQL of the result and of its statistics, over ``events``.
+    discovered : tuple of str
+        The fields that it takes from messages.
+    presence_sql : str or None
+        DuckDB's SQL of whether any event has each of these; None if there are none.
     patterns : tuple of Pattern
         Its regular expressions.
     most_rows : int
@@ -47,8 +57,12 @@ class CompiledQuery:
     text: str
     columns: tuple[str, ...]
     warnings: tuple[str, ...]
+    stages: tuple[str, ...]
+    sources: tuple[Groups, ...]
     sql: str
     statistics_sql: str
+    discovered: tuple[str, ...]
+    presence_sql: str | None
     patterns: tuple[Pattern, ...]
     most_rows: int
 
@@ -88,13 +102,18 @@ def compile_query(query: str) -> CompiledQuery:
         If the text is no query, or uses what is not supported. Whether RE2 accepts the regular
         expressions shows when the query runs.
     """
-    plan = resolve(parse(query))
+    commands = parse(query)
+    plan = resolve(commands)
     return CompiledQuery(
         query,
         tuple(plan.outputs),
         plan.warnings,
+        tuple(map(str, commands)),
+        plan.sources,
         result_sql(plan),
         statistics_sql(plan),
+        tuple(plan.discovered),
+        presence_sql(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
     )
@@ -138,11 +157,13 @@ def run(
             f"CREATE TEMP VIEW events AS SELECT * FROM ({events.sql}) WHERE {within}"  # noqa: S608
         )
         try:
-            scanned = connection.execute(compiled.statistics_sql).fetchone()
+            records, size, matched = connection.execute(compiled.statistics_sql).fetchall()[0]
             rows = connection.execute(f"{compiled.sql} LIMIT {int(most)}").fetchall()
+            absent = _absent(connection, compiled) if records else []
         except (duckdb.IOException, duckdb.InvalidInputException) as error:
             raise EventsError(f"the events cannot be read: {error}") from error
-    records, size, matched = scanned or (0, 0, 0)
+    if records and not matched:
+        absent.append(f"no event passed the filters; there were {records:,}")
     return QueryResult(
         [_row(compiled.columns, values) for values in rows],
         {
@@ -150,7 +171,7 @@ def run(
             "recordsScanned": float(records),
             "bytesScanned": float(size),
         },
-        compiled.warnings,
+        (*compiled.warnings, *absent),
         compiled.columns,
     )
 
@@ -162,6 +183,18 @@ def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Patte
         except duckdb.InvalidInputException as error:
             reason = str(error).removeprefix("Invalid Input Error: ")
             raise QueryError(f"not a regular expression of RE2: {reason}", pattern.span) from error
+
+
+def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
+    """Return a warning for each field that the query takes from messages and no event has."""
+    if compiled.presence_sql is None:
+        return []
+    (present,) = connection.execute(compiled.presence_sql).fetchall()
+    return [
+        f"no event has a field {name!r}"
+        for name, found in zip(compiled.discovered, present, strict=True)
+        if not found
+    ]
 
 
 def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[str, str]]:

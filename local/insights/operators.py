@@ -47,6 +47,8 @@ def _like(subject: Value, pattern: Value) -> Value:
 
 
 def _in(subject: Value, *members: Value) -> Value:
+    if members and members[0].type is Type.TABLE:
+        return condition(f"{text(subject)} IN {members[0]}")
     # Equal as numbers or as texts, as by =; one search instead of a comparison for each member.
     numbers = ", ".join(str(number(member)) for member in members if may_be_number(member))
     texts = ", ".join(str(text(member)) for member in members)

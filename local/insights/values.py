@@ -24,6 +24,8 @@ class Type(Enum):
     """BIGINT, milliseconds since 1970-01-01 UTC."""
     PERIOD = "period"
     """BIGINT, milliseconds; an argument of some functions only."""
+    TABLE = "table"
+    """A subquery of one text column; the right operand of ``in`` only."""
     REGEX = "regular expression"
     """A text literal that RE2 takes; an operand of ``like`` only."""
 
