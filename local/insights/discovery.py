@@ -110,7 +110,10 @@ def json_paths(name: str) -> list[str]:
 
 def attribute(column: Value, path: str) -> Value:
     """Return what stands at a path of a column that may hold JSON."""
-    valid = f"CASE WHEN json_valid({column}) THEN {column} END"
+    if column.type not in (Type.TEXT, Type.STRUCTURE):
+        return Value("CAST(NULL AS VARCHAR)", Type.TEXT)
+    checked = column.type is Type.STRUCTURE
+    valid = str(column) if checked else f"CASE WHEN json_valid({column}) THEN {column} END"
     candidates = [
         _scalar(valid, pointer, f"json_extract_string({valid}, {quoted(pointer)})")
         for pointer in json_paths(path)

@@ -151,8 +151,11 @@ def run(
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     with duckdb.connect(config=_CONFIG) as connection:
         _check_patterns(connection, compiled.patterns)
-        connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
-        within = f"timestamp BETWEEN {int(start) * 1000} AND {int(end) * 1000 + 999}"
+        first, last = int(start) * 1000, int(end) * 1000 + 999
+        variables = {"query_start": int(time.time()), "first_ms": first, "last_ms": last}
+        for name, value in variables.items():
+            connection.execute(f"SET VARIABLE {name} = {value}")
+        within = f"timestamp BETWEEN {first} AND {last}"
         connection.execute(
             f"CREATE TEMP VIEW events AS SELECT * FROM ({events.sql}) WHERE {within}"  # noqa: S608
         )

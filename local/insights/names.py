@@ -145,6 +145,7 @@ class Names:
         self._implied: tuple[str, ...] = ("@timestamp", "@message")
         self._shown: dict[str, None] = {}
         self._displayed: dict[str, None] = {}
+        self.bins: tuple[str, Period] | None = None
         self.sources: list[Groups] = []
         self.seen: list[str] = []
 
@@ -204,6 +205,7 @@ class Names:
         """Let these be the only fields from here on."""
         self.scope = Scope(fields)
         self.before_stats = False
+        self.bins = None
         self.order = self._default_order = order
         self._implied, self._displayed = (), {}
         self._shown = dict.fromkeys(fields)

@@ -157,6 +157,13 @@ class Writer:
         self._source = name
         self._types.update((column, value.type) for column, value in values.items())
 
+    def materialized(self) -> str:
+        """Return the last step's name, its rows being computed once for all who ask for them."""
+        if self._selects:
+            last = self._selects[-1]
+            self._selects[-1] = last.replace(" AS NOT MATERIALIZED ", " AS MATERIALIZED ", 1)
+        return self._source
+
     def temporary(self) -> str:
         """Return a name that no column has."""
         return f"t{next(self._names)}"
@@ -231,6 +238,9 @@ class Writer:
                 raise QueryError("expected a period such as 5m", expression.span)
             return period
         value = self.of(expression)
+        if wanted and value.type is Type.STRUCTURE:
+            # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
+            value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
         return _READERS[wanted](value) if wanted else value
 
 

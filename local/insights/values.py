@@ -24,6 +24,8 @@ class Type(Enum):
     """BIGINT, milliseconds since 1970-01-01 UTC."""
     PERIOD = "period"
     """BIGINT, milliseconds; an argument of some functions only."""
+    STRUCTURE = "map or list"
+    """Valid JSON; no text, no number, and equal to nothing."""
     TABLE = "table"
     """A subquery of one text column; the right operand of ``in`` only."""
     REGEX = "regular expression"
@@ -80,6 +82,8 @@ def number(value: Value) -> Value:
     if value.type is Type.TEXT:
         # Where nothing matches regexp_extract gives '', which is no double either.
         return finite(f"TRY_CAST(regexp_extract({value}, {quoted(_NUMBER)}) AS DOUBLE)")
+    if value.type is Type.STRUCTURE:
+        return Value("CAST(NULL AS DOUBLE)", Type.NUMBER)
     return Value(f"CAST({value} AS DOUBLE)", Type.NUMBER)
 
 

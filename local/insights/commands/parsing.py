@@ -15,6 +15,9 @@ from local.insights.sql import Writer, texts
 from local.insights.syntax import Command, Expression, Field, QueryError, Regex, Span, Text
 from local.insights.values import Type, Value, quoted
 
+_PAIR = r'([^\s="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
+_CELL = r',("(?:[^"]|"")*"|[^,]*)'
+
 
 def read_parse(reader: Reader, start: Span) -> Command:
     """Read what follows the word ``parse``: a source, if not the message, and a pattern."""
@@ -26,6 +29,8 @@ def read_parse(reader: Reader, start: Span) -> Command:
         return ParseGlob.read(reader, start, source)
     if reader.at("/"):
         return ParseRegex.read(reader, start, source)
+    if reader.at_word("logfmt", "csv"):
+        return ParseFormat.read(reader, start, source)
     raise reader.expected("a glob in quotes or a /regular expression/ (parse)")
 
 
@@ -99,6 +104,101 @@ class ParseRegex(Command):
 
     def __str__(self) -> str:
         return f"parse {printing.operand(self.source)} {printing.expression(self.regex)}"
+
+
+@dataclass(frozen=True)
+class ParseFormat(Command):
+    """``parse source logfmt as map``, ``parse source csv as a, b``."""
+
+    source: Expression
+    format: str
+    names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span, source: Expression) -> ParseFormat:
+        """Read the format and the names."""
+        word = reader.name()
+        reader.need_word("as")
+        names = tuple(name.value for name in reader.listed(reader.name))
+        format_ = word.value.lower()
+        if format_ == "logfmt" and len(names) != 1:
+            raise QueryError("logfmt takes one name, of a map", word.span)
+        return cls(reader.since(start), source, format_, names)
+
+    def resolve(self, names: Names) -> None:
+        """Add the map, or the columns."""
+        source = names.resolved(self.source)
+        columns = names.define_captures(self.names)
+        if self.format == "logfmt":
+            names.step(Logfmt({columns[0]: None}, source))
+        else:
+            names.step(Csv({column: place for place, column in enumerate(columns, 1)}, source))
+
+    def __str__(self) -> str:
+        source = printing.operand(self.source)
+        return f"parse {source} {self.format} as {printing.names(self.names)}"
+
+
+@dataclass(frozen=True)
+class Logfmt(Definition):
+    """Read ``a=1 b="two words"`` as a map."""
+
+    source: Expression
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for the map."""
+        return 2
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the source uses."""
+        return columns_of(self.source)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write the pairs as JSON."""
+        source = writer.held_text(self.source, kept)
+        pairs = f"regexp_extract_all({source}, {quoted(_PAIR)})"
+        key = f"CAST(to_json(regexp_extract(p, {quoted(_PAIR)}, 1)) AS VARCHAR)"
+        plain = f"CAST(to_json(regexp_extract(p, {quoted(_PAIR)}, 3)) AS VARCHAR)"
+        inner = f"regexp_extract(p, {quoted(_PAIR)}, 2)"
+        unescaped = f"regexp_replace({inner}, '\\\\(.)', '\\1', 'g')"
+        quotes = f"CAST(to_json({unescaped}) AS VARCHAR)"
+        value = f"CASE WHEN contains(p, '=\"') THEN {quotes} ELSE {plain} END"
+        listed = f"list_transform({pairs}, lambda p: {key} || ':' || {value})"
+        map_ = f"CASE WHEN len({pairs}) > 0 THEN '{{' || array_to_string({listed}, ',') || '}}' END"
+        writer.define(kept, {column: Value(map_, Type.STRUCTURE) for column in self.columns})
+
+
+@dataclass(frozen=True)
+class Csv(Definition):
+    """Read values between commas, which may be in double quotes, by their places from 1."""
+
+    columns: Mapping[str, int]
+    source: Expression
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for the values, one for the columns."""
+        return 3
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the source uses."""
+        return columns_of(self.source)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Split at each comma that is not in quotes."""
+        source = writer.held_text(self.source, kept)
+        cells = writer.temporary()
+        found = f"regexp_extract_all(',' || {source}, {quoted(_CELL)}, 1)"
+        writer.define(kept, {cells: Value(found, Type.TEXT)})
+        values = {}
+        for column, place in self.columns.items():
+            cell = f"{cells}[{place}]"
+            inner = f"replace({cell}[2:-2], '\"\"', '\"')"
+            values[column] = f"CASE WHEN starts_with({cell}, '\"') THEN {inner} ELSE {cell} END"
+        writer.define(kept, texts(values))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from local.insights import printing
 from local.insights.expressions import Reader
 from local.insights.names import Group, Names, Scope
+from local.insights.periods import capped
 from local.insights.plan import Step, columns_of
 from local.insights.sql import Writer
-from local.insights.syntax import Call, Command, Item, QueryError, Span
+from local.insights.syntax import Call, Command, Item, Period, QueryError, Span
 
 # How many stats a query may have. AWS documents two (CloudWatch Logs Insights query syntax: stats),
 # and its newest announcements ten: a query with more than two gets a warning.
@@ -54,6 +55,14 @@ class Stats(Command):
             raise QueryError("stats takes at least one aggregate, such as count(*)", self.span)
         names.step(Aggregate(tuple(keys.values()), group.aggregates), *derived)
         names.begin_results(group.scope.fields, tuple((key, False) for key in keys.values()))
+        names.bins = self._bins(names, tuple(keys.values()))
+
+    def _bins(self, names: Names, columns: tuple[str, ...]) -> tuple[str, Period] | None:
+        """Return the column and the period of the only key, if that is bin(…)."""
+        match [key.expression for key in self.keys]:
+            case [Call(function="bin", arguments=[Period() as period])]:
+                return columns[0], capped(period)
+        return None
 
     def _check(self, names: Names) -> None:
         earlier = names.seen.count("Stats")
