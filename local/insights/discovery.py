@@ -48,6 +48,8 @@ _COLUMNS = {
 }
 # A JSON key may hold dots itself; beyond this many of them, only none and all are tried.
 _MOST_DOTS = 3
+# From this many fields on it is quicker to take all of them in one pass.
+_ONE_PASS = 3
 
 
 def is_discovered(name: str) -> bool:
@@ -64,8 +66,8 @@ class Discover(Definition):
 
     @property
     def selects(self) -> int:
-        """One for the JSON, one for its values, one for the columns."""
-        return 3
+        """One for the JSON, two for its values, one for the columns."""
+        return 4
 
     @property
     def reads(self) -> frozenset[str]:
@@ -73,20 +75,28 @@ class Discover(Definition):
         return frozenset({"message"})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Parse each message once, whatever the number of fields."""
-        keys = {name: json_paths(_key(name)) for name in self.columns.values() if _key(name)}
-        paths = [path for found in keys.values() for path in found]
-        document, found = writer.temporary(), writer.temporary()
+        """Find the JSON, take the values from it, then make fields of them."""
         held = kept | {"message"}
-        if paths:
+        keyed = {name: json_paths(key) for name in self.columns.values() if (key := _key(name))}
+        raw = {name: writer.temporary() for name in keyed}
+        document = writer.temporary()
+        if keyed:
             writer.define(held, {document: _json_of_message()})
-            writer.define(held | {document}, {found: _extracted(document, paths)})
-        places = iter(range(1, len(paths) + 1))
-        columns = {}
-        for column, name in self.columns.items():
-            own = [(path, f"{found}[{next(places)}]") for path in keys.get(name, ())]
-            columns[column] = _field(name, [_scalar(document, *each) for each in own])
-        writer.define(kept, columns)
+            held |= {document}
+            if len(keyed) < _ONE_PASS:
+                values = {raw[name]: _first_of(document, paths) for name, paths in keyed.items()}
+            else:
+                values = _first_of_each(writer, held, document, raw, keyed)
+            writer.define(held, values)
+        writer.define(
+            kept,
+            {
+                column: _field(
+                    name, [_scalar(document, keyed[name], raw[name])] if name in keyed else []
+                )
+                for column, name in self.columns.items()
+            },
+        )
 
 
 def _key(name: str) -> str:
@@ -114,11 +124,8 @@ def attribute(column: Value, path: str) -> Value:
         return Value("CAST(NULL AS VARCHAR)", Type.TEXT)
     checked = column.type is Type.STRUCTURE
     valid = str(column) if checked else f"CASE WHEN json_valid({column}) THEN {column} END"
-    candidates = [
-        _scalar(valid, pointer, f"json_extract_string({valid}, {quoted(pointer)})")
-        for pointer in json_paths(path)
-    ]
-    return Value(f"coalesce({', '.join(candidates)}, NULL)", Type.TEXT)
+    paths = json_paths(path)
+    return Value(_scalar(valid, paths, f"({_first_of(valid, paths)})"), Type.TEXT)
 
 
 def _json_of_message() -> Value:
@@ -134,18 +141,44 @@ def _json_of_message() -> Value:
     )
 
 
-def _extracted(document: str, paths: list[str]) -> Value:
+def _first_of(document: str, paths: list[str]) -> Value:
+    """Return the text at the first of the paths that is there, each sought only if need be."""
     # TRY costs nothing unless a text that looks like JSON is none; checking each would be a
     # second parse of every message.
-    pointers = ", ".join(map(quoted, paths))
-    return Value(f"TRY(json_extract_string({document}, [{pointers}]))", Type.TEXT)
+    found = (f"TRY(json_extract_string({document}, {quoted(path)}))" for path in paths)
+    return Value(f"coalesce({', '.join(found)}, NULL)", Type.TEXT)
 
 
-def _scalar(document: str, path: str, value: str) -> str:
+def _first_of_each(
+    writer: Writer,
+    held: frozenset[str],
+    document: str,
+    columns: Mapping[str, str],
+    keyed: Mapping[str, list[str]],
+) -> dict[str, Value]:
+    """Return the same for many fields at the price of one parse; a list is slow for few."""
+    every = [path for paths in keyed.values() for path in paths]
+    pointers = ", ".join(map(quoted, every))
+    found = writer.temporary()
+    extracted = f"TRY(json_extract_string({document}, [{pointers}]))"
+    writer.define(held, {found: Value(extracted, Type.TEXT)})
+    places = iter(range(1, len(every) + 1))
+    return {
+        columns[name]: Value(
+            f"coalesce({', '.join(f'{found}[{next(places)}]' for _ in paths)}, NULL)", Type.TEXT
+        )
+        for name, paths in keyed.items()
+    }
+
+
+def _scalar(document: str, paths: list[str], value: str) -> str:
     """Return a JSON value as a field: true and false are 1 and 0, as conditions are."""
     # A CASE in a CASE, since AND may look at its second condition first.
-    kind = f"json_type({document}, {quoted(path)})"
-    flag = f"CASE WHEN {kind} <> 'BOOLEAN' THEN {value} WHEN {value} = 'true' THEN '1' ELSE '0' END"
+    kinds = ", ".join(f"json_type({document}, {quoted(path)})" for path in paths)
+    flag = (
+        f"CASE WHEN coalesce({kinds}, NULL) <> 'BOOLEAN' THEN {value} "
+        f"WHEN {value} = 'true' THEN '1' ELSE '0' END"
+    )
     return f"CASE WHEN {value} IN ('true', 'false') THEN {flag} ELSE {value} END"
 
 

@@ -273,10 +273,8 @@ class Match(Definition):
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Extract each group from the sources that match."""
         source = writer.held_text(self.source, kept)
-        matches = f"regexp_matches({source}, {quoted(self.pattern.matching())})"
         captures = {
-            column: f"CASE WHEN {matches} THEN {_captured(self.pattern, name, source)} END"
-            for column, name in self.columns.items()
+            column: _captured(self.pattern, name, source) for column, name in self.columns.items()
         }
         writer.define(kept, texts(captures))
 
@@ -287,11 +285,15 @@ def _before(rest: str, place: str | None) -> str:
 
 
 def _captured(pattern: Pattern, name: str, source: str) -> str:
-    """Return what a group captures, given that its pattern matches.
+    """Return what a group captures; null if the pattern does not match.
 
-    RE2's '' may also say that the group took no part. That is what it means, and becomes null,
-    if what stands in the group does not match ''.
+    RE2's '' may say that nothing matched, or that the group took no part. That is what it means,
+    and becomes null, if what stands in the group does not match ''.
     """
     captured = f"regexp_extract({source}, {quoted(pattern.capturing(name))}, 1)"
+    if not pattern.may_be_empty(name):
+        return f"nullif({captured}, '')"
+    matches = f"regexp_matches({source}, {quoted(pattern.matching())})"
     inside = quoted(f"^(?:{pattern.inside(name)})$")
-    return f"nullif({captured}, CASE WHEN NOT regexp_matches('', {inside}) THEN '' END)"
+    absent = f"CASE WHEN NOT regexp_matches('', {inside}) THEN '' END"
+    return f"CASE WHEN {matches} THEN nullif({captured}, {absent}) END"
