@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -30,20 +29,13 @@ def outcomes(queries: Iterable[str]) -> Iterator[str]:
             yield "runs"
 
 
-def main() -> int:
-    """Count and print."""
+def told() -> str:
+    """Return how many queries run and why others do not, or why nothing was counted."""
     path = os.environ.get(VARIABLE)
     if not path:
-        print(f"Logs Insights queries: not counted, {VARIABLE} names no file")
-        return 0
+        return f"Logs Insights queries: not counted, {VARIABLE} names no file"
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     counted = Counter(outcomes(json.loads(line)["query"] for line in lines))
     accepted = counted.pop("runs", 0)
-    print(f"Logs Insights queries: {accepted} of {len(lines)} run")
-    for reason, number in counted.most_common():
-        print(f"  {number} refused: {reason}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    refused = (f"  {number} refused: {reason}" for reason, number in counted.most_common())
+    return "\n".join((f"Logs Insights queries: {accepted} of {len(lines)} run", *refused))

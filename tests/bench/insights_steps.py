@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import duckdb
-from rich.console import Console
-from rich.table import Table
 
 from local import insights
 
 ROUNDS = 7
-ROWS = 400_000
+ROWS = 2_000_000
 MOST_RATIO = 1.3
 MOST_COMPILE_MS = 1.0
 
@@ -29,7 +26,8 @@ CREATE TABLE events AS SELECT 1717338360000 + i * 7 AS timestamp, 0::BIGINT AS i
 FROM range({ROWS}) AS numbers(i)
 """
 _REGEX = r"in (?P<ms>[0-9]+) ms"
-_JSON = "CASE WHEN message LIKE '{%}' THEN message END"
+# Half of the messages are no JSON, which DuckDB's functions refuse.
+_JSON = "CASE WHEN json_valid(message) THEN message END"
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,8 @@ PAIRS = (
     Pair(
         "JSON field",
         "filter user.id = 'u7' | stats count(*), avg(ms)",
-        f"SELECT count(*), avg(TRY(json_extract_string({_JSON}, '/ms'))::DOUBLE) FROM events "
-        f"WHERE TRY(json_extract_string({_JSON}, '/user/id')) = 'u7'",
+        f"SELECT count(*), avg(json_extract_string({_JSON}, '/ms')::DOUBLE) FROM events "
+        f"WHERE json_extract_string({_JSON}, '/user/id') = 'u7'",
     ),
     Pair(
         "dedup",
@@ -103,21 +101,8 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def main() -> int:
-    """Measure and print; return the exit code."""
-    figures = [
-        (f"{name}, query to SQL by hand", ratio, MOST_RATIO, "×") for name, ratio in ratios()
-    ]
-    figures.append(("parse and compile, slowest", compile_milliseconds(), MOST_COMPILE_MS, "ms"))
-    table = Table()
-    for heading in ("Figure", "Measured", "At most", ""):
-        table.add_column(heading)
-    for name, value, limit, unit in figures:
-        verdict = "" if value <= limit else "too slow"
-        table.add_row(name, f"{value:.2f} {unit}", f"{limit:g} {unit}", verdict)
-    Console(width=110).print(table)
-    return int(any(value > limit for _, value, limit, _ in figures))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def figures() -> Iterator[tuple[str, float, float, str]]:
+    """Yield each figure's name, value, limit and unit."""
+    for name, ratio in ratios():
+        yield f"{name}, query to SQL by hand", ratio, MOST_RATIO, "×"
+    yield "parse and compile, slowest", compile_milliseconds(), MOST_COMPILE_MS, "ms"
