@@ -113,9 +113,19 @@ def _coalesce(*values: Value) -> Value:
 def _bucket(round_: str) -> Callable[..., Value]:
     # By floor, since integer division would round times before 1970 up.
     def bucket(time: Value, period: Value) -> Value:
+        if period.constant is None:
+            return _calendar_bucket(round_, time, period)
         return Value(f"TRY_CAST({round_}({time} / {period}) * {period} AS BIGINT)", _TIME)
 
     return bucket
+
+
+def _calendar_bucket(round_: str, time: Value, period: Value) -> Value:
+    start = f"time_bucket({period}, make_timestamp_ms({time}))"
+    if round_ == "ceil":
+        later = f"CASE WHEN epoch_ms({start}) = {time} THEN {start} ELSE {start} + {period} END"
+        return Value(f"TRY(epoch_ms({later}))", _TIME)
+    return Value(f"TRY(epoch_ms({start}))", _TIME)
 
 
 def _aggregate(

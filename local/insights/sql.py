@@ -12,7 +12,7 @@ from itertools import count
 from local.insights.discovery import Discover, attribute
 from local.insights.functions import FUNCTIONS
 from local.insights.operators import OPERATORS
-from local.insights.periods import milliseconds
+from local.insights.periods import interval, milliseconds
 from local.insights.plan import (
     SYSTEM_FIELDS,
     Extend,
@@ -207,7 +207,8 @@ class Writer:
             case Regex():
                 value = Value(quoted(expression.pattern), Type.REGEX)
             case Period():
-                value = Value(str(milliseconds(expression)), Type.PERIOD)
+                length = milliseconds(expression)
+                value = Value(str(length or interval(expression)), Type.PERIOD, length)
             case Column():
                 value = self.value(expression.column)
             case Attribute():

@@ -66,9 +66,12 @@ class Fillmissing(Command):
         if names.bins is None:
             raise QueryError("fillmissing follows stats with one key, by bin(…)", self.span)
         key, period = names.bins
+        length = milliseconds(period)
+        if length is None:
+            raise QueryError("fillmissing takes bins of days or shorter", period.span)
         fields = (names.scope.find(Field(self.span, name)) for name in self.filled)
         filled = [names.column_of(field, []) for field in fields]
-        names.step(EveryBin(key, milliseconds(period), dict.fromkeys(filled, self.value)))
+        names.step(EveryBin(key, length, dict.fromkeys(filled, self.value)))
 
     def __str__(self) -> str:
         if self.value is None:
