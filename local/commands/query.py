@@ -16,7 +16,6 @@ from local.commands.formats import format_option, show
 from local.commands.options import EpochSeconds, state_option
 from local.insights import EventsError, EventSource, QueryError, QueryResult, run
 from local.insights import compile as compile_query
-from local.insights.parser import parse
 from local.logs.files import LogFilesError, log_files
 from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
@@ -135,9 +134,10 @@ def _stored(groups: tuple[str, ...], state: Path) -> EventSource:
 
 
 def _explain(text: str) -> None:
-    sql = compile_query(text).statements
-    for number, stage in enumerate(parse(text), 1):
-        click.echo(f"{number}. {stage.span.text}")
+    compiled = compile_query(text)
+    sql = compiled.statements
+    for number, stage in enumerate(compiled.stages, 1):
+        click.echo(f"{number}. {stage}")
     if sql.groups:
         click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
     click.echo(f"\n{sql.result};")
@@ -154,8 +154,6 @@ def _show(result: QueryResult, form: str) -> None:
         err=True,
     )
     _warn(result)
-    if counts["recordsScanned"] and not counts["recordsMatched"]:
-        click.echo("warning: no event passed the filters", err=True)
 
 
 def _warn(result: QueryResult) -> None:

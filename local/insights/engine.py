@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import duckdb
 
+from local.insights.commands.order import MOST_ROWS
 from local.insights.names import resolve
-from local.insights.parser import MOST_ROWS, parse
+from local.insights.parser import parse
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
+from local.insights.sources import Groups
 from local.insights.sql import Statements, statements
 from local.insights.syntax import QueryError
 from local.insights.values import quoted
@@ -40,6 +42,12 @@ class CompiledQuery:
         The fields of its result, ``@ptr`` last if the query did not ask for it.
     warnings : tuple of str
         What the writer may not expect, each with its line and column.
+    stages : tuple of str
+        Its commands, each as a query would write it.
+    sources : tuple of Groups
+        The log groups that it names itself, by SOURCE.
+    discovered : tuple of str
+        The fields that it takes from messages.
     statements : Statements
         DuckDB's SQL of the result and of its statistics, over ``events``.
     patterns : tuple of Pattern
@@ -51,6 +59,9 @@ class CompiledQuery:
     text: str
     columns: tuple[str, ...]
     warnings: tuple[str, ...]
+    stages: tuple[str, ...]
+    sources: tuple[Groups, ...]
+    discovered: tuple[str, ...]
     statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
@@ -91,11 +102,15 @@ def compile_query(query: str) -> CompiledQuery:
         If the text is no query, or uses what is not supported. Whether RE2 accepts the regular
         expressions shows when the query runs.
     """
-    plan = resolve(parse(query))
+    commands = parse(query)
+    plan = resolve(commands)
     return CompiledQuery(
         query,
         tuple(plan.outputs),
         plan.warnings,
+        tuple(map(str, commands)),
+        plan.sources,
+        tuple(plan.discovered),
         statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
@@ -137,16 +152,19 @@ def run(
         # DuckDB would draw its progress into standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
-        connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
+        for name, value in _variables(start, end).items():
+            connection.execute(f"SET VARIABLE {name} = {value}")
         try:
             connection.execute(f"CREATE TEMP VIEW events AS {events.within(start, end).sql}")
             if sql.groups:
                 connection.execute(f"CREATE TEMP TABLE groups AS {sql.groups}")
-            scanned = connection.execute(sql.statistics).fetchone()
+            records, size, matched = connection.execute(sql.statistics).fetchall()[0]
             rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
+            absent = _absent(connection, compiled) if records else []
         except (duckdb.IOException, duckdb.InvalidInputException) as error:
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
-    records, size, matched = scanned or (0, 0, 0)
+    if records and not matched:
+        absent.append(f"no event passed the filters; there were {records:,}")
     return QueryResult(
         [_row(compiled.columns, values) for values in rows],
         {
@@ -154,9 +172,18 @@ def run(
             "recordsScanned": float(records),
             "bytesScanned": float(size),
         },
-        compiled.warnings,
+        (*compiled.warnings, *absent),
         compiled.columns,
     )
+
+
+def _variables(start: int | None, end: int | None) -> dict[str, int | str]:
+    """Return what the functions of the query's own times read."""
+    return {
+        "query_start": int(time.time()),
+        "first_ms": "NULL" if start is None else int(start) * 1000,
+        "last_ms": "NULL" if end is None else int(end) * 1000 + 999,
+    }
 
 
 def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Pattern, ...]) -> None:
@@ -166,6 +193,18 @@ def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Patte
         except duckdb.InvalidInputException as error:
             reason = str(error).removeprefix("Invalid Input Error: ")
             raise QueryError(f"not a regular expression of RE2: {reason}", pattern.span) from error
+
+
+def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
+    """Return a warning for each field that the query takes from messages and no event has."""
+    if compiled.statements.presence is None:
+        return []
+    (present,) = connection.execute(compiled.statements.presence).fetchall()
+    return [
+        f"no event has a field {name!r}"
+        for name, found in zip(compiled.discovered, present, strict=True)
+        if not found
+    ]
 
 
 def _sentence(error: duckdb.Error) -> str:

@@ -85,7 +85,7 @@ def test_explain_shows_stages_and_sql():
 def test_a_filter_that_nothing_passes_is_warned_of(log):
     done = query("filter @message like 'none' | stats count(*)", log)
     assert done.exit_code == 0
-    assert done.stderr.endswith("warning: no event passed the filters\n")
+    assert done.stderr.endswith("warning: no event passed the filters; there were 3\n")
 
 
 @pytest.mark.parametrize(
