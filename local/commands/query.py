@@ -14,8 +14,16 @@ import click
 from local.account import ACCOUNT
 from local.commands.formats import format_option, show
 from local.commands.options import EpochSeconds, state_option
-from local.insights import EventsError, EventSource, QueryError, QueryResult, run
+from local.insights import (
+    CompiledQuery,
+    EventsError,
+    EventSource,
+    QueryError,
+    QueryResult,
+    run,
+)
 from local.insights import compile as compile_query
+from local.insights.sources import NoLogGroupError, chosen
 from local.logs.files import LogFilesError, log_files
 from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
@@ -65,14 +73,17 @@ def command(
         raise Refused(f"--start: {start} is after the end, {end}")
     name, text = _query_text(query)
     try:
+        compiled = compile_query(text)
         if explain:
-            _explain(text)
+            _explain(compiled)
         elif lint:
-            _warn(run(text, EventSource.union([])))
+            _warn(run(compiled, EventSource.union([])))
+        elif paths:
+            with _files(paths) as events:
+                _show(run(compiled, events, start, end), form)
         else:
-            with _events(paths, groups, state) as events:
-                result = run(text, events, start, end)
-            _show(result, form)
+            events, named = _stored(compiled, groups, state)
+            _show(run(compiled, events, start, end, named=named), form)
     except QueryError as error:
         click.echo(f"{name}: {error}\n{error.excerpt()}", err=True)
         sys.exit(2)
@@ -104,10 +115,7 @@ def _is_file(query: str) -> bool:
 
 
 @contextmanager
-def _events(paths: tuple[str, ...], groups: tuple[str, ...], state: Path) -> Iterator[EventSource]:
-    if not paths:
-        yield _stored(groups, state)
-        return
+def _files(paths: tuple[str, ...]) -> Iterator[EventSource]:
     with TemporaryDirectory() as folder:
         yield log_files(
             _spooled(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths
@@ -122,7 +130,12 @@ def _spooled(folder: Path) -> Path:
     return path
 
 
-def _stored(groups: tuple[str, ...], state: Path) -> EventSource:
+def _stored(
+    query: CompiledQuery, groups: tuple[str, ...], state: Path
+) -> tuple[EventSource, EventSource]:
+    """Return the events of the stored log groups, and of those that the query names itself."""
+    if groups and query.sources:
+        raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
     store = LogStore(state / "logs", ACCOUNT)
     known = store.groups()
     if not known:
@@ -130,11 +143,14 @@ def _stored(groups: tuple[str, ...], state: Path) -> EventSource:
     for group in groups:
         if group not in known:
             raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")
-    return store.events(groups or known)
+    try:
+        named = chosen(query.named, ACCOUNT, known)
+    except NoLogGroupError as error:
+        raise Refused(f"{error}; there are {listed(known)}") from None
+    return store.events(groups or known), store.events(named)
 
 
-def _explain(text: str) -> None:
-    compiled = compile_query(text)
+def _explain(compiled: CompiledQuery) -> None:
     sql = compiled.statements
     for number, stage in enumerate(compiled.stages, 1):
         click.echo(f"{number}. {stage}")

@@ -45,11 +45,13 @@ class CompiledQuery:
     stages : tuple of str
         Its commands, each as a query would write it.
     sources : tuple of Groups
-        The log groups that it names itself, by SOURCE.
+        The log groups that it is about, by SOURCE; none if it leaves them to who runs it.
+    named : tuple of Groups
+        Those, and the ones that its subqueries name.
     discovered : tuple of str
         The fields that it takes from messages.
     statements : Statements
-        DuckDB's SQL of the result and of its statistics, over ``events``.
+        DuckDB's SQL of the result and of its statistics, over ``events`` and ``named``.
     patterns : tuple of Pattern
         Its regular expressions.
     most_rows : int
@@ -61,6 +63,7 @@ class CompiledQuery:
     warnings: tuple[str, ...]
     stages: tuple[str, ...]
     sources: tuple[Groups, ...]
+    named: tuple[Groups, ...]
     discovered: tuple[str, ...]
     statements: Statements
     patterns: tuple[Pattern, ...]
@@ -110,6 +113,7 @@ def compile_query(query: str) -> CompiledQuery:
         plan.warnings,
         tuple(map(str, commands)),
         plan.sources,
+        plan.named,
         tuple(plan.discovered),
         statements(plan),
         plan.patterns,
@@ -123,6 +127,7 @@ def run(
     start: int | None = None,
     end: int | None = None,
     limit: int | None = None,
+    named: EventSource | None = None,
 ) -> QueryResult:
     """Run a query over events.
 
@@ -137,6 +142,8 @@ def run(
         The last second counts to its end. Without bounds no event's time is looked at.
     limit : int, optional
         How many rows to return at most, as in StartQuery.
+    named : EventSource, optional
+        The events that SOURCE chooses among; by default ``events``.
 
     Raises
     ------
@@ -155,7 +162,8 @@ def run(
         for name, value in _variables(start, end).items():
             connection.execute(f"SET VARIABLE {name} = {value}")
         try:
-            connection.execute(f"CREATE TEMP VIEW events AS {events.within(start, end).sql}")
+            for view, source in {"events": events, "named": named or events}.items():
+                connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(start, end).sql}")
             if sql.groups:
                 connection.execute(f"CREATE TEMP TABLE groups AS {sql.groups}")
             records, size, matched = connection.execute(sql.statistics).fetchall()[0]

@@ -147,6 +147,7 @@ class Names:
         self._displayed: dict[str, None] = {}
         self.bins: tuple[str, Period] | None = None
         self.sources: list[Groups] = []
+        self._named_inside: list[Groups] = []
         self.seen: list[str] = []
 
     def add(self, command: Command) -> None:
@@ -176,6 +177,7 @@ class Names:
             limited="Limit" in self.seen,
             discovered=self.discovered,
             sources=tuple(self.sources),
+            named=(*self.sources, *self._named_inside),
         )
 
     # What commands do
@@ -336,6 +338,7 @@ class Names:
         inner = Names(self._columns)
         for command in subquery.commands:
             inner.add(command)
+        inner.sources = inner.sources or self.sources
         plan = inner.plan()
         values = [name for name in plan.outputs if name != "@ptr"]
         if len(values) != 1:
@@ -344,6 +347,7 @@ class Names:
                 "say which by fields",
                 subquery.span,
             )
+        self._named_inside += plan.named
         self._patterns += plan.patterns
         self._warnings += plan.warnings
         return Members(subquery.span, plan)

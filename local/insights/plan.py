@@ -135,7 +135,9 @@ class Plan:
     discovered : dict of str to str
         The fields that the query takes from messages, and their columns.
     sources : tuple of Groups
-        The log groups that the query names itself; none if it leaves them to who runs it.
+        The log groups that the query is about; none if it leaves them to who runs it.
+    named : tuple of Groups
+        Those, and the ones that its subqueries name.
     """
 
     steps: tuple[Step, ...]
@@ -146,6 +148,7 @@ class Plan:
     limited: bool
     discovered: Mapping[str, str]
     sources: tuple[Groups, ...]
+    named: tuple[Groups, ...]
 
     @property
     def result(self) -> frozenset[str]:

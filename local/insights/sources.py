@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,10 @@ from local.insights.values import quoted
 
 if TYPE_CHECKING:
     from local.insights.sql import Writer
+
+
+class NoLogGroupError(Exception):
+    """``SOURCE`` names a log group that does not exist, or none that does."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,24 @@ class Groups:
             not self.prefixes or name.startswith(self.prefixes)
         )
 
+    def among(self, account: str, known: Collection[str]) -> list[str]:
+        """Return which of an account's log groups are these.
+
+        Raises
+        ------
+        NoLogGroupError
+            If one that is named is not there, or none begins as one of the prefixes.
+        """
+        for name in self.names:
+            if name not in known:
+                raise NoLogGroupError(f"SOURCE: no log group is named {name!r}")
+        found = [name for name in known if self.has(account, name)]
+        if not found:
+            raise NoLogGroupError(
+                f"SOURCE: account {account} has no log group that logGroups selects"
+            )
+        return found
+
     def sql(self) -> str:
         """Return the condition that the column ``log`` (``account:group``) names one of these."""
         name = "substring(log, strpos(log, ':') + 1)"
@@ -42,9 +65,21 @@ class Groups:
         return " AND ".join([*of, *([f"({' OR '.join(begins)})"] if begins else [])]) or "TRUE"
 
 
+def chosen(sources: Iterable[Groups], account: str, known: Collection[str]) -> list[str]:
+    """Return which of an account's log groups are among any of these, each once.
+
+    Raises
+    ------
+    NoLogGroupError
+        As `Groups.among`.
+    """
+    found = (name for groups in sources for name in groups.among(account, known))
+    return list(dict.fromkeys(found))
+
+
 @dataclass(frozen=True)
 class Among(Step):
-    """Keep the events of log groups."""
+    """Keep the events of log groups, of all those that the query names anywhere."""
 
     per_event = True
 
@@ -56,6 +91,7 @@ class Among(Step):
         return frozenset({"log"})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write a WHERE."""
+        """Write a WHERE over the events of what is named."""
+        writer.read_named()
         either = " OR ".join(f"({groups.sql()})" for groups in self.sources)
         writer.define(kept, {}, f"WHERE {either}")

@@ -1,7 +1,8 @@
 """From steps to DuckDB's SQL: one common table expression for each step, over ``events``.
 
-``events`` has the columns of `local.insights.plan.SYSTEM_FIELDS`. Texts of the query reach the SQL
-as quoted literals, and its names not at all.
+A query that names its log groups itself is over ``named`` instead. Both have the columns of
+`local.insights.plan.SYSTEM_FIELDS`. Texts of the query reach the SQL as quoted literals, and its
+names not at all.
 """
 
 from __future__ import annotations
@@ -171,6 +172,10 @@ class Writer:
         for step, live in reversed(list(backwards(steps, result))):
             step.write(self, live - step.defines)
             self._grouping = self._grouping and step.per_event
+
+    def read_named(self) -> None:
+        """Begin with the events of the log groups that the query names."""
+        self._source = "named"
 
     def value(self, column: str) -> Value:
         """Return a column as a value."""

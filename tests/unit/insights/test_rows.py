@@ -6,6 +6,7 @@ import pytest
 
 from local import insights
 from local.insights import EventSource, run
+from local.insights.sources import NoLogGroupError, chosen
 from local.logs.store import LogStore
 
 
@@ -52,6 +53,37 @@ def test_the_groups_that_a_query_names_are_known_before_it_runs():
 def test_stats_count_the_events_of_the_named_groups_only(three_groups):
     result = run("SOURCE '/app/a' | filter @message = 'id=2' | stats count(*)", three_groups, 0, 10)
     assert result.statistics == {"recordsMatched": 1, "recordsScanned": 2, "bytesScanned": 8}
+
+
+def test_a_subquery_names_other_groups_than_the_query_is_about(tmp_path):
+    store = LogStore(tmp_path / "logs", account="111122223333")
+    for group, message in {"/app": "id=1", "/app/more": "id=2", "/db": "id=2"}.items():
+        store.append(group, "s", [(0, message)], 0)
+    query = "filter @message in (SOURCE '/db' | fields @message) | display @log"
+    compiled = insights.compile(query)
+    assert compiled.sources == ()
+    named = store.events(chosen(compiled.named, "111122223333", store.groups()))
+    result = run(compiled, store.events(["/app", "/app/more"]), 0, 10, named=named)
+    assert [row[0]["value"] for row in result.rows] == ["111122223333:/app/more"]
+    assert result.statistics["recordsScanned"] == 2
+
+
+def test_a_subquery_without_source_is_about_the_same_groups(three_groups):
+    inner = "filter id != '1' | display id"
+    query = f"SOURCE '/app/a' | parse 'id=*' as id | filter id in (parse 'id=*' as id | {inner})"
+    assert shown(f"{query} | display id", three_groups) == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("SOURCE '/app', '/dbs'", "SOURCE: no log group is named '/dbs'"),
+        ("SOURCE logGroups(namePrefix: ['/no'])", "SOURCE: account 1 has no log group that "),
+    ],
+)
+def test_a_source_that_is_not_there_is_named(source, sentence):
+    with pytest.raises(NoLogGroupError, match=sentence):
+        chosen(insights.compile(source).named, "1", ["/app", "/db"])
 
 
 def test_a_subquery_may_have_stats_inside_a_query_with_stats(three_groups):

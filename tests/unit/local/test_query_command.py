@@ -5,7 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from local.account import ACCOUNT
 from local.commands.query import command
+from local.logs.store import LogStore
 from suites.refusal import Refused
 
 LOG = "rate=1.5\nrate=2.5\nother\n"
@@ -80,6 +82,28 @@ def test_explain_shows_stages_and_sql():
         "1. parse @message 'rate=*' as rate\n2. stats avg(rate) as mean\n"
     )
     assert "CREATE TEMP TABLE groups AS\nWITH " in done.stdout
+
+
+def test_a_field_that_no_event_has_is_warned_of(log):
+    done = query("fields rat | limit 1", log)
+    assert done.stderr.endswith("warning: no event has a field 'rat'\n")
+
+
+def test_source_names_files_or_stored_log_groups(log, tmp_path):
+    assert query(f"SOURCE '{log}' | stats count(*)", log, "--format", "csv").stdout.endswith("3\n")
+    store = LogStore(tmp_path / "logs", ACCOUNT)
+    for group in ("/app", "/db"):
+        store.append(group, "stream", [(0, "line")], 0)
+    stored = ["--state", str(tmp_path), "--format", "csv"]
+    done = query("SOURCE '/db' | stats count(*) by @log", *stored)
+    assert done.stdout == f"@log,count(*)\n{ACCOUNT}:/db,1\n"
+    for arguments, sentence in (
+        (["SOURCE '/none'"], "SOURCE: no log group is named '/none'; there are /app, /db"),
+        (["SOURCE '/db'", "--log-group", "/db"], "--log-group: '/db' is given, but the query has"),
+    ):
+        refused = query(*arguments, *stored).exception
+        assert isinstance(refused, Refused)
+        assert str(refused).startswith(sentence)
 
 
 def test_a_filter_that_nothing_passes_is_warned_of(log):
