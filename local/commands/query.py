@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -77,7 +77,7 @@ def command(
         if explain:
             _explain(compiled)
         elif lint:
-            _warn(run(compiled, EventSource.union([])))
+            _warn(run(compiled, EventSource.union([])).warnings)
         elif paths:
             with _files(paths) as events:
                 _show(run(compiled, events, start, end), form)
@@ -157,6 +157,7 @@ def _explain(compiled: CompiledQuery) -> None:
     if sql.groups:
         click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
     click.echo(f"\n{sql.result};")
+    _warn(compiled.warnings)
 
 
 def _show(result: QueryResult, form: str) -> None:
@@ -169,9 +170,9 @@ def _show(result: QueryResult, form: str) -> None:
         f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
         err=True,
     )
-    _warn(result)
+    _warn(result.warnings)
 
 
-def _warn(result: QueryResult) -> None:
-    for warning in result.warnings:
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
         click.echo(f"warning: {warning}", err=True)

@@ -82,6 +82,9 @@ def test_explain_shows_stages_and_sql():
         "1. parse @message 'rate=*' as rate\n2. stats avg(rate) as mean\n"
     )
     assert "CREATE TEMP TABLE groups AS\nWITH " in done.stdout
+    done = query("--explain", "STATS COUNT(*) BY bin( 300s )")
+    assert done.stdout.startswith("1. stats COUNT(*) by bin( 300s )\n\n")
+    assert done.stderr.startswith("warning: line 1, column 24: 300s is 60s")
 
 
 def test_a_field_that_no_event_has_is_warned_of(log):
