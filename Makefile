@@ -49,7 +49,7 @@ synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation template 
 	node_modules/.bin/cdk synth --quiet
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf .bench $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \

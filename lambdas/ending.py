@@ -18,8 +18,8 @@ from lambdas.record import record_outcome
 from lambdas.recording import record_rates, record_run
 from lambdas.stored import find_plan, read_trials
 from suites import keys
+from suites.keys import RUN_ID
 from suites.plan import Plan, is_trial_execution, run_id
-from suites.request import RUN_ID
 
 _ABORTED = {"ABORTED", "GONE"}
 

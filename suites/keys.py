@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# The form of a run's name, which ``suites.plan.run_id`` makes.
+RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
+
 CLAIMS = "claims/"
 
 

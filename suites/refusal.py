@@ -5,9 +5,10 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+if TYPE_CHECKING:  # a command that has no model starts without it
+    from pydantic import BaseModel, ValidationError
 
 _LONGEST_VALUE = 60
 _MOST_NAMES = 20
@@ -65,7 +66,7 @@ def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 (any annotation)
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         return annotation
     for inner in getattr(annotation, "__args__", ()):
         if found := _model_in(inner):

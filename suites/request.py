@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
 
+from suites.keys import RUN_ID
 from suites.model import (
     EVENTS_OF_TASK,
     EVENTS_OF_TEST,
@@ -27,7 +28,6 @@ from suites.refusal import Refused, listed, refusal, shown
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
 Trigger = Literal["console", "schedule", "cli"]
-RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 _UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _Asked = TypeVar("_Asked", bound=Frozen)
 

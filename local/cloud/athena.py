@@ -23,7 +23,8 @@ from moto.s3.models import FakeBucket, s3_backends
 from sqlglot import exp
 
 from local import athena
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.account import ACCOUNT, REGION
+from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
 

@@ -11,11 +11,12 @@ from typing import Any
 from moto.moto_api._internal.models import moto_api_backend
 
 from cdk.settings import Settings, read_settings, written_context
+from local.account import ACCOUNT
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
 from local.cloud.deployment import Stack, deploy, synthesise
-from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.endpoint import Endpoint
 from local.cloud.events import Events
 from local.cloud.functions import Functions
 from local.cloud.guard import Guard
@@ -90,7 +91,9 @@ def start_cloud(
         server = opened.enter_context(Server(port))
         guard = opened.enter_context(Guard())
         endpoint = Endpoint(server.port)
-        log_groups = logs.install(LogStore(state / "logs", ACCOUNT), endpoint)
+        store = LogStore(state / "logs", ACCOUNT)
+        opened.callback(store.close)
+        log_groups = logs.install(store, endpoint)
         opened.callback(log_groups.close)
         opened.callback(athena.install(endpoint).close)
         environments = functions.install(state, endpoint, log_groups, guard)

@@ -18,7 +18,8 @@ from pathlib import Path
 from botocore.exceptions import ClientError
 
 from cdk.settings import Settings
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.account import ACCOUNT, REGION
+from local.cloud.endpoint import Endpoint
 from local.cloud.made import mark_used
 from local.cloud.sources import digest, source_files
 from suites.files import ROOT

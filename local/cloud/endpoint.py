@@ -10,8 +10,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-REGION = "us-east-1"
-ACCOUNT = "123456789012"  # the account that moto pretends to be
+from local.account import REGION
 
 
 @dataclass(frozen=True)

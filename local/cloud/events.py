@@ -30,7 +30,7 @@ from moto.core.exceptions import JsonRESTError
 from moto.events.exceptions import ValidationException
 from moto.events.models import EventPattern, EventsBackend, Rule, events_backends
 
-from local.cloud.endpoint import ACCOUNT, REGION
+from local.account import ACCOUNT, REGION
 from local.cloud.functions import Functions
 from local.cloud.replacements import Replacements
 

@@ -27,7 +27,8 @@ from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_back
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.config import default_user_config
 
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.account import ACCOUNT, REGION
+from local.cloud.endpoint import Endpoint
 from local.cloud.event_queue import EventQueue
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs

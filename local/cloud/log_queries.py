@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -19,7 +19,8 @@ from moto.logs.exceptions import (
 from moto.logs.responses import LogsResponse
 
 from local import insights
-from local.cloud.endpoint import ACCOUNT
+from local.account import ACCOUNT
+from local.insights.sources import NoLogGroupError, chosen
 from local.logs.store import LogStore
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
@@ -96,19 +97,22 @@ class LogQueries:
         """Wait for the queries that run; those that do not run yet are dropped."""
         self._threads.shutdown(cancel_futures=True)
 
-    def _start(self, request: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
+    def _start(self, request: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
         _check_request(request)
-        groups = _groups(request)
+        text = request["queryString"]
+        try:
+            compiled = insights.compile(text)
+            named = chosen(compiled.named, ACCOUNT, known)
+        except insights.QueryError as error:
+            raise MalformedQueryException(text, error) from error
+        except NoLogGroupError as error:
+            raise ResourceNotFoundException(str(error)) from error
+        groups = _groups(request, 0 if compiled.sources else 1)
         for group in groups:
             if group not in known:
                 raise ResourceNotFoundException(
                     f"Log group '{group}' does not exist for account ID '{ACCOUNT}'"
                 )
-        text = request["queryString"]
-        try:
-            compiled = insights.compile(text)
-        except insights.QueryError as error:
-            raise MalformedQueryException(text, error) from error
         result = self._threads.submit(
             insights.run,
             compiled,
@@ -116,9 +120,10 @@ class LogQueries:
             request["startTime"],
             request["endTime"],
             request.get("limit"),
+            self._store.events(named),
         )
         result.add_done_callback(_tell_failure)
-        query = _Query(text, groups, result)
+        query = _Query(text, list(dict.fromkeys((*groups, *named))), result)
         with self._lock:
             self._queries[query.id] = query
         return {"queryId": query.id}
@@ -157,7 +162,7 @@ class LogQueries:
 
 
 def _answering(
-    action: Callable[[Mapping[str, Any], Container[str]], dict[str, Any]],
+    action: Callable[[Mapping[str, Any], Collection[str]], dict[str, Any]],
 ) -> Callable[[LogsResponse], str]:
     def answer(response: LogsResponse) -> str:
         return json.dumps(action(json.loads(response.body), response.logs_backend.groups))
@@ -177,13 +182,19 @@ def _check_request(request: Mapping[str, Any]) -> None:
         raise InvalidParameterException("End time should not be earlier than start time.")
 
 
-def _groups(request: Mapping[str, Any]) -> list[str]:
-    """Return the log groups' names; a group is given by its name or, as identifier, its ARN."""
+def _groups(request: Mapping[str, Any], parameters: int) -> list[str]:
+    """Return the log groups' names; a group is given by its name or, as identifier, its ARN.
+
+    A query that names its groups by SOURCE has no parameter for them, every other has one.
+    """
     given = [request[name] for name in _GROUPS if request.get(name)]
-    if len(given) != 1:
+    if len(given) != parameters:
         raise InvalidParameterException(
-            f"Exactly one of {', '.join(_GROUPS)} must be given; {len(given)} are."
+            f"Exactly one of {', '.join(_GROUPS)} and SOURCE must be given; "
+            f"{len(given) + 1 - parameters} are."
         )
+    if not given:
+        return []
     names = given[0] if isinstance(given[0], list) else given
     return [name.rsplit(":log-group:", 1)[-1] for name in names]
 

@@ -19,8 +19,9 @@ from moto.logs.exceptions import InvalidParameterException
 from moto.logs.models import LogEvent, LogGroup, LogsBackend, LogStream, logs_backends
 from moto.logs.responses import LogsResponse
 
+from local.account import ACCOUNT, REGION
 from local.cloud.embedded_metrics import metrics_of
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.endpoint import Endpoint
 from local.cloud.log_queries import LogQueries
 from local.cloud.replacements import Replacements
 from local.logs.store import LogEvent as StoredEvent

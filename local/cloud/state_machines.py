@@ -32,6 +32,7 @@ from moto.stepfunctions.models import StateMachine, StepFunctionBackend, stepfun
 from moto.stepfunctions.responses import StepFunctionResponse
 from moto.stepfunctions.utils import cfn_to_api_tags
 
+from local.account import REGION
 from local.asl import errors
 from local.asl.definition import InvalidDefinition, read_definition
 from local.asl.errors import StateError
@@ -39,7 +40,7 @@ from local.asl.execution import Execution, Identity
 from local.asl.interpreter import Integration, Jitter, Submission, World, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.asl.payload import Json, dump, limited, parse
-from local.cloud.endpoint import REGION, Endpoint
+from local.cloud.endpoint import Endpoint
 from local.cloud.replacements import Replacements
 
 OnChange = Callable[[Mapping[str, Any]], None]

@@ -9,8 +9,8 @@ import click
 
 from local.commands.deployed import deployed
 from local.commands.options import state_option
+from suites.keys import RUN_ID
 from suites.refusal import Refused
-from suites.request import RUN_ID
 
 _TARGET = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
 

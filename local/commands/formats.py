@@ -9,9 +9,6 @@ import sys
 from collections.abc import Mapping, Sequence
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 Rows = Sequence[Mapping[str, str | None]]
 
@@ -69,6 +66,11 @@ def _escaped(text: str | None) -> str:
 
 
 def _show_table(columns: Sequence[str], rows: Rows) -> None:
+    # A program that asks for CSV or JSON does not wait for what only a table needs.
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         table.add_column(column, overflow="fold")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from suites.keys import RUN_ID
 from suites.refusal import Refused
-from suites.request import RUN_ID
 
 state_option = click.option(
     "--state",
@@ -36,3 +37,21 @@ optional_run_argument = click.argument(
 resume_option = click.option(
     "--resume", metavar="RUN", callback=_checked_run, help="Go on with a run that ended early."
 )
+
+
+class EpochSeconds(click.ParamType[int]):
+    """A time as seconds since 1970-01-01 UTC, or in ISO 8601; UTC, if it names no zone."""
+
+    name = "time"
+
+    def convert(self, value: str | int, _: click.Parameter | None, __: click.Context | None) -> int:
+        """Return the second that a text means."""
+        try:
+            return int(value)
+        except ValueError:
+            pass
+        try:
+            given = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no time; accepted: 1717338360 or 2024-06-02T14:26:00Z")
+        return int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp())

@@ -1,49 +1,141 @@
-"""``tidemark query``: Logs Insights over the logs that runs left on this machine."""
+"""``tidemark query``: Logs Insights over log files, or over the logs that runs left."""
 
 from __future__ import annotations
 
+import shutil
 import sys
-import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from tempfile import TemporaryDirectory
 
 import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
-from local.cloud.endpoint import ACCOUNT
-from local.commands.options import state_option
-from local.insights import EventsError, QueryError, QueryResult, run
+from local.account import ACCOUNT
+from local.commands.formats import format_option, show
+from local.commands.options import EpochSeconds, state_option
+from local.insights import (
+    CompiledQuery,
+    EventsError,
+    EventSource,
+    QueryError,
+    QueryResult,
+    run,
+)
 from local.insights import compile as compile_query
+from local.insights.sources import NoLogGroupError, chosen
+from local.logs.files import LogFilesError, log_files
 from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
 
+_STANDARD_INPUT = "-"
+
 
 @click.command(name="query")
-@click.argument("file", type=click.File(encoding="utf-8"))
-@click.option("--log-group", "groups", multiple=True, help="Log group to query; all, if not given.")
-@click.option("--start", type=int, default=0, help="First second of the events, epoch seconds.")
-@click.option(
-    "--end", type=int, help="Last second of the events, epoch seconds; now, if not given."
-)
+@click.argument("query")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--log-group", "groups", multiple=True, help="Stored log group; all, if not given.")
+@click.option("--start", type=EpochSeconds(), help="First second, ISO 8601 or epoch seconds.")
+@click.option("--end", type=EpochSeconds(), help="Last second, ISO 8601 or epoch seconds.")
+@click.option("--lint", is_flag=True, help="Only say whether the query is accepted.")
+@click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
+@format_option
 @state_option
 def command(
-    file: IO[str], groups: tuple[str, ...], start: int, end: int | None, state: Path
+    query: str,
+    paths: tuple[str, ...],
+    groups: tuple[str, ...],
+    start: int | None,
+    end: int | None,
+    lint: bool,
+    explain: bool,
+    form: str,
+    state: Path,
 ) -> None:
-    """Run a Logs Insights query, FILE or - for standard input, over the stored logs.
+    """Run a Logs Insights query over log files, or over the stored logs.
+
+    QUERY is a file, its text, or - for standard input. Each PATH is a text file, perhaps
+    gzipped, a folder of them, or - for standard input; without one, the stored log groups are
+    queried. A line has the time that it begins with, in ISO 8601, and that of its file's last
+    change otherwise. Files may also hold events as JSON lines or as `aws logs filter-log-events`
+    prints them.
 
     \b
-    Example:
+    Examples:
       tidemark query queries/logs/ingest_rate.cwli
+      tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
     """
+    if groups and paths:
+        raise Refused(f"--log-group: {groups[0]!r} is of the stored logs; give it or a PATH")
+    if query == _STANDARD_INPUT and _STANDARD_INPUT in paths:
+        raise Refused("PATH: - is standard input, which QUERY is read from already")
+    if start is not None and end is not None and start > end:
+        raise Refused(f"--start: {start} is after the end, {end}")
+    name, text = _query_text(query)
     try:
-        query = compile_query(file.read())
+        compiled = compile_query(text)
+        if explain:
+            _explain(compiled)
+        elif lint:
+            _warn(run(compiled, EventSource.union([])).warnings)
+        elif paths:
+            with _files(paths) as events:
+                _show(run(compiled, events, start, end), form)
+        else:
+            events, named = _stored(compiled, groups, state)
+            _show(run(compiled, events, start, end, named=named), form)
     except QueryError as error:
-        click.echo(f"{file.name}: {error}\n{error.excerpt()}", err=True)
+        click.echo(f"{name}: {error}\n{error.excerpt()}", err=True)
         sys.exit(2)
+    except LogFilesError as error:
+        raise Refused(str(error)) from None
+    except (EventsError, LogStoreError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _query_text(query: str) -> tuple[str, str]:
+    """Return where a query comes from, and its text."""
+    try:
+        if query == _STANDARD_INPUT:
+            return "<stdin>", sys.stdin.buffer.read().decode()
+        if query.endswith(".cwli") or _is_file(query):
+            return query, Path(query).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise Refused(f"{file.name}: this is no text in UTF-8") from None
+        raise Refused(f"{query}: this is no text in UTF-8") from None
+    except OSError as error:
+        raise Refused(f"{query}: this file cannot be read: {error.strerror}") from None
+    return "query", query
+
+
+def _is_file(query: str) -> bool:
+    try:
+        return Path(query).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a NUL
+        return False
+
+
+@contextmanager
+def _files(paths: tuple[str, ...]) -> Iterator[EventSource]:
+    with TemporaryDirectory() as folder:
+        yield log_files(
+            _spooled(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths
+        )
+
+
+def _spooled(folder: Path) -> Path:
+    """Keep standard input in a file: a query may read its events twice."""
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _stored(
+    query: CompiledQuery, groups: tuple[str, ...], state: Path
+) -> tuple[EventSource, EventSource]:
+    """Return the events of the stored log groups, and of those that the query names itself."""
+    if groups and query.sources:
+        raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
     store = LogStore(state / "logs", ACCOUNT)
     known = store.groups()
     if not known:
@@ -51,34 +143,36 @@ def command(
     for group in groups:
         if group not in known:
             raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")
-    last = int(time.time()) if end is None else end
-    if start > last:
-        raise Refused(f"--start: {start} is after the end, {last}")
     try:
-        result = run(query, store.events(groups or known), start, last)
-    except QueryError as error:
-        click.echo(f"{file.name}: {error}\n{error.excerpt()}", err=True)
-        sys.exit(2)
-    except (EventsError, LogStoreError) as error:
-        raise click.ClickException(str(error)) from None
-    _show(result)
+        named = chosen(query.named, ACCOUNT, known)
+    except NoLogGroupError as error:
+        raise Refused(f"{error}; there are {listed(known)}") from None
+    return store.events(groups or known), store.events(named)
 
 
-def _show(result: QueryResult) -> None:
-    shown = [column for column in result.columns if column != "@ptr"]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in shown:
-        table.add_column(column, overflow="fold")
-    for row in result.rows:
-        cells = {cell["field"]: cell["value"] for cell in row}
-        table.add_row(*(cells.get(column, "") for column in shown))
-    # A program that reads the output gets each row on one line, however long.
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 10_000)
-    console.print(table)
+def _explain(compiled: CompiledQuery) -> None:
+    sql = compiled.statements
+    for number, stage in enumerate(compiled.stages, 1):
+        click.echo(f"{number}. {stage}")
+    if sql.groups:
+        click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
+    click.echo(f"\n{sql.result};")
+    _warn(compiled.warnings)
+
+
+def _show(result: QueryResult, form: str) -> None:
+    columns = [column for column in result.columns if column != "@ptr"]
+    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+    show(columns, rows, form)
     counts = result.statistics
-    console.print(
-        f"{len(result.rows):,} rows; {counts['recordsMatched']:,.0f} of "
-        f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read"
+    click.echo(
+        f"{len(rows):,} rows; {counts['recordsMatched']:,.0f} of "
+        f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
+        err=True,
     )
-    for warning in result.warnings:
+    _warn(result.warnings)
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
         click.echo(f"warning: {warning}", err=True)

@@ -7,7 +7,7 @@
 
 from local.insights.engine import CompiledQuery, EventsError, QueryResult, run
 from local.insights.engine import compile_query as compile  # noqa: A004 (as re.compile)
-from local.insights.source import EventSource, text_file
+from local.insights.source import EventSource
 from local.insights.syntax import QueryError
 
 __all__ = [
@@ -18,5 +18,4 @@ __all__ = [
     "QueryResult",
     "compile",
     "run",
-    "text_file",
 ]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 
 import duckdb
 
+from local.insights.commands.order import MOST_ROWS
 from local.insights.names import resolve
-from local.insights.parser import MOST_ROWS, parse
+from local.insights.parser import parse
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
-from local.insights.sql import result_sql, statistics_sql
+from local.insights.sources import Groups
+from local.insights.sql import Statements, statements
 from local.insights.syntax import QueryError
 from local.insights.values import quoted
 
@@ -22,6 +25,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+_CSV_ERROR = re.compile(
+    r"CSV Error on Line: (\d+)\n.*?\n([^\n]+)\n.*?\n *file = ([^\n]+)", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,16 @@ class CompiledQuery:
         The fields of its result, ``@ptr`` last if the query did not ask for it.
     warnings : tuple of str
         What the writer may not expect, each with its line and column.
-    sql, statistics_sql : str
-        DuckDB's SQL of the result and of its statistics, over ``events``.
+    stages : tuple of str
+        Its commands, each as a query would write it.
+    sources : tuple of Groups
+        The log groups that it is about, by SOURCE; none if it leaves them to who runs it.
+    named : tuple of Groups
+        Those, and the ones that its subqueries name.
+    discovered : tuple of str
+        The fields that it takes from messages.
+    statements : Statements
+        DuckDB's SQL of the result and of its statistics, over ``events`` and ``named``.
     patterns : tuple of Pattern
         Its regular expressions.
     most_rows : int
@@ -47,8 +61,11 @@ class CompiledQuery:
     text: str
     columns: tuple[str, ...]
     warnings: tuple[str, ...]
-    sql: str
-    statistics_sql: str
+    stages: tuple[str, ...]
+    sources: tuple[Groups, ...]
+    named: tuple[Groups, ...]
+    discovered: tuple[str, ...]
+    statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
 
@@ -88,13 +105,17 @@ def compile_query(query: str) -> CompiledQuery:
         If the text is no query, or uses what is not supported. Whether RE2 accepts the regular
         expressions shows when the query runs.
     """
-    plan = resolve(parse(query))
+    commands = parse(query)
+    plan = resolve(commands)
     return CompiledQuery(
         query,
         tuple(plan.outputs),
         plan.warnings,
-        result_sql(plan),
-        statistics_sql(plan),
+        tuple(map(str, commands)),
+        plan.sources,
+        plan.named,
+        tuple(plan.discovered),
+        statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
     )
@@ -103,9 +124,10 @@ def compile_query(query: str) -> CompiledQuery:
 def run(
     query: str | CompiledQuery,
     events: EventSource,
-    start: int,
-    end: int,
+    start: int | None = None,
+    end: int | None = None,
     limit: int | None = None,
+    named: EventSource | None = None,
 ) -> QueryResult:
     """Run a query over events.
 
@@ -115,11 +137,13 @@ def run(
         What to run.
     events : EventSource
         What to run it over.
-    start, end : int
+    start, end : int, optional
         The first and the last second of the events [s since 1970-01-01 UTC], as in StartQuery.
-        The last second counts to its end.
+        The last second counts to its end. Without bounds no event's time is looked at.
     limit : int, optional
         How many rows to return at most, as in StartQuery.
+    named : EventSource, optional
+        The events that SOURCE chooses among; by default ``events``.
 
     Raises
     ------
@@ -129,20 +153,26 @@ def run(
         If the events cannot be read.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
+    sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     with duckdb.connect(config=_CONFIG) as connection:
+        # DuckDB would draw its progress into standard output, terminal or not.
+        connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
-        connection.execute(f"SET VARIABLE query_start = {int(time.time())}")
-        within = f"timestamp BETWEEN {int(start) * 1000} AND {int(end) * 1000 + 999}"
-        connection.execute(
-            f"CREATE TEMP VIEW events AS SELECT * FROM ({events.sql}) WHERE {within}"  # noqa: S608
-        )
+        for name, value in _variables(start, end).items():
+            connection.execute(f"SET VARIABLE {name} = {value}")
         try:
-            scanned = connection.execute(compiled.statistics_sql).fetchone()
-            rows = connection.execute(f"{compiled.sql} LIMIT {int(most)}").fetchall()
+            for view, source in {"events": events, "named": named or events}.items():
+                connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(start, end).sql}")
+            if sql.groups:
+                connection.execute(f"CREATE TEMP TABLE groups AS {sql.groups}")
+            records, size, matched = connection.execute(sql.statistics).fetchall()[0]
+            rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
+            absent = _absent(connection, compiled) if records else []
         except (duckdb.IOException, duckdb.InvalidInputException) as error:
-            raise EventsError(f"the events cannot be read: {error}") from error
-    records, size, matched = scanned or (0, 0, 0)
+            raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
+    if records and not matched:
+        absent.append(f"no event passed the filters; there were {records:,}")
     return QueryResult(
         [_row(compiled.columns, values) for values in rows],
         {
@@ -150,9 +180,18 @@ def run(
             "recordsScanned": float(records),
             "bytesScanned": float(size),
         },
-        compiled.warnings,
+        (*compiled.warnings, *absent),
         compiled.columns,
     )
+
+
+def _variables(start: int | None, end: int | None) -> dict[str, int | str]:
+    """Return what the functions of the query's own times read."""
+    return {
+        "query_start": int(time.time()),
+        "first_ms": "NULL" if start is None else int(start) * 1000,
+        "last_ms": "NULL" if end is None else int(end) * 1000 + 999,
+    }
 
 
 def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Pattern, ...]) -> None:
@@ -162,6 +201,27 @@ def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Patte
         except duckdb.InvalidInputException as error:
             reason = str(error).removeprefix("Invalid Input Error: ")
             raise QueryError(f"not a regular expression of RE2: {reason}", pattern.span) from error
+
+
+def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
+    """Return a warning for each field that the query takes from messages and no event has."""
+    if compiled.statements.presence is None:
+        return []
+    (present,) = connection.execute(compiled.statements.presence).fetchall()
+    return [
+        f"no event has a field {name!r}"
+        for name, found in zip(compiled.discovered, present, strict=True)
+        if not found
+    ]
+
+
+def _sentence(error: duckdb.Error) -> str:
+    """Return what DuckDB says first, and of which line of which file, without its proposals."""
+    text = str(error)
+    if found := _CSV_ERROR.search(text):
+        line, reason, file = found.groups()
+        return f"{file}, line {line}: {reason}"
+    return text.partition("\n")[0]
 
 
 def _row(columns: tuple[str, ...], values: tuple[str | None, ...]) -> list[dict[str, str]]:

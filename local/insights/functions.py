@@ -1,7 +1,7 @@
 """The functions of queries: what they take, what they give, and their SQL.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: supported operations and
-functions, and stats. The 2026 additions but ``round`` are not here yet.
+functions, and stats. Of the additions of 2026 those that format or read dates are not here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from local.insights.values import Type, Value, condition, finite, literal, number, text
+from local.insights.addresses import bits, inside, private, v4_bits, v4_number, v6_bits
+from local.insights.values import (
+    Type,
+    Value,
+    condition,
+    finite,
+    literal,
+    natural_order,
+    number,
+    text,
+    truth,
+)
 
 ANY = None
 _TEXT, _NUMBER, _TIME, _PERIOD = Type.TEXT, Type.NUMBER, Type.TIME, Type.PERIOD
@@ -102,9 +113,19 @@ def _coalesce(*values: Value) -> Value:
 def _bucket(round_: str) -> Callable[..., Value]:
     # By floor, since integer division would round times before 1970 up.
     def bucket(time: Value, period: Value) -> Value:
+        if period.constant is None:
+            return _calendar_bucket(round_, time, period)
         return Value(f"TRY_CAST({round_}({time} / {period}) * {period} AS BIGINT)", _TIME)
 
     return bucket
+
+
+def _calendar_bucket(round_: str, time: Value, period: Value) -> Value:
+    start = f"time_bucket({period}, make_timestamp_ms({time}))"
+    if round_ == "ceil":
+        later = f"CASE WHEN epoch_ms({start}) = {time} THEN {start} ELSE {start} + {period} END"
+        return Value(f"TRY(epoch_ms({later}))", _TIME)
+    return Value(f"TRY(epoch_ms({start}))", _TIME)
 
 
 def _aggregate(
@@ -132,11 +153,66 @@ def _edge(name: str) -> Callable[..., Value]:
     return edge
 
 
+def _natural_edge(name: str) -> Callable[..., Value]:
+    def edge(value: Value) -> Value:
+        return Value(f"{name}({value}, ({', '.join(natural_order(value))}))", _TEXT)
+
+    return edge
+
+
 def _percentile(value: Value, percent: Value) -> Value:
     return finite(f"quantile_cont({value}, {percent} / 100)")
 
 
+def _alternatives(*parts: Value) -> Value:
+    """Return the value after the first condition that holds; a last one alone is for no other."""
+    pairs = list(zip(parts[::2], parts[1::2], strict=False))
+    values = [value for _, value in pairs] + list(parts[2 * len(pairs) :])
+    alike = len({value.type for value in values}) == 1
+    shown = [value if alike else text(value) for value in values]
+    whens = " ".join(
+        f"WHEN {truth(when)} THEN {then}" for (when, _), then in zip(pairs, shown, strict=False)
+    )
+    other = f" ELSE {shown[-1]}" if len(parts) % 2 else ""
+    return Value(f"(CASE {whens}{other} END)", shown[0].type)
+
+
+def _json_parse(value: Value) -> Value:
+    return Value(f"CASE WHEN json_valid({value}) THEN {value} END", Type.STRUCTURE)
+
+
+def _array(template: str) -> Callable[..., Value]:
+    """Return SQL over a JSON array, null where the first argument is none."""
+
+    def of(value: Value, *others: Value) -> Value:
+        json = text(value)
+        is_array = f"CASE WHEN json_valid({json}) THEN json_type({json}) = 'ARRAY' END"
+        return Value(f"CASE WHEN {is_array} THEN {template.format(json, *others)} END", _NUMBER)
+
+    return of
+
+
+def _subnet(bits_of: Callable[[object], str]) -> Callable[..., Value]:
+    return lambda address, subnet: condition(inside(bits_of(address), subnet))
+
+
+def _split(value: Value, separator: Value) -> Value:
+    parts = f"to_json(string_split({value}, {separator}))"
+    return Value(f"CAST({parts} AS VARCHAR)", Type.STRUCTURE)
+
+
+def _distance(*degrees: Value) -> Value:
+    """Return the kilometres between two places on a sphere of the Earth's mean radius."""
+    latitude, longitude, to_latitude, to_longitude = degrees
+    chord = (
+        f"pow(sin(radians({to_latitude} - {latitude}) / 2), 2) + cos(radians({latitude})) * "
+        f"cos(radians({to_latitude})) * pow(sin(radians({to_longitude} - {longitude}) / 2), 2)"
+    )
+    return finite(f"TRY(2 * 6371.0088e0 * asin(sqrt({chord})))")
+
+
 _COUNT = "CAST(count({0}) AS DOUBLE)"
+_FROM_HEX = "CAST(TRY_CAST('0x' || {0} AS BIGINT) AS DOUBLE)"
 _TIMED = ("@timestamp", "@ptr")
 
 FUNCTIONS: dict[str, Function] = {
@@ -156,11 +232,35 @@ FUNCTIONS: dict[str, Function] = {
     "pct": Function((_NUMBER, _NUMBER), _percentile, aggregate=True),
     "median": _aggregate(_NUMBER, lambda value: _percentile(value, literal(50.0))),
     "stddev": _aggregate(_NUMBER, _finite("stddev_samp({0})")),
+    "sortsfirst": _aggregate(_TEXT, _natural_edge("arg_min")),
+    "sortslast": _aggregate(_TEXT, _natural_edge("arg_max")),
+    "count_over_time": _aggregate(ANY, _gives(_NUMBER, _COUNT)),
+    "sum_over_time": _aggregate(_NUMBER, _finite("fsum({0})")),
     "earliest": _aggregate(ANY, _edge("arg_min"), _TIMED),
     "latest": _aggregate(ANY, _edge("arg_max"), _TIMED),
     # General
     "ispresent": Function((ANY,), _condition("{0} IS NOT NULL")),
     "coalesce": Function((ANY,), _coalesce, repeats=True),
+    "if": Function((ANY, ANY, ANY), _alternatives),
+    "case": Function((ANY,), _alternatives, fewest=2, repeats=True),
+    "isnumeric": Function((_NUMBER,), _condition("{0} IS NOT NULL")),
+    # Maps and lists
+    "jsonparse": Function((_TEXT,), _json_parse),
+    "jsonstringify": Function((ANY,), text),
+    "jsonarraysize": Function((ANY,), _array("CAST(json_array_length({0}) AS DOUBLE)")),
+    "jsonarraycontains": Function(
+        (ANY, _TEXT), _array("CAST(list_contains(json_extract_string({0}, '$[*]'), {1}) AS DOUBLE)")
+    ),
+    "split": Function((_TEXT, _TEXT), _split),
+    # Addresses
+    "isvalidip": Function((_TEXT,), lambda ip: condition(f"{bits(ip)} IS NOT NULL")),
+    "isvalidipv4": Function((_TEXT,), lambda ip: condition(f"{v4_bits(ip)} IS NOT NULL")),
+    "isvalidipv6": Function((_TEXT,), lambda ip: condition(f"{v6_bits(ip)} IS NOT NULL")),
+    "isipinsubnet": Function((_TEXT, _TEXT), _subnet(bits)),
+    "isipv4insubnet": Function((_TEXT, _TEXT), _subnet(v4_bits)),
+    "isipv6insubnet": Function((_TEXT, _TEXT), _subnet(v6_bits)),
+    "isprivateip": Function((_TEXT,), lambda ip: condition(private(ip))),
+    "ipv4tonumber": Function((_TEXT,), lambda ip: Value(v4_number(ip), _NUMBER)),
     # Text
     "isempty": Function((_TEXT,), _condition("coalesce({0}, '') = ''")),
     "isblank": Function((_TEXT,), _condition(f"trim(coalesce({{0}}, ''), {_SPACE}) = ''")),
@@ -174,7 +274,24 @@ FUNCTIONS: dict[str, Function] = {
     "substr": Function((_TEXT, _NUMBER, _NUMBER), _substr, fewest=2),
     "replace": Function((_TEXT, _TEXT, _TEXT), _gives(_TEXT, "replace({0}, {1}, {2})")),
     "strcontains": Function((_TEXT, _TEXT), _condition("contains({0}, {1})")),
+    "startswith": Function((_TEXT, _TEXT), _condition("starts_with({0}, {1})")),
+    "endswith": Function((_TEXT, _TEXT), _condition("ends_with({0}, {1})")),
+    "urlencode": Function((_TEXT,), _gives(_TEXT, "url_encode({0})")),
+    "urldecode": Function((_TEXT,), _gives(_TEXT, "TRY(url_decode({0}))")),
+    "base64encode": Function((_TEXT,), _gives(_TEXT, "to_base64(encode({0}))")),
+    "base64decode": Function((_TEXT,), _gives(_TEXT, "TRY(decode(from_base64({0})))")),
+    "md5": Function((_TEXT,), _gives(_TEXT, "md5({0})")),
+    "sha256": Function((_TEXT,), _gives(_TEXT, "sha256({0})")),
     # Numbers
+    "tonumber": Function((_NUMBER,), _gives(_NUMBER, "{0}")),
+    "todouble": Function((_NUMBER,), _gives(_NUMBER, "{0}")),
+    "toint": Function((_NUMBER,), _gives(_NUMBER, "trunc({0})")),
+    "tolong": Function((_NUMBER,), _gives(_NUMBER, "trunc({0})")),
+    "haversine": Function((_NUMBER,) * 4, _distance),
+    "dectohex": Function((_NUMBER,), _gives(_TEXT, "lower(to_hex(TRY_CAST({0} AS BIGINT)))")),
+    "hextodec": Function(
+        (_TEXT,), _gives(_NUMBER, "CAST(TRY_CAST('0x' || {0} AS BIGINT) AS DOUBLE)")
+    ),
     "abs": Function((_NUMBER,), _gives(_NUMBER, "abs({0})")),
     "ceil": Function((_NUMBER,), _gives(_NUMBER, "ceil({0})")),
     "floor": Function((_NUMBER,), _gives(_NUMBER, "floor({0})")),
@@ -189,5 +306,13 @@ FUNCTIONS: dict[str, Function] = {
     "dateceil": Function((_TIME, _PERIOD), _bucket("ceil")),
     "frommillis": Function((_TIME,), _gives(_TIME, "{0}")),
     "tomillis": Function((_TIME,), _gives(_NUMBER, "CAST({0} AS DOUBLE)")),
+    "querystarttime": Function((), _gives(_NUMBER, "CAST(getvariable('first_ms') AS DOUBLE)")),
+    "queryendtime": Function((), _gives(_NUMBER, "CAST(getvariable('last_ms') AS DOUBLE)")),
     "now": Function((), _gives(_NUMBER, "CAST(getvariable('query_start') AS DOUBLE)")),
+}
+FUNCTIONS |= {
+    # Names that AWS's newer and older pages use for the same.
+    "countdistinct": FUNCTIONS["count_distinct"],
+    "countovertime": FUNCTIONS["count_over_time"],
+    "sumovertime": FUNCTIONS["sum_over_time"],
 }

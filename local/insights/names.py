@@ -1,64 +1,52 @@
 """From commands to steps: what each name means where it is used.
 
-Rules that AWS documents or shows (CloudWatch Logs Insights query syntax: stats, dedup, display,
-fields): an item of ``stats`` may use the names of earlier items; the second ``stats`` sees the
-results of the first only; nothing but ``limit`` follows ``dedup``; the last ``display`` decides
-what is shown.
+A name is, in this order, a field that the query made, one that every event has, an attribute of a
+map that the query made, or a field discovered in the message. After ``stats`` only its results
+have names (AWS documentation, CloudWatch Logs Insights query syntax: stats).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from local.insights.discovery import Discover, is_discovered
+from local.insights.expressions import source_name
 from local.insights.functions import FUNCTIONS, Function
-from local.insights.parser import source_name
 from local.insights.periods import capped
 from local.insights.plan import (
     SYSTEM_FIELDS,
-    Aggregate,
-    Cut,
-    Distinct,
     Extend,
-    Glob,
-    Keep,
-    Match,
     Order,
     Plan,
     Step,
     columns_of,
 )
 from local.insights.regexes import Pattern
+from local.insights.sources import Among, Groups
 from local.insights.syntax import (
+    Attribute,
     Call,
     Column,
     Command,
-    Dedup,
-    Display,
     Expression,
     Field,
-    Fields,
-    Filter,
     Item,
-    Limit,
+    Members,
     Number,
     Operation,
-    ParseGlob,
-    ParseRegex,
     Period,
     QueryError,
     Regex,
-    Sort,
-    Stats,
+    Span,
+    Subquery,
 )
 
 Applied = TypeVar("Applied", Operation, Call)
 
-# How many stats a query may have (AWS documentation, CloudWatch Logs Insights: stats).
-MOST_STATS = 2
 # DuckDB binds nested selects by recursion, and gives up well above this.
 MOST_SELECTS = 200
 # AWS documents an order for dedup only: newest first.
@@ -73,154 +61,172 @@ def resolve(commands: Iterable[Command]) -> Plan:
     QueryError
         If a name means nothing, or a command stands where it may not.
     """
-    resolver = _Resolver()
+    names = Names()
     for command in commands:
-        resolver.add(command)
-    return resolver.plan()
+        names.add(command)
+    return names.plan()
 
 
-@dataclass
-class _Scope:
+class Scope:
     """The fields that an expression may use, and their columns."""
 
-    fields: dict[str, str]
-    before_stats: bool = True
+    def __init__(self, fields: dict[str, str]) -> None:
+        self.fields = fields
 
-    def column(self, used: Field) -> Column:
+    def find(self, used: Field) -> Expression:
+        """Return what a field means.
+
+        Raises
+        ------
+        QueryError
+            If it means nothing.
+        """
         if column := self.fields.get(used.name):
             return Column(used.span, column)
+        for owner, path in _splits(used.name):
+            if column := self.structure(owner):
+                return Attribute(used.span, column, path)
+        return self.unknown(used)
+
+    def structure(self, owner: str) -> str | None:
+        """Return the column of a field that may hold a map or a list."""
+        return self.fields.get(owner)
+
+    def unknown(self, used: Field) -> Expression:
+        """Return what a field means that is none of these fields; here, nothing."""
         close = get_close_matches(used.name, self.fields, 1, 0.8)
         meant = f"did you mean {close[0]!r}? " if close else ""
-        reason = (
-            "fields inside JSON messages are not discovered yet, parse them"
-            if self.before_stats
-            else "after stats only its results are known"
+        raise QueryError(
+            f"unknown field {used.name!r}; {meant}after stats only its results are known; "
+            f"known: {', '.join(self.fields)}",
+            used.span,
         )
-        known = ", ".join(self.fields)
-        raise QueryError(f"unknown field {used.name!r}; {meant}{reason}; known: {known}", used.span)
 
 
-@dataclass(kw_only=True)
-class _GroupScope(_Scope):
-    """The fields of an item of stats: keys and earlier items; an aggregate sees the rows."""
+class _EventScope(Scope):
+    """The fields of events: any name may be one that is discovered in the message."""
 
-    rows: _Scope
-    aggregates: dict[str, Call] = field(default_factory=dict)
+    def __init__(self, names: Names) -> None:
+        super().__init__(dict(SYSTEM_FIELDS))
+        self._names = names
+
+    def structure(self, owner: str) -> str | None:
+        """Return the column of a field that the query made itself."""
+        made = owner not in SYSTEM_FIELDS and owner not in self._names.discovered
+        return self.fields.get(owner) if made else None
+
+    def unknown(self, used: Field) -> Expression:
+        """Return a discovered field."""
+        return Column(used.span, self._names.discover(used))
 
 
-class _Resolver:
-    def __init__(self) -> None:
-        self._numbers = count(1)
+@dataclass(frozen=True)
+class Group:
+    """What an item of stats may use: keys and earlier items; an aggregate sees the rows."""
+
+    scope: Scope
+    rows: Scope
+    aggregates: dict[str, Call]
+
+
+class Names:
+    """What the names of a query mean so far, and the steps so far."""
+
+    def __init__(self, columns: Iterator[int] | None = None) -> None:
+        self._columns = count(1) if columns is None else columns
         self._steps: list[Step] = []
         self._patterns: list[Pattern] = []
         self._warnings: list[str] = []
-        self._scope = _Scope(dict(SYSTEM_FIELDS))
-        self._order = self._default_order = _NEWEST_FIRST
+        self.discovered: dict[str, str] = {}
+        self.scope: Scope = _EventScope(self)
+        self.before_stats = True
+        self.order = self._default_order = _NEWEST_FIRST
         # Names in the order in which results show them; a dictionary, since a set has no order.
         self._implied: tuple[str, ...] = ("@timestamp", "@message")
         self._shown: dict[str, None] = {}
         self._displayed: dict[str, None] = {}
-        self._seen: list[type[Command]] = []
+        self.bins: tuple[str, Period] | None = None
+        self.sources: list[Groups] = []
+        self._named_inside: list[Groups] = []
+        self.seen: list[str] = []
 
     def add(self, command: Command) -> None:
-        if Dedup in self._seen and not isinstance(command, Limit):
+        """Add what a command does."""
+        kind = type(command).__name__
+        if "Dedup" in self.seen and kind != "Limit":
+            # AWS documentation, CloudWatch Logs Insights query syntax: dedup.
             raise QueryError("only limit may follow dedup", command.span)
-        _RESOLVERS[type(command)](self, command)
+        command.resolve(self)
         if sum(step.selects for step in self._steps) > MOST_SELECTS:
             raise QueryError("the query has more commands or * than are accepted", command.span)
-        self._seen.append(type(command))
+        self.seen.append(kind)
 
     def plan(self) -> Plan:
-        names = self._displayed or dict.fromkeys((*self._implied, *self._shown))
-        outputs = {name: self._scope.fields[name] for name in names}
-        if self._scope.before_stats:
+        """Return what the commands so far do."""
+        shown = self._displayed or dict.fromkeys((*self._implied, *self._shown))
+        outputs = {name: self.scope.fields[name] for name in shown}
+        if self.before_stats:
             outputs.setdefault("@ptr", "ptr")
+        among = (Among(tuple(self.sources)),) if self.sources else ()
         return Plan(
-            tuple(self._steps),
+            (*among, *self._steps),
             outputs,
-            self._order,
+            self.order,
             tuple(self._patterns),
             tuple(self._warnings),
-            limited=Limit in self._seen,
+            limited="Limit" in self.seen,
+            discovered=self.discovered,
+            sources=tuple(self.sources),
+            named=(*self.sources, *self._named_inside),
         )
 
-    # Commands
+    # What commands do
 
-    def _fields(self, command: Fields) -> None:
-        self._shown |= self._define_items(command.items)
-        self._implied = ()
+    def step(self, *steps: Step) -> None:
+        """Add steps."""
+        self._steps += steps
 
-    def _display(self, command: Display) -> None:
-        self._displayed = self._define_items(command.items)
+    def warn(self, span: Span, message: str) -> None:
+        """Tell the writer of the query what they may not expect."""
+        self._warnings.append(f"line {span.line}, column {span.column}: {message}")
 
-    def _filter(self, command: Filter) -> None:
-        self._steps.append(Keep(self._resolve(command.condition, self._scope)))
+    def show(self, names: Iterable[str], *, alone: bool = False) -> None:
+        """Let the result have these fields, besides those so far; ``alone``, without the usual."""
+        self._shown |= dict.fromkeys(names)
+        self._implied = () if alone else self._implied
 
-    def _parse_glob(self, command: ParseGlob) -> None:
-        source = self._resolve(command.source, self._scope)
-        columns = self._define_captures(command.names)
-        captures = {column: index for index, column in enumerate(columns)}
-        self._steps.append(Glob(captures, source, tuple(command.glob.value.split("*"))))
+    def display(self, names: Iterable[str]) -> None:
+        """Let the result have these fields only, unless another command says so later."""
+        self._displayed = dict.fromkeys(names)
 
-    def _parse_regex(self, command: ParseRegex) -> None:
-        source = self._resolve(command.source, self._scope)
-        pattern = self._pattern(command.regex)
-        if not pattern.names:
-            raise QueryError(
-                "this regular expression has no named group: (?<name>…)", command.regex.span
-            )
-        columns = self._define_captures(pattern.names)
-        captures = dict(zip(columns, pattern.names, strict=True))
-        self._steps.append(Match(captures, source, pattern))
+    def sort(self, keys: Order) -> None:
+        """Sort by columns, then by the default order, so that equal logs give equal rows."""
+        self.order = (*keys, *self._default_order)
 
-    def _stats(self, command: Stats) -> None:
-        self._check_stats(command)
-        keys = {item.name: self._column(item.expression) for item in command.keys}
-        scope = _GroupScope(dict(keys), before_stats=False, rows=self._scope)
-        derived: list[Step] = []
-        for item in command.items:
-            value = self._resolve(item.expression, scope)
-            scope.fields[item.name] = self._column_of(value, derived)
-        if not scope.aggregates:
-            raise QueryError("stats takes at least one aggregate, such as count(*)", command.span)
-        self._steps += [Aggregate(tuple(keys.values()), scope.aggregates), *derived]
-        self._scope = _Scope(scope.fields, before_stats=False)
-        self._order = self._default_order = tuple((column, False) for column in keys.values())
+    def begin_results(self, fields: dict[str, str], order: Order) -> None:
+        """Let these be the only fields from here on."""
+        self.scope = Scope(fields)
+        self.before_stats = False
+        self.bins = None
+        self.order = self._default_order = order
         self._implied, self._displayed = (), {}
-        self._shown = dict.fromkeys(scope.fields)
-
-    def _check_stats(self, command: Stats) -> None:
-        earlier = self._seen.count(Stats)
-        if earlier == MOST_STATS:
-            raise QueryError(f"a query has at most {MOST_STATS} stats", command.span)
-        if earlier and (Sort in self._seen or Limit in self._seen):
-            raise QueryError("sort and limit may follow the last stats only", command.span)
-
-    def _sort(self, command: Sort) -> None:
-        keys = tuple((self._column(key.expression), key.descending) for key in command.keys)
-        # Then by the default order, so that the same logs always give the same rows.
-        self._order = (*keys, *self._default_order)
-
-    def _limit(self, command: Limit) -> None:
-        self._steps.append(Cut(command.count, self._order))
-
-    def _dedup(self, command: Dedup) -> None:
-        keys = tuple(self._scope.column(key).column for key in command.fields)
-        self._steps.append(Distinct(keys, self._order))
+        self._shown = dict.fromkeys(fields)
 
     # Columns
 
-    def _new_column(self) -> str:
-        return f"c{next(self._numbers)}"
+    def new_column(self) -> str:
+        """Return a name that no column has."""
+        return f"c{next(self._columns)}"
 
-    def _column(self, expression: Expression) -> str:
-        return self._column_of(self._resolve(expression, self._scope), self._steps)
+    def column(self, expression: Expression) -> str:
+        """Return the column of an expression, computed by a further step unless it is one."""
+        return self.column_of(self.resolved(expression), self._steps)
 
-    def _column_of(self, value: Expression, steps: list[Step]) -> str:
-        """Return the column of a value, computed by a further step unless it is one already."""
+    def column_of(self, value: Expression, steps: list[Step]) -> str:
+        """Return the column of a resolved expression, computed by the last step if it can be."""
         if isinstance(value, Column):
             return value.column
-        column = self._new_column()
+        column = self.new_column()
         last = steps[-1] if steps else None
         if isinstance(last, Extend) and not columns_of(value) & last.defines:
             steps[-1] = Extend({**last.columns, column: value})
@@ -228,74 +234,134 @@ class _Resolver:
             steps.append(Extend({column: value}))
         return column
 
-    def _define_items(self, items: tuple[Item, ...]) -> dict[str, None]:
-        for item in items:
-            self._scope.fields[item.name] = self._column(item.expression)
-        return dict.fromkeys(item.name for item in items)
+    def define(self, name: str, column: str) -> None:
+        """Let a column have a name."""
+        self.scope.fields[name] = column
 
-    def _define_captures(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        columns = tuple(self._new_column() for _ in names)
-        self._scope.fields.update(zip(names, columns, strict=True))
-        self._shown.update(dict.fromkeys(names))
-        return columns
+    def define_items(self, items: Iterable[Item]) -> tuple[str, ...]:
+        """Let expressions have their names, and return these."""
+        names = []
+        for item in items:
+            self.define(item.name, self.column(item.expression))
+            names.append(item.name)
+        return tuple(names)
+
+    def define_captures(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return new columns that have these names and are shown."""
+        columns = {name: self.new_column() for name in names}
+        self.scope.fields.update(columns)
+        self.show(columns)
+        return tuple(columns.values())
+
+    def discover(self, used: Field) -> str:
+        """Return the column of a field that is taken from the message."""
+        if column := self.discovered.get(used.name):
+            return column
+        column = self.discovered[used.name] = self.new_column()
+        if used.name.startswith("@") and not is_discovered(used.name):
+            close = get_close_matches(used.name, self.scope.fields, 1, 0.8)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            self.warn(used.span, f"no log has a field {used.name!r}{meant}")
+        last = self._steps[-1] if self._steps else None
+        if isinstance(last, Discover):
+            self._steps[-1] = Discover({**last.columns, column: used.name})
+        else:
+            self._steps.append(Discover({column: used.name}))
+        return column
 
     # Expressions
 
-    def _resolve(self, expression: Expression, scope: _Scope) -> Expression:
+    def resolved(self, expression: Expression, scope: Scope | Group | None = None) -> Expression:
+        """Return an expression over columns."""
+        place = scope or self.scope
+        fields = place.scope if isinstance(place, Group) else place
         resolved: Expression = expression
         match expression:
             case Field():
-                resolved = scope.column(expression)
-            case Operation() | Call() if column := scope.fields.get(source_name(expression)):
+                resolved = fields.find(expression)
+            case Operation() | Call() if column := fields.fields.get(source_name(expression)):
                 # Such as count(*), which an earlier stats computed and gave no other name.
                 resolved = Column(expression.span, column)
             case Operation():
-                resolved = self._with_arguments(expression, scope)
+                resolved = self._with_arguments(expression, place)
             case Call():
-                resolved = self._call(expression, scope)
+                resolved = self._call(expression, place)
             case Period():
-                resolved = self._period(expression)
+                resolved = self.period(expression)
             case Regex():
-                resolved = replace(expression, pattern=self._pattern(expression).matching())
+                resolved = replace(expression, pattern=self.pattern(expression).matching())
+            case Subquery():
+                resolved = self._subquery(expression)
         return resolved
 
-    def _with_arguments(self, expression: Applied, scope: _Scope) -> Applied:
-        arguments = tuple(self._resolve(each, scope) for each in expression.arguments)
+    def pattern(self, regex: Regex) -> Pattern:
+        """Return a regular expression, made ready."""
+        pattern = Pattern(regex)
+        self._patterns.append(pattern)
+        return pattern
+
+    def period(self, period: Period) -> Period:
+        """Return the period that is really used, with a warning if it is another."""
+        used = capped(period)
+        if used != period:
+            self.warn(
+                period.span,
+                f"{period.span.text} is {used.amount}{used.unit}, "
+                "the most that Logs Insights takes of this unit",
+            )
+        return used
+
+    def _with_arguments(self, expression: Applied, place: Scope | Group) -> Applied:
+        arguments = tuple(self.resolved(each, place) for each in expression.arguments)
         return replace(expression, arguments=arguments)
 
-    def _call(self, call: Call, scope: _Scope) -> Expression:
+    def _call(self, call: Call, place: Scope | Group) -> Expression:
         function = FUNCTIONS.get(call.function)
         if function is None:
             raise _unknown_function(call)
         _check_arguments(call, function)
         if not function.aggregate:
-            return self._with_arguments(_with_implied(call, function, scope), scope)
-        if not isinstance(scope, _GroupScope):
+            fields = place.scope if isinstance(place, Group) else place
+            return self._with_arguments(_with_implied(call, function, fields), place)
+        if not isinstance(place, Group):
             raise QueryError(
                 f"{call.function} is accepted in stats only, and not inside another aggregate",
                 call.span,
             )
-        rows = self._with_arguments(_with_implied(call, function, scope.rows), scope.rows)
-        column = self._new_column()
-        scope.aggregates[column] = rows
+        column = self.new_column()
+        place.aggregates[column] = self._with_arguments(
+            _with_implied(call, function, place.rows), place.rows
+        )
         return Column(call.span, column)
 
-    def _pattern(self, regex: Regex) -> Pattern:
-        pattern = Pattern(regex)
-        self._patterns.append(pattern)
-        return pattern
-
-    def _period(self, period: Period) -> Period:
-        used = capped(period)
-        if used != period:
-            self._warnings.append(
-                f"line {period.span.line}, column {period.span.column}: {period.span.text} is "
-                f"{used.amount}{used.unit}, the most that Logs Insights takes of this unit"
+    def _subquery(self, subquery: Subquery) -> Members:
+        inner = Names(self._columns)
+        for command in subquery.commands:
+            inner.add(command)
+        inner.sources = inner.sources or self.sources
+        plan = inner.plan()
+        values = [name for name in plan.outputs if name != "@ptr"]
+        if len(values) != 1:
+            raise QueryError(
+                f"a subquery after 'in' gives one field, this one {', '.join(values)}; "
+                "say which by fields",
+                subquery.span,
             )
-        return used
+        self._named_inside += plan.named
+        self._patterns += plan.patterns
+        self._warnings += plan.warnings
+        return Members(subquery.span, plan)
 
 
-def _with_implied(call: Call, function: Function, scope: _Scope) -> Call:
+def _splits(name: str) -> Iterator[tuple[str, str]]:
+    """Yield a dotted name's ways to be a field and a path in it, the longest field first."""
+    at = name.rfind(".")
+    while at > 0:
+        yield name[:at], name[at + 1 :]
+        at = name.rfind(".", 0, at)
+
+
+def _with_implied(call: Call, function: Function, scope: Scope) -> Call:
     missing = [name for name in function.implied if name not in scope.fields]
     if missing:
         raise QueryError(
@@ -324,16 +390,3 @@ def _unknown_function(call: Call) -> QueryError:
     return QueryError(
         f"unknown function {call.function!r}; {meant}supported: {supported}", call.span
     )
-
-
-_RESOLVERS: dict[type[Command], Callable[[_Resolver, Any], None]] = {
-    Fields: _Resolver._fields,
-    Display: _Resolver._display,
-    Filter: _Resolver._filter,
-    ParseGlob: _Resolver._parse_glob,
-    ParseRegex: _Resolver._parse_regex,
-    Stats: _Resolver._stats,
-    Sort: _Resolver._sort,
-    Limit: _Resolver._limit,
-    Dedup: _Resolver._dedup,
-}

@@ -26,6 +26,8 @@ def _sign(operator: str) -> Callable[..., Value]:
 
 def _comparison(operator: str) -> Callable[..., Value]:
     def compare(left: Value, right: Value) -> Value:
+        if Type.STRUCTURE in (left.type, right.type):
+            return condition("FALSE")
         # As numbers if both are; that comparison is null, and the one of texts decides, if not.
         terms: list[str] = []
         if may_be_number(left) and may_be_number(right):
@@ -42,11 +44,17 @@ def _unequal(left: Value, right: Value) -> Value:
 
 
 def _like(subject: Value, pattern: Value) -> Value:
+    if subject.type is Type.STRUCTURE:
+        return condition("FALSE")
     matcher = "regexp_matches" if pattern.type is Type.REGEX else "contains"
     return condition(f"{matcher}({text(subject)}, {pattern})")
 
 
 def _in(subject: Value, *members: Value) -> Value:
+    if subject.type is Type.STRUCTURE:
+        return condition("FALSE")
+    if members and members[0].type is Type.TABLE:
+        return condition(f"{text(subject)} IN {members[0]}")
     # Equal as numbers or as texts, as by =; one search instead of a comparison for each member.
     numbers = ", ".join(str(number(member)) for member in members if may_be_number(member))
     texts = ", ".join(str(text(member)) for member in members)

@@ -12,12 +12,16 @@ from local.insights.syntax import Period
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of time: its length [ms] and the largest amount that bins take of it."""
+    """A unit of time: its length [ms] and the largest amount that bins take of it.
+
+    Units of the calendar have no one length; weeks begin on a Monday, which AWS does not document.
+    """
 
     symbol: str
-    milliseconds: int
+    milliseconds: int | None
     most: int | None
     names: tuple[str, ...]
+    calendar: str = ""
 
 
 _UNITS = (
@@ -26,8 +30,11 @@ _UNITS = (
     Unit("m", 60_000, 60, ("m", "min", "mins", "minute", "minutes")),
     Unit("h", 3_600_000, 24, ("h", "hr", "hrs", "hour", "hours")),
     Unit("d", 86_400_000, None, ("d", "day", "days")),
+    Unit("w", None, None, ("w", "week", "weeks"), "WEEK"),
+    Unit("mo", None, None, ("mo", "mos", "mon", "mons", "month", "months"), "MONTH"),
+    Unit("q", None, None, ("q", "qtr", "qtrs", "quarter", "quarters"), "QUARTER"),
+    Unit("y", None, None, ("y", "yr", "yrs", "year", "years"), "YEAR"),
 )
-# Weeks and longer are in the language, but where they begin is not documented.
 UNITS = {name: unit for unit in _UNITS for name in unit.names}
 SYMBOLS = tuple(unit.symbol for unit in _UNITS)
 
@@ -40,6 +47,12 @@ def capped(period: Period) -> Period:
     return Period(period.span, most, period.unit)
 
 
-def milliseconds(period: Period) -> int:
-    """Return the length of a period [ms]."""
-    return period.amount * UNITS[period.unit].milliseconds
+def milliseconds(period: Period) -> int | None:
+    """Return the length of a period [ms]; None if the calendar decides."""
+    length = UNITS[period.unit].milliseconds
+    return None if length is None else period.amount * length
+
+
+def interval(period: Period) -> str:
+    """Return a period of the calendar as DuckDB's SQL."""
+    return f"INTERVAL {period.amount} {UNITS[period.unit].calendar}"

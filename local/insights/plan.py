@@ -1,16 +1,21 @@
 """What a query does, step by step, over columns that no two steps call the same.
 
-The names that a query uses stay outside: a step knows columns only, so no name reaches SQL.
+The names that a query uses stay outside: a step knows columns only, so no name reaches SQL. Each
+kind of step stands beside the command that needs it, in `local.insights.commands`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from local.insights.regexes import Pattern
-from local.insights.syntax import Call, Column, Expression, Operation
+from local.insights.syntax import Attribute, Call, Column, Expression, Operation
+
+if TYPE_CHECKING:
+    from local.insights.sources import Groups
+    from local.insights.sql import Writer
 
 Order = tuple[tuple[str, bool], ...]
 """Columns to sort by, most important first, each with whether it descends."""
@@ -28,6 +33,9 @@ SYSTEM_FIELDS = {
 
 class Step:
     """One step from rows to rows."""
+
+    per_event = False
+    """Whether each event stays one row, or is dropped."""
 
     @property
     def selects(self) -> int:
@@ -48,10 +56,16 @@ class Step:
         """Return the step without what is not ``live`` after it; None if nothing is left."""
         return self
 
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write the step as SQL that keeps these columns and adds its own."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
-class _Definition(Step):
+class Definition(Step):
     """A step that only adds columns, and adds no more of them than are used."""
+
+    per_event = True
 
     columns: Mapping[str, Any]
 
@@ -67,7 +81,7 @@ class _Definition(Step):
 
 
 @dataclass(frozen=True)
-class Extend(_Definition):
+class Extend(Definition):
     """Add computed columns."""
 
     columns: Mapping[str, Expression]
@@ -77,48 +91,16 @@ class Extend(_Definition):
         """What the expressions use."""
         return columns_of(*self.columns.values())
 
-
-@dataclass(frozen=True)
-class Glob(_Definition):
-    """Find literals one after another; a column holds what is between literal *n* and the next."""
-
-    columns: Mapping[str, int]
-    source: Expression
-    literals: tuple[str, ...]
-
-    @property
-    def selects(self) -> int:
-        """One for the source, one for each literal, one for the captures."""
-        return len(self.literals) + 2
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What the source uses."""
-        return columns_of(self.source)
-
-
-@dataclass(frozen=True)
-class Match(_Definition):
-    """Match a regular expression; a column holds what the named group captures."""
-
-    columns: Mapping[str, str]
-    source: Expression
-    pattern: Pattern
-
-    @property
-    def selects(self) -> int:
-        """One for the source, one for the captures."""
-        return 2
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What the source uses."""
-        return columns_of(self.source)
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write one select."""
+        writer.define(kept, {name: writer.of(each) for name, each in self.columns.items()})
 
 
 @dataclass(frozen=True)
 class Keep(Step):
     """Keep the rows for which a condition holds."""
+
+    per_event = True
 
     condition: Expression
 
@@ -127,49 +109,9 @@ class Keep(Step):
         """What the condition uses."""
         return columns_of(self.condition)
 
-
-@dataclass(frozen=True)
-class Aggregate(Step):
-    """Make one row of all rows that are equal in the columns ``keys``."""
-
-    keys: tuple[str, ...]
-    columns: Mapping[str, Call]
-
-    @property
-    def defines(self) -> frozenset[str]:
-        """The aggregates; the keys keep their columns."""
-        return frozenset(self.columns)
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """The keys, and what the aggregates use."""
-        return frozenset(self.keys) | columns_of(*self.columns.values())
-
-
-@dataclass(frozen=True)
-class Cut(Step):
-    """Keep the first rows."""
-
-    count: int
-    order: Order
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What is sorted by."""
-        return frozenset(column for column, _ in self.order)
-
-
-@dataclass(frozen=True)
-class Distinct(Step):
-    """Keep the first of the rows that are equal in ``keys``, and every row that misses one."""
-
-    keys: tuple[str, ...]
-    order: Order
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """The keys, and what is sorted by."""
-        return frozenset(self.keys) | {column for column, _ in self.order}
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a WHERE."""
+        writer.define(kept, {}, f"WHERE {writer.condition(self.condition)}")
 
 
 @dataclass(frozen=True)
@@ -190,6 +132,12 @@ class Plan:
         What a writer of the query may not expect.
     limited : bool
         Whether the query itself says how many rows it returns at most.
+    discovered : dict of str to str
+        The fields that the query takes from messages, and their columns.
+    sources : tuple of Groups
+        The log groups that the query is about; none if it leaves them to who runs it.
+    named : tuple of Groups
+        Those, and the ones that its subqueries name.
     """
 
     steps: tuple[Step, ...]
@@ -198,11 +146,14 @@ class Plan:
     patterns: tuple[Pattern, ...]
     warnings: tuple[str, ...]
     limited: bool
+    discovered: Mapping[str, str]
+    sources: tuple[Groups, ...]
+    named: tuple[Groups, ...]
 
     @property
     def result(self) -> frozenset[str]:
         """The columns that the result is made of."""
-        return frozenset(self.outputs.values()) | {column for column, _ in self.order}
+        return frozenset(self.outputs.values()) | ordering(self.order)
 
 
 def backwards(
@@ -219,8 +170,13 @@ def columns_of(*expressions: Expression) -> frozenset[str]:
     """Return the columns that expressions use."""
     found: set[str] = set()
     for expression in expressions:
-        if isinstance(expression, Column):
+        if isinstance(expression, Column | Attribute):
             found.add(expression.column)
         elif isinstance(expression, Call | Operation):
             found |= columns_of(*expression.arguments)
     return frozenset(found)
+
+
+def ordering(order: Order) -> frozenset[str]:
+    """Return the columns that are sorted by."""
+    return frozenset(column for column, _ in order)

@@ -80,6 +80,14 @@ class Pattern:
         start, end = self._groups[name]
         return self._text(self._pieces[start + 1 : end], None)
 
+    def may_be_empty(self, name: str) -> bool:
+        """Return whether a named group may match '': False only if it surely does not."""
+        try:
+            return re.fullmatch(self.inside(name), "") is not None
+        except re.error:
+            # What RE2 accepts and Python does not.
+            return True
+
     @staticmethod
     def _text(pieces: list[str | _Opening], captured: str | None) -> str:
         return "".join(

@@ -1,37 +1,36 @@
 """From steps to DuckDB's SQL: one common table expression for each step, over ``events``.
 
-``events`` has the columns of `local.insights.plan.SYSTEM_FIELDS`. Texts of the query reach the SQL
-as quoted literals, and its names not at all.
+A query that names its log groups itself is over ``named`` instead. Both have the columns of
+`local.insights.plan.SYSTEM_FIELDS`. Texts of the query reach the SQL as quoted literals, and its
+names not at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import count
 
+from local.insights.discovery import Discover, attribute
 from local.insights.functions import FUNCTIONS
 from local.insights.operators import OPERATORS
-from local.insights.periods import milliseconds
+from local.insights.periods import interval, milliseconds
 from local.insights.plan import (
     SYSTEM_FIELDS,
-    Aggregate,
-    Cut,
-    Distinct,
     Extend,
-    Glob,
     Keep,
-    Match,
     Order,
     Plan,
     Step,
     backwards,
 )
-from local.insights.regexes import Pattern
+from local.insights.sources import Among
 from local.insights.syntax import (
+    Attribute,
     Call,
     Column,
     Expression,
-    Field,
+    Members,
     Number,
     Operation,
     Period,
@@ -54,50 +53,112 @@ from local.insights.values import (
 # A comparison of texts names its operands twice, which doubles at each nesting.
 MOST_SQL = 500_000
 _TIMES = ("timestamp", "ingestion_time")
-_ROW_STEPS = (Extend, Glob, Match, Keep)
+_MATCHED = "matched"
 
 
-def result_sql(plan: Plan) -> str:
-    """Return the SELECT of a query's result: one text column for each output, sorted.
+@dataclass(frozen=True)
+class Statements:
+    """The SQL of a query, to be run in this order.
+
+    Attributes
+    ----------
+    groups : str or None
+        The SELECT of the table ``groups``, which the others read: what the first stats makes of
+        the events. None if there is no stats, or if not all that precedes it works row by row.
+    statistics : str
+        The SELECT of three numbers: events, bytes of messages, and events that match. An event
+        matches if it passes every filter before the first stats, limit or dedup.
+    result : str
+        The SELECT of the result: one text column for each output, sorted.
+    presence : str or None
+        The SELECT of whether any event has each discovered field; None if there are none.
+    """
+
+    groups: str | None
+    statistics: str
+    result: str
+    presence: str | None
+
+
+def statements(plan: Plan) -> Statements:
+    """Return the SQL of a query.
 
     Raises
     ------
     QueryError
         If a value has a type that is not accepted where it stands, or the query is too large.
     """
-    writer = _Writer()
+    writer = Writer(grouping=True)
     writer.write(plan.steps, plan.result)
     columns = (str(text(writer.value(column))) for column in plan.outputs.values())
-    return writer.select(", ".join(columns)) + writer.order_by(plan.order)
+    result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
+    statistics = _counted_groups(plan) if writer.groups else _counted_events(plan)
+    return Statements(writer.groups, statistics, result, _presence(plan))
 
 
-def statistics_sql(plan: Plan) -> str:
-    """Return the SELECT of three numbers: events, bytes of messages, and events that match.
+def members_sql(plan: Plan) -> str:
+    """Return the SELECT of a subquery's one field as text, without what is missing."""
+    writer = Writer()
+    column = next(iter(plan.outputs.values()))
+    writer.write(plan.steps, frozenset({column}))
+    return f"{writer.select(str(text(writer.value(column))))} WHERE {column} IS NOT NULL"
 
-    An event matches if it passes every filter before the first stats, limit or dedup.
-    """
+
+def _counted_groups(plan: Plan) -> str:
+    # The events were read once and counted; what is left needs no message.
+    writer = Writer()
+    writer.write(_among(plan), frozenset({"size"}))
+    matched = f"(SELECT coalesce(sum({_MATCHED}), 0) FROM groups)"  # noqa: S608
+    return writer.select(f"count(*), coalesce(sum(size), 0), {matched}")
+
+
+def _counted_events(plan: Plan) -> str:
     steps: list[Step] = []
     conditions: list[str] = []
     for step in plan.steps:
-        if not isinstance(step, _ROW_STEPS):
+        if not step.per_event:
             break
         if isinstance(step, Keep):
             conditions.append(f"matches{len(conditions)}")
             steps.append(Extend({conditions[-1]: step.condition}))
         else:
             steps.append(step)
-    writer = _Writer()
-    writer.write(tuple(steps), frozenset((*conditions, "message")))
+    writer = Writer()
+    writer.write(tuple(steps), frozenset((*conditions, "size")))
     matching = " AND ".join(str(truth(writer.value(each))) for each in conditions) or "TRUE"
-    return writer.select(
-        f"count(*), coalesce(sum(strlen(message)), 0), count(*) FILTER (WHERE {matching})"
-    )
+    return writer.select(f"count(*), coalesce(sum(size), 0), count(*) FILTER (WHERE {matching})")
 
 
-class _Writer:
-    """The selects written so far, and what their columns hold."""
+def _presence(plan: Plan) -> str | None:
+    tests = []
+    for column, name in ((column, name) for name, column in plan.discovered.items()):
+        writer = Writer()
+        writer.write((*_among(plan), Discover({column: name})), frozenset({column}))
+        tests.append(f"EXISTS ({writer.select('1')} WHERE {column} IS NOT NULL)")
+    return f"SELECT {', '.join(tests)}" if tests else None
 
-    def __init__(self) -> None:
+
+def _among(plan: Plan) -> tuple[Step, ...]:
+    return tuple(step for step in plan.steps if isinstance(step, Among))
+
+
+class Writer:
+    """The selects written so far, and what their columns hold.
+
+    Parameters
+    ----------
+    grouping : bool
+        Whether the first stats of events is to be the table ``groups``.
+
+    Attributes
+    ----------
+    groups : str or None
+        The SELECT of that table, with the number of events of each row besides.
+    """
+
+    def __init__(self, *, grouping: bool = False) -> None:
+        self.groups: str | None = None
+        self._grouping = grouping
         self._names = count(1)
         self._source = "events"
         self._selects: list[str] = []
@@ -109,7 +170,12 @@ class _Writer:
     def write(self, steps: tuple[Step, ...], result: frozenset[str]) -> None:
         """Write every step that is needed for the columns ``result``."""
         for step, live in reversed(list(backwards(steps, result))):
-            self._step(step, live)
+            step.write(self, live - step.defines)
+            self._grouping = self._grouping and step.per_event
+
+    def read_named(self) -> None:
+        """Begin with the events of the log groups that the query names."""
+        self._source = "named"
 
     def value(self, column: str) -> Value:
         """Return a column as a value."""
@@ -133,84 +199,9 @@ class _Writer:
         keys = (f"{key} {direction} NULLS LAST" for key in natural_order(value))
         return [f"{column} IS NULL", *keys]
 
-    # Steps
-
-    def _step(self, step: Step, live: frozenset[str]) -> None:
-        kept = live - step.defines
-        match step:
-            case Extend():
-                values = {name: self._value(each) for name, each in step.columns.items()}
-                self._define(kept, values)
-            case Keep():
-                self._define(kept, {}, f"WHERE {self._condition(step.condition)}")
-            case Glob():
-                self._glob(step, kept)
-            case Match():
-                self._match(step, kept)
-            case Aggregate():
-                self._aggregate(step)
-            case Cut():
-                self._define(kept, {}, f"{self.order_by(step.order)} LIMIT {step.count}")
-            case Distinct():
-                self._distinct(step, kept)
-
-    def _glob(self, step: Glob, kept: frozenset[str]) -> None:
-        """Find each literal in what the one before it left over.
-
-        This captures what the lazy regular expression does: if a literal is not found after the
-        leftmost places of those before it, it is not found after any later ones either.
-        """
-        rest = self._held_text(step.source, kept)
-        live = set(step.columns.values())
-        held = kept
-        last = len(step.literals) - 1
-        spans: list[tuple[str, str | None]] = []
-        for index, part in enumerate(step.literals):
-            place, after = None, rest
-            if part or 0 < index < last:
-                place, after = self._temporary(), self._temporary()
-                at = f"nullif(strpos({rest}, {quoted(part)}), 0)"
-                values = {
-                    place: Value(at, Type.NUMBER),
-                    after: Value(f"substring({rest}, {at} + {len(part)})", Type.TEXT),
-                }
-                self._define(held | {rest}, values)
-            spans.append((rest, place))
-            if index - 1 in live:
-                held |= {rest, place} if place else {rest}
-            rest = after
-        matched = f"{spans[-1][1] or rest} IS NOT NULL"
-        captures = {
-            column: f"CASE WHEN {matched} THEN {_before(*spans[index + 1])} END"
-            for column, index in step.columns.items()
-        }
-        self._define(kept, _texts(captures))
-
-    def _match(self, step: Match, kept: frozenset[str]) -> None:
-        source = self._held_text(step.source, kept)
-        matches = f"regexp_matches({source}, {quoted(step.pattern.matching())})"
-        captures = {
-            column: f"CASE WHEN {matches} THEN {_captured(step.pattern, name, source)} END"
-            for column, name in step.columns.items()
-        }
-        self._define(kept, _texts(captures))
-
-    def _aggregate(self, step: Aggregate) -> None:
-        values = {name: self._value(call) for name, call in step.columns.items()}
-        # No row, instead of a row of nothing, when nothing was aggregated.
-        clause = f"GROUP BY {', '.join(step.keys)}" if step.keys else "HAVING count(*) > 0"
-        self._define(frozenset(step.keys), values, clause)
-
-    def _distinct(self, step: Distinct, kept: frozenset[str]) -> None:
-        missing = " OR ".join(f"{key} IS NULL" for key in step.keys)
-        first = (
-            f"row_number() OVER (PARTITION BY {', '.join(step.keys)}{self.order_by(step.order)})"
-        )
-        self._define(kept, {}, f"QUALIFY {first} = 1 OR {missing}")
-
     # Selects
 
-    def _define(self, kept: frozenset[str], values: Mapping[str, Value], clause: str = "") -> None:
+    def define(self, kept: frozenset[str], values: Mapping[str, Value], clause: str = "") -> None:
         """Write a select that keeps columns and adds computed ones."""
         columns = [*sorted(kept), *(f"{value} AS {name}" for name, value in values.items())]
         name = f"s{next(self._names)}"
@@ -219,21 +210,39 @@ class _Writer:
         self._source = name
         self._types.update((column, value.type) for column, value in values.items())
 
-    def _temporary(self) -> str:
+    def group(self, keys: frozenset[str], values: Mapping[str, Value], clause: str) -> None:
+        """Write a select of aggregates by ``keys``."""
+        if not self._grouping:
+            self.define(keys, values, clause)
+            return
+        self.define(keys, {**values, _MATCHED: Value("count(*)", Type.NUMBER)}, clause)
+        self.groups = self.select("*")
+        self._source, self._selects = "groups", []
+
+    def materialized(self) -> str:
+        """Return the last step's name, its rows being computed once for all who ask for them."""
+        if self._selects:
+            last = self._selects[-1]
+            self._selects[-1] = last.replace(" AS NOT MATERIALIZED ", " AS MATERIALIZED ", 1)
+        return self._source
+
+    def temporary(self) -> str:
+        """Return a name that no column has."""
         return f"t{next(self._names)}"
 
-    def _held_text(self, source: Expression, kept: frozenset[str]) -> str:
-        """Return a column that holds an expression as text."""
-        value = text(self._value(source))
+    def held_text(self, source: Expression, kept: frozenset[str]) -> str:
+        """Return a column that holds an expression as text, besides the columns ``kept``."""
+        value = text(self.of(source))
         if isinstance(source, Column) and value.sql == source.column:
             return value.sql
-        column = self._temporary()
-        self._define(kept, {column: value})
+        column = self.temporary()
+        self.define(kept, {column: value})
         return column
 
     # Expressions
 
-    def _value(self, expression: Expression) -> Value:
+    def of(self, expression: Expression) -> Value:
+        """Return an expression as a value."""
         value = self._any_value(expression)
         if value.type is Type.PERIOD:
             raise QueryError(
@@ -243,6 +252,16 @@ class _Writer:
             raise QueryError("this expression nests too many comparisons", expression.span)
         return value
 
+    def condition(self, expression: Expression) -> Value:
+        """Return an expression as a condition."""
+        value = self.of(expression)
+        if value.type is Type.TEXT:
+            raise QueryError(
+                "this is a text, but a condition is needed; compare it with something",
+                expression.span,
+            )
+        return truth(value)
+
     def _any_value(self, expression: Expression) -> Value:
         match expression:
             case Number() | Text():
@@ -250,16 +269,21 @@ class _Writer:
             case Regex():
                 value = Value(quoted(expression.pattern), Type.REGEX)
             case Period():
-                value = Value(str(milliseconds(expression)), Type.PERIOD)
+                length = milliseconds(expression)
+                value = Value(str(length or interval(expression)), Type.PERIOD, length)
             case Column():
                 value = self.value(expression.column)
+            case Attribute():
+                value = attribute(self.value(expression.column), expression.path)
+            case Members():
+                value = Value(f"({members_sql(expression.plan)})", Type.TABLE)
             case Call():
                 value = self._call(expression)
             case Operation():
-                read = self._condition if expression.operator in _LOGICAL else self._value
+                read = self.condition if expression.operator in _LOGICAL else self.of
                 value = OPERATORS[expression.operator](*map(read, expression.arguments))
-            case Field():
-                raise AssertionError(f"{expression.name} was not resolved")
+            case _:
+                raise AssertionError(f"{expression} was not resolved")
         return value
 
     def _call(self, call: Call) -> Value:
@@ -276,17 +300,11 @@ class _Writer:
             if period.type is not Type.PERIOD:
                 raise QueryError("expected a period such as 5m", expression.span)
             return period
-        value = self._value(expression)
+        value = self.of(expression)
+        if wanted and value.type is Type.STRUCTURE:
+            # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
+            value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
         return _READERS[wanted](value) if wanted else value
-
-    def _condition(self, expression: Expression) -> Value:
-        value = self._value(expression)
-        if value.type is Type.TEXT:
-            raise QueryError(
-                "this is a text, but a condition is needed; compare it with something",
-                expression.span,
-            )
-        return truth(value)
 
 
 _LOGICAL = ("not", "and", "or")
@@ -297,21 +315,6 @@ _READERS: dict[Type, Callable[[Value], Value]] = {
 }
 
 
-def _texts(columns: Mapping[str, str]) -> dict[str, Value]:
+def texts(columns: Mapping[str, str]) -> dict[str, Value]:
+    """Return SQL of texts as values."""
     return {column: Value(sql, Type.TEXT) for column, sql in columns.items()}
-
-
-def _before(rest: str, place: str | None) -> str:
-    """Return what stands before a place; all if no place ends it."""
-    return rest if place is None else f"left({rest}, {place} - 1)"
-
-
-def _captured(pattern: Pattern, name: str, source: str) -> str:
-    """Return what a group captures, given that its pattern matches.
-
-    RE2's '' may also say that the group took no part. That is what it means, and becomes null,
-    if what stands in the group does not match ''.
-    """
-    captured = f"regexp_extract({source}, {quoted(pattern.capturing(name))}, 1)"
-    inside = quoted(f"^(?:{pattern.inside(name)})$")
-    return f"nullif({captured}, CASE WHEN NOT regexp_matches('', {inside}) THEN '' END)"

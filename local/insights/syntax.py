@@ -1,9 +1,14 @@
-"""What a query says: commands made of expressions, each with the place it was written at."""
+"""What a query says: expressions, each with the place it was written at, and its errors."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from local.insights.names import Names
+    from local.insights.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,9 @@ class QueryError(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """Anything that was written at one place of the query."""
+    """Anything that was written at one place of the query; equal wherever it was written."""
 
-    span: Span
+    span: Span = field(compare=False)
 
     @property
     def depth(self) -> int:
@@ -119,6 +124,14 @@ class Column(Node):
 
 
 @dataclass(frozen=True)
+class Attribute(Node):
+    """``a.0.b`` of a column that holds a map or a list, after the name was resolved."""
+
+    column: str
+    path: str
+
+
+@dataclass(frozen=True)
 class _Application(Node):
     arguments: tuple[Expression, ...]
 
@@ -142,15 +155,64 @@ class Call(_Application):
     function: str
 
 
-Expression = Number | Text | Regex | Period | Field | Column | Operation | Call
+class Command(Node):
+    """One command of a query; each kind stands in `local.insights.commands`, with how it is read.
+
+    As text it is written as a query would.
+    """
+
+    def resolve(self, names: Names) -> None:
+        """Say what the command does to the rows, by the names that it finds.
+
+        Raises
+        ------
+        QueryError
+            If a name means nothing, or the command stands where it may not.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Subquery(Node):
+    """``(SOURCE 'group' | fields a)``, after ``in``."""
+
+    commands: tuple[Command, ...]
+
+    @property
+    def depth(self) -> int:
+        """How many operations are nested in each other: those inside count for themselves."""
+        return 0
+
+
+@dataclass(frozen=True)
+class Members(Node):
+    """A subquery after its names were resolved: the values of its one field."""
+
+    plan: Plan
+
+
+Expression = (
+    Number
+    | Text
+    | Regex
+    | Period
+    | Field
+    | Column
+    | Attribute
+    | Subquery
+    | Members
+    | Operation
+    | Call
+)
 
 
 @dataclass(frozen=True)
 class Item(Node):
-    """An expression and the name that its value gets."""
+    """An expression and the name that its value gets; ``aliased`` if the query says which."""
 
     expression: Expression
     name: str
+    aliased: bool = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -160,72 +222,7 @@ class SortKey(Node):
     expression: Expression
     descending: bool
 
-
-@dataclass(frozen=True)
-class Fields(Node):
-    """``fields a, b + c as d``."""
-
-    items: tuple[Item, ...]
-
-
-@dataclass(frozen=True)
-class Display(Node):
-    """``display a, b``."""
-
-    items: tuple[Item, ...]
-
-
-@dataclass(frozen=True)
-class Filter(Node):
-    """``filter a = 1``."""
-
-    condition: Expression
-
-
-@dataclass(frozen=True)
-class ParseGlob(Node):
-    """``parse source "a * b" as name``: one name for each star."""
-
-    source: Expression
-    glob: Text
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ParseRegex(Node):
-    """``parse source /a (?<name>.) b/``."""
-
-    source: Expression
-    regex: Regex
-
-
-@dataclass(frozen=True)
-class Stats(Node):
-    """``stats avg(a), count(*) by b``."""
-
-    items: tuple[Item, ...]
-    keys: tuple[Item, ...]
-
-
-@dataclass(frozen=True)
-class Sort(Node):
-    """``sort a, b desc``."""
-
-    keys: tuple[SortKey, ...]
-
-
-@dataclass(frozen=True)
-class Limit(Node):
-    """``limit 20``."""
-
-    count: int
-
-
-@dataclass(frozen=True)
-class Dedup(Node):
-    """``dedup a, b``."""
-
-    fields: tuple[Field, ...]
-
-
-Command = Fields | Display | Filter | ParseGlob | ParseRegex | Stats | Sort | Limit | Dedup
+    @property
+    def direction(self) -> str:
+        """``asc`` or ``desc``."""
+        return "desc" if self.descending else "asc"

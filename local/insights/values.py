@@ -24,6 +24,10 @@ class Type(Enum):
     """BIGINT, milliseconds since 1970-01-01 UTC."""
     PERIOD = "period"
     """BIGINT, milliseconds; an argument of some functions only."""
+    STRUCTURE = "map or list"
+    """Valid JSON; no text, no number, and equal to nothing."""
+    TABLE = "table"
+    """A subquery of one text column; the right operand of ``in`` only."""
     REGEX = "regular expression"
     """A text literal that RE2 takes; an operand of ``like`` only."""
 
@@ -76,8 +80,17 @@ def number(value: Value) -> Value:
     if value.type is Type.NUMBER:
         return value
     if value.type is Type.TEXT:
+        if value.sql.isidentifier():
+            # A column may be named more than once, and this is quicker.
+            double = f"TRY_CAST({value} AS DOUBLE)"
+            decimal = f"regexp_full_match({value}, {quoted(_NUMBER)})"
+            return Value(
+                f"CASE WHEN isfinite({double}) AND {decimal} THEN {double} END", Type.NUMBER
+            )
         # Where nothing matches regexp_extract gives '', which is no double either.
         return finite(f"TRY_CAST(regexp_extract({value}, {quoted(_NUMBER)}) AS DOUBLE)")
+    if value.type is Type.STRUCTURE:
+        return Value("CAST(NULL AS DOUBLE)", Type.NUMBER)
     return Value(f"CAST({value} AS DOUBLE)", Type.NUMBER)
 
 

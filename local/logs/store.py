@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from time import time_ns
@@ -14,37 +13,28 @@ from urllib.parse import quote, unquote
 
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
-
-_SUFFIX = ".ndjson"
-# What a file system takes as one name.
-_MOST_BYTES = 255
-_COLUMNS = (
-    "{'id': 'VARCHAR', 'timestamp': 'BIGINT', 'ingestion_time': 'BIGINT', "
-    "'log_stream': 'VARCHAR', 'message': 'VARCHAR'}"
+from local.logs.segments import (
+    SEGMENT_EVENTS,
+    LogEvent,
+    LogStoreError,
+    OpenSegment,
+    Segments,
 )
 
+__all__ = ["LogEvent", "LogStore", "LogStoreError"]
 
-@dataclass(frozen=True)
-class LogEvent:
-    """One event of a log stream; times in milliseconds since 1970-01-01 UTC."""
-
-    id: str
-    """Unique; ids of one stream sort as its events were written."""
-    timestamp: int
-    ingestion_time: int
-    log_stream: str
-    message: str
-
-
-class LogStoreError(Exception):
-    """A log group's name that cannot be stored, or a file that is damaged."""
+# What a file system takes as one name.
+_MOST_BYTES = 255
+_log = logging.getLogger(__name__)
+_FIRST, _LAST = -(2**63), 2**63 - 1
 
 
 class LogStore:
     """The events of log groups, kept in a folder.
 
-    Any number of processes and threads may append and read at once: each store writes files of its
-    own and only adds to them, and a reader leaves out a last line that is not complete.
+    Any number of processes and threads may append, read and fold at once. An event that was
+    appended is there exactly once, whatever is killed; only the machine may lose it, if its power
+    fails before the operating system wrote the file.
 
     Parameters
     ----------
@@ -52,18 +42,24 @@ class LogStore:
         Where the events are kept; made when the first is appended.
     account : str
         What ``@log`` names before the group.
+    segment_events : int
+        How many events of a group a file takes before they are folded into Parquet.
     """
 
-    def __init__(self, folder: Path, account: str = "local") -> None:
+    def __init__(
+        self, folder: Path, account: str = "local", segment_events: int = SEGMENT_EVENTS
+    ) -> None:
         self._folder = folder
         self._account = account
+        self._segment_events = segment_events
         self._lock = threading.Lock()
+        self._folding = threading.Lock()
         self._begin_files()
 
     def append(
         self, group: str, stream: str, events: Iterable[tuple[int, str]], ingestion_time: int
     ) -> None:
-        """Add events to a log stream.
+        """Add events to a log stream; when this returns, the operating system has them.
 
         Parameters
         ----------
@@ -83,20 +79,47 @@ class LogStore:
         with self._lock:
             if self._process != os.getpid():
                 self._begin_files()
-            lines = [
-                _line(f"{self._name}-{next(self._numbers):09d}", stream, event, ingestion_time)
-                for event in events
+            rows = [
+                LogEvent(
+                    f"{self._name}-{next(self._numbers):09d}",
+                    timestamp,
+                    ingestion_time,
+                    stream,
+                    # Half of a surrogate pair is no text, and DuckDB would not read the line.
+                    message.encode(errors="replace").decode(),
+                )
+                for timestamp, message in events
             ]
-            if not lines:
+            if not rows:
                 return
-            folder.mkdir(parents=True, exist_ok=True)
             try:
-                with (folder / f"{self._name}{_SUFFIX}").open("ab") as file:
-                    file.write(b"".join(lines))
+                segment = self._segment(folder)
+                segment.append(rows)
             except OSError:
                 # A line may be cut off; nothing may follow it.
                 self._begin_files()
                 raise
+            if segment.events >= self._segment_events:
+                self._open.pop(folder).close()
+                threading.Thread(target=self._try_to_fold, args=(group,), daemon=True).start()
+
+    def fold(self) -> None:
+        """Write the events of every file that no process appends to any more as Parquet.
+
+        Raises
+        ------
+        LogStoreError
+            If a line of a file is no event.
+        """
+        for group in self.groups():
+            self._fold(group)
+
+    def close(self) -> None:
+        """Append no more to the files at hand, and fold them; what is damaged stays as it is."""
+        with self._lock:
+            self._begin_files()
+        for group in self.groups():
+            self._try_to_fold(group)
 
     def groups(self) -> list[str]:
         """Return the log groups that have events, sorted."""
@@ -106,7 +129,7 @@ class LogStore:
 
     def streams(self, group: str) -> list[str]:
         """Return the streams of a log group that have events, sorted."""
-        return sorted({event.log_stream for event in self._stored(group)})
+        return Segments(self._group_folder(group)).streams()
 
     def read(
         self,
@@ -131,19 +154,26 @@ class LogStore:
         LogStoreError
             If a complete line of a file is no event.
         """
-        found = (
-            event
-            for event in self._stored(group)
-            if (stream is None or event.log_stream == stream)
-            and (start is None or event.timestamp >= start)
-            and (end is None or event.timestamp <= end)
+        found = Segments(self._group_folder(group)).read(
+            stream, _FIRST if start is None else start, _LAST if end is None else end
         )
         return sorted(found, key=lambda event: (event.timestamp, event.id))
 
     def events(self, groups: Iterable[str]) -> EventSource:
         """Return the events that log groups have now, for queries."""
         return EventSource.union(
-            self._source(group, files) for group in groups if (files := self._files(group))
+            events_of(
+                f"({select})",
+                timestamp="timestamp",
+                ingestion_time="ingestion_time",
+                log=quoted(f"{self._account}:{group}"),
+                log_stream="log_stream",
+                message="message",
+                ptr="id",
+                size="size",
+            )
+            for group in groups
+            if (select := Segments(self._group_folder(group)).select())
         )
 
     def _begin_files(self) -> None:
@@ -151,35 +181,24 @@ class LogStore:
         self._process = os.getpid()
         self._name = f"{time_ns():020d}-{self._process}-{os.urandom(4).hex()}"
         self._numbers = count()
+        self._open: dict[Path, OpenSegment] = {}
 
-    def _source(self, group: str, files: list[Path]) -> EventSource:
-        names = ", ".join(quoted(str(file)) for file in files)
-        # Ignoring errors is for a last line that is cut off, or being written.
-        rows = (
-            f"read_json([{names}], format = 'newline_delimited', columns = {_COLUMNS}, "
-            "ignore_errors = TRUE) WHERE timestamp IS NOT NULL"
-        )
-        return events_of(
-            rows,
-            timestamp="timestamp",
-            ingestion_time="ingestion_time",
-            log=quoted(f"{self._account}:{group}"),
-            log_stream="log_stream",
-            message="message",
-            ptr="id",
-        )
+    def _segment(self, folder: Path) -> OpenSegment:
+        if folder not in self._open:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._open[folder] = OpenSegment(folder, f"{self._name}-{next(self._numbers):09d}")
+        return self._open[folder]
 
-    def _stored(self, group: str) -> Iterator[LogEvent]:
-        for file in self._files(group):
-            *lines, _cut_off = file.read_bytes().split(b"\n")
-            for number, line in enumerate(lines, 1):
-                try:
-                    yield LogEvent(**json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise LogStoreError(f"{file}, line {number}: not an event") from error
+    def _try_to_fold(self, group: str) -> None:
+        try:
+            self._fold(group)
+        except LogStoreError as error:
+            # Whoever asks for the events is told so; who adds others need not stop.
+            _log.warning("%s", error)
 
-    def _files(self, group: str) -> list[Path]:
-        return sorted(self._group_folder(group).glob(f"*{_SUFFIX}"))
+    def _fold(self, group: str) -> None:
+        with self._folding:
+            Segments(self._group_folder(group)).fold(group)
 
     def _group_folder(self, group: str) -> Path:
         # quote leaves dots alone, and a name of dots is another folder.
@@ -189,16 +208,3 @@ class LogStore:
                 f"log group {group!r}: a name has 1 to {_MOST_BYTES} characters when quoted"
             )
         return self._folder / name
-
-
-def _line(id_: str, stream: str, event: tuple[int, str], ingestion_time: int) -> bytes:
-    timestamp, message = event
-    stored = {
-        "id": id_,
-        "timestamp": timestamp,
-        "ingestion_time": ingestion_time,
-        "log_stream": stream,
-        # Half of a surrogate pair is no text, and DuckDB would not read the line.
-        "message": message.encode(errors="replace").decode(),
-    }
-    return json.dumps(stored).encode() + b"\n"

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import stored_runs
+from tests.bench import insights_queries, insights_speed, insights_steps, stored_runs
 from tests.bench.imports import BARE, import_times
 
 SMALL = {"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "records": 200_000}
@@ -43,6 +43,7 @@ def main() -> int:
         name = f"import of {measured.module} ({measured.seconds * 1000:.0f} ms)"
         limit = 2.0 if measured.module != BARE else 1.0
         figures.append((name, measured.ratio, limit, "× bare"))
+    figures += insights_steps.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):
         table.add_column(heading)
@@ -50,8 +51,9 @@ def main() -> int:
         verdict = "" if value <= limit else "too slow"
         table.add_row(name, f"{value:.2f} {unit}", f"{limit:g} {unit}", verdict)
     Console(width=110).print(table)
+    print(insights_queries.told())
     slow = any(value > limit for _, value, limit, _ in figures)
-    return max(int(slow), stored_runs.main())
+    return max(int(slow), stored_runs.main(), insights_speed.main())
 
 
 if __name__ == "__main__":

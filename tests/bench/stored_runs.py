@@ -21,9 +21,10 @@ from moto.s3.models import s3_backends
 from rich.console import Console
 from rich.table import Table
 
+from local.account import ACCOUNT
 from local.cloud.cloud import start_cloud
 from local.cloud.deployment import Stack
-from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from local.sql_client import Answer, SqlClient
 from suites import keys

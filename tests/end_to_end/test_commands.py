@@ -62,7 +62,7 @@ def test_the_logs_of_a_run_can_be_queried_after_it(ran, own_state):
     assert found.returncode == 0, found.stderr
     samples = 2 * read_suites()["rocksdb"].test("ingest").jobs
     assert len(re.findall(r" rocksdb/rocksdb/[0-9a-f]{32} .* 2000 ", found.stdout)) == samples
-    assert f"{samples} rows; {samples} of " in found.stdout
+    assert f"{samples} rows; {samples} of " in found.stderr
 
 
 def test_a_query_comes_from_standard_input_too(ran, own_state):

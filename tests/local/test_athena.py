@@ -10,8 +10,9 @@ from botocore.exceptions import ClientError
 from moto.athena.models import athena_backends
 from moto.moto_api._internal.models import moto_api_backend
 
+from local.account import ACCOUNT, REGION
 from local.cloud import athena, objects, stacks
-from local.cloud.endpoint import ACCOUNT, REGION, Endpoint
+from local.cloud.endpoint import Endpoint
 from local.cloud.server import Server
 
 SECONDS = 10

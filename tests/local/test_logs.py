@@ -219,6 +219,22 @@ def test_groups_may_be_named_together_or_by_arn(api, query, logs):
     assert by_arn["results"] == [[{"field": "lines", "value": "1"}]]
 
 
+def test_a_query_names_its_groups_itself(api, query, logs):
+    api.create_log_group(logGroupName="other")
+    logs.write("group", "stream", ["one", "two"])
+    logs.write("other", "stream", ["two"])
+    named = query("SOURCE logGroups(namePrefix: ['oth']) | stats count(*) as lines", limit=1)
+    inside = query("filter @message in (SOURCE 'other' | fields @message) | stats count(*) as n")
+    assert named["results"] == [[{"field": "lines", "value": "1"}]]
+    assert named["statistics"]["logGroupsScanned"] == 1
+    assert inside["results"] == [[{"field": "n", "value": "1"}]]
+    assert inside["statistics"]["logGroupsScanned"] == 2
+    with pytest.raises(api.exceptions.ResourceNotFoundException, match="is named 'unknown'"):
+        query("SOURCE 'unknown' | limit 1", limit=1)
+    with pytest.raises(ClientError, match="and SOURCE must be given; 2 are"):
+        query("SOURCE 'other' | limit 1")
+
+
 def test_a_query_that_does_not_compile_is_malformed_and_says_where(api, query):
     text = "fields @message\n| fliter 1"
     with pytest.raises(api.exceptions.MalformedQueryException) as raised:

@@ -3,7 +3,8 @@ import urllib.request
 
 import pytest
 
-from local.cloud.endpoint import ACCOUNT, Endpoint
+from local.account import ACCOUNT
+from local.cloud.endpoint import Endpoint
 from local.cloud.server import PortTaken, Server
 
 

@@ -1,10 +1,9 @@
-import os
 import time
 
 import pytest
 
 from local import insights
-from local.insights import EventsError, EventSource, run, text_file
+from local.insights import EventSource, run
 from local.logs.store import LogStore
 
 
@@ -142,24 +141,22 @@ def test_a_query_runs_again_after_it_was_compiled_once(source):
     assert [cells(row) for row in run(compiled, source("a", "b"), 0, 9).rows] == [{"n": "2"}]
 
 
-def test_the_lines_of_a_text_file_are_events(tmp_path):
-    path = tmp_path / "it's a log.txt"
-    path.write_bytes('first, "x"\n\n\tthird | é #\r\n\'a\rb\n'.encode())
-    os.utime(path, (1_000, 1_000))
-    events = text_file(path)
-    result = run("fields @message, @logStream, @log, @timestamp | sort @ptr", events, 1000, 1000)
-    rows = [cells(row) for row in result.rows]
-    assert [row["@message"] for row in rows] == ['first, "x"', "", "\tthird | é #", "'a\rb"]
-    assert {row["@logStream"] for row in rows} == {"it's a log.txt"}
-    assert {row["@log"] for row in rows} == {str(path)}
-    assert {row["@timestamp"] for row in rows} == {"1970-01-01 00:16:40.000"}
+QUERIES = (
+    "filter @message like 'a' | parse @message '*=*' as k, n | stats sum(n), count(*) by k",
+    "filter @message like 'a' | stats count(*) as c by @message | filter c > 5 | stats max(c)",
+    "filter @message like 'a' | limit 1 | stats count(*)",
+    "filter @message like 'a' | dedup @message",
+)
 
 
-def test_a_text_file_that_is_not_utf8_cannot_be_read(tmp_path):
-    path = tmp_path / "log.txt"
-    path.write_bytes(b"a\xff\n")
-    with pytest.raises(EventsError, match="the events cannot be read"):
-        run("fields @message", text_file(path), 0, 4_000_000_000)
+@pytest.mark.parametrize("query", QUERIES)
+def test_an_event_matches_if_it_passes_every_filter_before_the_first_stats(source, query):
+    statistics = run(query, source("a=1", "b=2", "a=3", "é"), 0, 10).statistics
+    assert statistics == {"recordsMatched": 2, "recordsScanned": 4, "bytesScanned": 11}
+
+
+def test_without_bounds_every_event_counts(source):
+    assert run("fields @message", source("a", "b")).statistics["recordsScanned"] == 2
 
 
 def test_no_sources_have_no_events():

@@ -103,3 +103,18 @@ def test_no_rows_give_no_result_and_no_numbers_give_no_value(ask):
 def test_sums_that_no_double_holds_are_absent(ask):
     query = "stats sum(@message) as s, avg(@message) as a, stddev(@message) as d, count(*) as n"
     assert ask(query, "1.5e308", "1.5e308", "-1e300") == [{"n": "3"}]
+
+
+def test_sorts_first_and_last_go_by_natural_order(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: stats, sortsFirst and sortsLast.
+    query = "stats sortsFirst(@message) as f, sortsLast(@message) as l"
+    assert ask(query, "10", "9", "a10", "a9") == [{"f": "a9", "l": "10"}]
+
+
+def test_attributes_of_parsed_json_are_grouped_by(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
+    query = "fields jsonParse(@message) as js | stats count(*) as n, sum(js.l[1]) as s by js.m.x"
+    assert ask(query, '{"m": {"x": "a"}, "l": [1, 2]}', "text", '{"m": {"x": "a"}}') == [
+        {"js.m.x": "a", "n": "2", "s": "2"},
+        {"n": "1"},
+    ]

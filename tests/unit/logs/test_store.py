@@ -1,5 +1,6 @@
 import json
 import multiprocessing
+import resource
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -119,15 +120,17 @@ def test_a_file_of_nothing_but_a_cut_off_line_has_no_events(tmp_path):
 def test_after_a_write_that_failed_further_events_go_to_another_file(tmp_path):
     store = LogStore(tmp_path)
     store.append("g", "s", [(1, "before")], 0)
-    (file,) = files(tmp_path)
-    file.rename(tmp_path / "g" / "moved.ndjson")
-    file.mkdir()
-    with pytest.raises(OSError, match="directory"):
-        store.append("g", "s", [(2, "lost")], 0)
-    file.rmdir()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            store.append("g", "s", [(2, "half" * 1000)], 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     store.append("g", "s", [(3, "after")], 0)
     assert messages(store) == ["before", "after"]
-    assert not file.exists()
+    assert counted(store, "g") == 2
+    assert len(files(tmp_path)) == 2
 
 
 def test_a_damaged_line_is_named(tmp_path):

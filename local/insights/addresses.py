@@ -1,0 +1,66 @@
+"""IP addresses in SQL: as texts of bits, of which a subnet is a beginning.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: IP address string functions.
+IPv6 addresses that end in an IPv4 address are not read.
+"""
+
+from __future__ import annotations
+
+from local.insights.values import quoted
+
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_V4 = quoted(rf"^{_OCTET}(?:\.{_OCTET}){{3}}$")
+_GROUPS = "[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){0,6}"
+_V6 = quoted(rf"^(?:[0-9a-fA-F]{{1,4}}:){{7}}[0-9a-fA-F]{{1,4}}$|^(?:{_GROUPS})?::(?:{_GROUPS})?$")
+_GROUP = "'[0-9a-fA-F]+'"
+# RFC 1918 and RFC 4193.
+_PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+
+
+def v4_bits(address: object) -> str:
+    """Return SQL of the 32 bits of an IPv4 address as text; null for anything else."""
+    octets = f"list_transform(string_split({address}, '.'), lambda p: {_bits('p', 8)})"
+    return f"CASE WHEN regexp_matches({address}, {_V4}) THEN array_to_string({octets}, '') END"
+
+
+def v6_bits(address: object) -> str:
+    """Return SQL of the 128 bits of an IPv6 address as text; null for anything else."""
+    given = f"len(regexp_extract_all({address}, {_GROUP}))"
+    # What :: leaves out.
+    whole = f"replace({address}, '::', ':' || repeat('0:', 8 - {given}))"
+    hexes = f"regexp_extract_all({whole}, {_GROUP})"
+    groups = f"list_transform({hexes}, lambda g: {_bits(chr(39) + '0x' + chr(39) + ' || g', 16)})"
+    valid = f"regexp_matches({address}, {_V6}) AND ({given} < 8 OR NOT contains({address}, '::'))"
+    return f"CASE WHEN {valid} THEN array_to_string({groups}, '') END"
+
+
+def bits(address: object) -> str:
+    """Return SQL of the bits of an address of either version as text; null for anything else."""
+    return f"coalesce({v4_bits(address)}, {v6_bits(address)})"
+
+
+def inside(address_bits: str, subnet: object) -> str:
+    """Return SQL of whether an address, given by its bits, is in a subnet such as 10.0.0.0/8."""
+    network = bits(f"split_part({subnet}, '/', 1)")
+    size = f"TRY_CAST(split_part({subnet}, '/', 2) AS UTINYINT)"
+    # Of one version if they are of one length.
+    return (
+        f"length({address_bits}) = length({network}) AND {size} <= length({network}) "
+        f"AND left({address_bits}, {size}) = left({network}, {size})"
+    )
+
+
+def private(address: object) -> str:
+    """Return SQL of whether an address is for private networks."""
+    return " OR ".join(f"({inside(bits(address), quoted(subnet))})" for subnet in _PRIVATE)
+
+
+def v4_number(address: object) -> str:
+    """Return SQL of an IPv4 address as a number; null for anything else."""
+    places = zip(range(1, 5), (16777216, 65536, 256, 1), strict=True)
+    terms = (f"TRY_CAST(split_part({address}, '.', {n}) AS DOUBLE) * {size}" for n, size in places)
+    return f"CASE WHEN regexp_matches({address}, {_V4}) THEN {' + '.join(terms)} END"
+
+
+def _bits(number: str, width: int) -> str:
+    return f"lpad(bin(TRY_CAST({number} AS BIGINT)), {width}, '0')"

@@ -1,0 +1,50 @@
+"""``fields`` and ``display``: what is computed, and what is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from local.insights import printing
+from local.insights.expressions import Reader
+from local.insights.names import Names
+from local.insights.syntax import Command, Item, Span
+
+
+@dataclass(frozen=True)
+class Fields(Command):
+    """``fields a, b + c as d``: show these besides those of other ``fields``."""
+
+    items: tuple[Item, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Fields:
+        """Read what follows the word ``fields``."""
+        items = reader.items()
+        return cls(reader.since(start), items)
+
+    def resolve(self, names: Names) -> None:
+        """Compute and show the items."""
+        names.show(names.define_items(self.items), alone=True)
+
+    def __str__(self) -> str:
+        return f"fields {printing.items(self.items)}"
+
+
+@dataclass(frozen=True)
+class Display(Command):
+    """``display a, b``: show these only; the last ``display`` wins."""
+
+    items: tuple[Item, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Display:
+        """Read what follows the word ``display``."""
+        items = reader.items()
+        return cls(reader.since(start), items)
+
+    def resolve(self, names: Names) -> None:
+        """Compute the items, and show no others."""
+        names.display(names.define_items(self.items))
+
+    def __str__(self) -> str:
+        return f"display {printing.items(self.items)}"

@@ -1,0 +1,147 @@
+"""``sort``, ``limit`` and ``dedup``: which rows come first, and how many there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from local.insights import printing
+from local.insights.expressions import Reader
+from local.insights.lexer import Kind
+from local.insights.names import Names
+from local.insights.plan import Order, Step, ordering
+from local.insights.sql import Writer
+from local.insights.syntax import Command, Field, QueryError, SortKey, Span
+
+# AWS documentation, CloudWatch Logs Insights query syntax: limit.
+MOST_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Sort(Command):
+    """``sort a, b desc``; a later one replaces it."""
+
+    keys: tuple[SortKey, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Sort:
+        """Read what follows the word ``sort``; people also write ``sort by``."""
+        reader.take_word("by")
+        keys = reader.listed(reader.sort_key)
+        return cls(reader.since(start), keys)
+
+    def resolve(self, names: Names) -> None:
+        """Sort the rows from here on."""
+        names.sort(tuple((names.column(key.expression), key.descending) for key in self.keys))
+
+    def __str__(self) -> str:
+        return f"sort {printing.sort_keys(self.keys)}"
+
+
+@dataclass(frozen=True)
+class Limit(Command):
+    """``limit 20``: keep the first rows."""
+
+    count: int
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Limit:
+        """Read what follows the word ``limit``, or its older name ``head``."""
+        # Any rows may be the first ones too.
+        reader.take_word("any")
+        count = _rows(reader)
+        return cls(reader.since(start), count)
+
+    def resolve(self, names: Names) -> None:
+        """Cut the rows."""
+        names.step(Cut(self.count, names.order))
+
+    def __str__(self) -> str:
+        return f"limit {self.count}"
+
+
+@dataclass(frozen=True)
+class Tail(Limit):
+    """``tail 20``: keep the last rows; an older command."""
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Tail:
+        """Read what follows the word ``tail``."""
+        count = _rows(reader)
+        return cls(reader.since(start), count)
+
+    def resolve(self, names: Names) -> None:
+        """Cut the rows at the other end."""
+        order = tuple((column, not descending) for column, descending in names.order)
+        names.step(Cut(self.count, order))
+
+    def __str__(self) -> str:
+        return f"tail {self.count}"
+
+
+@dataclass(frozen=True)
+class Dedup(Command):
+    """``dedup a, b``: keep the first of the rows that are equal in these."""
+
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Dedup:
+        """Read what follows the word ``dedup``."""
+        fields = reader.listed(reader.field)
+        return cls(reader.since(start), fields)
+
+    def resolve(self, names: Names) -> None:
+        """Keep the first rows."""
+        keys = tuple(names.column(field) for field in self.fields)
+        names.step(Distinct(keys, names.order))
+
+    def __str__(self) -> str:
+        return f"dedup {printing.names(field.name for field in self.fields)}"
+
+
+@dataclass(frozen=True)
+class Cut(Step):
+    """Keep the first rows."""
+
+    count: int
+    order: Order
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What is sorted by."""
+        return ordering(self.order)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a LIMIT."""
+        writer.define(kept, {}, f"{writer.order_by(self.order)} LIMIT {self.count}")
+
+
+@dataclass(frozen=True)
+class Distinct(Step):
+    """Keep the first of the rows that are equal in ``keys``, and every row that misses one."""
+
+    keys: tuple[str, ...]
+    order: Order
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The keys, and what is sorted by."""
+        return frozenset(self.keys) | ordering(self.order)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a QUALIFY."""
+        missing = " OR ".join(f"{key} IS NULL" for key in self.keys)
+        window = f"PARTITION BY {', '.join(self.keys)}{writer.order_by(self.order)}"
+        writer.define(kept, {}, f"QUALIFY row_number() OVER ({window}) = 1 OR {missing}")
+
+
+def _rows(reader: Reader) -> int:
+    expected = f"a whole number of rows from 1 to {MOST_ROWS}"
+    token = reader.token
+    if token.kind is not Kind.NUMBER or not token.value.isdigit():
+        raise reader.expected(expected)
+    if len(token.value) > 9 or not 1 <= int(token.value) <= MOST_ROWS:
+        raise QueryError(
+            f"limit {token.value} is not accepted; limit takes 1 to {MOST_ROWS} rows", token.span
+        )
+    return reader.whole_number(expected)

@@ -1,0 +1,299 @@
+"""``parse``: fields out of text, by a glob or a regular expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from local.insights import printing
+from local.insights.expressions import Reader
+from local.insights.lexer import Kind
+from local.insights.names import Names
+from local.insights.plan import Definition, columns_of
+from local.insights.regexes import Pattern
+from local.insights.sql import Writer, texts
+from local.insights.syntax import Command, Expression, Field, QueryError, Regex, Span, Text
+from local.insights.values import Type, Value, quoted
+
+_PAIR = r'([^\s="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
+_CELL = r',("(?:[^"]|"")*"|[^,]*)'
+
+
+def read_parse(reader: Reader, start: Span) -> Command:
+    """Read what follows the word ``parse``: a source, if not the message, and a pattern."""
+    source: Expression = Field(start, "@message")
+    if reader.token.kind is not Kind.TEXT and not reader.at("/"):
+        # An operand, not an expression: a slash begins the pattern here.
+        source = reader.operand()
+    if reader.token.kind is Kind.TEXT:
+        return ParseGlob.read(reader, start, source)
+    if reader.at("/"):
+        return ParseRegex.read(reader, start, source)
+    if reader.at_word("logfmt", "csv"):
+        return ParseFormat.read(reader, start, source)
+    raise reader.expected("a glob in quotes or a /regular expression/ (parse)")
+
+
+@dataclass(frozen=True)
+class ParseGlob(Command):
+    """``parse source "a * b" as name``: one name for each star."""
+
+    source: Expression
+    glob: Text
+    names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span, source: Expression) -> ParseGlob:
+        """Read the glob and its names."""
+        glob = reader.text()
+        if not reader.take_word("as"):
+            raise reader.expected("'as' and a name for each * of the glob")
+        names = tuple(name.value for name in reader.listed(reader.name))
+        stars = glob.value.count("*")
+        if stars != len(names):
+            raise QueryError(
+                f"the glob has {stars} *, but {len(names)} names follow 'as'; "
+                "each * takes one name",
+                glob.span,
+            )
+        return cls(reader.since(start), source, glob, names)
+
+    def resolve(self, names: Names) -> None:
+        """Capture what the stars match."""
+        source = names.resolved(self.source)
+        columns = names.define_captures(self.names)
+        captures = {column: index for index, column in enumerate(columns)}
+        names.step(Glob(captures, source, tuple(self.glob.value.split("*"))))
+
+    def __str__(self) -> str:
+        glob = printing.quoted(self.glob.value)
+        return f"parse {printing.operand(self.source)} {glob} as {printing.names(self.names)}"
+
+
+@dataclass(frozen=True)
+class ParseRegex(Command):
+    """``parse source /a (?<name>.) b/``."""
+
+    source: Expression
+    regex: Regex
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span, source: Expression) -> ParseRegex:
+        """Read the regular expression."""
+        regex = reader.regex()
+        for word in ("as", "multi"):
+            if reader.at_word(word):
+                raise QueryError(
+                    f"{word!r} after a regular expression is not supported; "
+                    "name its groups: (?<name>…)",
+                    reader.token.span,
+                )
+        return cls(reader.since(start), source, regex)
+
+    def resolve(self, names: Names) -> None:
+        """Capture what the named groups match."""
+        source = names.resolved(self.source)
+        pattern = names.pattern(self.regex)
+        if not pattern.names:
+            raise QueryError(
+                "this regular expression has no named group: (?<name>…)", self.regex.span
+            )
+        columns = names.define_captures(pattern.names)
+        captures = dict(zip(columns, pattern.names, strict=True))
+        names.step(Match(captures, source, pattern))
+
+    def __str__(self) -> str:
+        return f"parse {printing.operand(self.source)} {printing.expression(self.regex)}"
+
+
+@dataclass(frozen=True)
+class ParseFormat(Command):
+    """``parse source logfmt as map``, ``parse source csv as a, b``."""
+
+    source: Expression
+    format: str
+    names: tuple[str, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span, source: Expression) -> ParseFormat:
+        """Read the format and the names."""
+        word = reader.name()
+        reader.need_word("as")
+        names = tuple(name.value for name in reader.listed(reader.name))
+        format_ = word.value.lower()
+        if format_ == "logfmt" and len(names) != 1:
+            raise QueryError("logfmt takes one name, of a map", word.span)
+        return cls(reader.since(start), source, format_, names)
+
+    def resolve(self, names: Names) -> None:
+        """Add the map, or the columns."""
+        source = names.resolved(self.source)
+        columns = names.define_captures(self.names)
+        if self.format == "logfmt":
+            names.step(Logfmt({columns[0]: None}, source))
+        else:
+            names.step(Csv({column: place for place, column in enumerate(columns, 1)}, source))
+
+    def __str__(self) -> str:
+        source = printing.operand(self.source)
+        return f"parse {source} {self.format} as {printing.names(self.names)}"
+
+
+@dataclass(frozen=True)
+class Logfmt(Definition):
+    """Read ``a=1 b="two words"`` as a map."""
+
+    source: Expression
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for the map."""
+        return 2
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the source uses."""
+        return columns_of(self.source)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write the pairs as JSON."""
+        source = writer.held_text(self.source, kept)
+        pairs = f"regexp_extract_all({source}, {quoted(_PAIR)})"
+        key = f"CAST(to_json(regexp_extract(p, {quoted(_PAIR)}, 1)) AS VARCHAR)"
+        plain = f"CAST(to_json(regexp_extract(p, {quoted(_PAIR)}, 3)) AS VARCHAR)"
+        inner = f"regexp_extract(p, {quoted(_PAIR)}, 2)"
+        unescaped = f"regexp_replace({inner}, '\\\\(.)', '\\1', 'g')"
+        quotes = f"CAST(to_json({unescaped}) AS VARCHAR)"
+        value = f"CASE WHEN contains(p, '=\"') THEN {quotes} ELSE {plain} END"
+        listed = f"list_transform({pairs}, lambda p: {key} || ':' || {value})"
+        map_ = f"CASE WHEN len({pairs}) > 0 THEN '{{' || array_to_string({listed}, ',') || '}}' END"
+        writer.define(kept, {column: Value(map_, Type.STRUCTURE) for column in self.columns})
+
+
+@dataclass(frozen=True)
+class Csv(Definition):
+    """Read values between commas, which may be in double quotes, by their places from 1."""
+
+    columns: Mapping[str, int]
+    source: Expression
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for the values, one for the columns."""
+        return 3
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the source uses."""
+        return columns_of(self.source)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Split at each comma that is not in quotes."""
+        source = writer.held_text(self.source, kept)
+        cells = writer.temporary()
+        found = f"regexp_extract_all(',' || {source}, {quoted(_CELL)}, 1)"
+        writer.define(kept, {cells: Value(found, Type.TEXT)})
+        values = {}
+        for column, place in self.columns.items():
+            cell = f"{cells}[{place}]"
+            inner = f"replace({cell}[2:-2], '\"\"', '\"')"
+            values[column] = f"CASE WHEN starts_with({cell}, '\"') THEN {inner} ELSE {cell} END"
+        writer.define(kept, texts(values))
+
+
+@dataclass(frozen=True)
+class Glob(Definition):
+    """Find literals one after another; a column holds what is between literal *n* and the next."""
+
+    columns: Mapping[str, int]
+    source: Expression
+    literals: tuple[str, ...]
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for each literal, one for the captures."""
+        return len(self.literals) + 2
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the source uses."""
+        return columns_of(self.source)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Find each literal in what the one before it left over.
+
+        This captures what the lazy regular expression does: if a literal is not found after the
+        leftmost places of those before it, it is not found after any later ones either.
+        """
+        rest = writer.held_text(self.source, kept)
+        live = set(self.columns.values())
+        held = kept
+        last = len(self.literals) - 1
+        spans: list[tuple[str, str | None]] = []
+        for index, part in enumerate(self.literals):
+            place, after = None, rest
+            if part or 0 < index < last:
+                place, after = writer.temporary(), writer.temporary()
+                at = f"nullif(strpos({rest}, {quoted(part)}), 0)"
+                values = {
+                    place: Value(at, Type.NUMBER),
+                    after: Value(f"substring({rest}, {at} + {len(part)})", Type.TEXT),
+                }
+                writer.define(held | {rest}, values)
+            spans.append((rest, place))
+            if index - 1 in live:
+                held |= {rest, place} if place else {rest}
+            rest = after
+        matched = f"{spans[-1][1] or rest} IS NOT NULL"
+        captures = {
+            column: f"CASE WHEN {matched} THEN {_before(*spans[index + 1])} END"
+            for column, index in self.columns.items()
+        }
+        writer.define(kept, texts(captures))
+
+
+@dataclass(frozen=True)
+class Match(Definition):
+    """Match a regular expression; a column holds what the named group captures."""
+
+    columns: Mapping[str, str]
+    source: Expression
+    pattern: Pattern
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for the captures."""
+        return 2
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the source uses."""
+        return columns_of(self.source)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Extract each group from the sources that match."""
+        source = writer.held_text(self.source, kept)
+        captures = {
+            column: _captured(self.pattern, name, source) for column, name in self.columns.items()
+        }
+        writer.define(kept, texts(captures))
+
+
+def _before(rest: str, place: str | None) -> str:
+    """Return what stands before a place; all if no place ends it."""
+    return rest if place is None else f"left({rest}, {place} - 1)"
+
+
+def _captured(pattern: Pattern, name: str, source: str) -> str:
+    """Return what a group captures; null if the pattern does not match.
+
+    RE2's '' may say that nothing matched, or that the group took no part. That is what it means,
+    and becomes null, if what stands in the group does not match ''.
+    """
+    captured = f"regexp_extract({source}, {quoted(pattern.capturing(name))}, 1)"
+    if not pattern.may_be_empty(name):
+        return f"nullif({captured}, '')"
+    matches = f"regexp_matches({source}, {quoted(pattern.matching())})"
+    inside = quoted(f"^(?:{pattern.inside(name)})$")
+    absent = f"CASE WHEN NOT regexp_matches('', {inside}) THEN '' END"
+    return f"CASE WHEN {matches} THEN nullif({captured}, {absent}) END"

@@ -1,0 +1,71 @@
+"""``SOURCE``: the log groups that a query is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from local.insights import printing
+from local.insights.expressions import Reader
+from local.insights.names import Names
+from local.insights.sources import Groups
+from local.insights.syntax import Command, QueryError, Span
+
+# What logGroups takes, and how many of each (AWS documentation, CloudWatch Logs Insights query
+# syntax: SOURCE). Log classes are not known on one machine.
+_MOST = {"nameprefix": 5, "accountidentifiers": 20}
+
+
+@dataclass(frozen=True)
+class Source(Command):
+    """``SOURCE 'group'``, ``SOURCE logGroups(namePrefix: ['a', 'b'])``: first, and repeatable."""
+
+    groups: Groups
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Source:
+        """Read what follows the word ``SOURCE``."""
+        if reader.take_word("loggroups"):
+            groups = _selection(reader)
+        else:
+            groups = Groups(tuple(text.value for text in reader.listed(reader.text)))
+        return cls(reader.since(start), groups)
+
+    def resolve(self, names: Names) -> None:
+        """Keep the events of these groups, and of those of another ``SOURCE`` before it."""
+        if set(names.seen) - {"Source"}:
+            raise QueryError("SOURCE stands before all other commands", self.span)
+        names.sources.append(self.groups)
+
+    def __str__(self) -> str:
+        if self.groups.names:
+            return f"SOURCE {_texts(self.groups.names)}"
+        lists = {"namePrefix": self.groups.prefixes, "accountIdentifiers": self.groups.accounts}
+        written = (f"{name}: [{_texts(texts)}]" for name, texts in lists.items() if texts)
+        return f"SOURCE logGroups({', '.join(written)})"
+
+
+def _selection(reader: Reader) -> Groups:
+    reader.need("(", "'(' and namePrefix: ['…']")
+    found: dict[str, tuple[str, ...]] = {}
+    while not found or reader.take(","):
+        word = reader.name()
+        key = word.value.lower()
+        if key not in _MOST:
+            raise QueryError(
+                f"{word.value!r} is not supported in logGroups; "
+                "supported: namePrefix, accountIdentifiers",
+                word.span,
+            )
+        reader.need(":", "':'")
+        reader.need("[", "a list of texts such as ['a', 'b']")
+        texts = tuple(text.value for text in reader.listed(reader.text))
+        reader.need("]", "',' or ']'")
+        if len(texts) > _MOST[key]:
+            raise QueryError(f"{word.value} takes at most {_MOST[key]} texts", word.span)
+        found[key] = texts
+    reader.need(")", "',' or ')'")
+    return Groups((), found.get("nameprefix", ()), found.get("accountidentifiers", ()))
+
+
+def _texts(texts: tuple[str, ...]) -> str:
+    return ", ".join(map(printing.quoted, texts))

@@ -1,0 +1,157 @@
+"""Commands that look at the rows before: ``accum``, ``autoregress`` and ``filldown``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from local.insights import printing
+from local.insights.expressions import Reader
+from local.insights.names import Names
+from local.insights.plan import Definition, Order, ordering
+from local.insights.sql import Writer
+from local.insights.syntax import Command, Field, QueryError, Span
+from local.insights.values import Value, finite, number
+
+# How far autoregress looks back; AWS documents no limit.
+MOST_LAGS = 50
+
+
+@dataclass(frozen=True)
+class Accum(Command):
+    """``accum bytes as total``: the sum of a field down to each row."""
+
+    field: Field
+    name: str
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Accum:
+        """Read what follows the word ``accum``."""
+        field = reader.field()
+        return cls(reader.since(start), field, reader.alias() or field.name)
+
+    def resolve(self, names: Names) -> None:
+        """Add the sums."""
+        source = names.column(self.field)
+        (column,) = names.define_captures([self.name])
+        names.step(Running({column: ("sum", source, 0)}, names.order))
+
+    def __str__(self) -> str:
+        return f"accum {printing.name(self.field.name)} as {printing.name(self.name)}"
+
+
+@dataclass(frozen=True)
+class Autoregress(Command):
+    """``autoregress bytes p=1-4``: the values of a field some rows before, as ``bytes_p1`` …"""
+
+    field: Field
+    alias: str | None
+    first: int
+    last: int
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Autoregress:
+        """Read what follows the word ``autoregress``."""
+        field = reader.field()
+        alias = reader.alias()
+        first = last = 1
+        if reader.take_word("p"):
+            reader.need("=", "'='")
+            rows = f"how many rows before, from 1 to {MOST_LAGS}"
+            first = last = reader.whole_number(rows)
+            if reader.take("-"):
+                last = reader.whole_number(rows)
+        if not 1 <= first <= last <= MOST_LAGS:
+            raise QueryError(f"p goes from 1 to {MOST_LAGS}, smallest first", field.span)
+        return cls(reader.since(start), field, alias, first, last)
+
+    def resolve(self, names: Names) -> None:
+        """Add the earlier values."""
+        source = names.column(self.field)
+        lags = range(self.first, self.last + 1)
+        stem = self.alias or self.field.name
+        single = self.alias is not None and len(lags) == 1
+        columns = names.define_captures([stem] if single else [f"{stem}_p{lag}" for lag in lags])
+        earlier = {column: ("lag", source, lag) for column, lag in zip(columns, lags, strict=True)}
+        names.step(Running(earlier, names.order))
+
+    def __str__(self) -> str:
+        alias = f" as {printing.name(self.alias)}" if self.alias else ""
+        return f"autoregress {printing.name(self.field.name)}{alias} p={self.first}-{self.last}"
+
+
+@dataclass(frozen=True)
+class Filldown(Command):
+    """``filldown a b*``: the last value that a row before had, where there is none."""
+
+    patterns: tuple[str, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> Filldown:
+        """Read what follows the word ``filldown``: names, with * for any end; all if none."""
+        patterns: list[str] = []
+        while not reader.at("|") and not reader.at(")") and reader.token.span.text:
+            name = reader.name().value
+            patterns.append(f"{name}*" if reader.take("*") else name)
+            reader.take(",")
+        return cls(reader.since(start), tuple(patterns))
+
+    def resolve(self, names: Names) -> None:
+        """Fill the fields that the result has so far."""
+        shown = [
+            name
+            for name in names.plan().outputs
+            if not self.patterns or any(fnmatchcase(name, each) for each in self.patterns)
+        ]
+        shown = [name for name in shown if name != "@ptr"]
+        if not shown:
+            raise QueryError("filldown finds none of these fields in the result so far", self.span)
+        sources = [names.scope.fields[name] for name in shown]
+        columns = names.define_captures(shown)
+        filled = {
+            column: ("last_value", source, 0)
+            for column, source in zip(columns, sources, strict=True)
+        }
+        names.step(Running(filled, names.order))
+
+    def __str__(self) -> str:
+        written = (
+            f"{printing.name(each[:-1])}*" if each.endswith("*") else printing.name(each)
+            for each in self.patterns
+        )
+        return " ".join(("filldown", *written))
+
+
+@dataclass(frozen=True)
+class Running(Definition):
+    """Add columns, each made by a function of a column of the rows up to this one.
+
+    The functions are ``sum``, ``lag`` by a number of rows, and ``last_value`` that is there.
+    """
+
+    per_event = False
+
+    columns: Mapping[str, tuple[str, str, int]]
+    order: Order
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What the columns are made of, and what is sorted by."""
+        return frozenset(source for _, source, _ in self.columns.values()) | ordering(self.order)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write window functions."""
+        window = f"({writer.order_by(self.order)} ROWS UNBOUNDED PRECEDING)"
+        values = {}
+        for column, (function, source, rows) in self.columns.items():
+            value = writer.value(source)
+            match function:
+                case "sum":
+                    values[column] = finite(f"sum({number(value)}) OVER {window}")
+                case "lag":
+                    values[column] = Value(f"lag({value}, {rows}) OVER {window}", value.type)
+                case _:
+                    last = f"last_value({value} IGNORE NULLS) OVER {window}"
+                    values[column] = Value(last, value.type)
+        writer.define(kept, values)

@@ -1,0 +1,201 @@
+r"""Fields that Logs Insights finds in messages by itself.
+
+Source: AWS documentation, CloudWatch Logs: supported logs and discovered fields. A message that is
+JSON, or the JSON in a line of text, gives ``a.b.0``; reports of Lambda ``@duration`` and others;
+VPC flow logs and Route 53 query logs the names of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from local.insights.plan import Definition
+from local.insights.values import Type, Value, quoted
+
+if TYPE_CHECKING:
+    from local.insights.sql import Writer
+
+_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_REPORT = "starts_with(message, 'REPORT RequestId: ')"
+_LAMBDA_TEXTS = {
+    "@type": r"^(START|END|REPORT|INIT_START|INIT_REPORT|EXTENSION|TELEMETRY)\b",
+    "@requestId": rf"(?:\bRequestId: |\t)({_UUID})\b",
+    "@xrayTraceId": r"\bXRAY TraceId: (\S+)",
+    "@xraySegmentId": r"\bSegmentId: (\S+)",
+}
+# Times are in milliseconds. Sizes are in bytes: AWS's samples divide by a million for megabytes.
+_LAMBDA_NUMBERS = {
+    "@duration": (r"\sDuration: ([0-9.]+) ms", 1),
+    "@billedDuration": (r"\sBilled Duration: ([0-9.]+) ms", 1),
+    "@initDuration": (r"\sInit Duration: ([0-9.]+) ms", 1),
+    "@memorySize": (r"\sMemory Size: ([0-9]+) MB", 1_000_000),
+    "@maxMemoryUsed": (r"\sMax Memory Used: ([0-9]+) MB", 1_000_000),
+}
+_COLUMNS = {
+    # An account and a network interface say that it is a VPC flow log of the default format.
+    "^[0-9]+ (?:[0-9]{12}|unknown) eni-": (
+        "version accountId interfaceId srcAddr dstAddr srcPort dstPort protocol packets bytes "
+        "startTime endTime action logStatus"
+    ),
+    # A version and a time say that it is a Route 53 query log.
+    r"^[0-9]\.[0-9] [0-9]{4}-[0-9]{2}-[0-9]{2}T\S+ Z": (
+        "version queryTimestamp hostZoneId queryName queryType responseCode protocol edgeLocation "
+        "resolverIp"
+    ),
+}
+# A JSON key may hold dots itself; beyond this many of them, only none and all are tried.
+_MOST_DOTS = 3
+# From this many fields on it is quicker to take all of them in one pass.
+_ONE_PASS = 3
+
+
+def is_discovered(name: str) -> bool:
+    """Return whether messages may hold a field of this name."""
+    of_lambda = name in _LAMBDA_TEXTS or name in _LAMBDA_NUMBERS
+    return of_lambda or not name.startswith("@") or name.startswith("@@")
+
+
+@dataclass(frozen=True)
+class Discover(Definition):
+    """Take fields from the message; a column holds the field of that name."""
+
+    columns: Mapping[str, str]
+
+    @property
+    def selects(self) -> int:
+        """One for the JSON, two for its values, one for the columns."""
+        return 4
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The message."""
+        return frozenset({"message"})
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Find the JSON, take the values from it, then make fields of them."""
+        held = kept | {"message"}
+        keyed = {name: json_paths(key) for name in self.columns.values() if (key := _key(name))}
+        raw = {name: writer.temporary() for name in keyed}
+        document = writer.temporary()
+        if keyed:
+            writer.define(held, {document: _json_of_message()})
+            held |= {document}
+            if len(keyed) < _ONE_PASS:
+                values = {raw[name]: _first_of(document, paths) for name, paths in keyed.items()}
+            else:
+                values = _first_of_each(writer, held, document, raw, keyed)
+            writer.define(held, values)
+        writer.define(
+            kept,
+            {
+                column: _field(
+                    name, [_scalar(document, keyed[name], raw[name])] if name in keyed else []
+                )
+                for column, name in self.columns.items()
+            },
+        )
+
+
+def _key(name: str) -> str:
+    """Return the JSON key of a field: one that begins with @ has another @ before it."""
+    if name.startswith("@"):
+        return name[1:] if name.startswith("@@") else ""
+    return name
+
+
+def json_paths(name: str) -> list[str]:
+    """Return the JSON pointers that a dotted name may mean, the most nested first."""
+    escaped = name.replace("~", "~0").replace("/", "~1")
+    parts = escaped.split(".")
+    if len(parts) > _MOST_DOTS + 1:
+        return [f"/{'/'.join(parts)}", f"/{escaped}"]
+    return [
+        "/" + parts[0] + "".join(map("".join, zip(separators, parts[1:], strict=True)))
+        for separators in product("/.", repeat=len(parts) - 1)
+    ]
+
+
+def attribute(column: Value, path: str) -> Value:
+    """Return what stands at a path of a column that may hold JSON."""
+    if column.type not in (Type.TEXT, Type.STRUCTURE):
+        return Value("CAST(NULL AS VARCHAR)", Type.TEXT)
+    checked = column.type is Type.STRUCTURE
+    valid = str(column) if checked else f"CASE WHEN json_valid({column}) THEN {column} END"
+    paths = json_paths(path)
+    return Value(_scalar(valid, paths, f"({_first_of(valid, paths)})"), Type.TEXT)
+
+
+def _json_of_message() -> Value:
+    """Return the message if it looks like JSON, or the first JSON in a line of text.
+
+    What looks like JSON need not be; only what is taken from a line of text was checked.
+    """
+    fragment = r"regexp_extract(message, '(?s)\{.*\}')"
+    return Value(
+        "CASE WHEN message LIKE '{%}' THEN message WHEN contains(message, '{') "
+        f"THEN CASE WHEN json_valid({fragment}) THEN {fragment} END END",
+        Type.TEXT,
+    )
+
+
+def _first_of(document: str, paths: list[str]) -> Value:
+    """Return the text at the first of the paths that is there, each sought only if need be."""
+    # TRY costs nothing unless a text that looks like JSON is none; checking each would be a
+    # second parse of every message.
+    found = (f"TRY(json_extract_string({document}, {quoted(path)}))" for path in paths)
+    return Value(f"coalesce({', '.join(found)}, NULL)", Type.TEXT)
+
+
+def _first_of_each(
+    writer: Writer,
+    held: frozenset[str],
+    document: str,
+    columns: Mapping[str, str],
+    keyed: Mapping[str, list[str]],
+) -> dict[str, Value]:
+    """Return the same for many fields at the price of one parse; a list is slow for few."""
+    every = [path for paths in keyed.values() for path in paths]
+    pointers = ", ".join(map(quoted, every))
+    found = writer.temporary()
+    extracted = f"TRY(json_extract_string({document}, [{pointers}]))"
+    writer.define(held, {found: Value(extracted, Type.TEXT)})
+    places = iter(range(1, len(every) + 1))
+    return {
+        columns[name]: Value(
+            f"coalesce({', '.join(f'{found}[{next(places)}]' for _ in paths)}, NULL)", Type.TEXT
+        )
+        for name, paths in keyed.items()
+    }
+
+
+def _scalar(document: str, paths: list[str], value: str) -> str:
+    """Return a JSON value as a field: true and false are 1 and 0, as conditions are."""
+    # A CASE in a CASE, since AND may look at its second condition first.
+    kinds = ", ".join(f"json_type({document}, {quoted(path)})" for path in paths)
+    flag = (
+        f"CASE WHEN coalesce({kinds}, NULL) <> 'BOOLEAN' THEN {value} "
+        f"WHEN {value} = 'true' THEN '1' ELSE '0' END"
+    )
+    return f"CASE WHEN {value} IN ('true', 'false') THEN {flag} ELSE {value} END"
+
+
+def _field(name: str, candidates: list[str]) -> Value:
+    if pattern := _LAMBDA_TEXTS.get(name):
+        return Value(f"nullif(regexp_extract(message, {quoted(pattern)}, 1), '')", Type.TEXT)
+    if name in _LAMBDA_NUMBERS:
+        pattern, scale = _LAMBDA_NUMBERS[name]
+        digits = f"TRY_CAST(regexp_extract(message, {quoted(pattern)}, 1) AS DOUBLE)"
+        return Value(f"CASE WHEN {_REPORT} THEN {digits} * {scale} END", Type.NUMBER)
+    candidates += _by_position(name)
+    return Value(f"coalesce({', '.join(candidates)}, NULL)" if candidates else "NULL", Type.TEXT)
+
+
+def _by_position(name: str) -> Iterator[str]:
+    for pattern, names in _COLUMNS.items():
+        if name in names.split():
+            place = names.split().index(name) + 1
+            matches = f"regexp_matches(message, {quoted(pattern)})"
+            yield f"CASE WHEN {matches} THEN split_part(message, ' ', {place}) END"

@@ -1,0 +1,263 @@
+"""Expressions, read by precedence climbing.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax. The precedence of operators is
+not documented; this one is that of most languages.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from local.insights.lexer import Kind
+from local.insights.periods import SYMBOLS, UNITS
+from local.insights.syntax import (
+    Call,
+    Command,
+    Expression,
+    Field,
+    Item,
+    Node,
+    Number,
+    Operation,
+    Period,
+    QueryError,
+    Regex,
+    SortKey,
+    Span,
+    Subquery,
+    Text,
+)
+from local.insights.words import Words
+
+# Python and DuckDB walk expressions by recursion; both end well above this.
+MOST_NESTED = 50
+
+_POWERS = {
+    "or": 1,
+    "and": 2,
+    "=": 4,
+    "==": 4,
+    "!=": 4,
+    "<": 4,
+    "<=": 4,
+    ">": 4,
+    ">=": 4,
+    "=~": 4,
+    "like": 4,
+    "in": 4,
+    "not": 4,  # not like, not in
+    "+": 5,
+    "-": 5,
+    "*": 6,
+    "/": 6,
+    "%": 6,
+    "^": 7,
+}
+_NOT = 3
+_SIGN = 8
+
+
+def source_name(node: Node) -> str:
+    """Return the name that an expression's value has when the query gives it none."""
+    return node.name if isinstance(node, Field) else " ".join(node.span.text.split())
+
+
+class Reader(Words):
+    """Reads expressions; a subquery's commands are read by ``commands``."""
+
+    def __init__(self, query: str, commands: Callable[[Reader], tuple[Command, ...]]) -> None:
+        super().__init__(query)
+        self._commands = commands
+        self._open = 0
+        self._inside_subquery = False
+
+    def item(self) -> Item:
+        """Return an expression and the name that its value gets."""
+        start = self.token.span
+        expression = self.expression()
+        name = source_name(expression)
+        alias = self.alias()
+        return Item(self.since(start), expression, alias or name, alias is not None)
+
+    def items(self) -> tuple[Item, ...]:
+        """Return expressions with their names."""
+        return self.listed(self.item)
+
+    def sort_key(self) -> SortKey:
+        """Return what to sort by; ascending if nothing says otherwise."""
+        expression = self.expression()
+        descending = self.take_word("desc")
+        if not descending:
+            self.take_word("asc")
+        return SortKey(expression.span, expression, descending)
+
+    def expression(self, power: int = 0) -> Expression:
+        """Return the expression that must be next, of operators that bind more than ``power``."""
+        self._open += 1
+        self._check_nesting(self._open)
+        start = self.token.span
+        left = self._signed()
+        self._check_nesting(left.depth)
+        while (operator := self._operator()) and _POWERS[operator] > power:
+            left = self._operation(left, operator, start)
+            self._check_nesting(left.depth)
+        self._open -= 1
+        return left
+
+    def operand(self) -> Expression:
+        """Return a field, a constant, a call, or an expression in parentheses."""
+        match self.token.kind:
+            case Kind.TEXT:
+                return self.text()
+            case Kind.NUMBER:
+                return self.number()
+            case Kind.PERIOD:
+                return self.period()
+            case Kind.NAME:
+                return self._field_or_call()
+        if self.take("("):
+            inner = self.expression()
+            self.need(")", "')'")
+            return inner
+        raise self.expected("a field, a number, a text in quotes or a function")
+
+    def constant(self) -> Text | Number:
+        """Return the number or text that must be next."""
+        if self.token.kind is Kind.TEXT:
+            return self.text()
+        start = self.token.span
+        negative = self.take("-")
+        if self.token.kind is not Kind.NUMBER:
+            raise self.expected("a number or a text in quotes")
+        number = self.number()
+        return Number(self.since(start), -number.value if negative else number.value)
+
+    def number(self) -> Number:
+        """Return the number that is next."""
+        token = self.advance()
+        value = float(token.value)
+        if not math.isfinite(value):
+            raise QueryError("this number is larger than a double holds", token.span)
+        return Number(token.span, value)
+
+    def period(self) -> Period:
+        """Return the period that must be next."""
+        if self.token.kind is not Kind.PERIOD:
+            raise self.expected("a period such as 5m")
+        token = self.advance()
+        digits = token.value.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        unit = token.value[len(digits) :].lower()
+        if unit not in UNITS:
+            raise QueryError(
+                f"period unit {unit!r} is not supported; supported: {', '.join(SYMBOLS)}",
+                token.span,
+            )
+        if len(digits) > 6 or int(digits) == 0:
+            raise QueryError(
+                f"the period {token.value!r} is not accepted; an amount is from 1 to 999999",
+                token.span,
+            )
+        return Period(token.span, int(digits), unit)
+
+    def subquery(self) -> Subquery:
+        """Return the query in parentheses that must be next."""
+        opening = self.need("(", "'(' and a subquery")
+        if self._inside_subquery:
+            # AWS documentation, CloudWatch Logs Insights query syntax: subqueries.
+            raise QueryError("a subquery inside a subquery is not accepted", opening.span)
+        self._inside_subquery = True
+        commands = self._commands(self)
+        self._inside_subquery = False
+        self.need(")", "'|' and the next command, or ')'")
+        return Subquery(self.since(opening.span), commands)
+
+    def _check_nesting(self, depth: int) -> None:
+        if depth > MOST_NESTED:
+            raise QueryError(
+                f"the expression is nested deeper than {MOST_NESTED} operations", self.token.span
+            )
+
+    def _operator(self) -> str | None:
+        token = self.token
+        if token.quoted or token.kind not in (Kind.NAME, Kind.SYMBOL):
+            return None
+        operator = token.value.lower()
+        if operator == "<>":
+            raise QueryError("unknown operator '<>'; unequal is written !=", token.span)
+        return operator if operator in _POWERS else None
+
+    def _signed(self) -> Expression:
+        token = self.token
+        if self.take_word("not"):
+            operand = self.expression(_NOT)
+            return Operation(self.since(token.span), (operand,), "not")
+        if self.take("-") or self.take("+"):
+            operand = self.expression(_SIGN)
+            return Operation(self.since(token.span), (operand,), token.value)
+        return self.operand()
+
+    def _operation(self, left: Expression, operator: str, start: Span) -> Expression:
+        self.advance()
+        if operator == "not":
+            inner = self._comparison(left, self._negated(), start)
+            return Operation(inner.span, (inner,), "not")
+        if operator in ("and", "or"):
+            return self._logical(left, operator, start)
+        if operator in ("like", "=~", "in"):
+            return self._comparison(left, operator, start)
+        power = _POWERS[operator]
+        right = self.expression(power - 1 if operator == "^" else power)
+        name = "=" if operator == "==" else operator
+        return Operation(self.since(start), (left, right), name)
+
+    def _negated(self) -> str:
+        operator = self._operator()
+        if operator not in ("like", "in"):
+            raise self.expected("'like' or 'in' after 'not'")
+        self.advance()
+        return operator
+
+    def _logical(self, left: Expression, operator: str, start: Span) -> Operation:
+        # Flat, so that a hundred alternatives are not a hundred levels.
+        operands = [left, self.expression(_POWERS[operator])]
+        while self.take_word(operator):
+            operands.append(self.expression(_POWERS[operator]))
+        return Operation(self.since(start), tuple(operands), operator)
+
+    def _comparison(self, left: Expression, operator: str, start: Span) -> Operation:
+        if operator == "in":
+            members = self._members()
+            return Operation(self.since(start), (left, *members), "in")
+        pattern: Text | Regex
+        if operator == "like" and self.token.kind is Kind.TEXT:
+            pattern = self.text()
+        elif self.at("/"):
+            pattern = self.regex()
+        else:
+            text = "a text in quotes or " if operator == "like" else ""
+            raise self.expected(f"{text}a /regular expression/ after {operator!r}")
+        return Operation(self.since(start), (left, pattern), "like")
+
+    def _members(self) -> tuple[Expression, ...]:
+        if self.at("("):
+            return (self.subquery(),)
+        self.need("[", "a list such as [1, 2] or a subquery in parentheses after 'in'")
+        members = self.listed(self.constant)
+        self.need("]", "',' or ']'")
+        return members
+
+    def _field_or_call(self) -> Field | Call:
+        name = self.token
+        field = self.field()
+        if name.quoted or field.span != name.span or not self.take("("):
+            return field
+        arguments: tuple[Expression, ...] = ()
+        star = self.token
+        if self.take("*"):
+            if name.value.lower() != "count":
+                raise QueryError("'*' is an argument of count only", star.span)
+        elif not self.at(")"):
+            arguments = self.listed(self.expression)
+        self.need(")", "',' or ')'")
+        return Call(self.since(name.span), arguments, name.value.lower())

@@ -1,0 +1,216 @@
+"""Log files as the events of queries: text, gzip, and what the AWS CLI writes of log events."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from local.insights.source import EventSource, events_of
+from local.insights.values import quoted
+
+SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
+"""The files of a folder that are taken for logs."""
+
+# What a line may have; an event of CloudWatch Logs has 1 MiB at most.
+_MOST_LINE_BYTES = 16 * 1024 * 1024
+_PEEKED_BYTES = 2 * 1024 * 1024
+# Code points that no text has (Unicode, section 23.7: noncharacters).
+_SEPARATOR = "\U0010ffff"
+_NULL = "\U0010fffe"
+# How a line may begin that says its time: ISO 8601, perhaps in brackets.
+_TIME = r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
+# FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
+_FIELDS = {
+    "timestamp": "BIGINT",
+    "message": "VARCHAR",
+    "ingestionTime": "BIGINT",
+    "logStreamName": "VARCHAR",
+    "eventId": "VARCHAR",
+}
+_ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
+
+
+class LogFilesError(Exception):
+    """A path that holds no logs, or a file that cannot be opened."""
+
+
+class _Form(Enum):
+    TEXT = "lines of text"
+    EVENTS = "an event of CloudWatch Logs as a JSON object on each line"
+    ANSWER = "what aws logs filter-log-events or get-log-events prints"
+
+
+@dataclass(frozen=True)
+class _LogFile:
+    path: Path
+    form: _Form
+    size: int
+    changed: int
+    """Milliseconds since 1970-01-01 UTC."""
+
+
+def log_files(paths: Iterable[Path]) -> EventSource:
+    """Return the lines, or the logged events, of files as events.
+
+    A line of text ends at a line feed, a carriage return or both; an empty one is no event, as
+    PutLogEvents takes none. It has the time that it begins with (ISO 8601; UTC, if it names no
+    zone) and that of its file's last change otherwise. ``@log`` is the path and ``@logStream``
+    the file's name, unless an event has its own.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        Files, and folders, of which every file below is taken whose name ends in one of
+        ``SUFFIXES``. Files that end in ``.gz`` are unpacked.
+
+    Raises
+    ------
+    LogFilesError
+        If a path does not exist, cannot be opened, or is a folder without logs.
+    """
+    files = [_described(path) for path in _found(paths)]
+    sources = {_Form.TEXT: _lines, _Form.EVENTS: _events, _Form.ANSWER: _answers}
+    return EventSource.union(
+        source(of_form)
+        for form, source in sources.items()
+        if (of_form := [file for file in files if file.form is form])
+    )
+
+
+def _found(paths: Iterable[Path]) -> Iterator[Path]:
+    seen = set()
+    for path in paths:
+        below = _below(path) if path.is_dir() else [path]
+        for file in below:
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _below(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    if not files:
+        raise LogFilesError(f"{folder}: this folder holds no logs; {', '.join(SUFFIXES)} are")
+    return files
+
+
+def _described(path: Path) -> _LogFile:
+    try:
+        status = path.stat()
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
+    return _LogFile(path, _form(begin), status.st_size, status.st_mtime_ns // 1_000_000)
+
+
+def _form(begin: str) -> _Form:
+    if _ANSWER.match(begin):
+        return _Form.ANSWER
+    first = begin.lstrip().partition("\n")[0]
+    try:
+        event = json.loads(first) if first.startswith("{") else None
+    except ValueError:
+        event = None
+    # An application's own JSON lines have other fields, or their time as a text.
+    is_event = (
+        isinstance(event, dict)
+        and event.keys() <= _FIELDS.keys()
+        and isinstance(event.get("timestamp"), int)
+        and isinstance(event.get("message"), str)
+    )
+    return _Form.EVENTS if is_event else _Form.TEXT
+
+
+def _lines(files: Sequence[_LogFile]) -> EventSource:
+    # DuckDB's CSV reader is what reads text in parallel and in bounded memory: one column, parted
+    # by what no text has. Its lax mode takes any mixture of line ends.
+    read = (
+        f"read_csv({_names(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
+        f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
+        "header = FALSE, auto_detect = FALSE, strict_mode = FALSE, null_padding = TRUE, "
+        f"new_line = '\\n', max_line_size = {_MOST_LINE_BYTES}, "
+        f"buffer_size = {2 * _MOST_LINE_BYTES}, filename = TRUE)"
+    )
+    refused = quoted("a line holds U+10FFFF, which is no character")
+    message = f"CASE WHEN rest IS NULL THEN line ELSE error({refused}) END"
+    parts = f"regexp_extract(line, {quoted(_TIME)}, ['time', 'fraction', 'zone'])"
+    written = (
+        "parts.time || '.' || rpad(parts.fraction, 6, '0') || coalesce(nullif(parts.zone, ''), 'Z')"
+    )
+    rows = (
+        f"(SELECT {message} AS line, filename, {parts} AS parts, "  # noqa: S608 (texts are quoted)
+        f"row_number() OVER () AS number FROM {read})"
+    )
+    changed = _changed(files)
+    return events_of(
+        rows,
+        timestamp=f"coalesce(epoch_ms(TRY_CAST({written} AS TIMESTAMPTZ)), {changed})",
+        ingestion_time=changed,
+        log="filename",
+        log_stream="parse_filename(filename)",
+        message="line",
+        ptr="'line-' || lpad(number::VARCHAR, 12, '0')",
+    )
+
+
+def _events(files: Sequence[_LogFile]) -> EventSource:
+    read = (
+        f"read_json({_names(files)}, format = 'newline_delimited', columns = {_columns()}, "
+        "filename = TRUE)"
+    )
+    return _logged(f"FROM {read}", "event", files)
+
+
+def _answers(files: Sequence[_LogFile]) -> EventSource:
+    members = ", ".join(f"{name} {type_}" for name, type_ in _FIELDS.items())
+    largest = max(file.size for file in files)
+    read = (
+        f"read_json({_names(files)}, columns = {{'events': 'STRUCT({members})[]'}}, "
+        f"maximum_object_size = {largest + 1}, filename = TRUE)"
+    )
+    return _logged(
+        f"SELECT filename, unnest(events, recursive := TRUE) FROM {read}",  # noqa: S608
+        "answer",
+        files,
+    )
+
+
+def _logged(select: str, kind: str, files: Sequence[_LogFile]) -> EventSource:
+    changed = _changed(files)
+    return events_of(
+        f"(SELECT *, row_number() OVER () AS number FROM ({select}))",  # noqa: S608
+        timestamp=f"coalesce(timestamp, {changed})",
+        ingestion_time=f"coalesce(ingestionTime, timestamp, {changed})",
+        log="filename",
+        log_stream="coalesce(logStreamName, parse_filename(filename))",
+        message="coalesce(message, '')",
+        ptr=f"'{kind}-' || lpad(number::VARCHAR, 12, '0')",
+    )
+
+
+def _names(files: Sequence[_LogFile]) -> str:
+    # Without the brackets of a pattern taken for one, DuckDB finds the very file.
+    return f"[{', '.join(quoted(_literal(file.path)) for file in files)}]"
+
+
+def _literal(path: Path) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+def _columns() -> str:
+    return "{" + ", ".join(f"'{name}': '{type_}'" for name, type_ in _FIELDS.items()) + "}"
+
+
+def _changed(files: Sequence[_LogFile]) -> str:
+    times = {file.changed for file in files}
+    if len(times) == 1:
+        return f"{times.pop()}::BIGINT"
+    pairs = ", ".join(f"{quoted(str(file.path))}: {file.changed}" for file in files)
+    return f"(MAP {{{pairs}}})[filename]::BIGINT"

@@ -1,0 +1,256 @@
+"""Segments: the files in which a log group's events stand, first as JSON lines, then as Parquet.
+
+A segment is appended to as ``<name>.ndjson`` by one process, which holds its lock as long as it
+may. When that process has ended, or begun another segment, the events are written once more, as
+``<name>.parquet``, sorted by time. The rename that gives the Parquet file its name is the moment
+from which it counts, and the JSON lines no longer do. They stay for a while, since a reader in any
+process may have listed them before.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from local.insights.values import quoted
+
+ROW_GROUP = 122_880
+"""Events of a Parquet row group; DuckDB's own unit."""
+SEGMENT_EVENTS = 4 * ROW_GROUP
+"""How many events a segment takes before another is begun."""
+# The longest that a query runs (AWS documentation, CloudWatch Logs quotas: query timeout).
+_KEPT_SECONDS = 3600
+_LINES = ".ndjson"
+_PARQUET = ".parquet"
+_COLUMNS = (
+    "{'id': 'VARCHAR', 'timestamp': 'BIGINT', 'ingestion_time': 'BIGINT', "
+    "'log_stream': 'VARCHAR', 'message': 'VARCHAR'}"
+)
+
+
+class LogEvent(NamedTuple):
+    """One event of a log stream; times in milliseconds since 1970-01-01 UTC."""
+
+    id: str
+    """Unique; ids of one stream sort as its events were written."""
+    timestamp: int
+    ingestion_time: int
+    log_stream: str
+    message: str
+
+
+class LogStoreError(Exception):
+    """A log group's name that cannot be stored, or a file that is damaged."""
+
+
+class OpenSegment:
+    """A segment that this process appends to.
+
+    Parameters
+    ----------
+    folder : Path
+        The log group's folder, which exists.
+    name : str
+        The segment's name, which no other has.
+    """
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.events = 0
+        flags = os.O_CREAT | os.O_APPEND | os.O_WRONLY
+        self._file = os.open(folder / f"{name}{_LINES}", flags, 0o644)
+        self._closing = weakref.finalize(self, os.close, self._file)
+        fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def append(self, events: list[LogEvent]) -> None:
+        """Hand events over to the operating system: they outlive this process from here on."""
+        lines = memoryview(
+            b"".join(json.dumps(event._asdict()).encode() + b"\n" for event in events)
+        )
+        while lines:
+            lines = lines[os.write(self._file, lines) :]
+        self.events += len(events)
+
+    def close(self) -> None:
+        """Give up the lock, as the end of the process does: nothing more is appended."""
+        self._closing()
+
+
+class Segments:
+    """The segments of one log group.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the group's files are.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        files = sorted(folder.iterdir()) if folder.is_dir() else []
+        self._parquet = [file for file in files if file.suffix == _PARQUET]
+        self._lines = [file for file in files if file.suffix == _LINES]
+        folded = {file.stem for file in self._parquet}
+        self._unfolded = [file for file in self._lines if file.stem not in folded]
+
+    def select(self) -> str | None:
+        """Return the SELECT of all events, or None if there are no files.
+
+        The columns are those of `LogEvent`, and ``size``, the bytes of the message. Every line
+        must be an event; but the last line of a file that is still appended to may be cut off,
+        and no damage to such a file is found before it is folded.
+        """
+        selects = []
+        if self._parquet:
+            files = _names(self._parquet)
+            selects.append(f"SELECT * EXCLUDE log_group FROM read_parquet({files})")  # noqa: S608
+        growing = [file for file in self._unfolded if not _is_complete(file)]
+        complete = [file for file in self._unfolded if file not in growing]
+        if complete:
+            selects.append(_select_lines(complete))
+        if growing:
+            selects.append(_select_lines(growing, cut_off=True))
+        return " UNION ALL BY NAME ".join(selects) or None
+
+    def streams(self) -> list[str]:
+        """Return the log streams that have events, sorted."""
+        found = {event.log_stream for event in self._appended()}
+        found.update(stream for (stream,) in self._folded("SELECT DISTINCT log_stream"))
+        return sorted(found)
+
+    def read(self, stream: str | None, start: int, end: int) -> Iterator[LogEvent]:
+        """Yield the events of a stream, or of all, from one time to another, in no order.
+
+        Raises
+        ------
+        LogStoreError
+            If a complete line of a file is no event.
+        """
+        for event in self._appended():
+            if stream in {None, event.log_stream} and start <= event.timestamp <= end:
+                yield event
+        rows = self._folded(
+            f"SELECT {', '.join(LogEvent._fields)}",
+            "WHERE log_stream = coalesce(?, log_stream) AND timestamp BETWEEN ? AND ?",
+            [stream, start, end],
+        )
+        yield from map(LogEvent._make, rows)
+
+    def _appended(self) -> Iterator[LogEvent]:
+        """Yield the events that are not in Parquet yet."""
+        for file in self._unfolded:
+            *lines, _cut_off = file.read_bytes().split(b"\n")
+            for number, line in enumerate(lines, 1):
+                try:
+                    yield LogEvent(**json.loads(line))
+                except (ValueError, TypeError) as error:
+                    raise LogStoreError(f"{file}, line {number}: not an event") from error
+
+    def _folded(
+        self, select: str, where: str = "", values: Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        if not self._parquet:
+            return []
+        with duckdb.connect() as connection:
+            files = f"read_parquet({_names(self._parquet)})"
+            return connection.execute(f"{select} FROM {files} {where}", values).fetchall()
+
+    def fold(self, group: str) -> None:
+        """Write every segment that nobody appends to as Parquet, and remove what was, long ago.
+
+        Raises
+        ------
+        LogStoreError
+            If a line of a segment is no event; the segment is left as it is.
+        """
+        for file in self._unfolded:
+            _fold(file, group)
+        long_ago = time.time() - _KEPT_SECONDS
+        for file in self._lines:
+            parquet = file.with_suffix(_PARQUET)
+            if parquet in self._parquet and parquet.stat().st_mtime < long_ago:
+                file.unlink(missing_ok=True)
+
+
+def _fold(file: Path, group: str) -> None:
+    with _complete(file) as complete:
+        # Another process may have folded it since the folder was listed.
+        if complete and not file.with_suffix(_PARQUET).exists():
+            _write_parquet(file, group)
+
+
+def _is_complete(file: Path) -> bool:
+    with _complete(file) as complete:
+        return complete
+
+
+@contextmanager
+def _complete(file: Path) -> Iterator[bool]:
+    """Hold the lock of a file, and tell whether nobody appends to it any more.
+
+    A last line that is cut off, which append never said to be stored, is cut away then.
+    """
+    try:
+        held = os.open(file, os.O_RDWR)
+    except FileNotFoundError:
+        yield False  # folded and removed by another process
+        return
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A file without lines may be one that is about to be locked by who made it.
+        size = os.fstat(held).st_size
+        if size:
+            _cut(file, held, size)
+        yield size > 0
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(held)
+
+
+def _cut(file: Path, held: int, size: int) -> None:
+    if os.pread(held, 1, size - 1) != b"\n":
+        os.ftruncate(held, file.read_bytes().rfind(b"\n") + 1)
+
+
+def _write_parquet(file: Path, group: str) -> None:
+    unfinished = file.with_suffix(".tmp")
+    options = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("SET enable_progress_bar_print = FALSE")
+        try:
+            connection.execute(
+                f"COPY (SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])}) "  # noqa: S608 (texts are quoted)
+                f"ORDER BY timestamp, id) TO {quoted(str(unfinished))} ({options})"
+            )
+        except duckdb.InvalidInputException as error:
+            unfinished.unlink(missing_ok=True)
+            raise LogStoreError(f"{file}: {str(error).partition(chr(10))[0]}") from error
+    with unfinished.open("rb") as written:
+        os.fsync(written.fileno())
+    unfinished.replace(file.with_suffix(_PARQUET))
+
+
+def _select_lines(files: list[Path], *, cut_off: bool = False) -> str:
+    lines = (
+        f"read_json({_names(files)}, format = 'newline_delimited', columns = {_COLUMNS}, "
+        f"ignore_errors = {cut_off}, filename = TRUE)"
+    )
+    if cut_off:
+        lines += " WHERE timestamp IS NOT NULL"
+    given = (
+        f"coalesce({name}, error(filename || ': a line is not an event')) AS {name}"
+        for name in LogEvent._fields
+    )
+    return f"SELECT {', '.join(given)}, strlen(message) AS size FROM {lines}"  # noqa: S608
+
+
+def _names(files: list[Path]) -> str:
+    return f"[{', '.join(quoted(str(file)) for file in files)}]"

@@ -1,0 +1,170 @@
+"""How fast log queries are, against grep, mawk and Python over the same five million lines.
+
+``python -m tests.bench.insights_speed`` prints the figures; exit code 1 if one is too slow.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from local.insights import EventSource, run
+from local.insights import compile as compile_query
+from local.logs.store import LogStore
+from tests.bench.insights_data import KINDS, LINES, store_of, text_of
+
+ROUNDS = 7
+TIDEMARK = Path(sys.executable).with_name("tidemark")
+# Sleeper, its documentation of performance tests.
+SEED = (
+    'fields @message | filter @message like "to S3" '
+    "| parse @message '* * - * at * per second' as class, level, msg, rate | stats avg(rate)"
+)
+# The captures that nothing reads are left out, as our engine does.
+_RATE = re.compile(r" .*? - .*? at (.*?) per second")
+_MAWK = '/ - .* at .* per second/ { sum += $2; count++ } END { printf "%.6f", sum / count }'
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured figure and the most that it may be."""
+
+    name: str
+    value: float
+    limit: float
+    unit: str
+    aim: float | None = None
+
+
+def figures() -> Iterator[Figure]:
+    """Yield the figures; those of speed are ratios of the fastest of interleaved rounds."""
+    yield Figure("parse and compile the seed's query", _compile_seconds() * 1000, 1.0, "ms")
+    musts = {"mix": (1.3, 0.8, 1.7, 1.2), "all": (0.9, 0.5, 1.7, 1.2)}
+    for kind in KINDS:
+        text, events = text_of(kind), LogStore(store_of(kind)).events(["bench"])
+        fastest = _fastest(
+            {
+                "mawk": lambda text=text: _grep_and_mawk(text),
+                "store": lambda events=events: _store(events),
+                "process": lambda text=text: _process(text),
+            }
+        )
+        must, aim, must_process, aim_process = musts[kind]
+        against = f"grep -F | mawk ({fastest['mawk']:.2f} s), {kind}"
+        yield Figure(
+            f"Parquet store against {against}", fastest["store"] / fastest["mawk"], must, "×", aim
+        )
+        yield Figure(
+            f"text, whole process, against {against}",
+            fastest["process"] / fastest["mawk"],
+            must_process,
+            "×",
+            aim_process,
+        )
+        python = min(_timed(lambda text=text: _python(text)) for _ in range(2))
+        yield Figure(
+            f"text against a Python re loop ({python:.2f} s), {kind}",
+            fastest["process"] / python,
+            0.15,
+            "×",
+            0.1,
+        )
+    small, large = (_peak(text_of("mix", times)) for times in (1, 4))
+    yield Figure(f"peak memory over {LINES:,} lines", small, 1.0, "GiB")
+    yield Figure(f"peak memory over {4 * LINES:,} lines, against that", large / small, 1.2, "×")
+
+
+def _fastest(measured: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """Return the shortest time of each; all must give the same mean."""
+    times = dict.fromkeys(measured, float("inf"))
+    for _ in range(ROUNDS):
+        means = []
+        for name, measure in measured.items():
+            began = time.perf_counter()
+            means.append(measure())
+            times[name] = min(times[name], time.perf_counter() - began)
+        assert max(means) - min(means) < 1e-4, f"not the same answer: {means}"
+    return times
+
+
+def _timed(measure: Callable[[], float]) -> float:
+    began = time.perf_counter()
+    measure()
+    return time.perf_counter() - began
+
+
+def _compile_seconds() -> float:
+    return min(_timed(lambda: bool(compile_query(SEED))) for _ in range(200))
+
+
+def _grep_and_mawk(text: Path) -> float:
+    with subprocess.Popen(
+        ["grep", "-F", "to S3", text], stdout=subprocess.PIPE, env={"LC_ALL": "C"}
+    ) as grep:
+        found = subprocess.run(
+            ["mawk", "-F", " at ", _MAWK], stdin=grep.stdout, capture_output=True, check=True
+        )
+    return float(found.stdout)
+
+
+def _store(events: EventSource) -> float:
+    return float(run(SEED, events).rows[0][0]["value"])
+
+
+def _process(text: Path) -> float:
+    done = subprocess.run(
+        [TIDEMARK, "query", SEED, text, "--format", "csv"], capture_output=True, check=True
+    )
+    return float(done.stdout.split()[1])
+
+
+def _python(text: Path) -> float:
+    total, count = 0.0, 0
+    with text.open(encoding="utf-8") as lines:
+        for line in lines:
+            if "to S3" in line and (found := _RATE.search(line)):
+                total += float(found[1])
+                count += 1
+    return total / count
+
+
+def _peak(text: Path) -> float:
+    """Return the peak resident memory of a whole process [GiB]."""
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, TIDEMARK, "query", SEED, text]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1024**2
+
+
+def main() -> int:
+    """Measure and print; return the exit code."""
+    if not shutil.which("mawk"):
+        print("tests.bench.insights_speed: mawk is needed", file=sys.stderr)
+        return 2
+    measured = list(figures())
+    table = Table()
+    for heading in ("Figure", "Measured", "At most", "Aim", ""):
+        table.add_column(heading)
+    for figure in measured:
+        verdict = "" if figure.value <= figure.limit else "too slow"
+        aim = "" if figure.aim is None else f"{figure.aim:g}"
+        value = f"{figure.value:.2f} {figure.unit}"
+        table.add_row(figure.name, value, f"{figure.limit:g}", aim, verdict)
+    Console(width=120).print(table)
+    return int(any(figure.value > figure.limit for figure in measured))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

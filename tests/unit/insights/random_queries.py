@@ -1,0 +1,64 @@
+"""Random queries of commands whose meaning `reference` has too, over fields that may be missing."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+FIELDS = ("n", "s", "m.k", "m.l.0", "flag", "gone")
+numbers = st.sampled_from(["0", "1", "2", "2.5", "10", "-1"])
+texts = st.sampled_from(["'x'", "'10'", "'NaN'", "'a9'", "''"])
+fields = st.sampled_from(FIELDS)
+values = fields | numbers | texts
+
+
+def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "/"]), inner),
+        st.builds("{}({})".format, st.sampled_from(["abs", "strlen", "ispresent"]), inner),
+        st.builds("coalesce({}, {})".format, inner, inner),
+        st.builds("concat({}, '-', {})".format, inner, inner),
+    )
+
+
+expressions = st.recursive(values, _larger, max_leaves=4)
+signs = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
+comparisons = st.one_of(
+    st.builds("{} {} {}".format, expressions, signs, expressions),
+    st.builds("{} in [{}, {}]".format, fields, numbers, texts),
+    st.builds("{} not in [{}, {}]".format, fields, numbers, texts),
+    st.builds("{} like 'a'".format, fields),
+    st.builds("{} not like /[0-9]/".format, fields),
+)
+conditions = st.recursive(
+    comparisons,
+    lambda inner: st.one_of(
+        st.builds("({} and {})".format, inner, inner),
+        st.builds("({} or {})".format, inner, inner),
+        st.builds("(not {})".format, inner),
+    ),
+    max_leaves=3,
+)
+aggregates = st.one_of(
+    st.just("count(*)"),
+    st.builds(
+        "{}({})".format,
+        st.sampled_from(["count", "sum", "avg", "min", "max", "count_distinct"]),
+        expressions,
+    ),
+)
+row_commands = st.one_of(
+    st.builds("fields {} as e".format, expressions),
+    st.builds("filter {}".format, conditions),
+    st.just("parse s '*-*' as left, right"),
+    st.just("parse s /(?<letter>[a-z])(?<digit>[0-9])?/"),
+)
+last_commands = st.one_of(
+    st.builds("stats {} as x, {} as y by {} as k".format, aggregates, aggregates, expressions),
+    st.builds("stats {} as x".format, aggregates),
+    st.builds("sort {} {}".format, fields, st.sampled_from(["asc", "desc"])),
+    st.builds("dedup {}".format, fields),
+    st.just("limit 3"),
+)
+queries = st.builds(
+    lambda rows, last: " | ".join([*rows, last]), st.lists(row_commands, max_size=3), last_commands
+)
