@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
 
+from lambdas.failure import shortened
+
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
     from mypy_boto3_logs import CloudWatchLogsClient
@@ -27,6 +29,7 @@ _SLOWEST_POLL_SECONDS = 1.0
 
 # A function may run for 240 s and has up to three queries to read.
 _LONGEST_QUERY_SECONDS = 60
+_LONGEST_QUERY_SHOWN = 200  # bytes
 
 
 # Amazon S3 user guide, conditional requests: of writers at the same moment one may be told to try
@@ -223,7 +226,8 @@ class LogQueries:
                 break
             # Running answers hold some of the rows: only Complete may be read.
             if status not in _UNFINISHED or time.monotonic() > deadline:
-                raise QueryFailed(f"the query over {log_group} ended as {status}: {query}")
+                text = shortened(query, _LONGEST_QUERY_SHOWN)
+                raise QueryFailed(f"the query over {log_group} ended as {status}: {text}")
             time.sleep(pause)
             pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
         rows = [{cell["field"]: cell["value"] for cell in row} for row in answer["results"]]

@@ -24,9 +24,22 @@ class Failure(BaseModel):
 
     def __str__(self) -> str:
         """Return it in words: a Lambda function's own sentence where there is one."""
-        try:
-            said = json.loads(self.Cause)["errorMessage"]
-        except (ValueError, KeyError, TypeError):
-            said = self.Cause
+        said = _in_words(self.Cause)
         # What we refuse is refused in a sentence that stands alone.
-        return str(said) if self.Error == "Refused" else f"{self.Error}: {said}"
+        return said if self.Error == "Refused" else f"{self.Error}: {said}"
+
+
+def _in_words(cause: str) -> str:
+    """Return what a Lambda function said, or why a child execution ended, or else the cause."""
+    try:
+        told = json.loads(cause)
+    except (ValueError, RecursionError):
+        return cause
+    match told:
+        case {"errorMessage": said}:
+            return str(said)
+        case {"ExecutionArn": _, "Status": status}:
+            # DescribeExecution's answer; a child that was stopped may have neither of both.
+            error, child_cause = told.get("Error") or status, told.get("Cause") or ""
+            return str(Failure(Error=str(error), Cause=str(child_cause)))
+    return cause

@@ -107,7 +107,7 @@ def _undescribed(error: str) -> str:
 def _described(cause: str) -> dict[str, Any] | None:
     try:
         task = json.loads(cause)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return task if isinstance(task, dict) and "TaskArn" in task else None
 
