@@ -192,7 +192,7 @@ def _environment(text: str) -> dict[str, Any]:
     """Return an environment line's object; a line that is none costs no measurement."""
     try:
         logged = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         logged = None
     return logged if isinstance(logged, dict) else {"unreadable": text}
 
