@@ -89,19 +89,21 @@ def surplus(
 def impossible(
     rows: MetricRows, tasks: Sequence[TaskResult], streams: Mapping[str, str]
 ) -> list[str]:
-    """Return the values per second that cannot be one, with the reason; other units may be any."""
+    """Return the values per second that cannot be one, each once, with its task and the reason.
+
+    They are in order of the tasks. Values of other units may be any number.
+    """
     if not rows.metric.unit.endswith("/s"):
         return []
     by_stream = {streams[task.task_id]: task for task in tasks if task.task_id}
-    found = []
-    for sample in samples(rows):
-        task = by_stream[sample.log_stream]
-        if why := _why_impossible(sample, task):
-            found.append(
-                f"task {task.index} ({task.task_id}) logged {sample.value:g} {rows.metric.unit} of "
-                f"{sample.metric}, {why}"
-            )
-    return found
+    logged = [(by_stream[sample.log_stream], sample) for sample in samples(rows)]
+    found = [
+        f"task {task.index} ({task.task_id}) logged {sample.value:g} {rows.metric.unit} of "
+        f"{sample.metric}, {why}"
+        for task, sample in sorted(logged, key=lambda pair: pair[0].index)
+        if (why := _why_impossible(sample, task))
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _why_impossible(sample: Sample, task: TaskResult) -> str | None:

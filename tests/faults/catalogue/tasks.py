@@ -92,7 +92,8 @@ FAULTS = (
     _task_fault(
         "zero",
         "the tasks log a rate of zero",
-        "ingest: task 0 (…) logged 0 records/s of ingest_rate, which is no rate; …",
+        "ingest: task 0 (…) logged 0 records/s of ingest_rate, which is no rate; "
+        "task 1 (…) logged 0 records/s of ingest_rate, which is no rate",
     ),
     _task_fault(
         "absurd",

@@ -163,6 +163,14 @@ def test_a_rate_that_cannot_be_is_named_with_the_reason(text, why):
     assert found == [f"task 0 (t0) logged {why}"]
 
 
+def test_impossible_rates_are_told_in_order_of_the_tasks_each_once():
+    lines = [line("t1", "0"), line("t0", "0"), line("t1", "0")]
+
+    found = impossible(rows([], lines), [task(0), task(1)], STREAMS)
+
+    assert [said.split(" logged ")[0] for said in found] == ["task 0 (t0)", "task 1 (t1)"]
+
+
 @pytest.mark.parametrize("text", ["10.1", "0.5", "999999999999", "∞"])
 def test_a_rate_that_may_be_one_or_is_no_number_is_not_impossible(text):
     unknown = task(0)
