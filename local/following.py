@@ -56,8 +56,7 @@ class RunClient:
 
     def find(self, run_id: str) -> Run | None:
         """Return the run of this id if it goes on, None if it does not."""
-        plan = self.results.plan(run_id)
-        arn = self.results.claims().get(run_id) or (plan.execution_arn if plan else None)
+        arn = self.results.claims().get(run_id)
         run = Run(run_id, arn) if arn else None
         return run if run and self.active(run) else None
 

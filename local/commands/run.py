@@ -14,13 +14,14 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
+from cdk.settings import read_settings, written_context
 from local.commands.deployed import Deployed, deployed
 from local.commands.live import follow, show_result
 from local.commands.options import resume_option, state_option
 from local.commands.wording import duration, plural
 from local.following import Run, RunClient
 from local.preflight import Machine, prepare, warnings
-from suites.files import ROOT, read_suites
+from suites.files import read_suites
 from suites.model import Suite
 from suites.plan import estimate_seconds
 from suites.refusal import Refused, listed
@@ -43,7 +44,7 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
     type=int,
     help="Trials of each version, 1 to 100; if not given, as the suite says.",
 )
-@click.option("--tasks", type=int, help="ECS tasks that do each test side by side, 1 to 100.")
+@click.option("--tasks", type=int, help="ECS tasks that do each test side by side, 1 to 200.")
 @click.option("--records", type=int, help="Records that each task writes and compacts.")
 @click.option("--note", default="", help="Why this run is made; kept with its results.")
 @resume_option
@@ -87,7 +88,7 @@ def command(
             raise Refused(f"--resume: {listed(given)} is settled by the run that is resumed")
         sys.exit(_resume(resume, note, state, console))
     given = {"suite": _DEFAULT_SUITE, **given, "note": note, "trigger": "cli"}
-    suites = read_suites()
+    suites = read_suites(_systems())
     request = settle(given, suites)
     console.print(_intention(request, suites[request.suite]), soft_wrap=True)
     _preflight(request, suites[request.suite], state, console)
@@ -105,11 +106,15 @@ def _intention(request: Settled, suite: Suite) -> str:
     )
 
 
+def _systems() -> Path:
+    return read_settings(written_context()).systems
+
+
 def _preflight(request: Settled, suite: Suite, state: Path, console: Console) -> None:
     for warning in warnings(request, suite, Machine.here(state)):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.versions)}"):
-        prepare(request.versions, suite, ROOT / "workloads")
+        prepare(request.versions, suite, _systems() / "workloads")
 
 
 def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:

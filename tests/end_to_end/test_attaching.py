@@ -20,6 +20,7 @@ INTERRUPTIBLE = [
     "from local.commands import main; main()",
 ]
 SMALL = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
+SEVERAL = ["--versions", "9.0.0", "--repetitions", "3", "--records", "200000"]
 LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 
 
@@ -89,15 +90,17 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     run_id = running(run, folder)
 
     assert tidemark("runs", "--state", folder)[0] == 0
+    code, out, _ = tidemark("run", *SMALL, "--state", folder)
+    assert (code, f"rocksdb is being measured by run {run_id}" in out) == (1, True)
     code, out, _ = tidemark("stop", run_id, "--reason", "seen enough", "--state", folder)
 
     assert code == 0
-    assert f"Run {run_id} is " in out
+    assert f"Run {run_id} is aborted, " in out
     assert out.endswith(f"of 3 trials kept; resume it with `tidemark run --resume {run_id}`\n")
     code, out, _ = end(run)
     assert code == 1
     assert "The run did not complete: " in out
-    assert "seen enough" in out
+    assert "stopped: seen enough" in out
     assert f"resume it with `tidemark run --resume {run_id}`" in out
 
 
@@ -158,7 +161,7 @@ def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
 
     assert code == 1
     assert "Stopping the run; Ctrl-C again ends everything at once.\n" in out
-    assert "interrupted on the command line" in out
+    assert "The run did not complete: stopped: interrupted on the command line\n" in out
     assert f"What was measured is kept; resume it with `tidemark run --resume {run_id}`.\n" in out
 
 
@@ -173,3 +176,28 @@ def test_a_second_interrupt_ends_everything_at_once(new_state):
 
     assert code in {1, 130}
     assert tidemark("runs", "--state", own)[0] == 0
+
+
+def test_a_run_whose_process_is_killed_is_ended_at_the_next_start_and_can_be_resumed(new_state):
+    own = new_state()
+    run = begin("run", *SEVERAL, "--state", own)
+    run_id = line_of(run, "Run ").split()[1]
+    line_of(run, "trial 1 of 3")
+    run.kill()
+    run.communicate()
+
+    code, out, err = tidemark("show", run_id, "--state", own)
+    found = re.search(rf"^Run {run_id} was found unfinished: aborted, (\d) of 3 trials kept; ", err)
+    assert found
+    assert f"resume it with `tidemark run --resume {run_id}`\n" in err
+    assert (code, f"Run {run_id} is aborted: its execution is gone; " in out) == (0, True)
+
+    code, out, _ = tidemark("run", "--resume", run_id, "--state", own)
+    missing = 3 - int(found[1])
+    assert code == 0
+    assert f"Missing: {missing} of 3 trials.\n" in out
+    assert len(re.findall(r"^trial \d of 3 ", out, re.MULTILINE)) == missing
+
+    code, _, err = tidemark("run", "--resume", run_id, "--state", own)
+    assert code == 2
+    assert err == (f"tidemark: --resume: of {run_id} nothing is missing; every trial is recorded\n")

@@ -150,6 +150,8 @@ def test_a_command_line_that_click_refuses_ends_with_two_and_no_traceback(argume
 
 def test_a_suite_file_with_an_unknown_key_is_refused_by_name(tmp_path):
     shutil.copytree(FOLDER, tmp_path / "suites", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "cdk.json", tmp_path)
+    (tmp_path / "workloads").symlink_to(ROOT / "workloads")
     suite = tmp_path / "suites" / "rocksdb.yaml"
     suite.write_text(suite.read_text() + "colour: blue\n")
     # Of two packages of one name Python takes the one that is found first.
