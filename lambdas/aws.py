@@ -25,18 +25,16 @@ MOST_ROWS = 10_000
 _UNFINISHED = {"Scheduled", "Running", "Unknown"}
 _FIRST_POLL_SECONDS = 0.05
 _SLOWEST_POLL_SECONDS = 1.0
-
-
-# A function may run for 240 s and has up to three queries to read.
+# A function may run for 240 s and reads four queries of a test with one metric.
 _LONGEST_QUERY_SECONDS = 60
 _LONGEST_QUERY_SHOWN = 200  # bytes
-
-
 # Amazon S3 user guide, conditional requests: of writers at the same moment one may be told to try
 # again.
 _CONFLICT_ATTEMPTS = 5
 # What StopTask takes for a reason, in characters.
 _LONGEST_STOP = 1024
+# AWS Step Functions API reference, StopExecution: the cause, in characters.
+_LONGEST_CAUSE = 32_768
 
 
 class Tagged(NamedTuple):
@@ -150,7 +148,10 @@ class Executions:
 
     def stop(self, arn: str, cause: str) -> None:
         """Stop an execution."""
-        self._client.stop_execution(executionArn=arn, error="Run.ended", cause=cause)
+        # A cause that quotes that of another execution, which may have this length, is longer.
+        self._client.stop_execution(
+            executionArn=arn, error="Run.ended", cause=cause[:_LONGEST_CAUSE]
+        )
 
 
 class Tasks:

@@ -43,14 +43,14 @@ class _Logs:
 
     def __init__(self, log_group: str, event: CollectRatesEvent) -> None:
         self._log_group = log_group
-        self._start = (event.started_at - _CLOCK_MARGIN).timestamp()
-        self._end = (event.now + _CLOCK_MARGIN).timestamp()
+        self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
         self.bytes_scanned = event.bytes_scanned
 
     def rows(self, query: str) -> list[dict[str, str]]:
         """Return the rows of a query of ours."""
         text = (QUERIES / f"{query}.cwli").read_text(encoding="utf-8")
-        answer = aws.log_queries().run(text, self._log_group, self._start, self._end)
+        start, end = (moment.timestamp() for moment in self.window)
+        answer = aws.log_queries().run(text, self._log_group, start, end)
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
 
@@ -85,7 +85,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
         insights_bytes=logs.bytes_scanned,
         started_at=event.started_at,
         ended_at=event.ended_at,
-        window=_window(event),
+        window=logs.window,
     )
     key = keys.measured(event.run_id, event.trial, event.test)
     aws.bucket().write(key, result.model_dump_json().encode())
@@ -99,10 +99,6 @@ def _answer(logs: _Logs, *, wait_seconds: int = 0, status: str | None = None) ->
         "status": status,
         "bytes_scanned": logs.bytes_scanned,
     }
-
-
-def _window(event: CollectRatesEvent) -> tuple[datetime, datetime]:
-    return event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
 
 
 def _deadline_seconds() -> float:

@@ -80,9 +80,11 @@ def install() -> Replacements:
         return found
 
     def stable_name(resource_type: str, stack_name: str, logical_id: str) -> str:
-        # Results outlive the process that measured them: their bucket's name must, too.
+        # Results and logs outlive the process that made them: the names of their places must, too.
         if resource_type == "AWS::S3::Bucket":
             return f"{stack_name}-{logical_id}"[:63].lower()
+        if resource_type == "AWS::Logs::LogGroup":
+            return f"{stack_name}-{logical_id}"
         return str(name_of(resource_type, stack_name, logical_id))
 
     replacements.set(parsing, "resource_class_from_type", known_class)

@@ -21,6 +21,7 @@ from local.commands.report import save_report
 from local.commands.wording import duration, resume_hint
 from local.following import Run, RunClient
 from suites.plan import Plan, estimate_seconds
+from suites.refusal import Refused
 
 _POLL_SECONDS = 0.25
 
@@ -71,9 +72,18 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
 
 
 def show_result(client: RunClient, run: Run, state: Path, console: Console) -> int:
-    """Print the run's table and why it failed, if it did; return the exit code."""
+    """Print the run's table and why it failed, if it did; return the exit code.
+
+    Raises
+    ------
+    Refused
+        If the run was not begun, since its input is not accepted now.
+    """
     client.await_end([run.run_id])
     status, cause = client.status(run)
+    outcome = client.results.outcome(run.run_id)
+    if outcome and outcome["status"] == "rejected":
+        raise Refused(outcome["reason"])
     plan = client.results.plan(run.run_id)
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):

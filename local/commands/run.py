@@ -128,6 +128,8 @@ def _resume(run_id: str, note: str, state: Path, console: Console) -> int:
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
         if plan is None or progress is None:
             raise Refused(f"--resume: {run_id} is not stored; `tidemark runs` lists those that are")
+        if client.find(run_id):
+            raise Refused(f"--resume: {run_id} goes on; `tidemark stop {run_id}` ends it")
         missing = progress.planned - progress.recorded
         if not missing:
             raise Refused(f"--resume: of {run_id} nothing is missing; every trial is recorded")

@@ -9,6 +9,9 @@ import click
 from local.commands.formats import format_option, show
 from local.commands.options import state_option
 from local.commands.tables import deployed_tables
+from suites.refusal import Refused
+
+_LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryString
 
 
 @click.command(name="sql")
@@ -22,6 +25,11 @@ def command(statement: str, form: str, state: Path) -> None:
     Example:
       tidemark sql "SELECT version, avg(value) FROM rates GROUP BY version"
     """
+    if not 0 < len(statement.strip()) <= _LONGEST_STATEMENT:
+        raise Refused(
+            f"STATEMENT: it has {len(statement.strip())} characters; "
+            f"accepted are 1 to {_LONGEST_STATEMENT:,}"
+        )
     with deployed_tables(state) as tables:
         answer = tables.ask(statement)
     show(answer.columns, answer.records(), form)

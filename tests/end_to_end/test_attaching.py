@@ -90,8 +90,11 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     run_id = running(run, folder)
 
     assert tidemark("runs", "--state", folder)[0] == 0
-    code, out, _ = tidemark("run", *SMALL, "--state", folder)
-    assert (code, f"rocksdb is being measured by run {run_id}" in out) == (1, True)
+    code, _, err = tidemark("run", *SMALL, "--state", folder)
+    assert (code, f"rocksdb is being measured by run {run_id}" in err) == (2, True)
+    code, _, err = tidemark("run", "--resume", run_id, "--state", folder)
+    goes_on = f"tidemark: --resume: {run_id} goes on; `tidemark stop {run_id}` ends it\n"
+    assert (code, err) == (2, goes_on)
     code, out, _ = tidemark("stop", run_id, "--reason", "seen enough", "--state", folder)
 
     assert code == 0

@@ -1,11 +1,13 @@
 """What the adapters make of an API's answers, where a whole cloud never gives them."""
 
+from datetime import UTC, datetime
+
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from lambdas.aws import Bucket, Tasks, Topic
+from lambdas.aws import Bucket, Executions, Tasks, Topic
 
 
 def client(service):
@@ -76,6 +78,14 @@ def test_a_reason_to_stop_a_task_is_cut_to_what_ecs_takes():
         ecs.add_response("stop_task", {}, {"cluster": "c", "task": "t", "reason": "x" * 1024})
 
         Tasks(ecs.client, "c").stop("t", "x" * 2000)
+
+
+def test_a_cause_to_stop_an_execution_is_cut_to_what_step_functions_takes():
+    asked = {"executionArn": "e", "error": "Run.ended", "cause": "x" * 32_768}
+    with Stubber(client("stepfunctions")) as states:
+        states.add_response("stop_execution", {"stopDate": datetime.now(UTC)}, asked)
+
+        Executions(states.client).stop("e", "x" * 40_000)
 
 
 def test_every_page_of_tasks_is_described():
