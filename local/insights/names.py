@@ -294,9 +294,9 @@ class Names:
                 resolved = self._subquery(expression)
         return resolved
 
-    def pattern(self, regex: Regex) -> Pattern:
-        """Return a regular expression, made ready."""
-        pattern = Pattern(regex)
+    def pattern(self, regex: Regex, given: tuple[str, ...] = ()) -> Pattern:
+        """Return a regular expression, made ready, whose groups have the names ``given``."""
+        pattern = Pattern(regex, given)
         self._patterns.append(pattern)
         return pattern
 

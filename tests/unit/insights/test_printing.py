@@ -15,6 +15,7 @@ WRITTEN = [
     "filter a in (SOURCE 'g' | filter b = 1 | fields c) | limit 5",
     "SOURCE 'a', 'b' | SOURCE logGroups(namePrefix: ['x', 'y'], accountIdentifiers: ['1'])",
     "parse '* - *' as a, b | parse b /(?<c>x+)/ | parse c csv as d, e | parse @message logfmt as f",
+    "parse /(a)(?<b>.)/ as c, `odd name` multi | parse c /(?<d>x)/ multi | parse d /(y)/ as e",
     "parse concat(a, b) '*' as c | fields -2 ^ 2 ^ -1, (1 + 2) * 3 as `the sum`",
     "stats count(*), pct(a, 99.5) as p group by bin( 5m ), b as c | sort by c desc, p | dedup c",
     "where a like 'x' | unnest a into b | expand b | unmask b | filterIndex b in [1]",

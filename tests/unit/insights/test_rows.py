@@ -183,3 +183,27 @@ def test_older_and_other_words_for_the_same(ask):
         {"@message": "2"},
         {"@message": "1"},
     ]
+
+
+def test_parse_names_the_groups_of_a_regular_expression_by_as(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: parse (multi-match mode; JSON
+    # field extraction, where a named group has its name by `as` too).
+    query = r"parse /(?<ip>\d+):((?:x|y)?)/ as host, `the rest` | display host, `the rest`"
+    assert ask(query, "1:x", "2:", "none") == [
+        {},
+        {"host": "2", "the rest": ""},
+        {"host": "1", "the rest": "x"},
+    ]
+
+
+def test_multi_makes_a_row_of_each_match_and_keeps_what_does_not_match(ask):
+    query = r"parse @message /(\d+)(ms)?/ as n, unit multi | display @message, n, unit | sort n"
+    assert ask(query, "10ms 20", "none") == [
+        {"@message": "10ms 20", "n": "10", "unit": "ms"},
+        {"@message": "10ms 20", "n": "20"},
+        {"@message": "none"},
+    ]
+    assert ask(r"parse /(?<n>\d)/ multi | stats count(*) as rows, sum(n) as s", "1 2 3", "x") == [
+        {"rows": "4", "s": "6"}
+    ]
+    assert ask(r"parse /(?<n>\d)/ multi | stats count(*) as rows", "1 2 3", "x") == [{"rows": "4"}]
