@@ -54,6 +54,8 @@ _POWERS = {
     "%": 6,
     "^": 7,
 }
+# AWS documentation, CloudWatch Logs Insights query syntax: string functions, strcontains.
+_TRUTHS = {"true": 1.0, "false": 0.0}
 _NOT = 3
 _SIGN = 8
 
@@ -247,10 +249,14 @@ class Reader(Words):
         self.need("]", "',' or ']'")
         return members
 
-    def _field_or_call(self) -> Field | Call:
+    def _field_or_call(self) -> Field | Call | Number:
         name = self.token
         field = self.field()
-        if name.quoted or field.span != name.span or not self.take("("):
+        if name.quoted or field.span != name.span:
+            return field
+        if name.value.lower() in _TRUTHS:
+            return Number(name.span, _TRUTHS[name.value.lower()])
+        if not self.take("("):
             return field
         arguments: tuple[Expression, ...] = ()
         star = self.token

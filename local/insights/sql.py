@@ -39,6 +39,7 @@ from local.insights.syntax import (
     Text,
 )
 from local.insights.values import (
+    ArgumentError,
     Type,
     Value,
     literal,
@@ -288,11 +289,15 @@ class Writer:
 
     def _call(self, call: Call) -> Value:
         function = FUNCTIONS[call.function]
-        arguments = (
+        arguments = [
             self._read(argument, function.reads_as(position))
             for position, argument in enumerate(call.arguments)
-        )
-        return function.sql(*arguments)
+        ]
+        try:
+            return function.sql(*arguments)
+        except ArgumentError as error:
+            place = call.arguments[error.place].span
+            raise QueryError(f"{call.function}: {error}", place) from error
 
     def _read(self, expression: Expression, wanted: Type | None) -> Value:
         if wanted is Type.PERIOD:
@@ -301,6 +306,8 @@ class Writer:
                 raise QueryError("expected a period such as 5m", expression.span)
             return period
         value = self.of(expression)
+        if wanted is Type.REGEX:
+            return value
         if wanted and value.type is Type.STRUCTURE:
             # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
             value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
