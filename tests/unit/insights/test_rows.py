@@ -207,3 +207,30 @@ def test_multi_makes_a_row_of_each_match_and_keeps_what_does_not_match(ask):
         {"rows": "4", "s": "6"}
     ]
     assert ask(r"parse /(?<n>\d)/ multi | stats count(*) as rows", "1 2 3", "x") == [{"rows": "4"}]
+
+
+def test_json_takes_a_field_out_of_one_that_holds_json(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: parse (its example).
+    query = (
+        r"parse @message /(?<payload>\{.*\})/ as payload "
+        '| json field=payload "user.name" as username | display username'
+    )
+    assert ask(query, 'x {"user": {"name": "a"}} y', "none", "{no json}") == [
+        {},
+        {},
+        {"username": "a"},
+    ]
+    nested = '{"requestContext": {"identity": {"sourceIp": "10.0.0.1"}}}'
+    query = 'json field=requestContext "identity.sourceIp" as ip | stats count(*) as n by ip'
+    assert ask(query, nested) == [{"ip": "10.0.0.1", "n": "1"}]
+
+
+def test_addtotals_sums_the_numbers_of_each_row(ask):
+    message = '{"price": 10, "tax": 1.5, "note": "x"}'
+    query = "fields price, tax, note | addtotals | display Total"
+    assert ask(query, message, "{}") == [{}, {"Total": "11.5"}]
+    query = "addtotals fieldname=RowSum price, note | display RowSum"
+    assert ask(query, message) == [{"RowSum": "10"}]
+    query = "stats count(*) as n, sum(price) as p by bin(1m) | addtotals"
+    (row,) = ask(query, message)
+    assert row["Total"] == "11"
