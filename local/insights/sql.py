@@ -7,7 +7,7 @@ names not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -282,22 +282,20 @@ class Writer:
                 value = self._call(expression)
             case Operation():
                 read = self.condition if expression.operator in _LOGICAL else self.of
-                value = OPERATORS[expression.operator](*map(read, expression.arguments))
+                value = _applied(
+                    OPERATORS[expression.operator], expression, map(read, expression.arguments)
+                )
             case _:
                 raise AssertionError(f"{expression} was not resolved")
         return value
 
     def _call(self, call: Call) -> Value:
         function = FUNCTIONS[call.function]
-        arguments = [
+        arguments = (
             self._read(argument, function.reads_as(position))
             for position, argument in enumerate(call.arguments)
-        ]
-        try:
-            return function.sql(*arguments)
-        except ArgumentError as error:
-            place = call.arguments[error.place].span
-            raise QueryError(f"{call.function}: {error}", place) from error
+        )
+        return _applied(function.sql, call, arguments)
 
     def _read(self, expression: Expression, wanted: Type | None) -> Value:
         if wanted is Type.PERIOD:
@@ -320,6 +318,17 @@ _READERS: dict[Type, Callable[[Value], Value]] = {
     Type.NUMBER: number,
     Type.TIME: time,
 }
+
+
+def _applied(
+    sql: Callable[..., Value], written: Call | Operation, arguments: Iterable[Value]
+) -> Value:
+    """Return what a function or an operator makes of its arguments, its errors with their place."""
+    try:
+        return sql(*arguments)
+    except ArgumentError as error:
+        name = written.function if isinstance(written, Call) else written.operator
+        raise QueryError(f"{name}: {error}", written.arguments[error.place].span) from error
 
 
 def texts(columns: Mapping[str, str]) -> dict[str, Value]:

@@ -33,7 +33,7 @@ class Type(Enum):
 
 
 class ArgumentError(Exception):
-    """A constant that a function does not take as the argument at a place, from 0."""
+    """A constant that a function or operator does not take as argument, at a place from 0."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)

@@ -67,6 +67,18 @@ def test_queries_of_the_first_tier_are_accepted(query):
         ("filter @message <> 1", 1, 17, "unknown operator '<>'; unequal is written !="),
         ("filter errorCode exists", 1, 18, "unknown operator 'exists'; a field that is there is"),
         ("filter errorCode IS NULL", 1, 18, "unknown operator 'is'; a field that is missing is"),
+        (
+            "filter @timestamp > '2024-01-01'",
+            1,
+            21,
+            ">: a time is compared with milliseconds since",
+        ),
+        (
+            "filter '2024' != '2' and 'x' = bin(1d)",
+            1,
+            26,
+            "=: a time is compared with milliseconds",
+        ),
         ("filter a in ('b', 'c')", 1, 14, "expected a subquery (a list stands in brackets"),
         ("filter @message not 1", 1, 21, "expected 'like' or 'in' after 'not'"),
         ("filter @message in (fields a", 1, 29, "expected '|' and the next command, or ')'"),
