@@ -6,6 +6,9 @@ IPv6 addresses that end in an IPv4 address are not read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from ipaddress import ip_network
+
 from local.insights.values import quoted
 
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
@@ -13,8 +16,17 @@ _V4 = quoted(rf"^{_OCTET}(?:\.{_OCTET}){{3}}$")
 _GROUPS = "[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{1,4}){0,6}"
 _V6 = quoted(rf"^(?:[0-9a-fA-F]{{1,4}}:){{7}}[0-9a-fA-F]{{1,4}}$|^(?:{_GROUPS})?::(?:{_GROUPS})?$")
 _GROUP = "'[0-9a-fA-F]+'"
-# RFC 1918 and RFC 4193.
-_PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
+# RFC 1918, as AWS documents.
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+# AWS documents none of them: what IANA's registries of special-purpose addresses (RFC 6890) keep
+# from the public network, and multicast (RFC 5771, RFC 4291).
+RESERVED = (
+    *("0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24"),
+    *("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
+    *("224.0.0.0/4", "240.0.0.0/4"),
+    *("::/128", "::1/128", "64:ff9b:1::/48", "100::/64", "2001:db8::/32"),
+    *("fc00::/7", "fe80::/10", "ff00::/8"),
+)
 
 
 def v4_bits(address: object) -> str:
@@ -50,9 +62,15 @@ def inside(address_bits: str, subnet: object) -> str:
     )
 
 
-def private(address: object) -> str:
-    """Return SQL of whether an address is for private networks."""
-    return " OR ".join(f"({inside(bits(address), quoted(subnet))})" for subnet in _PRIVATE)
+def within(address: object, subnets: Iterable[str]) -> str:
+    """Return SQL of whether an address is in one of these subnets; null if it is no address."""
+    networks = map(ip_network, subnets)
+    prefixes = "|".join(
+        f"{int(network[0]):0{network.max_prefixlen}b}"[: network.prefixlen]
+        + f".{{{network.max_prefixlen - network.prefixlen}}}"
+        for network in networks
+    )
+    return f"regexp_matches({bits(address)}, {quoted(f'^(?:{prefixes})$')})"
 
 
 def v4_number(address: object) -> str:

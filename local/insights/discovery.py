@@ -22,7 +22,7 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _REPORT = "starts_with(message, 'REPORT RequestId: ')"
 _LAMBDA_TEXTS = {
     "@type": r"^(START|END|REPORT|INIT_START|INIT_REPORT|EXTENSION|TELEMETRY)\b",
-    "@requestId": rf"(?:\bRequestId: |\t)({_UUID})\b",
+    "@requestId": rf"(?:\bRequestId: |\t|^\S+Z )({_UUID})\b",
     "@xrayTraceId": r"\bXRAY TraceId: (\S+)",
     "@xraySegmentId": r"\bSegmentId: (\S+)",
 }

@@ -54,6 +54,16 @@ _POWERS = {
     "%": 6,
     "^": 7,
 }
+# What other languages have, and what is written here instead.
+_FOREIGN = {
+    "<>": "unequal is written !=",
+    "exists": "a field that is there is ispresent(field)",
+    "is": "a field that is missing is not ispresent(field)",
+    "between": "a range is written a >= 1 and a <= 2",
+    "contains": "a part of a text is written like 'part'",
+}
+# AWS documentation, CloudWatch Logs Insights query syntax: string functions, strcontains.
+_TRUTHS = {"true": 1.0, "false": 0.0}
 _NOT = 3
 _SIGN = 8
 
@@ -163,6 +173,8 @@ class Reader(Words):
     def subquery(self) -> Subquery:
         """Return the query in parentheses that must be next."""
         opening = self.need("(", "'(' and a subquery")
+        if self.token.kind in (Kind.TEXT, Kind.NUMBER):
+            raise self.expected("a subquery (a list stands in brackets: ['a', 'b'])")
         if self._inside_subquery:
             # AWS documentation, CloudWatch Logs Insights query syntax: subqueries.
             raise QueryError("a subquery inside a subquery is not accepted", opening.span)
@@ -183,8 +195,8 @@ class Reader(Words):
         if token.quoted or token.kind not in (Kind.NAME, Kind.SYMBOL):
             return None
         operator = token.value.lower()
-        if operator == "<>":
-            raise QueryError("unknown operator '<>'; unequal is written !=", token.span)
+        if operator in _FOREIGN:
+            raise QueryError(f"unknown operator {operator!r}; {_FOREIGN[operator]}", token.span)
         return operator if operator in _POWERS else None
 
     def _signed(self) -> Expression:
@@ -247,10 +259,14 @@ class Reader(Words):
         self.need("]", "',' or ']'")
         return members
 
-    def _field_or_call(self) -> Field | Call:
+    def _field_or_call(self) -> Field | Call | Number:
         name = self.token
         field = self.field()
-        if name.quoted or field.span != name.span or not self.take("("):
+        if name.quoted or field.span != name.span:
+            return field
+        if name.value.lower() in _TRUTHS:
+            return Number(name.span, _TRUTHS[name.value.lower()])
+        if not self.take("("):
             return field
         arguments: tuple[Expression, ...] = ()
         star = self.token

@@ -1,16 +1,28 @@
 """The functions of queries: what they take, what they give, and their SQL.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: supported operations and
-functions, and stats. Of the additions of 2026 those that format or read dates are not here.
+functions, and stats.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from local.insights.addresses import bits, inside, private, v4_bits, v4_number, v6_bits
+from local.insights.addresses import (
+    PRIVATE,
+    RESERVED,
+    bits,
+    inside,
+    v4_bits,
+    v4_number,
+    v6_bits,
+    within,
+)
+from local.insights.dates import formatted, parsed
 from local.insights.values import (
+    ArgumentError,
     Type,
     Value,
     condition,
@@ -24,6 +36,8 @@ from local.insights.values import (
 
 ANY = None
 _TEXT, _NUMBER, _TIME, _PERIOD = Type.TEXT, Type.NUMBER, Type.TIME, Type.PERIOD
+# AWS documentation, CloudWatch Logs Insights query syntax: general functions, case.
+_MOST_BRANCHES = 10
 # What trim takes away, and what is blank.
 _SPACE = "E' \\t\\n\\r\\f\\v'"
 
@@ -192,6 +206,39 @@ def _array(template: str) -> Callable[..., Value]:
     return of
 
 
+def _array_contains(value: Value, member: Value) -> Value:
+    has = _array("list_contains(json_extract_string({0}, '$[*]'), {1})")
+    return condition(str(has(value, member)))
+
+
+def _public(address: Value) -> Value:
+    return condition(
+        f"{bits(address)} IS NOT NULL AND NOT {within(address, (*PRIVATE, *RESERVED))}"
+    )
+
+
+def _contains(value: Value, part: Value, any_case: Value | None = None) -> Value:
+    exact = f"contains({value}, {part})"
+    if any_case is None:
+        return condition(exact)
+    loose = f"contains(lower({value}), lower({part}))"
+    return condition(f"CASE WHEN {truth(any_case)} THEN {loose} ELSE {exact} END")
+
+
+def _regex_replace(value: Value, pattern: Value, replacement: Value) -> Value:
+    if re.search(r"[\\$][0-9]", str(replacement.constant or "")):
+        # AWS documents no way to write them.
+        raise ArgumentError("a replacement with groups of the match is not supported", 2)
+    escaped = f"replace({replacement}, '\\', '\\\\')"
+    return Value(f"regexp_replace({value}, {pattern}, {escaped}, 'g')", _TEXT)
+
+
+def _to_hex(value: Value) -> Value:
+    whole = f"TRY_CAST(trunc({value}) AS BIGINT)"
+    sign = f"CASE WHEN {whole} < 0 THEN '-0x' ELSE '0x' END"
+    return Value(f"{sign} || lower(to_hex(TRY(abs({whole}))))", _TEXT)
+
+
 def _subnet(bits_of: Callable[[object], str]) -> Callable[..., Value]:
     return lambda address, subnet: condition(inside(bits_of(address), subnet))
 
@@ -212,7 +259,7 @@ def _distance(*degrees: Value) -> Value:
 
 
 _COUNT = "CAST(count({0}) AS DOUBLE)"
-_FROM_HEX = "CAST(TRY_CAST('0x' || {0} AS BIGINT) AS DOUBLE)"
+_FROM_HEX = "CAST(TRY_CAST('0x' || regexp_replace({0}, '^0[xX]', '') AS BIGINT) AS DOUBLE)"
 _TIMED = ("@timestamp", "@ptr")
 
 FUNCTIONS: dict[str, Function] = {
@@ -242,15 +289,14 @@ FUNCTIONS: dict[str, Function] = {
     "ispresent": Function((ANY,), _condition("{0} IS NOT NULL")),
     "coalesce": Function((ANY,), _coalesce, repeats=True),
     "if": Function((ANY, ANY, ANY), _alternatives),
-    "case": Function((ANY,), _alternatives, fewest=2, repeats=True),
+    "case": Function((ANY,) * (2 * _MOST_BRANCHES + 1), _alternatives, fewest=2),
     "isnumeric": Function((_NUMBER,), _condition("{0} IS NOT NULL")),
+    "messagesize": Function((_TEXT,), _gives(_NUMBER, "CAST(strlen({0}) AS DOUBLE)")),
     # Maps and lists
     "jsonparse": Function((_TEXT,), _json_parse),
     "jsonstringify": Function((ANY,), text),
     "jsonarraysize": Function((ANY,), _array("CAST(json_array_length({0}) AS DOUBLE)")),
-    "jsonarraycontains": Function(
-        (ANY, _TEXT), _array("CAST(list_contains(json_extract_string({0}, '$[*]'), {1}) AS DOUBLE)")
-    ),
+    "jsonarraycontains": Function((ANY, _TEXT), _array_contains),
     "split": Function((_TEXT, _TEXT), _split),
     # Addresses
     "isvalidip": Function((_TEXT,), lambda ip: condition(f"{bits(ip)} IS NOT NULL")),
@@ -259,7 +305,9 @@ FUNCTIONS: dict[str, Function] = {
     "isipinsubnet": Function((_TEXT, _TEXT), _subnet(bits)),
     "isipv4insubnet": Function((_TEXT, _TEXT), _subnet(v4_bits)),
     "isipv6insubnet": Function((_TEXT, _TEXT), _subnet(v6_bits)),
-    "isprivateip": Function((_TEXT,), lambda ip: condition(private(ip))),
+    "isprivateip": Function((_TEXT,), lambda ip: condition(within(ip, PRIVATE))),
+    "isreservedip": Function((_TEXT,), lambda ip: condition(within(ip, RESERVED))),
+    "ispublicip": Function((_TEXT,), _public),
     "ipv4tonumber": Function((_TEXT,), lambda ip: Value(v4_number(ip), _NUMBER)),
     # Text
     "isempty": Function((_TEXT,), _condition("coalesce({0}, '') = ''")),
@@ -273,13 +321,15 @@ FUNCTIONS: dict[str, Function] = {
     "rtrim": Function((_TEXT, _TEXT), _trim("rtrim"), fewest=1),
     "substr": Function((_TEXT, _NUMBER, _NUMBER), _substr, fewest=2),
     "replace": Function((_TEXT, _TEXT, _TEXT), _gives(_TEXT, "replace({0}, {1}, {2})")),
-    "strcontains": Function((_TEXT, _TEXT), _condition("contains({0}, {1})")),
+    "regexreplace": Function((_TEXT, Type.REGEX, _TEXT), _regex_replace),
+    "strcontains": Function((_TEXT, _TEXT, ANY), _contains, fewest=2),
     "startswith": Function((_TEXT, _TEXT), _condition("starts_with({0}, {1})")),
     "endswith": Function((_TEXT, _TEXT), _condition("ends_with({0}, {1})")),
     "urlencode": Function((_TEXT,), _gives(_TEXT, "url_encode({0})")),
     "urldecode": Function((_TEXT,), _gives(_TEXT, "TRY(url_decode({0}))")),
     "base64encode": Function((_TEXT,), _gives(_TEXT, "to_base64(encode({0}))")),
     "base64decode": Function((_TEXT,), _gives(_TEXT, "TRY(decode(from_base64({0})))")),
+    "hextoascii": Function((_TEXT,), _gives(_TEXT, "TRY(decode(unhex({0})))")),
     "md5": Function((_TEXT,), _gives(_TEXT, "md5({0})")),
     "sha256": Function((_TEXT,), _gives(_TEXT, "sha256({0})")),
     # Numbers
@@ -288,10 +338,8 @@ FUNCTIONS: dict[str, Function] = {
     "toint": Function((_NUMBER,), _gives(_NUMBER, "trunc({0})")),
     "tolong": Function((_NUMBER,), _gives(_NUMBER, "trunc({0})")),
     "haversine": Function((_NUMBER,) * 4, _distance),
-    "dectohex": Function((_NUMBER,), _gives(_TEXT, "lower(to_hex(TRY_CAST({0} AS BIGINT)))")),
-    "hextodec": Function(
-        (_TEXT,), _gives(_NUMBER, "CAST(TRY_CAST('0x' || {0} AS BIGINT) AS DOUBLE)")
-    ),
+    "dectohex": Function((_NUMBER,), _to_hex),
+    "hextodec": Function((_TEXT,), _gives(_NUMBER, _FROM_HEX)),
     "abs": Function((_NUMBER,), _gives(_NUMBER, "abs({0})")),
     "ceil": Function((_NUMBER,), _gives(_NUMBER, "ceil({0})")),
     "floor": Function((_NUMBER,), _gives(_NUMBER, "floor({0})")),
@@ -306,8 +354,14 @@ FUNCTIONS: dict[str, Function] = {
     "dateceil": Function((_TIME, _PERIOD), _bucket("ceil")),
     "frommillis": Function((_TIME,), _gives(_TIME, "{0}")),
     "tomillis": Function((_TIME,), _gives(_NUMBER, "CAST({0} AS DOUBLE)")),
+    "formatdate": Function((_TIME, _TEXT, _TEXT), formatted, fewest=2),
+    "parsedate": Function((_TEXT, _TEXT, _TEXT), parsed, fewest=2),
     "querystarttime": Function((), _gives(_NUMBER, "CAST(getvariable('first_ms') AS DOUBLE)")),
     "queryendtime": Function((), _gives(_NUMBER, "CAST(getvariable('last_ms') AS DOUBLE)")),
+    "querytimerange": Function(
+        (),
+        _gives(_NUMBER, "CAST(getvariable('last_ms') - getvariable('first_ms') AS DOUBLE)"),
+    ),
     "now": Function((), _gives(_NUMBER, "CAST(getvariable('query_start') AS DOUBLE)")),
 }
 FUNCTIONS |= {
@@ -315,4 +369,5 @@ FUNCTIONS |= {
     "countdistinct": FUNCTIONS["count_distinct"],
     "countovertime": FUNCTIONS["count_over_time"],
     "sumovertime": FUNCTIONS["sum_over_time"],
+    "strftime": FUNCTIONS["formatdate"],
 }

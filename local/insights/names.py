@@ -43,7 +43,9 @@ from local.insights.syntax import (
     Regex,
     Span,
     Subquery,
+    Text,
 )
+from local.insights.values import Type
 
 Applied = TypeVar("Applied", Operation, Call)
 
@@ -294,9 +296,9 @@ class Names:
                 resolved = self._subquery(expression)
         return resolved
 
-    def pattern(self, regex: Regex) -> Pattern:
-        """Return a regular expression, made ready."""
-        pattern = Pattern(regex)
+    def pattern(self, regex: Regex, given: tuple[str, ...] = ()) -> Pattern:
+        """Return a regular expression, made ready, whose groups have the names ``given``."""
+        pattern = Pattern(regex, given)
         self._patterns.append(pattern)
         return pattern
 
@@ -322,7 +324,8 @@ class Names:
         _check_arguments(call, function)
         if not function.aggregate:
             fields = place.scope if isinstance(place, Group) else place
-            return self._with_arguments(_with_implied(call, function, fields), place)
+            whole = _with_patterns(_with_implied(call, function, fields), function)
+            return self._with_arguments(whole, place)
         if not isinstance(place, Group):
             raise QueryError(
                 f"{call.function} is accepted in stats only, and not inside another aggregate",
@@ -369,6 +372,21 @@ def _with_implied(call: Call, function: Function, scope: Scope) -> Call:
         )
     implied = (Field(call.span, name) for name in function.implied)
     return replace(call, arguments=(*implied, *call.arguments))
+
+
+def _with_patterns(call: Call, function: Function) -> Call:
+    """Return a call whose texts are regular expressions where the function takes such."""
+
+    def read(place: int, argument: Expression) -> Expression:
+        if function.reads_as(place) is not Type.REGEX:
+            return argument
+        if not isinstance(argument, Text):
+            raise QueryError(
+                f"{call.function} takes a regular expression in quotes here", argument.span
+            )
+        return Regex(argument.span, argument.value)
+
+    return replace(call, arguments=tuple(map(read, count(), call.arguments)))
 
 
 def _check_arguments(call: Call, function: Function) -> None:

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from local.insights.values import Type, Value, condition, finite, may_be_number, number, text, truth
+from local.insights.values import (
+    ArgumentError,
+    Type,
+    Value,
+    condition,
+    finite,
+    may_be_number,
+    number,
+    text,
+    truth,
+)
 
 
 def _arithmetic(template: str) -> Callable[..., Value]:
@@ -28,6 +38,14 @@ def _comparison(operator: str) -> Callable[..., Value]:
     def compare(left: Value, right: Value) -> Value:
         if Type.STRUCTURE in (left.type, right.type):
             return condition("FALSE")
+        for place, (one, other) in enumerate(((left, right), (right, left))):
+            if other.type is Type.TIME and not may_be_number(one):
+                # AWS documentation, CloudWatch Logs Insights query syntax: datetime functions.
+                raise ArgumentError(
+                    "a time is compared with milliseconds since 1970, not with a date as text; "
+                    "parseDate(…) makes them of one",
+                    place,
+                )
         # As numbers if both are; that comparison is null, and the one of texts decides, if not.
         terms: list[str] = []
         if may_be_number(left) and may_be_number(right):

@@ -46,6 +46,8 @@ class Pattern:
     ----------
     regex : Regex
         As written.
+    given : tuple of str
+        The names of its groups, in the order in which they open; none if it names them itself.
 
     Attributes
     ----------
@@ -57,11 +59,13 @@ class Pattern:
     Raises
     ------
     QueryError
-        If it uses what RE2 does not have, or its parentheses do not match.
+        If it uses what RE2 does not have, its parentheses do not match, or it has not as many
+        groups as names were given.
     """
 
-    def __init__(self, regex: Regex) -> None:
+    def __init__(self, regex: Regex, given: tuple[str, ...] = ()) -> None:
         self.span = regex.span
+        self._given = given
         self._pieces: list[str | _Opening] = []
         self._groups: dict[str, tuple[int, int]] = {}
         self._split(regex.pattern)
@@ -101,6 +105,7 @@ class Pattern:
 
     def _split(self, pattern: str) -> None:
         opened: list[tuple[re.Match[str], int]] = []
+        groups = 0
         position = 0
         for part in _PART.finditer(pattern):
             self._pieces.append(pattern[position : part.start()])
@@ -113,15 +118,25 @@ class Pattern:
                 self._close(*opened.pop())
             elif part["group"] or part["named"] or part["options"]:
                 opened.append((part, len(self._pieces)))
-            self._pieces.append(
-                _Opening(part["name"]) if part["group"] or part["named"] else part[0]
-            )
+            if part["group"] or part["named"]:
+                given = self._given[groups : groups + 1] if self._given else (part["name"],)
+                self._pieces.append(_Opening(*given or (None,)))
+                groups += 1
+            else:
+                self._pieces.append(part[0])
         if opened:
             raise self._error("this parenthesis is not closed", opened[-1][0])
+        if self._given and groups != len(self._given):
+            raise QueryError(
+                f"the regular expression has {groups} groups, but {len(self._given)} names follow "
+                "'as'; each group takes one name, (?:…) takes none",
+                self.span,
+            )
         self._pieces.append(pattern[position:])
 
     def _close(self, part: re.Match[str], start: int) -> None:
-        name = part["name"]
+        opening = self._pieces[start]
+        name = opening.name if isinstance(opening, _Opening) else None
         if name in self._groups:
             raise self._error(f"the group name {name!r} is used twice", part)
         if name:

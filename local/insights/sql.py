@@ -7,7 +7,7 @@ names not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
@@ -39,6 +39,7 @@ from local.insights.syntax import (
     Text,
 )
 from local.insights.values import (
+    ArgumentError,
     Type,
     Value,
     literal,
@@ -281,7 +282,9 @@ class Writer:
                 value = self._call(expression)
             case Operation():
                 read = self.condition if expression.operator in _LOGICAL else self.of
-                value = OPERATORS[expression.operator](*map(read, expression.arguments))
+                value = _applied(
+                    OPERATORS[expression.operator], expression, map(read, expression.arguments)
+                )
             case _:
                 raise AssertionError(f"{expression} was not resolved")
         return value
@@ -292,7 +295,7 @@ class Writer:
             self._read(argument, function.reads_as(position))
             for position, argument in enumerate(call.arguments)
         )
-        return function.sql(*arguments)
+        return _applied(function.sql, call, arguments)
 
     def _read(self, expression: Expression, wanted: Type | None) -> Value:
         if wanted is Type.PERIOD:
@@ -301,6 +304,8 @@ class Writer:
                 raise QueryError("expected a period such as 5m", expression.span)
             return period
         value = self.of(expression)
+        if wanted is Type.REGEX:
+            return value
         if wanted and value.type is Type.STRUCTURE:
             # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
             value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
@@ -313,6 +318,17 @@ _READERS: dict[Type, Callable[[Value], Value]] = {
     Type.NUMBER: number,
     Type.TIME: time,
 }
+
+
+def _applied(
+    sql: Callable[..., Value], written: Call | Operation, arguments: Iterable[Value]
+) -> Value:
+    """Return what a function or an operator makes of its arguments, its errors with their place."""
+    try:
+        return sql(*arguments)
+    except ArgumentError as error:
+        name = written.function if isinstance(written, Call) else written.operator
+        raise QueryError(f"{name}: {error}", written.arguments[error.place].span) from error
 
 
 def texts(columns: Mapping[str, str]) -> dict[str, Value]:

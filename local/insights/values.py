@@ -29,7 +29,15 @@ class Type(Enum):
     TABLE = "table"
     """A subquery of one text column; the right operand of ``in`` only."""
     REGEX = "regular expression"
-    """A text literal that RE2 takes; an operand of ``like`` only."""
+    """A text literal that RE2 takes; an operand of ``like``, an argument of some functions."""
+
+
+class ArgumentError(Exception):
+    """A constant that a function or operator does not take as argument, at a place from 0."""
+
+    def __init__(self, message: str, place: int) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from local.insights.commands.counts import CountFrequent, Fillmissing
 from local.insights.commands.fields import Display, Fields
 from local.insights.commands.filters import Filter, FilterIndex, Unmask
+from local.insights.commands.json_field import JsonField
 from local.insights.commands.lists import Expand, Unnest
 from local.insights.commands.order import Dedup, Limit, Sort, Tail
 from local.insights.commands.parsing import read_parse
 from local.insights.commands.source import Source
 from local.insights.commands.stats import Stats
+from local.insights.commands.totals import AddTotals
 from local.insights.commands.windows import Accum, Autoregress, Filldown
 from local.insights.expressions import Reader
 from local.insights.syntax import Command, Span
@@ -24,6 +26,7 @@ COMMANDS: dict[str, Callable[[Reader, Span], Command]] = {
     "filterindex": FilterIndex.read,
     "source": Source.read,
     "parse": read_parse,
+    "json": JsonField.read,
     "stats": Stats.read,
     "sort": Sort.read,
     "order": Sort.read,
@@ -34,6 +37,7 @@ COMMANDS: dict[str, Callable[[Reader, Span], Command]] = {
     "unmask": Unmask.read,
     "unnest": Unnest.read,
     "expand": Expand.read,
+    "addtotals": AddTotals.read,
     "accum": Accum.read,
     "autoregress": Autoregress.read,
     "filldown": Filldown.read,
@@ -53,9 +57,7 @@ REFUSED = {
     "lookup": "not yet; write the table as case(…)",
     "cidrlookup": "not yet; isIpInSubnet(…) tells of one subnet",
     "appendcols": "not yet",
-    "addtotals": "not yet; a second stats gives totals",
     "outlier": "not yet; pct(…) and filter give its bounds",
     "sessionize": "not yet",
-    "json": "not yet; jsonParse(…) and a dotted name give the same",
 }
 """Why a command is not supported, by its word in small letters."""

@@ -72,38 +72,43 @@ class ParseGlob(Command):
 
 @dataclass(frozen=True)
 class ParseRegex(Command):
-    """``parse source /a (?<name>.) b/``."""
+    """``parse source /a (?<name>.) b/``, ``parse source /a (.) b/ as name multi``.
+
+    With ``multi`` every match makes a row, otherwise the first counts.
+    """
 
     source: Expression
     regex: Regex
+    names: tuple[str, ...]
+    multi: bool
 
     @classmethod
     def read(cls, reader: Reader, start: Span, source: Expression) -> ParseRegex:
-        """Read the regular expression."""
+        """Read the regular expression, the names of its groups if they follow, and ``multi``."""
         regex = reader.regex()
-        for word in ("as", "multi"):
-            if reader.at_word(word):
-                raise QueryError(
-                    f"{word!r} after a regular expression is not supported; "
-                    "name its groups: (?<name>…)",
-                    reader.token.span,
-                )
-        return cls(reader.since(start), source, regex)
+        names: tuple[str, ...] = ()
+        if reader.take_word("as"):
+            names = tuple(name.value for name in reader.listed(reader.name))
+        multi = reader.take_word("multi")
+        return cls(reader.since(start), source, regex, names, multi)
 
     def resolve(self, names: Names) -> None:
         """Capture what the named groups match."""
         source = names.resolved(self.source)
-        pattern = names.pattern(self.regex)
+        pattern = names.pattern(self.regex, self.names)
         if not pattern.names:
             raise QueryError(
                 "this regular expression has no named group: (?<name>…)", self.regex.span
             )
         columns = names.define_captures(pattern.names)
         captures = dict(zip(columns, pattern.names, strict=True))
-        names.step(Match(captures, source, pattern))
+        kind = MatchEach if self.multi else Match
+        names.step(kind(captures, source, pattern))
 
     def __str__(self) -> str:
-        return f"parse {printing.operand(self.source)} {printing.expression(self.regex)}"
+        source, regex = printing.operand(self.source), printing.expression(self.regex)
+        given = f" as {printing.names(self.names)}" if self.names else ""
+        return f"parse {source} {regex}{given}{' multi' if self.multi else ''}"
 
 
 @dataclass(frozen=True)
@@ -279,6 +284,28 @@ class Match(Definition):
         writer.define(kept, texts(captures))
 
 
+@dataclass(frozen=True)
+class MatchEach(Match):
+    """Match a regular expression as often as it does; each match makes a row, none keeps one."""
+
+    per_event = False
+
+    def narrowed(self, live: frozenset[str]) -> MatchEach:
+        """Return the step itself: it makes rows, whether or not its columns are used."""
+        return self
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Extract each group of every match, side by side."""
+        source = writer.held_text(self.source, kept)
+        matches = f"regexp_matches({source}, {quoted(self.pattern.matching())})"
+        captures = {}
+        for column, name in self.columns.items():
+            found = f"regexp_extract_all({source}, {quoted(self.pattern.capturing(name))}, 1)"
+            present = f"list_transform({found}, lambda v: nullif(v, {_absent(self.pattern, name)}))"
+            captures[column] = f"unnest(CASE WHEN {matches} THEN {present} ELSE [NULL] END)"
+        writer.define(kept, texts(captures))
+
+
 def _before(rest: str, place: str | None) -> str:
     """Return what stands before a place; all if no place ends it."""
     return rest if place is None else f"left({rest}, {place} - 1)"
@@ -294,6 +321,10 @@ def _captured(pattern: Pattern, name: str, source: str) -> str:
     if not pattern.may_be_empty(name):
         return f"nullif({captured}, '')"
     matches = f"regexp_matches({source}, {quoted(pattern.matching())})"
+    return f"CASE WHEN {matches} THEN nullif({captured}, {_absent(pattern, name)}) END"
+
+
+def _absent(pattern: Pattern, name: str) -> str:
+    """Return '' if it says that the group took no part; null if the group may match it."""
     inside = quoted(f"^(?:{pattern.inside(name)})$")
-    absent = f"CASE WHEN NOT regexp_matches('', {inside}) THEN '' END"
-    return f"CASE WHEN {matches} THEN nullif({captured}, {absent}) END"
+    return f"CASE WHEN NOT regexp_matches('', {inside}) THEN '' END"

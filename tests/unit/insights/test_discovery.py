@@ -171,3 +171,12 @@ def test_only_the_fields_that_are_used_are_taken():
     assert "'/b'" in sql
     assert "'/a'" not in sql
     assert "'/c" not in sql
+
+
+def test_a_function_that_timed_out_has_a_request_id(ask):
+    # The line that Lambda itself writes has a space where others have a tab.
+    line = (
+        "2024-06-02T14:26:00.123Z 3604209a-e9a3-11e6-939a-754dd98c7be3 Task timed out after 3.00 s"
+    )
+    query = "filter @message like /Task timed out/ | display @requestId"
+    assert ask(query, line) == [{"@requestId": "3604209a-e9a3-11e6-939a-754dd98c7be3"}]

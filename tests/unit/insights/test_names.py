@@ -24,7 +24,7 @@ from local.insights import QueryError
         ("sort @log | stats count(*) by @log | stats count(*)", 1, 38, "follow the last stats"),
         ("dedup @log | sort @log", 1, 14, "only limit may follow dedup"),
         ("fields strlenn(@message)", 1, 8, "unknown function 'strlenn'; did you mean 'strlen'?"),
-        ("fields formatDate(@message)", 1, 8, "unknown function 'formatdate'"),
+        ("fields formatTime(@message)", 1, 8, "unknown function 'formattime'"),
         ("stats count(*) by @log | fillmissing", 1, 26, "follows stats with one key, by bin"),
         ("stats count(*) by bin(1m) | fillmissing with 0 for m", 1, 29, "unknown field 'm'"),
         ("fields 1 as a | filldown b", 1, 17, "filldown finds none of these fields"),

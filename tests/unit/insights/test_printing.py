@@ -15,10 +15,12 @@ WRITTEN = [
     "filter a in (SOURCE 'g' | filter b = 1 | fields c) | limit 5",
     "SOURCE 'a', 'b' | SOURCE logGroups(namePrefix: ['x', 'y'], accountIdentifiers: ['1'])",
     "parse '* - *' as a, b | parse b /(?<c>x+)/ | parse c csv as d, e | parse @message logfmt as f",
+    "parse /(a)(?<b>.)/ as c, `odd name` multi | parse c /(?<d>x)/ multi | parse d /(y)/ as e",
     "parse concat(a, b) '*' as c | fields -2 ^ 2 ^ -1, (1 + 2) * 3 as `the sum`",
     "stats count(*), pct(a, 99.5) as p group by bin( 5m ), b as c | sort by c desc, p | dedup c",
     "where a like 'x' | unnest a into b | expand b | unmask b | filterIndex b in [1]",
     "accum a as b | autoregress a p=1-3 | autoregress a as c | filldown a b* | countFrequent a, b",
+    "json field=a 'b.c' as d | addtotals | addtotals row=true fieldname=`the sum` col=false a, b",
     "stats avg(a) as n by bin(300s) | fillmissing with 0 for n | tail 7",
     "fields 0.0000001 as tiny, 100000000000000000000000 as huge # a comment\n| sort tiny",
 ]

@@ -183,3 +183,54 @@ def test_older_and_other_words_for_the_same(ask):
         {"@message": "2"},
         {"@message": "1"},
     ]
+
+
+def test_parse_names_the_groups_of_a_regular_expression_by_as(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: parse (multi-match mode; JSON
+    # field extraction, where a named group has its name by `as` too).
+    query = r"parse /(?<ip>\d+):((?:x|y)?)/ as host, `the rest` | display host, `the rest`"
+    assert ask(query, "1:x", "2:", "none") == [
+        {},
+        {"host": "2", "the rest": ""},
+        {"host": "1", "the rest": "x"},
+    ]
+
+
+def test_multi_makes_a_row_of_each_match_and_keeps_what_does_not_match(ask):
+    query = r"parse @message /(\d+)(ms)?/ as n, unit multi | display @message, n, unit | sort n"
+    assert ask(query, "10ms 20", "none") == [
+        {"@message": "10ms 20", "n": "10", "unit": "ms"},
+        {"@message": "10ms 20", "n": "20"},
+        {"@message": "none"},
+    ]
+    assert ask(r"parse /(?<n>\d)/ multi | stats count(*) as rows, sum(n) as s", "1 2 3", "x") == [
+        {"rows": "4", "s": "6"}
+    ]
+    assert ask(r"parse /(?<n>\d)/ multi | stats count(*) as rows", "1 2 3", "x") == [{"rows": "4"}]
+
+
+def test_json_takes_a_field_out_of_one_that_holds_json(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: parse (its example).
+    query = (
+        r"parse @message /(?<payload>\{.*\})/ as payload "
+        '| json field=payload "user.name" as username | display username'
+    )
+    assert ask(query, 'x {"user": {"name": "a"}} y', "none", "{no json}") == [
+        {},
+        {},
+        {"username": "a"},
+    ]
+    nested = '{"requestContext": {"identity": {"sourceIp": "10.0.0.1"}}}'
+    query = 'json field=requestContext "identity.sourceIp" as ip | stats count(*) as n by ip'
+    assert ask(query, nested) == [{"ip": "10.0.0.1", "n": "1"}]
+
+
+def test_addtotals_sums_the_numbers_of_each_row(ask):
+    message = '{"price": 10, "tax": 1.5, "note": "x"}'
+    query = "fields price, tax, note | addtotals | display Total"
+    assert ask(query, message, "{}") == [{}, {"Total": "11.5"}]
+    query = "addtotals fieldname=RowSum price, note | display RowSum"
+    assert ask(query, message) == [{"RowSum": "10"}]
+    query = "stats count(*) as n, sum(price) as p by bin(1m) | addtotals"
+    (row,) = ask(query, message)
+    assert row["Total"] == "11"

@@ -208,15 +208,44 @@ def test_conditions_count_as_one_and_zero(ask):
         ("md5('a')", "0cc175b9c0f1b6a831c399e269772661"),
         ("toInt('2.7')", "2"),
         ("round(haversine(0, 0, 0, 180))", "20015"),
-        ("decToHex(255)", "ff"),
+        ("decToHex(255.9)", "0xff"),
+        ("decToHex(-255)", "-0xff"),
+        ("decToHex('x')", None),
+        ("hexToDec('0xff')", "255"),
         ("hexToDec('ff')", "255"),
+        ("hexToAscii('48656c6c6f')", "Hello"),
+        ("hexToAscii('4g')", None),
+        ("messageSize('añ☃')", "6"),
+        ("strcontains('abc', 'BC', true)", "1"),
+        ("strcontains('abc', 'BC', false)", "0"),
+        (r"regexReplace('a1b22', '[0-9]+', '#')", "a#b#"),
+        (r"regexReplace('a1', '(?P<n>[0-9])', '\\')", "a\\"),
+        (r"regexReplace('a1', '[0-9]', @message)", "aline"),
+        ("formatDate(fromMillis(1717338360123), '%Y-%m-%d', 'UTC')", "2024-06-02"),
+        (
+            "formatDate(1717338360123, '%F %T %b 100%%', 'Asia/Tokyo')",
+            "2024-06-02 23:26:00 Jun 100%",
+        ),
+        ("strftime(fromMillis(1717338360123), '%H:%M')", "14:26"),
+        ("formatDate('x', '%Y')", None),
+        ("formatDate(" + "9" * 18 + ", '%Y')", None),
+        ("parseDate('2024-06-02', 'yyyy-MM-dd', 'UTC')", "1717286400000"),
+        ("parseDate('2024-06-02', 'yyyy-MM-dd', 'Asia/Tokyo')", "1717254000000"),
+        ("parseDate('2024-06-02T14:26:00.123Z', \"yyyy-MM-dd'T'HH:mm:ss.SSSX\")", "1717338360123"),
+        ("parseDate('02/Jun/2024:16:26:00 +0200', 'dd/MMM/yyyy:HH:mm:ss Z')", "1717338360000"),
+        ("parseDate('2/6/24 2 PM', 'd/M/yy h a')", "1717336800000"),
+        ("parseDate('2024-06-31', 'yyyy-MM-dd')", None),
+        ("parseDate('x', 'yyyy-MM-dd')", None),
         ("hexToDec('g')", None),
         ("queryStartTime()", "0"),
         ("queryEndTime()", "1000999"),
+        ("queryTimeRange()", "1000999"),
         ("split('a,b', ',')", '["a","b"]'),
         ("jsonArraySize('[1, 2]')", "2"),
         ("jsonArraySize('x')", None),
         ("jsonArrayContains('[1, 2]', 2)", "1"),
+        ("jsonArrayContains('x', 2)", "0"),
+        ("jsonArrayContains('{}', 2)", "0"),
         ("jsonStringify(jsonParse('[1]'))", "[1]"),
         # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
         ("strlen(jsonParse('[1]'))", None),
@@ -273,3 +302,9 @@ def test_rows_that_sort_alike_are_newest_first(ask):
     query = "sort @logStream | display @message"
     rows = ask(query, ("b", "1"), ("a", "2"), ("b", "3"), ("a", "4"))
     assert [row["@message"] for row in rows] == ["4", "2", "3", "1"]
+
+
+@pytest.mark.parametrize("condition", ["on = false", "on = 0", "off = true", "`true` = 'x'"])
+def test_true_and_false_are_one_and_zero_and_no_fields(ask, condition):
+    message = '{"on": false, "off": true, "true": "x"}'
+    assert len(ask(f"filter {condition}", message, "{}")) == 1

@@ -1,0 +1,44 @@
+"""``json``: a field out of the JSON that another field holds.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: parse (JSON field extraction).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from local.insights import printing
+from local.insights.expressions import Reader
+from local.insights.names import Names
+from local.insights.plan import Extend
+from local.insights.syntax import Attribute, Command, Field, Span, Text
+
+
+@dataclass(frozen=True)
+class JsonField(Command):
+    """``json field=payload "user.name" as name``."""
+
+    field: Field
+    path: Text
+    name: str
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> JsonField:
+        """Read what follows the word ``json``."""
+        reader.need_word("field")
+        reader.need("=", "'='")
+        field = reader.field()
+        path = reader.text()
+        reader.need_word("as")
+        name = reader.name().value
+        return cls(reader.since(start), field, path, name)
+
+    def resolve(self, names: Names) -> None:
+        """Add the field."""
+        source = names.column(self.field)
+        (column,) = names.define_captures([self.name])
+        names.step(Extend({column: Attribute(self.path.span, source, self.path.value)}))
+
+    def __str__(self) -> str:
+        field, name = printing.name(self.field.name), printing.name(self.name)
+        return f"json field={field} {printing.quoted(self.path.value)} as {name}"

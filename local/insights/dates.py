@@ -1,0 +1,128 @@
+"""Dates as texts in SQL: ``formatDate`` by strftime's letters, ``parseDate`` by Java's.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: datetime functions; Java SE,
+DateTimeFormatter: patterns for formatting and parsing. Letters that are not here are refused, since
+a wrong date is worse than none.
+"""
+
+from __future__ import annotations
+
+import re
+from zoneinfo import ZoneInfo
+
+from local.insights.values import ArgumentError, Type, Value, quoted
+
+_UTC = Value("'UTC'", Type.TEXT, "UTC")
+# What strftime of C and DuckDB's both say, and C's short forms.
+_SAME = "aAbBdHIjmMpSuUVwWyYG%"
+_SHORT = {"F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "h": "%b"}
+_JAVA = re.compile(r"'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([A-Za-z])\3*)|(?P<other>[^A-Za-z'])")
+_LETTERS = {
+    **dict.fromkeys(("y", "yyyy", "u", "uuuu"), "%Y"),
+    **dict.fromkeys(("yy", "uu"), "%y"),
+    **dict.fromkeys(("M", "MM"), "%m"),
+    "MMM": "%b",
+    "MMMM": "%B",
+    **dict.fromkeys(("d", "dd"), "%d"),
+    **dict.fromkeys(("E", "EE", "EEE"), "%a"),
+    "EEEE": "%A",
+    **dict.fromkeys(("H", "HH"), "%H"),
+    **dict.fromkeys(("h", "hh"), "%I"),
+    "a": "%p",
+    **dict.fromkeys(("m", "mm"), "%M"),
+    **dict.fromkeys(("s", "ss"), "%S"),
+    "SSS": "%g",
+    "SSSSSS": "%f",
+    "SSSSSSSSS": "%n",
+    **dict.fromkeys(("X", "XX", "XXX", "x", "xx", "xxx", "Z"), "%z"),
+}
+_DAY = ({"%Y", "%y"}, {"%m", "%b", "%B"}, {"%d"})
+
+
+def formatted(time: Value, format_: Value, zone: Value = _UTC) -> Value:
+    """Return SQL of a time as text.
+
+    Raises
+    ------
+    ArgumentError
+        If the format has other letters than are known, or there is no such time zone.
+    """
+    written = quoted(_strftime(format_))
+    local = f"timezone({_zone(zone)}, timezone('UTC', make_timestamp_ms({time})))"
+    return Value(f"TRY(strftime({local}, {written}))", Type.TEXT)
+
+
+def parsed(text: Value, pattern: Value, zone: Value = _UTC) -> Value:
+    """Return SQL of the milliseconds since 1970 that a text says; null if it does not fit.
+
+    An offset in the text counts for more than the time zone.
+
+    Raises
+    ------
+    ArgumentError
+        If the pattern has other letters than are known, or names no day, or there is no such time
+        zone.
+    """
+    written = _strptime(pattern)
+    name = _zone(zone)
+    if written.endswith("%z"):
+        # DuckDB does not read Z as the offset that it is.
+        offset = f"regexp_replace({text}, 'Z$', '+00')"
+        moment = f"try_strptime({offset}, {quoted(written)})"
+    else:
+        moment = f"timezone({name}, try_strptime({text}, {quoted(written)}))"
+    return Value(f"TRY(CAST(epoch_ms({moment}) AS DOUBLE))", Type.NUMBER)
+
+
+def _constant(value: Value, place: int, what: str) -> str:
+    if not isinstance(value.constant, str):
+        raise ArgumentError(f"{what} is a text in quotes", place)
+    return value.constant
+
+
+def _zone(zone: Value) -> str:
+    name = _constant(zone, 2, "the time zone")
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError) as error:
+        raise ArgumentError(
+            f"there is no time zone {name!r}; accepted: 'UTC', 'Europe/Berlin' and the like", 2
+        ) from error
+    return quoted(name)
+
+
+def _strftime(format_: Value) -> str:
+    def letter(found: re.Match[str]) -> str:
+        known = found[0] if found[1] and found[1] in _SAME else _SHORT.get(found[1])
+        if known is None:
+            accepted = " ".join(f"%{each}" for each in (*_SAME, *_SHORT))
+            raise ArgumentError(f"{found[0]} is not supported in a format: {accepted}", 1)
+        return known
+
+    return re.sub(r"%(.|\Z)", letter, _constant(format_, 1, "the format"), flags=re.DOTALL)
+
+
+def _strptime(pattern: Value) -> str:
+    written = _constant(pattern, 1, "the pattern")
+    parts: list[str] = []
+    position = 0
+    while position < len(written):
+        part = _JAVA.match(written, position)
+        if part is None:
+            raise ArgumentError("a quote in the pattern is not closed by '", 1)
+        parts.append(_part(part))
+        position = part.end()
+    if not all(day & set(parts) for day in _DAY):
+        raise ArgumentError("the pattern has no year, month and day, such as yyyy-MM-dd", 1)
+    if "%z" in parts[:-1]:
+        raise ArgumentError("an offset is accepted at the end of the pattern only", 1)
+    return "".join(parts)
+
+
+def _part(part: re.Match[str]) -> str:
+    if letters := part["letters"]:
+        if letters not in _LETTERS:
+            raise ArgumentError(f"{letters} is not supported in a pattern: {' '.join(_LETTERS)}", 1)
+        return _LETTERS[letters]
+    literal = part["other"] or part["quoted"].replace("''", "'") or "'"
+    return literal.replace("%", "%%")
