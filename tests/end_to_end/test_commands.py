@@ -228,3 +228,11 @@ def test_up_keeps_the_cloud_for_other_programs_until_it_is_interrupted(own_state
         up.send_signal(signal.SIGTERM)
         assert "Down." in up.stdout.read()
     assert up.returncode == 0
+
+
+@pytest.mark.parametrize("statement", ["", "  "])
+def test_a_statement_of_nothing_is_refused_with_its_length(statement, tmp_path):
+    refused = tidemark("sql", statement, "--state", str(tmp_path))
+
+    sentence = "tidemark: STATEMENT: it has 0 characters; accepted are 1 to 262,144\n"
+    assert (refused.returncode, refused.stderr) == (2, sentence)
