@@ -9,6 +9,7 @@ from lambdas.report.figures import MISSING, figure, moment
 from lambdas.report.measured import MeasuredRun
 from lambdas.results import TrialResult
 from suites.plan import PlannedTrial
+from suites.refusal import listed
 
 LOGS = (
     "On AWS these are in the CloudWatch console under Log groups, for as long as logs are kept; on "
@@ -93,8 +94,8 @@ def _troubles(run: MeasuredRun) -> Iterator[str]:
             yield f"{name} {_status(run, trial)}: {why}"
         if (reason := run.exclusions.reason(trial.trial)) is not None:
             yield f"{name} is left out of every figure: {reason}"
-    for planned in run.unrecorded():
-        yield f"trial {planned.trial} ({planned.version}) was planned and is not recorded"
+    if missing := [f"{planned.trial} ({planned.version})" for planned in run.unrecorded()]:
+        yield f"planned and not recorded: trials {listed(missing)}"
 
 
 def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> Row:

@@ -419,7 +419,7 @@ def test_a_trial_that_was_planned_and_is_not_recorded_is_said():
     text = said(plan, measured(plan)[:1])
 
     assert "1 of 2 trials gave their rates: 1 not recorded.\n" in text
-    assert "- trial 2 (9.8.4) was planned and is not recorded\n" in text
+    assert "- planned and not recorded: trials 2 (9.8.4)\n" in text
     assert row(text, "2", "9.8.4", "2")[3] == "not recorded"
 
 
