@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from local.cloud.cloud import start_cloud
@@ -77,9 +76,9 @@ class Ground:
             assert victim.stdout is not None
             line = victim.stdout.readline()
             victim.kill()
-        run_id, arn, started_at = json.loads(line)
+        run_id, arn = json.loads(line)
         self._begin()
-        return Run(run_id, arn, datetime.fromisoformat(started_at))
+        return Run(run_id, arn)
 
     @property
     def client(self) -> RunClient:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC
 
 from botocore.exceptions import ClientError
 
@@ -27,8 +28,10 @@ def _past_the_history(ground: Ground) -> list[Run]:
 def _long_input(ground: Ground) -> list[Run]:
     run = ground.ended(ground.start(note="x" * 200_000))
     # Its name is made without the input, which fits into no payload beside others.
-    execution = run.execution_arn.rsplit(":", 1)[-1]
-    return [replace(run, run_id=run_id(execution, None, run.started_at))]
+    states = ground.cloud.endpoint.client("stepfunctions")
+    execution = states.describe_execution(executionArn=run.execution_arn)
+    started_at = execution["startDate"].astimezone(UTC)
+    return [replace(run, run_id=run_id(execution["name"], None, started_at))]
 
 
 def _refused_by_the_service(ground: Ground) -> list[Run]:
