@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 from local.cloud.cloud import start_cloud
 from local.cloud.replacements import Replacements
 from local.following import Run, RunClient
 from local.logs.store import LogStore
+from suites.plan import run_id
 from tests.faults.wire import on_the_wire
 
 SYSTEM = Path(__file__).parent / "system"
@@ -127,6 +129,15 @@ class Ground:
         states = self.cloud.endpoint.client("stepfunctions")
         output = states.describe_execution(executionArn=run.execution_arn)["output"]
         return replace(run, run_id=json.loads(output)["run_id"])
+
+    def refused(self, run: Run) -> Run:
+        """Return a refused resume, when it has ended, by the name that is its own."""
+        self.ended(run)
+        states = self.cloud.endpoint.client("stepfunctions")
+        execution = states.describe_execution(executionArn=run.execution_arn)
+        started_at = execution["startDate"].astimezone(UTC)
+        own = run_id(execution["name"], json.loads(execution["input"]), started_at)
+        return replace(run, run_id=own)
 
     def _claimed(self) -> bool:
         s3 = self.cloud.endpoint.client("s3")

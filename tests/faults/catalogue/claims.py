@@ -29,11 +29,11 @@ def _delivered_twice(ground: Ground) -> list[Run]:
 
 def _finished(ground: Ground) -> list[Run]:
     run = ground.run()
-    return [run, ground.ended(ground.start(run=run.run_id))]
+    return [run, ground.refused(ground.start(run=run.run_id))]
 
 
 def _unknown(ground: Ground) -> list[Run]:
-    return [ground.ended(ground.start(run="20200101T000000Z-000000"))]
+    return [ground.refused(ground.start(run="20200101T000000Z-000000"))]
 
 
 def _resumed_twice(ground: Ground) -> list[Run]:
@@ -45,7 +45,7 @@ def _resumed_twice(ground: Ground) -> list[Run]:
     with ground.wire.held(invocations("ChooseTrial")) as arrived:
         again = ground.start(run=run.run_id)
         arrived.wait()
-        refused = ground.ended(ground.start(run=run.run_id))
+        refused = ground.refused(ground.start(run=run.run_id))
         ground.stop(again.execution_arn)
     return [ground.settled(run), refused]
 
