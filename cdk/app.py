@@ -10,13 +10,14 @@ from aws_cdk import App, CfnOutput, Stack
 from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
 from cdk.results import Results
+from cdk.schedules import Schedules
 from cdk.settings import Settings, read_settings, written_context
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from cdk.workflow import Workflow
 from suites.files import read_suites
 from suites.model import Suite
-from suites.refusal import Refused
+from suites.refusal import Refused, listed, shown
 
 
 class TidemarkStack(Stack):
@@ -39,6 +40,8 @@ class TidemarkStack(Stack):
             tests=tests,
         )
         Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
+        if settings.schedules:
+            Schedules(self, "Schedules", starts=settings.schedules, machine=workflow.run)
         tables = Tables(self, "Tables", bucket=bucket, suites=sorted(suites))
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
@@ -52,12 +55,22 @@ class TidemarkStack(Stack):
 
 
 def build(app: App) -> TidemarkStack:
-    """Add the stack to an app, by its context over that of ``cdk.json``."""
-    written = written_context()
-    asked = {key: app.node.try_get_context(key) for key in written}
-    context = {key: written[key] if value is None else value for key, value in asked.items()}
-    settings = read_settings(context)
-    return TidemarkStack(app, settings, read_suites(settings.systems))
+    """Add the stack to an app, by its context over that of ``cdk.json``.
+
+    Raises
+    ------
+    Refused
+        In one sentence, if a setting or a suite is not accepted.
+
+    """
+    settings = read_settings({**written_context(), **app.node.get_all_context()})
+    suites = read_suites(settings.systems)
+    if unknown := settings.schedules.keys() - suites:
+        raise Refused(
+            f"cdk.json: context: schedules: there is no suite {shown(min(unknown))}; "
+            f"there are {listed(sorted(suites))}"
+        )
+    return TidemarkStack(app, settings, suites)
 
 
 def main() -> int:

@@ -6,13 +6,23 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from suites.files import ROOT
 from suites.model import Frozen
-from suites.refusal import Refused, refusal
+from suites.refusal import Refused, refusal, shown
+
+# Source: Amazon EventBridge Scheduler user guide, "Cron-based schedules": minutes, hours, day of
+# month, month, day of week, year; one of both days, and only one, is '?'.
+_MINUTES, _HOURS, _YEAR = r"[\d,*/-]+", r"[\d,*/-]+", r"[\d,*/-]+"
+_DAY_OF_MONTH, _MONTH, _DAY_OF_WEEK = r"[\d,*/LW-]+", r"[\dA-Z,*/-]+", r"[\dA-Z,*/#-]+"
+_CRON = (
+    rf"^{_MINUTES} {_HOURS} "
+    rf"({_DAY_OF_MONTH} {_MONTH} \?|\? {_MONTH} {_DAY_OF_WEEK}) {_YEAR}$"
+)
 
 
 def _of_systems(folder: Path) -> Path:
@@ -21,6 +31,26 @@ def _of_systems(folder: Path) -> Path:
         if not (found / part).is_dir():
             raise ValueError(f"{str(folder)!r} is not accepted: there is no folder {found / part}")
     return found
+
+
+# What ``cdk acknowledge`` and ``cdk cli-telemetry`` write into the context.
+_KEPT_BY_CLI = {"acknowledged-issue-numbers", "cli-telemetry"}
+
+
+def _known_zone(name: str) -> str:
+    if name not in available_timezones():
+        raise ValueError(f"{shown(name)} is no time zone such as Etc/UTC or Europe/London")
+    return name
+
+
+class StartTime(Frozen):
+    """When a suite is measured without being asked; Sunday at two in the morning if not told."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    cron: str = Field(default="0 2 ? * SUN *", pattern=_CRON)
+    """Six fields, as EventBridge Scheduler takes them."""
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = "Etc/UTC"
 
 
 class Settings(Frozen):
@@ -38,6 +68,8 @@ class Settings(Frozen):
     """How long the logs of tasks and functions are kept."""
     logs_deadline_seconds: int = Field(ge=0, le=3600)
     """How long after its tasks a test waits for their log lines [s]."""
+    schedules: dict[str, StartTime]
+    """When each suite is measured by itself; a suite that is not named is measured when asked."""
 
 
 def written_context() -> dict[str, Any]:
@@ -48,8 +80,12 @@ def written_context() -> dict[str, Any]:
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
     """Return the settings among a CDK context's keys; Refused, in one sentence, for a bad one."""
-    # The CLI adds keys of its own (feature flags, look-ups), all with a colon or a slash in them.
-    own = {key: value for key, value in context.items() if not set(key) & set(":/")}
+    # Feature flags and look-ups, which the CLI adds, have a colon or a slash in their names.
+    own = {
+        key: value
+        for key, value in context.items()
+        if not set(key) & set(":/") and key not in _KEPT_BY_CLI
+    }
     try:
         return Settings.model_validate(own)
     except ValidationError as error:

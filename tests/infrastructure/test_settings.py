@@ -1,7 +1,9 @@
 import json
 
 import pytest
+from aws_cdk import App
 
+from cdk.app import build
 from cdk.settings import read_settings
 from suites.files import ROOT
 from suites.refusal import Refused
@@ -14,7 +16,12 @@ def test_the_settings_of_cdk_json_are_accepted():
 
 
 def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
-    added = {"@aws-cdk/core:newStyleStackSynthesis": True, "aws:cdk:bundling-stacks": ["**"]}
+    added = {
+        "@aws-cdk/core:newStyleStackSynthesis": True,
+        "aws:cdk:bundling-stacks": ["**"],
+        "acknowledged-issue-numbers": [12345],
+        "cli-telemetry": False,
+    }
 
     assert read_settings({**WRITTEN, **added}) == read_settings(WRITTEN)
 
@@ -29,6 +36,18 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
             {"systems": "docs"},
             f"cdk.json: context: systems: 'docs' is not accepted: there is no folder {ROOT}/docs/",
         ),
+        (
+            {"schedules": {"rocksdb": {"cron": "0 2 * * SUN *"}}},
+            "cdk.json: context: schedules.rocksdb.cron: '0 2 * * SUN *' is not accepted: ",
+        ),
+        (
+            {"schedules": {"rocksdb": {"timeZone": "Europe/Atlantis"}}},
+            "cdk.json: context: schedules.rocksdb.timeZone: 'Europe/Atlantis' is no time zone such",
+        ),
+        (
+            {"schedules": {"rocksdb": {"at": "noon"}}},
+            "cdk.json: context: schedules.rocksdb.at: unknown field; known are cron, timeZone",
+        ),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )
@@ -38,3 +57,15 @@ def test_a_bad_setting_is_one_sentence(changed, sentence):
 
     assert str(refused.value).startswith(sentence)
     assert "\n" not in str(refused.value)
+
+
+def test_a_key_that_is_nobodys_is_refused_wherever_the_context_has_it():
+    with pytest.raises(Refused, match=r"^cdk.json: context: imgae: unknown field; known are "):
+        build(App(context={"imgae": "python:3.11"}))
+
+
+def test_a_schedule_of_a_suite_that_is_not_there_is_refused():
+    with pytest.raises(
+        Refused, match=r"^cdk.json: context: schedules: there is no suite 'oracle'; there are rocks"
+    ):
+        build(App(context={"schedules": {"oracle": {}}}))

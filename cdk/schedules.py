@@ -1,0 +1,66 @@
+"""Suites that are measured by themselves, and where a start that was not delivered is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import Duration, TimeZone
+from aws_cdk.aws_scheduler import (
+    ContextAttribute,
+    Schedule,
+    ScheduleExpression,
+    ScheduleTargetInput,
+)
+from aws_cdk.aws_scheduler_targets import StepFunctionsStartExecution
+from aws_cdk.aws_sqs import Queue, QueueEncryption
+from aws_cdk.aws_stepfunctions import StateMachine
+from constructs import Construct
+
+from cdk.settings import StartTime
+
+# EventBridge Scheduler tries 185 times within a day unless told otherwise. A start that comes an
+# hour late measures beside what its time was chosen to avoid.
+RETRIES = 2
+LATEST_START = Duration.hours(1)
+
+
+class Schedules(Construct):
+    """One schedule for each suite that has a start time, and their dead-letter queue."""
+
+    def __init__(
+        self, scope: Construct, name: str, *, starts: Mapping[str, StartTime], machine: StateMachine
+    ) -> None:
+        super().__init__(scope, name)
+        self.undelivered = Queue(
+            self,
+            "Undelivered",
+            encryption=QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            retention_period=Duration.days(14),
+        )
+        for suite, start in starts.items():
+            Schedule(
+                self,
+                suite.capitalize(),
+                description=f"Measure the newest version of {suite} and the one before",
+                schedule=ScheduleExpression.expression(
+                    f"cron({start.cron})", TimeZone.of(start.time_zone)
+                ),
+                target=StepFunctionsStartExecution(
+                    machine,
+                    input=ScheduleTargetInput.from_object(_request(suite)),
+                    retry_attempts=RETRIES,
+                    max_event_age=LATEST_START,
+                    dead_letter_queue=self.undelivered,
+                ),
+            )
+
+
+def _request(suite: str) -> Mapping[str, object]:
+    """Return the input of the execution; what is delivered twice has the same time, and is one."""
+    return {
+        "suite": suite,
+        "versions": ["newest", "previous"],
+        "trigger": "schedule",
+        "scheduled_at": ContextAttribute.scheduled_time,
+    }

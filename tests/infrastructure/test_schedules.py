@@ -1,0 +1,75 @@
+import json
+
+
+def only(template, kind):
+    (found,) = template.find_resources(kind).values()
+    return found["Properties"]
+
+
+def test_nothing_starts_by_itself_unless_a_setting_says_so(template):
+    template.resource_count_is("AWS::Scheduler::Schedule", 0)
+    template.resource_count_is("AWS::SQS::Queue", 0)
+
+
+def test_a_suite_is_measured_at_its_time_in_its_time_zone(everything):
+    schedule = only(everything, "AWS::Scheduler::Schedule")
+
+    assert schedule["ScheduleExpression"] == "cron(30 3 ? * SAT *)"
+    assert schedule["ScheduleExpressionTimezone"] == "Europe/London"
+    assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
+    assert schedule["State"] == "ENABLED"
+
+
+def test_it_starts_a_run_of_the_newest_versions_that_has_one_name_however_often_delivered(
+    everything,
+):
+    target = only(everything, "AWS::Scheduler::Schedule")["Target"]
+
+    assert target["Arn"]["Ref"].startswith("WorkflowRun")
+    assert json.loads(target["Input"]) == {
+        "suite": "rocksdb",
+        "versions": ["newest", "previous"],
+        "trigger": "schedule",
+        "scheduled_at": "<aws.scheduler.scheduled-time>",
+    }
+
+
+def test_a_start_is_tried_three_times_within_an_hour_and_then_kept(everything):
+    target = only(everything, "AWS::Scheduler::Schedule")["Target"]
+    (queue,) = everything.find_resources("AWS::SQS::Queue")
+
+    assert target["RetryPolicy"] == {"MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 2}
+    assert target["DeadLetterConfig"] == {"Arn": {"Fn::GetAtt": [queue, "Arn"]}}
+
+
+def test_what_was_not_delivered_is_encrypted_kept_for_two_weeks_and_read_over_tls_only(everything):
+    queue = only(everything, "AWS::SQS::Queue")
+    (statement,) = only(everything, "AWS::SQS::QueuePolicy")["PolicyDocument"]["Statement"]
+
+    assert (queue["SqsManagedSseEnabled"], queue["MessageRetentionPeriod"]) == (True, 14 * 86_400)
+    assert (statement["Effect"], statement["Action"]) == ("Deny", "sqs:*")
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def test_the_scheduler_may_start_that_machine_and_keep_what_failed_and_nothing_else(everything):
+    roles = {
+        key: role
+        for key, role in everything.find_resources("AWS::IAM::Role").items()
+        if "scheduler.amazonaws.com" in json.dumps(role)
+    }
+    ((key, role),) = roles.items()
+    (trust,) = role["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    (policy,) = [
+        found["Properties"]
+        for found in everything.find_resources("AWS::IAM::Policy").values()
+        if found["Properties"]["Roles"] == [{"Ref": key}]
+    ]
+    granted = {
+        statement["Action"]: json.dumps(statement["Resource"])
+        for statement in policy["PolicyDocument"]["Statement"]
+    }
+
+    assert trust["Condition"]["StringEquals"]["aws:SourceAccount"] == {"Ref": "AWS::AccountId"}
+    assert granted.keys() == {"states:StartExecution", "sqs:SendMessage"}
+    assert "WorkflowRun" in granted["states:StartExecution"]
+    assert "SchedulesUndelivered" in granted["sqs:SendMessage"]
