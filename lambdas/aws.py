@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
@@ -31,6 +32,8 @@ _LONGEST_QUERY_SHOWN = 200  # bytes
 # Amazon S3 user guide, conditional requests: of writers at the same moment one may be told to try
 # again.
 _CONFLICT_ATTEMPTS = 5
+# Amazon S3 API reference, DeleteObjects: the keys of one request.
+_MOST_DELETED = 1_000
 # What StopTask takes for a reason, in characters.
 _LONGEST_STOP = 1024
 # AWS Step Functions API reference, StopExecution: the cause, in characters.
@@ -46,6 +49,10 @@ class Tagged(NamedTuple):
 
 class QueryFailed(RuntimeError):
     """A log query that ended without a result; says which and how. It may be tried again."""
+
+
+class NotDeleted(RuntimeError):
+    """Objects that S3 did not delete, though it was asked to. It may be asked again."""
 
 
 class TooManyRows(RuntimeError):
@@ -110,9 +117,27 @@ class Bucket:
                 yield entry["Key"]
 
     def delete(self, prefix: str) -> None:
-        """Delete every object whose key begins with ``prefix``."""
-        for key in list(self.keys(prefix)):
-            self._client.delete_object(Bucket=self._name, Key=key)
+        """Delete every object whose key begins with ``prefix``.
+
+        Raises
+        ------
+        NotDeleted
+            If S3 deleted some of them only; says which it did not, and why.
+
+        """
+        found = self.keys(prefix)
+        while batch := list(islice(found, _MOST_DELETED)):
+            answer = self._client.delete_objects(
+                Bucket=self._name,
+                Delete={"Objects": [{"Key": key} for key in batch], "Quiet": True},
+            )
+            # The request as a whole succeeds whatever becomes of its objects.
+            if errors := answer.get("Errors"):
+                first = errors[0]
+                raise NotDeleted(
+                    f"{len(errors)} of {len(batch)} objects of {prefix} were not deleted; "
+                    f"the first is {first.get('Key')}: {first.get('Code')}: {first.get('Message')}"
+                )
 
     def delete_if(self, key: str, etag: str) -> bool:
         """Delete an object if it is still the one of this entity tag; tell whether it was."""

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from lambdas.aws import Bucket, Executions, Tasks, Topic
+from lambdas.aws import Bucket, Executions, NotDeleted, Tasks, Topic
 
 
 def client(service):
@@ -71,6 +71,35 @@ def test_an_object_that_is_another_or_gone_is_not_deleted(s3, code, status):
     s3.add_client_error("delete_object", code, http_status_code=status)
 
     assert not Bucket(s3.client, "results").delete_if("k", "etag")
+
+
+def test_objects_are_deleted_a_thousand_at_once(s3):
+    every = [f"work/{n:04d}" for n in range(1_001)]
+    for page, token in ((every[:600], {"NextContinuationToken": "more"}), (every[600:], {})):
+        listed = [{"Key": key} for key in page]
+        s3.add_response(
+            "list_objects_v2", {"Contents": listed, "IsTruncated": bool(token), **token}
+        )
+    for batch in (every[:1_000], every[1_000:]):
+        asked = {"Objects": [{"Key": key} for key in batch], "Quiet": True}
+        s3.add_response("delete_objects", {}, {"Bucket": "results", "Delete": asked})
+
+    Bucket(s3.client, "results").delete("work/")
+
+
+def test_nothing_is_asked_of_s3_to_delete_nothing(s3):
+    s3.add_response("list_objects_v2", {})
+
+    Bucket(s3.client, "results").delete("work/")
+
+
+def test_an_object_that_s3_does_not_delete_is_an_error(s3):
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": "work/a"}, {"Key": "work/b"}]})
+    error = {"Key": "work/b", "Code": "AccessDenied", "Message": "no"}
+    s3.add_response("delete_objects", {"Errors": [error]})
+
+    with pytest.raises(NotDeleted, match=r"1 of 2 objects of work/ .* work/b: AccessDenied: no"):
+        Bucket(s3.client, "results").delete("work/")
 
 
 def test_a_reason_to_stop_a_task_is_cut_to_what_ecs_takes():
