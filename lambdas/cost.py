@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from lambdas.results import TestResult, TrialResult
 from suites.plan import Plan
@@ -36,6 +37,13 @@ def run_cost(plan: Plan, trials: Sequence[TrialResult]) -> Cost | None:
 def billed_seconds(trials: Sequence[TrialResult]) -> int:
     """Return what Fargate bills for the tasks of trials together [s]."""
     return sum(task.billed_seconds for test in _launched(trials) for task in test.tasks)
+
+
+def task_seconds(trials: Sequence[TrialResult]) -> float:
+    """Return how long the tasks of trials ran together [s]."""
+    # As durations, which are whole microseconds: a sum of seconds shows what binary fractions add.
+    tasks = (task for trial in trials for test in trial.tests for task in test.tasks)
+    return sum((task.duration for task in tasks), timedelta()).total_seconds()
 
 
 def insights_bytes(trials: Sequence[TrialResult]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from suites.model import Frozen
@@ -44,11 +44,16 @@ class TaskResult(Frozen):
         return self.task_arn.rsplit("/", 1)[-1] if self.task_arn else None
 
     @property
+    def duration(self) -> timedelta:
+        """How long it ran; nothing if it never started or its end is not known."""
+        if self.started_at is None or self.stopped_at is None:
+            return timedelta()
+        return self.stopped_at - self.started_at
+
+    @property
     def seconds(self) -> float:
         """How long it ran [s]."""
-        if self.started_at is None or self.stopped_at is None:
-            return 0.0
-        return (self.stopped_at - self.started_at).total_seconds()
+        return self.duration.total_seconds()
 
     @property
     def billed_seconds(self) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from lambdas.cost import insights_bytes, run_cost
+from lambdas.cost import insights_bytes, run_cost, task_seconds
 from lambdas.exclusions import NONE, Exclusions
 from lambdas.results import TestResult, TrialResult
 from suites.plan import Plan
@@ -92,7 +92,7 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
 
 
 def run_row(
-    plan: Plan, trials: list[TrialResult], status: str, reason: str, ended: datetime
+    plan: Plan, trials: Sequence[TrialResult], status: str, reason: str, ended: datetime
 ) -> Row:
     """Return the row of ``runs``."""
     request, cost = plan.request, run_cost(plan, trials)
@@ -113,9 +113,7 @@ def run_row(
         "trials_planned": len(plan.trials),
         "trials_done": sum(trial.status == "ok" for trial in trials),
         "seed": plan.seed,
-        "task_seconds": sum(
-            task.seconds for trial in trials for test in trial.tests for task in test.tasks
-        ),
+        "task_seconds": task_seconds(trials),
         "execution_arn": plan.execution_arn,
         "suite_digest": plan.suite_digest,
         "schema": SCHEMA,

@@ -64,11 +64,6 @@ class MeasuredRun:
         recorded = {trial.trial for trial in self.trials}
         return [trial for trial in self.plan.trials if trial.trial not in recorded]
 
-    def task_seconds(self, trial: TrialResult | None = None) -> float:
-        """Return how long the tasks of a trial, or of all, ran together [s]."""
-        among = self.trials if trial is None else [trial]
-        return sum(task.seconds for one in among for test in one.tests for task in test.tasks)
-
     def ended_at(self) -> datetime | None:
         """Return when the last test ended; None if there was none."""
         ends = [test.ended_at for trial in self.trials for test in trial.tests if test.ended_at]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lambdas.cost import billed_seconds, insights_bytes, run_cost
+from lambdas.cost import billed_seconds, insights_bytes, run_cost, task_seconds
 from lambdas.report.blocks import Block, Row, Table
 from lambdas.report.figures import MISSING
 from lambdas.report.measured import MeasuredRun
@@ -20,7 +20,7 @@ def _table(run: MeasuredRun) -> Table:
     scanned = insights_bytes(run.trials)
     said = [
         ("Duration [h:mm:ss]", _duration(run), ""),
-        ("Task time", f"{run.task_seconds():,.1f} s", ""),
+        ("Task time", f"{task_seconds(run.trials):,.1f} s", ""),
         ("Task time that Fargate bills", f"{billed_seconds(run.trials):,} s", _usd(tasks)),
         ("Log events scanned by queries", MISSING if scanned is None else f"{scanned:,} bytes",
          _usd(queries)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lambdas.cost import task_seconds
 from lambdas.report.blocks import Bullets, Row, Table
 from lambdas.report.figures import MISSING, figure, moment
 from lambdas.report.measured import MeasuredRun
@@ -104,7 +105,7 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
     else:
         status = _status(run, trial)
         rates = {rate.metric: rate.value for test in trial.tests for rate in test.rates}
-        seconds = f"{run.task_seconds(trial):,.1f}"
+        seconds = f"{task_seconds([trial]):,.1f}"
         first = min((t.started_at for t in trial.tests if t.started_at), default=None)
         last = max((t.ended_at for t in trial.tests if t.ended_at), default=None)
         took = f"{(last - first).total_seconds():,.1f}" if first and last else MISSING

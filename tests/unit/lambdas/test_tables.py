@@ -1,5 +1,6 @@
 import gzip
 import json
+from datetime import timedelta
 
 import pytest
 
@@ -101,6 +102,20 @@ def test_a_run_has_its_cost_and_what_its_queries_scanned(plan):
     assert row["cost_usd"] == pytest.approx(2 * 0.12485 / 60 + 0.005)
     assert row["insights_bytes"] == 1_000_000_000
     assert row["tidemark_version"] == __version__
+
+
+def test_task_seconds_are_those_of_the_tasks_and_nothing_beside(plan):
+    first, second = measured(plan)
+    (task,) = first.tests[0].tasks
+    tasks = [task.model_copy(update={"stopped_at": task.started_at + timedelta(milliseconds=ms)})
+             for ms in (100, 200)]  # fmt: skip
+    trials = [
+        trial.model_copy(update={"tests": (trial.tests[0].model_copy(update={"tasks": (ran,)}),)})
+        for trial, ran in zip((first, second), tasks, strict=True)
+    ]
+
+    # In binary fractions 0.1 and 0.2 are 0.30000000000000004.
+    assert ended(plan, trials)["task_seconds"] == 0.3
 
 
 def test_a_run_without_prices_or_counts_has_no_cost_rather_than_a_wrong_one(plan):
