@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,10 +14,11 @@ from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState, explained, look_up
 from lambdas.failure import Failure
 from lambdas.outcome import Outcome, RunStatus, judged, unplanned
-from lambdas.publishing import publish_report
+from lambdas.publishing import write_report
 from lambdas.record import record_outcome
-from lambdas.recording import record_rates, record_run
-from lambdas.stored import find_plan, read_trials
+from lambdas.recording import record_run, write_rates
+from lambdas.results import TrialResult
+from lambdas.stored import StoredRun, find_plan, fold, read_trials
 from suites import keys
 from suites.keys import RUN_ID
 from suites.plan import Plan, is_trial_execution, run_id
@@ -43,7 +45,7 @@ def conclude(
     if plan:
         trials = read_trials(bucket, plan.run_id)
         outcome = record_outcome(bucket, judged(plan, trials, now, str(failure or "")))
-        record_run(bucket, plan, outcome)
+        record_run(bucket, plan, trials, outcome)
         # Trials that were lost leave what their tests gave.
         bucket.delete(keys.work(plan.run_id))
     else:
@@ -128,11 +130,15 @@ class Ending:
             else self._outcome(held, plan, execution, now)
         )
         if plan:
-            record_rates(self.bucket, plan.run_id)
-            publish_report(self.bucket, plan.run_id)
-            record_run(self.bucket, plan, outcome)
+            trials = fold(self.bucket, plan.run_id, self._write)
+            record_run(self.bucket, plan, trials, outcome)
         # Last: who waits for it finds the rest.
         return record_outcome(self.bucket, outcome)
+
+    def _write(self, run: StoredRun) -> Sequence[TrialResult]:
+        write_rates(self.bucket, run)
+        write_report(self.bucket, run)
+        return run.trials
 
     def _outcome(
         self, held: Held, plan: Plan | None, execution: ExecutionState, now: datetime

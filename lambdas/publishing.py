@@ -17,10 +17,11 @@ from suites import keys
 
 def publish_report(bucket: Bucket, run_id: str) -> dict[str, str]:
     """Write ``report.md``, ``report.html`` and ``summary.json``; return the key of each."""
-    return fold(bucket, run_id, lambda run: _write_report(bucket, run))
+    return fold(bucket, run_id, lambda run: write_report(bucket, run))
 
 
-def _write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
+def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
+    """Write the report of a run as it was read; return the key of each file."""
     rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
     said = report(MeasuredRun(run.plan, run.trials, rates, run.exclusions))
     files = {

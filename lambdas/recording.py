@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lambdas import tables
 from lambdas.aws import Bucket
 from lambdas.latest import keep_latest
 from lambdas.outcome import Outcome
-from lambdas.stored import StoredRun, fold, read_trials
+from lambdas.results import TrialResult
+from lambdas.stored import StoredRun, fold
 from suites import keys
 from suites.plan import Plan
 
 
 def record_rates(bucket: Bucket, run_id: str) -> dict[str, int]:
     """Write a run's rows of its tables, whole; return how many there are of each kind."""
-    return fold(bucket, run_id, lambda run: _write_rates(bucket, run))
+    return fold(bucket, run_id, lambda run: write_rates(bucket, run))
 
 
-def _write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
+def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
+    """Write the rows of a run as it was read; return how many there are of each kind."""
     rates = list(tables.rate_rows(run.plan, run.trials, run.exclusions))
     samples = list(tables.sample_rows(run.trials, run.exclusions))
     for table, rows in (("rates", rates), ("task_rates", samples)):
@@ -27,8 +31,7 @@ def _write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     return {"rates": len(rates), "samples": len(samples)}
 
 
-def record_run(bucket: Bucket, plan: Plan, outcome: Outcome) -> None:
+def record_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcome: Outcome) -> None:
     """Write a run's row of ``runs``."""
-    trials = read_trials(bucket, plan.run_id)
     row = tables.run_row(plan, trials, outcome.status, outcome.reason, outcome.ended_at)
     bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))
