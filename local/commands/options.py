@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,19 +40,32 @@ resume_option = click.option(
 )
 
 
-class EpochSeconds(click.ParamType[int]):
+@dataclass(frozen=True)
+class Moment:
+    """A second since 1970-01-01 UTC, and how it was written."""
+
+    seconds: int
+    given: str
+
+
+class MomentType(click.ParamType[Moment]):
     """A time as seconds since 1970-01-01 UTC, or in ISO 8601; UTC, if it names no zone."""
 
     name = "time"
 
-    def convert(self, value: str | int, _: click.Parameter | None, __: click.Context | None) -> int:
+    def convert(
+        self, value: str | Moment, _: click.Parameter | None, __: click.Context | None
+    ) -> Moment:
         """Return the second that a text means."""
+        return value if isinstance(value, Moment) else Moment(self._seconds(value), value)
+
+    def _seconds(self, value: str) -> int:
         try:
             return int(value)
         except ValueError:
             pass
         try:
-            given = datetime.fromisoformat(str(value))
+            given = datetime.fromisoformat(value)
         except ValueError:
             self.fail(f"{value!r} is no time; accepted: 1717338360 or 2024-06-02T14:26:00Z")
         return int((given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp())

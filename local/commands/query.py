@@ -13,7 +13,7 @@ import click
 
 from local.account import ACCOUNT
 from local.commands.formats import format_option, show
-from local.commands.options import EpochSeconds, state_option
+from local.commands.options import Moment, MomentType, state_option
 from local.insights import (
     CompiledQuery,
     EventsError,
@@ -35,8 +35,8 @@ _STANDARD_INPUT = "-"
 @click.argument("query")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--log-group", "groups", multiple=True, help="Stored log group; all, if not given.")
-@click.option("--start", type=EpochSeconds(), help="First second, ISO 8601 or epoch seconds.")
-@click.option("--end", type=EpochSeconds(), help="Last second, ISO 8601 or epoch seconds.")
+@click.option("--start", type=MomentType(), help="First second, ISO 8601 or epoch seconds.")
+@click.option("--end", type=MomentType(), help="Last second, ISO 8601 or epoch seconds.")
 @click.option("--lint", is_flag=True, help="Only say whether the query is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
@@ -45,8 +45,8 @@ def command(
     query: str,
     paths: tuple[str, ...],
     groups: tuple[str, ...],
-    start: int | None,
-    end: int | None,
+    start: Moment | None,
+    end: Moment | None,
     lint: bool,
     explain: bool,
     form: str,
@@ -58,7 +58,7 @@ def command(
     gzipped, a folder of them, or - for standard input; without one, the stored log groups are
     queried. A line has the time that it begins with, in ISO 8601, and that of its file's last
     change otherwise. Files may also hold events as JSON lines or as `aws logs filter-log-events`
-    prints them.
+    prints them. --lint and --explain look at no logs, and may be given together.
 
     \b
     Examples:
@@ -69,27 +69,28 @@ def command(
         raise Refused(f"--log-group: {groups[0]!r} is of the stored logs; give it or a PATH")
     if query == _STANDARD_INPUT and _STANDARD_INPUT in paths:
         raise Refused("PATH: - is standard input, which QUERY is read from already")
-    if start is not None and end is not None and start > end:
-        raise Refused(f"--start: {start} is after the end, {end}")
+    if start and end and start.seconds > end.seconds:
+        raise Refused(f"--start: {start.given} is after the end, {end.given}")
+    window = (start.seconds if start else None, end.seconds if end else None)
     name, text = _query_text(query)
     try:
         compiled = compile_query(text)
-        if explain:
-            _explain(compiled)
-        elif lint:
-            _warn(run(compiled, EventSource.union([])).warnings)
+        if explain or lint:
+            _check(compiled, explain=explain, lint=lint)
         elif paths:
             with _files(paths) as events:
-                _show(run(compiled, events, start, end), form)
+                _show(run(compiled, events, *window), form)
         else:
             events, named = _stored(compiled, groups, state)
-            _show(run(compiled, events, start, end, named=named), form)
+            _show(run(compiled, events, *window, named=named), form)
     except QueryError as error:
-        click.echo(f"{name}: {error}\n{error.excerpt()}", err=True)
+        click.echo("\n".join(filter(None, (f"{name}: {error}", error.excerpt()))), err=True)
         sys.exit(2)
     except LogFilesError as error:
         raise Refused(str(error)) from None
-    except (EventsError, LogStoreError) as error:
+    except EventsError as error:
+        raise (Refused if paths else click.ClickException)(str(error)) from None
+    except LogStoreError as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -150,6 +151,15 @@ def _stored(
     return store.events(groups or known), store.events(named)
 
 
+def _check(compiled: CompiledQuery, *, explain: bool, lint: bool) -> None:
+    checked = run(compiled, EventSource.union([]))
+    if explain:
+        _explain(compiled)
+    if lint:
+        click.echo("accepted")
+    _warn(checked.warnings)
+
+
 def _explain(compiled: CompiledQuery) -> None:
     sql = compiled.statements
     for number, stage in enumerate(compiled.stages, 1):
@@ -157,7 +167,6 @@ def _explain(compiled: CompiledQuery) -> None:
     if sql.groups:
         click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
     click.echo(f"\n{sql.result};")
-    _warn(compiled.warnings)
 
 
 def _show(result: QueryResult, form: str) -> None:
@@ -166,7 +175,7 @@ def _show(result: QueryResult, form: str) -> None:
     show(columns, rows, form)
     counts = result.statistics
     click.echo(
-        f"{len(rows):,} rows; {counts['recordsMatched']:,.0f} of "
+        f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {counts['recordsMatched']:,.0f} of "
         f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
         err=True,
     )

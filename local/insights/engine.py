@@ -220,6 +220,8 @@ def _sentence(error: duckdb.Error) -> str:
     text = str(error)
     if found := _CSV_ERROR.search(text):
         line, reason, file = found.groups()
+        if reason.startswith("Invalid unicode"):
+            reason = "this is no text in UTF-8"
         return f"{file}, line {line}: {reason}"
     return text.partition("\n")[0]
 

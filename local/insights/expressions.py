@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from local.insights.lexer import Kind
+from local.insights import foreign
+from local.insights.functions import FUNCTIONS
+from local.insights.lexer import Kind, Token
 from local.insights.periods import SYMBOLS, UNITS
 from local.insights.syntax import (
     Call,
@@ -53,14 +55,6 @@ _POWERS = {
     "/": 6,
     "%": 6,
     "^": 7,
-}
-# What other languages have, and what is written here instead.
-_FOREIGN = {
-    "<>": "unequal is written !=",
-    "exists": "a field that is there is ispresent(field)",
-    "is": "a field that is missing is not ispresent(field)",
-    "between": "a range is written a >= 1 and a <= 2",
-    "contains": "a part of a text is written like 'part'",
 }
 # AWS documentation, CloudWatch Logs Insights query syntax: string functions, strcontains.
 _TRUTHS = {"true": 1.0, "false": 0.0}
@@ -130,6 +124,7 @@ class Reader(Words):
             inner = self.expression()
             self.need(")", "')'")
             return inner
+        _refuse_foreign(self.token)
         raise self.expected("a field, a number, a text in quotes or a function")
 
     def constant(self) -> Text | Number:
@@ -194,9 +189,8 @@ class Reader(Words):
         token = self.token
         if token.quoted or token.kind not in (Kind.NAME, Kind.SYMBOL):
             return None
+        _refuse_foreign(token)
         operator = token.value.lower()
-        if operator in _FOREIGN:
-            raise QueryError(f"unknown operator {operator!r}; {_FOREIGN[operator]}", token.span)
         return operator if operator in _POWERS else None
 
     def _signed(self) -> Expression:
@@ -271,9 +265,16 @@ class Reader(Words):
         arguments: tuple[Expression, ...] = ()
         star = self.token
         if self.take("*"):
+            if name.value.lower() not in FUNCTIONS:
+                raise foreign.unknown_function(name.value.lower(), name.span)
             if name.value.lower() != "count":
                 raise QueryError("'*' is an argument of count only", star.span)
         elif not self.at(")"):
             arguments = self.listed(self.expression)
         self.need(")", "',' or ')'")
         return Call(self.since(name.span), arguments, name.value.lower())
+
+
+def _refuse_foreign(token: Token) -> None:
+    if hint := foreign.OPERATORS.get(token.value.lower()):
+        raise QueryError(f"unknown operator {token.value.lower()!r}; {hint}", token.span)

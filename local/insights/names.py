@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import count
 from typing import TypeVar
 
 from local.insights.discovery import Discover, is_discovered
 from local.insights.expressions import source_name
+from local.insights.foreign import meant, nearest, unknown_function
 from local.insights.functions import FUNCTIONS, Function
 from local.insights.periods import capped
 from local.insights.plan import (
@@ -25,6 +25,7 @@ from local.insights.plan import (
     Step,
     columns_of,
 )
+from local.insights.printing import quoted
 from local.insights.regexes import Pattern
 from local.insights.sources import Among, Groups
 from local.insights.syntax import (
@@ -96,11 +97,10 @@ class Scope:
 
     def unknown(self, used: Field) -> Expression:
         """Return what a field means that is none of these fields; here, nothing."""
-        close = get_close_matches(used.name, self.fields, 1, 0.8)
-        meant = f"did you mean {close[0]!r}? " if close else ""
+        near = meant(nearest(used.name, self.fields, 0.8))
         raise QueryError(
-            f"unknown field {used.name!r}; {meant}after stats only its results are known; "
-            f"known: {', '.join(self.fields)}",
+            f"unknown field {used.name!r}; {near}{' ' if near else ''}after stats only its results "
+            f"are known: {', '.join(self.fields)}",
             used.span,
         )
 
@@ -261,9 +261,8 @@ class Names:
             return column
         column = self.discovered[used.name] = self.new_column()
         if used.name.startswith("@") and not is_discovered(used.name):
-            close = get_close_matches(used.name, self.scope.fields, 1, 0.8)
-            meant = f"; did you mean {close[0]!r}?" if close else ""
-            self.warn(used.span, f"no log has a field {used.name!r}{meant}")
+            near = meant(nearest(used.name, self.scope.fields, 0.8))
+            self.warn(used.span, f"no log has a field {used.name!r}; {near}".rstrip("; "))
         last = self._steps[-1] if self._steps else None
         if isinstance(last, Discover):
             self._steps[-1] = Discover({**last.columns, column: used.name})
@@ -285,6 +284,7 @@ class Names:
                 # Such as count(*), which an earlier stats computed and gave no other name.
                 resolved = Column(expression.span, column)
             case Operation():
+                self._warn_of_wildcards(expression)
                 resolved = self._with_arguments(expression, place)
             case Call():
                 resolved = self._call(expression, place)
@@ -313,6 +313,17 @@ class Names:
             )
         return used
 
+    def _warn_of_wildcards(self, operation: Operation) -> None:
+        match operation:
+            case Operation(operator="like", arguments=[_, Text(value=text) as pattern]) if (
+                text.startswith("%") or text.endswith("%")
+            ):
+                self.warn(
+                    pattern.span,
+                    "% is a character like any other to Logs Insights; "
+                    f"like {quoted(text.strip('%'))} finds this anywhere",
+                )
+
     def _with_arguments(self, expression: Applied, place: Scope | Group) -> Applied:
         arguments = tuple(self.resolved(each, place) for each in expression.arguments)
         return replace(expression, arguments=arguments)
@@ -320,7 +331,7 @@ class Names:
     def _call(self, call: Call, place: Scope | Group) -> Expression:
         function = FUNCTIONS.get(call.function)
         if function is None:
-            raise _unknown_function(call)
+            raise unknown_function(call.function, call.span)
         _check_arguments(call, function)
         if not function.aggregate:
             fields = place.scope if isinstance(place, Group) else place
@@ -399,12 +410,3 @@ def _check_arguments(call: Call, function: Function) -> None:
         percent = call.arguments[1]
         if not isinstance(percent, Number) or not 0 <= percent.value <= 100:
             raise QueryError("pct takes a number from 0 to 100 second", percent.span)
-
-
-def _unknown_function(call: Call) -> QueryError:
-    close = get_close_matches(call.function, FUNCTIONS, 1)
-    meant = f"did you mean {close[0]!r}? " if close else ""
-    supported = ", ".join(FUNCTIONS)
-    return QueryError(
-        f"unknown function {call.function!r}; {meant}supported: {supported}", call.span
-    )

@@ -6,8 +6,8 @@ Source: AWS documentation, CloudWatch Logs Insights query syntax.
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
+from local.insights import foreign
 from local.insights.commands import COMMANDS, REFUSED
 from local.insights.expressions import Reader
 from local.insights.lexer import Kind, Token
@@ -34,6 +34,11 @@ def parse(query: str) -> tuple[Command, ...]:
         raise QueryError(
             f"unexpected character {match[0]!r}", Span(query, match.start(), match.end())
         )
+    if not query.strip():
+        raise QueryError(
+            "the query is empty; a query is commands with | between, such as fields @message",
+            Span(query, 0, 0),
+        )
     reader = Reader(query, _commands)
     commands = _commands(reader)
     if reader.token.kind is not Kind.END:
@@ -53,7 +58,18 @@ def _commands(reader: Reader) -> tuple[Command, ...]:
         if reader.token.kind is Kind.END:
             break
         commands.append(_command(reader))
+    _check_end(reader)
     return tuple(commands)
+
+
+def _check_end(reader: Reader) -> None:
+    token = reader.token
+    if reader.at_word(*COMMANDS):
+        raise QueryError(f"'|' is missing before the command {token.value!r}", token.span)
+    if reader.at_word(*foreign.COMMANDS):
+        raise _unknown(token)
+    if reader.at(":"):
+        raise QueryError("a text that has a ':' in it stands in quotes", token.span)
 
 
 def _command(reader: Reader) -> Command:
@@ -70,7 +86,7 @@ def _unknown(word: Token) -> QueryError:
     name = word.value.lower()
     if reason := REFUSED.get(name):
         return QueryError(f"{name} is not supported: {reason}", word.span)
-    close = get_close_matches(name, COMMANDS, 1)
-    meant = f"did you mean {close[0]!r}? " if close else ""
-    supported = ", ".join(COMMANDS)
-    return QueryError(f"unknown command {word.value!r}; {meant}supported: {supported}", word.span)
+    near = foreign.nearest(name, (*COMMANDS, *REFUSED, *foreign.COMMANDS))
+    hint = foreign.COMMANDS.get(near) or foreign.meant(near)
+    supported = f"supported: {', '.join(COMMANDS)}"
+    return QueryError(f"unknown command {word.value!r}; {hint or supported}", word.span)

@@ -61,8 +61,10 @@ class QueryError(Exception):
         super().__init__(f"line {self.line}, column {self.column}: {message}")
 
     def excerpt(self) -> str:
-        """Return the line of the query with a caret under the column."""
+        """Return the line of the query with a caret under the column; '' if the line is blank."""
         source = self._span.query.split("\n")[self.line - 1]
+        if not source.strip():
+            return ""
         # A tab stays a tab, so that the caret stands under its column whatever a tab's width is.
         margin = "".join("\t" if c == "\t" else " " for c in source[: self.column - 1])
         return f"{source}\n{margin}^"

@@ -125,3 +125,12 @@ def test_bins_beyond_the_cap_of_their_unit_are_cut_with_a_warning(ask):
     )
     assert len(ask("stats count(*) by bin(300s)", *["x"] * 61)) == 2
     assert insights.compile("stats count(*) by bin(60s), bin(24h), bin(400d)").warnings == ()
+
+
+def test_percent_signs_around_a_text_to_find_get_a_warning():
+    # AWS documentation, CloudWatch Logs Insights query syntax: filter (like finds a substring).
+    assert insights.compile("filter @message like '%a%b%'").warnings == (
+        "line 1, column 22: % is a character like any other to Logs Insights; "
+        "like 'a%b' finds this anywhere",
+    )
+    assert insights.compile("filter @message like '5% of'").warnings == ()

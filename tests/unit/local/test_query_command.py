@@ -35,7 +35,7 @@ def test_a_query_is_a_file_its_text_or_standard_input(log, tmp_path):
         query(MEAN, "-", "--format", "csv", stdin=LOG),
     ):
         assert (done.exit_code, done.stdout) == (0, "mean\n2\n"), done.output
-        assert done.stderr == "1 rows; 3 of 3 events matched, 21 bytes read\n"
+        assert done.stderr == "1 row; 3 of 3 events matched, 21 bytes read\n"
 
 
 def test_rows_are_printed_as_a_table_or_as_json(log):
@@ -66,10 +66,10 @@ def test_a_query_that_does_not_parse_is_one_sentence_with_its_place(log, mode):
     assert (excerpt, caret) == ("fields @message | filtre 1", " " * 18 + "^")
 
 
-def test_lint_needs_no_logs_and_prints_warnings_only():
-    assert query("--lint", "stats count(*) by bin(5m)").output == ""
+def test_lint_needs_no_logs_and_says_that_the_query_is_accepted():
+    assert query("--lint", "stats count(*) by bin(5m)").output == "accepted\n"
     done = query("--lint", "stats count(*) by bin(300s)")
-    assert (done.exit_code, done.stdout) == (0, "")
+    assert (done.exit_code, done.stdout) == (0, "accepted\n")
     assert done.stderr.startswith("warning: line 1, column 23: 300s is 60s")
     done = query("--lint", "filter @message like /a{1001}/")
     assert done.exit_code == 2
@@ -85,6 +85,8 @@ def test_explain_shows_stages_and_sql():
     done = query("--explain", "STATS COUNT(*) BY bin( 300s )")
     assert done.stdout.startswith("1. stats COUNT(*) by bin( 300s )\n\n")
     assert done.stderr.startswith("warning: line 1, column 24: 300s is 60s")
+    both = query("--explain", "--lint", "STATS COUNT(*) BY bin( 300s )")
+    assert (both.stdout, both.stderr) == (f"{done.stdout}accepted\n", done.stderr)
 
 
 def test_a_field_that_no_event_has_is_warned_of(log):
@@ -123,6 +125,10 @@ def test_a_filter_that_nothing_passes_is_warned_of(log):
         (["limit 1", "a.log", "--log-group", "g"], "--log-group: 'g' is of the stored logs; give "),
         (["-", "-"], "PATH: - is standard input, which QUERY is read from already"),
         (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
+        (
+            ["limit 1", "a.log", "--start", "2026-01-02T00:00", "--end", "2026-01-01"],
+            "--start: 2026-01-02T00:00 is after the end, 2026-01-01",
+        ),
     ],
 )
 def test_what_is_not_accepted_is_one_sentence(arguments, sentence):
@@ -134,6 +140,13 @@ def test_what_is_not_accepted_is_one_sentence(arguments, sentence):
 def test_a_file_that_is_no_text_is_named_with_its_line(tmp_path):
     path = tmp_path / "a.log"
     path.write_bytes(b"a\n\xff\n")
-    done = query("limit 1", str(path))
-    assert done.exit_code == 1
-    assert f"{path}, line 2: Invalid unicode" in done.stderr
+    refused = query("limit 1", str(path)).exception
+    assert isinstance(refused, Refused)
+    assert str(refused) == f"the events cannot be read: {path}, line 2: this is no text in UTF-8"
+
+
+def test_a_query_of_nothing_is_one_sentence_without_a_caret(log):
+    done = query(" ", log)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith("query: line 1, column 1: the query is empty; ")
+    assert len(done.stderr.splitlines()) == 1
