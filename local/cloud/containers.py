@@ -43,6 +43,8 @@ class Container:
     command: tuple[str, ...]
     directory: Path
     environment: Mapping[str, str]
+    role: str
+    """ARN of the role that its programs act in, '' if there is none."""
     log_group: str
     log_stream_prefix: str
     stop_timeout_seconds: float
@@ -94,6 +96,8 @@ def container_of(
             **_variables(override.get("environment", [])),
             "AWS_EXECUTION_ENV": "AWS_ECS_FARGATE",
         },
+        # moto gives a definition without a role no such attribute.
+        role=getattr(definition, "task_role_arn", ""),
         log_group=options["awslogs-group"],
         log_stream_prefix=options["awslogs-stream-prefix"],
         stop_timeout_seconds=float(described.get("stopTimeout", STOP_TIMEOUT_SECONDS)),

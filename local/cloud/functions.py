@@ -211,6 +211,7 @@ class Functions:
             timeout_seconds=int(function.timeout),
             log_group=function.logs_group_name,
             code=self._unpacked(function.code_bytes),
+            role=str(function.role),
             variables=tuple(sorted(function.environment_vars.items())),
         )
 

@@ -40,6 +40,7 @@ class Function:
     timeout_seconds: int
     log_group: str
     code: Path
+    role: str
     variables: tuple[tuple[str, str], ...]
 
 
@@ -201,7 +202,7 @@ class Sandbox:
         return {
             **clean_environment(),
             **dict(function.variables),
-            **endpoint.environment(),
+            **endpoint.environment(function.role),
             "AWS_EXECUTION_ENV": f"AWS_Lambda_python3.{sys.version_info.minor}",
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
             "AWS_LAMBDA_FUNCTION_NAME": function.name,

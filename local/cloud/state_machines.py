@@ -12,6 +12,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
@@ -121,9 +122,10 @@ class StateMachines:
         on_evaluate: OnEvaluate | None,
         jitter: Jitter,
     ) -> None:
-        services = _Services(endpoint, task_ends, self._ended)
+        self._endpoint = endpoint
+        self._task_ends = task_ends
         self._world = World(
-            integrations=services.integrations(),
+            integrations=self._integrations(role=""),
             region=REGION,
             jitter=jitter,
             on_evaluate=on_evaluate,
@@ -196,7 +198,8 @@ class StateMachines:
             machine_name=machine.name,
         )
         definition = read_definition(machine.definition, self._world.integrations)
-        execution = Execution(definition, identity, value, self._world)
+        world = replace(self._world, integrations=self._integrations(machine.roleArn))
+        execution = Execution(definition, identity, value, world)
         run = _Run(execution, text)
         run.ended = asyncio.run_coroutine_threadsafe(self._run(run), self._loop)
         run.ended.add_done_callback(_report_fault)
@@ -222,6 +225,10 @@ class StateMachines:
             read_definition(definition, self._world.integrations)
         except InvalidDefinition as error:
             raise AWSError(str(error), "InvalidDefinition", 400) from error
+
+    def _integrations(self, role: str) -> Mapping[str, Integration]:
+        """Return what Task states may call, in the name of their machine's role."""
+        return _Services(self._endpoint, role, self._task_ends, self._ended).integrations()
 
     def _ended(self, execution_arn: str) -> Future[None]:
         return self._runs[execution_arn].ended
@@ -414,12 +421,17 @@ def _create_from_template(
 
 
 class _Services:
-    """What Task states may call."""
+    """What Task states may call in the name of a role."""
 
     def __init__(
-        self, endpoint: Endpoint, task_ends: TaskEnds, ended: Callable[[str], Future[None]]
+        self,
+        endpoint: Endpoint,
+        role: str,
+        task_ends: TaskEnds,
+        ended: Callable[[str], Future[None]],
     ) -> None:
         self._endpoint = endpoint
+        self._role = role
         self._task_ends = task_ends
         self._ended = ended
 
@@ -498,19 +510,20 @@ class _Services:
 
     async def _has_failed(self, task: dict[str, Any]) -> bool:
         """Tell whether an essential container exited with an error, or never exited."""
-        name: Json = {"TaskDefinition": task["TaskDefinitionArn"]}
-        answer = await self._call("ECS", "DescribeTaskDefinition", name)
+        # What is essential is known to Step Functions: the role need not be allowed to ask.
+        describe = self._endpoint.client("ecs").describe_task_definition
+        answer = await asyncio.to_thread(describe, taskDefinition=task["TaskDefinitionArn"])
         essential = {
-            container["Name"]
-            for container in answer["TaskDefinition"]["ContainerDefinitions"]
-            if container.get("Essential", True)
+            container["name"]
+            for container in answer["taskDefinition"]["containerDefinitions"]
+            if container.get("essential", True)
         }
         codes = {container["Name"]: container.get("ExitCode") for container in task["Containers"]}
         return any(codes.get(container) != 0 for container in essential)
 
     async def _call(self, service: str, operation: str, arguments: Json) -> dict[str, Any]:
         """Call an API, with the Pascal case and the error names that Step Functions gives it."""
-        client = self._endpoint.client(service.lower())
+        client = self._endpoint.client(service.lower(), role=self._role)
         model = client.meta.service_model.operation_model(operation)
 
         def call() -> dict[str, Any]:

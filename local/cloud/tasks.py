@@ -109,7 +109,7 @@ class Task:
         environment = {
             "TMPDIR": str(self._scratch),
             **container.environment,
-            **endpoint.environment(),
+            **endpoint.environment(container.role),
         }
         try:
             process = Process(

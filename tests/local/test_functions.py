@@ -90,6 +90,7 @@ def test_a_function_sees_its_own_variables_and_what_lambda_and_the_cloud_give_it
     assert "SECRET_OF_THE_HOST" not in environment
     assert environment["POWERTOOLS_SERVICE_NAME"] == "tidemark"
     assert environment["AWS_ENDPOINT_URL"] == endpoint.url
+    assert environment["AWS_ACCESS_KEY_ID"] == "functions"
     assert environment["AWS_LAMBDA_FUNCTION_NAME"] == "f"
     assert environment["AWS_LAMBDA_FUNCTION_VERSION"] == "$LATEST"
     assert environment["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] == "256"

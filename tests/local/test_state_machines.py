@@ -32,6 +32,7 @@ class Ecs:
 
     def __init__(self):
         self.requests = []
+        self.callers = set()
         self.failures = []
         self.error = None
         self.exit_code = 0
@@ -52,6 +53,7 @@ class Ecs:
         def answer(response):
             request = json.loads(response.body)
             self.requests.append((action.__name__, request))
+            self.callers.add(response.headers["Authorization"].split("/")[0].split("=")[1])
             return ActionResult(action(request))
 
         return answer
@@ -586,6 +588,13 @@ def test_an_essential_container_that_fails_or_never_exits_fails_the_task(
     described = ended(execution)
     assert described["error"] == "States.TaskFailed"
     assert json.loads(described["cause"])["Containers"][0].get("ExitCode") == exit_code
+
+
+def test_services_are_called_in_the_name_of_the_machine_s_role(ecs, start_task, ended):
+    execution = start_task()
+    ecs.end()
+    ended(execution)
+    assert ecs.callers == {ROLE.rsplit("/", 1)[-1]}
 
 
 def test_a_task_that_ecs_cannot_place_is_an_error_of_its_own(ecs, start_task, ended):

@@ -239,6 +239,7 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
     define(
         "import json, os; print(json.dumps(dict(os.environ)))",
+        task={"taskRoleArn": "arn:aws:iam::123456789012:role/loader"},
         environment=[{"name": "RECORDS", "value": "10"}, {"name": "VERSION", "value": "8.8.1"}],
     )
     arn = run(overrides=override(VERSION="9.8.4"))
@@ -248,6 +249,7 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     assert environment["RECORDS"] == "10"
     assert environment["VERSION"] == "9.8.4"
     assert environment["AWS_ENDPOINT_URL"] == endpoint.url
+    assert environment["AWS_ACCESS_KEY_ID"] == "loader"
     assert environment["AWS_EXECUTION_ENV"] == "AWS_ECS_FARGATE"
     assert environment["HTTPS_PROXY"] == "http://proxy:3128"
     assert environment["PATH"].split(":")[0] == str(Path(sys.executable).parent)

@@ -27,8 +27,8 @@ CONTENT = f"{VERSION} {TASK} {os.environ['TIDEMARK_SEED']}".encode()
 NAME = TEST.capitalize()
 # The one-machine cloud wants to see who asks; it checks no signature.
 SIGNED = (
-    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/s3/aws4_request, "
-    "SignedHeaders=host, Signature=0"
+    f"AWS4-HMAC-SHA256 Credential={os.environ['AWS_ACCESS_KEY_ID']}/20260101/us-east-1/s3/"
+    "aws4_request, SignedHeaders=host, Signature=0"
 )
 
 
