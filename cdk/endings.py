@@ -28,9 +28,7 @@ class Endings(Construct):
         end, sweep = functions["EndRun"], functions["SweepRuns"]
         for function in (end, sweep):
             function.add_environment("CLUSTER", cluster.cluster_arn)
-            function.add_environment("TOPIC", workflow.topic.topic_arn)
             function.add_environment("TRIAL_STATE_MACHINE", workflow.trial.state_machine_arn)
-            workflow.topic.grant_publish(function)
             for statement in self._stopping(workflow.trial, cluster):
                 function.add_to_role_policy(statement)
         self._allow_asking(workflow.run, functions["PlanRun"], end, sweep)

@@ -18,6 +18,7 @@ from constructs import Construct
 
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
+from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
 
 FOLDER = Path(__file__).parent
 # Powertools 3 with pydantic, in every region; its version is pinned as all versions are.
@@ -39,6 +40,7 @@ class Needs:
     lists: Sequence[str] = ()
     deletes: Sequence[str] = ()
     queries_logs: bool = False
+    announces: bool = False
     timeout_seconds: int = 30
 
 
@@ -69,6 +71,7 @@ ENDING = Needs(
         "work/*",
     ],
     deletes=["claims/*", "tables/latest_rates/*", "work/*"],
+    announces=True,
     timeout_seconds=240,
 )
 
@@ -118,6 +121,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         writes=["runs/*/outcome.json", "tables/runs/*"],
         lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "work/*"],
         deletes=["claims/*", "work/*"],
+        announces=True,
         timeout_seconds=240,
     ),
     "EndRun": ENDING,
@@ -137,9 +141,10 @@ class Functions(Construct):
         settings: Settings,
         bucket: Bucket,
         tests: SystemTests,
+        topic: Topic,
     ) -> None:
         super().__init__(scope, name)
-        self._settings, self._bucket, self._tests = settings, bucket, tests
+        self._settings, self._bucket, self._tests, self._topic = settings, bucket, tests, topic
         self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
         self.by_state = {
             state: self._function(state, code, needs) for state, needs in FUNCTIONS.items()
@@ -182,6 +187,8 @@ class Functions(Construct):
             "BUCKET": self._bucket.bucket_name,
             "SYSTEMS": Stack.of(self).to_json_string(systems),
             "LOGS_DEADLINE_SECONDS": str(self._settings.logs_deadline_seconds),
+            "STACK": Stack.of(self).stack_name,
+            "TOPIC": self._topic.topic_arn,
         }
 
     def _statements(self, needs: Needs) -> list[PolicyStatement]:
@@ -208,7 +215,23 @@ class Functions(Construct):
             statements.append(_allow(["logs:StartQuery"], groups))
             # A query has no ARN: GetQueryResults takes no resource.
             statements.append(_allow(["logs:GetQueryResults"], ["*"]))
+        if needs.announces:
+            statements.append(_allow(["sns:Publish"], [self._topic.topic_arn]))
+            statements.append(self._putting_events())
         return statements
+
+    def _putting_events(self) -> PolicyStatement:
+        bus = Stack.of(self).format_arn(
+            service="events", resource="event-bus", resource_name="default"
+        )
+        return PolicyStatement(
+            actions=["events:PutEvents"],
+            resources=[bus],
+            # Nobody may be told in another's name.
+            conditions={
+                "StringEquals": {"events:source": EVENT_SOURCE, "events:detail-type": EVENT_TYPE}
+            },
+        )
 
 
 class Workflow(Construct):
@@ -227,7 +250,13 @@ class Workflow(Construct):
         super().__init__(scope, name)
         self.topic = Topic(self, "Outcomes", enforce_ssl=True)
         self.functions = Functions(
-            self, "Functions", code=code, settings=settings, bucket=bucket, tests=tests
+            self,
+            "Functions",
+            code=code,
+            settings=settings,
+            bucket=bucket,
+            tests=tests,
+            topic=self.topic,
         ).by_state
         self.trial = self._trial(self.functions, tests)
         self.run = self._run(self.functions)
@@ -261,7 +290,6 @@ class Workflow(Construct):
     def _run(self, functions: Mapping[str, Function]) -> StateMachine:
         machine = self._machine("Run", "workflow.asl.json", functions, {
             "TrialStateMachine": self.trial.state_machine_arn,
-            "Topic": self.topic.topic_arn,
         })  # fmt: skip
         self.trial.grant_start_execution(machine)
         _grant(
@@ -274,7 +302,6 @@ class Workflow(Construct):
             ],
         )
         _grant_rule(self, machine.role, _EXECUTION_RULE)
-        self.topic.grant_publish(machine)
         return machine
 
     def _machine(

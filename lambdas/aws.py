@@ -11,11 +11,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from lambdas.failure import shortened
 
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
+    from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
@@ -53,6 +55,10 @@ class QueryFailed(RuntimeError):
 
 class NotDeleted(RuntimeError):
     """Objects that S3 did not delete, though it was asked to. It may be asked again."""
+
+
+class NotTold(RuntimeError):
+    """An outcome that a topic or event bus did not take; says why. It may be told again."""
 
 
 class TooManyRows(RuntimeError):
@@ -215,8 +221,31 @@ class Topic:
         self._arn = arn
 
     def publish(self, subject: str, message: str) -> None:
-        """Tell them."""
-        self._client.publish(TopicArn=self._arn, Subject=subject, Message=message)
+        """Tell them; NotTold if the topic does not take it."""
+        try:
+            self._client.publish(TopicArn=self._arn, Subject=subject, Message=message)
+        except (BotoCoreError, ClientError) as error:
+            raise NotTold(f"the topic was not told: {error}") from error
+
+
+class EventBus:
+    """The account's default event bus."""
+
+    def __init__(self, client: EventBridgeClient) -> None:
+        self._client = client
+
+    def put(self, source: str, kind: str, detail: str) -> None:
+        """Put an event with a detail in JSON; NotTold if the bus does not take it."""
+        entry: Any = {"Source": source, "DetailType": kind, "Detail": detail}
+        try:
+            answer = self._client.put_events(Entries=[entry])
+        except (BotoCoreError, ClientError) as error:
+            raise NotTold(f"the event bus was not told: {error}") from error
+        # An entry that was not taken is part of an answer, not an error.
+        if answer["FailedEntryCount"]:
+            (failed,) = answer["Entries"]
+            said = f"{failed.get('ErrorCode')}: {failed.get('ErrorMessage')}"
+            raise NotTold(f"the event bus was not told: {said}")
 
 
 class LogQueries:
@@ -286,6 +315,12 @@ def executions() -> Executions:
 def tasks() -> Tasks:
     """Return the tasks of the cluster that the function was given as ``CLUSTER``."""
     return Tasks(boto3.client("ecs"), os.environ["CLUSTER"])
+
+
+@lru_cache(maxsize=1)
+def bus() -> EventBus:
+    """Return the default event bus of the function's own region."""
+    return EventBus(boto3.client("events"))
 
 
 @lru_cache(maxsize=1)

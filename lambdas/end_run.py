@@ -8,6 +8,7 @@ from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import aws
+from lambdas.announcing import Listeners
 from lambdas.ending import Ending
 from lambdas.executions import ExecutionState
 from lambdas.observability import logger
@@ -30,4 +31,5 @@ def handler(event: EndRunEvent, _: LambdaContext) -> dict[str, Any]:
 def ending() -> Ending:
     """Return what ends runs, with the trials' state machine given as ``TRIAL_STATE_MACHINE``."""
     machine = os.environ["TRIAL_STATE_MACHINE"]
-    return Ending(aws.bucket(), aws.executions(), aws.tasks(), aws.topic(), machine)
+    listeners = Listeners(aws.topic(), aws.bus())
+    return Ending(aws.bucket(), aws.executions(), aws.tasks(), listeners, machine)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lambdas import claims
-from lambdas.aws import Bucket, Executions, Tasks, Topic
+from lambdas.announcing import Listeners
+from lambdas.aws import Bucket, Executions, Tasks
 from lambdas.claims import Claim, Held
 from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState, explained, look_up
@@ -28,12 +29,13 @@ _ABORTED = {"ABORTED", "GONE"}
 
 def conclude(
     bucket: Bucket,
+    listeners: Listeners,
     execution: ExecutionEvent,
     planned: str | None,
     failure: Failure | None,
     now: datetime,
 ) -> Outcome:
-    """Write the outcome of an execution that is about to end, and release its claim.
+    """Write the outcome of an execution that is about to end, tell it, and release its claim.
 
     ``planned`` is its run, None if PlanRun failed: then it is the run that it had claimed, unless
     it was refused.
@@ -51,6 +53,8 @@ def conclude(
     else:
         status: RunStatus = "rejected" if refused else "failed"
         outcome = record_outcome(bucket, _without_plan(execution, failure, status, now))
+    # Who dies before this, or is not heard, leaves the claim to EndRun, which tells it.
+    listeners.tell(outcome)
     if held:
         claims.release(bucket, held)
     return outcome
@@ -75,7 +79,7 @@ class Ending:
     bucket: Bucket
     executions: Executions
     tasks: Tasks
-    topic: Topic
+    listeners: Listeners
     trial_machine: str
     """ARN of the state machine of a trial."""
 
@@ -92,10 +96,8 @@ class Ending:
         self._stop_all(held.claim, _reason(execution))
         self.bucket.delete(keys.work(held.claim.run_id))
         outcome = self._record(held, execution, now)
-        if claims.release(self.bucket, held):
-            # Of two that end a run at once, one tells.
-            subject = f"Tidemark: {outcome.run_id} is {outcome.status}"
-            self.topic.publish(subject, outcome.model_dump_json())
+        self.listeners.tell(outcome)
+        claims.release(self.bucket, held)
         return outcome
 
     def sweep(self, now: datetime) -> list[Outcome]:

@@ -1,6 +1,5 @@
-"""The Powertools logger that every handler shares, and the namespace of our metrics."""
+"""The Powertools logger that every handler shares."""
 
 from aws_lambda_powertools import Logger
 
-NAMESPACE = "Tidemark"
 logger = Logger(service="tidemark")

@@ -1,4 +1,4 @@
-"""RecordOutcome: how a run ended, for the record and for its subscribers."""
+"""RecordOutcome: how a run ended, for the record and for whoever wants to know."""
 
 from datetime import datetime
 from typing import Any
@@ -7,6 +7,7 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import aws
+from lambdas.announcing import Listeners
 from lambdas.ending import conclude
 from lambdas.events import ExecutionEvent
 from lambdas.failure import Failure
@@ -24,7 +25,8 @@ class RecordOutcomeEvent(ExecutionEvent):
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RecordOutcomeEvent)
 def handler(event: RecordOutcomeEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write the outcome and the run's row of ``runs``, release the claim; return the outcome."""
-    outcome = conclude(aws.bucket(), event, event.run_id, event.failure, event.now)
+    """Write the outcome and the run's row, tell them, release the claim; return the outcome."""
+    listeners = Listeners(aws.topic(), aws.bus())
+    outcome = conclude(aws.bucket(), listeners, event, event.run_id, event.failure, event.now)
     logger.info("ended", extra={"run_id": outcome.run_id, "status": outcome.status})
     return outcome.model_dump(mode="json")

@@ -9,11 +9,12 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import aws
 from lambdas.events import TrialEvent
 from lambdas.failure import Failure
-from lambdas.observability import NAMESPACE, logger
+from lambdas.observability import logger
 from lambdas.record import record, trial_result
 from lambdas.results import TrialResult
 from lambdas.stored import planned, read_measured, read_plan, read_trial
 from suites import keys
+from suites.telemetry import NAMESPACE
 
 # What CloudWatch calls the units that it knows.
 _UNITS = {"records/s": MetricUnit.CountPerSecond, "s": MetricUnit.Seconds}

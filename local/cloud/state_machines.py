@@ -440,7 +440,6 @@ class _Services:
         return {
             "arn:aws:states:::ecs:runTask.sync": self._run_task,
             "arn:aws:states:::lambda:invoke": self._invoke,
-            "arn:aws:states:::sns:publish": self._publish,
             "arn:aws:states:::states:startExecution.sync:2": self._start_execution,
         }
 
@@ -451,9 +450,6 @@ class _Services:
             kind = payload.get("errorType") if isinstance(payload, dict) else None
             raise StateError(kind or "Lambda.Unknown", dump(payload))
         return answer
-
-    async def _publish(self, arguments: Json, _: Submission) -> Json:
-        return await self._call("SNS", "Publish", arguments)
 
     async def _start_execution(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and not isinstance(arguments.get("Input"), str):

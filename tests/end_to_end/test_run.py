@@ -139,7 +139,7 @@ def test_a_run_costs_what_aws_would_bill_for_its_tasks_and_queries(deployed, mea
     assert row["insights_bytes"] > 0
 
 
-def test_the_rates_are_cloudwatch_metrics_by_suite_test_and_version(deployed, measured):
+def test_rates_by_suite_test_and_version_and_the_runs_end_are_metrics(deployed, measured):
     found = deployed.cloud.endpoint.client("cloudwatch").list_metrics(Namespace="Tidemark")
 
     assert {
@@ -149,7 +149,7 @@ def test_the_rates_are_cloudwatch_metrics_by_suite_test_and_version(deployed, me
         (f"{test}_rate", ("suite", "rocksdb"), ("test", test), ("version", version))
         for test in ("ingest", "compaction")
         for version in ("9.0.0", "9.8.4")
-    }
+    } | {("RunFailed", ("stack", "Tidemark"), ("suite", "rocksdb"))}
 
 
 def test_one_version_one_task_and_one_repetition_are_a_run_too(deployed):

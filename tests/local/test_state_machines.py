@@ -20,7 +20,6 @@ ROLE = "arn:aws:iam::123456789012:role/machine"
 INVOKE = "arn:aws:states:::lambda:invoke"
 RUN_TASK = "arn:aws:states:::ecs:runTask.sync"
 START = "arn:aws:states:::states:startExecution.sync:2"
-PUBLISH = "arn:aws:states:::sns:publish"
 CLUSTER = "arn:aws:ecs:us-east-1:123456789012:cluster/c"
 TASK = "arn:aws:ecs:us-east-1:123456789012:task/c/1"
 PASS = {"Type": "Pass", "End": True}
@@ -459,17 +458,6 @@ def test_an_argument_that_the_api_does_not_know_is_a_runtime_error(run):
     described = run({"A": task(INVOKE, {"Payload": {}})}, name="other")
     assert described["error"] == "States.Runtime"
     assert 'Missing required parameter in input: "FunctionName"' in described["cause"]
-
-
-# SNS
-
-
-def test_a_message_is_published(endpoint, run):
-    topic = endpoint.client("sns").create_topic(Name="t")["TopicArn"]
-    described = run({"A": task(PUBLISH, {"TopicArn": topic, "Message": "hello"})})
-    assert "MessageId" in json.loads(described["output"])
-    described = run({"A": task(PUBLISH, {"TopicArn": topic + "x", "Message": "m"})}, name="other")
-    assert described["error"] == "SNS.NotFoundException"
 
 
 # Nested executions

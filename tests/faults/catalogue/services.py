@@ -54,6 +54,13 @@ def _under(calls: str, answer: Answer, times: int | None = None) -> Callable[[Gr
     return act
 
 
+def _deaf(ground: Ground) -> list[Run]:
+    with ground.wire.fault("^sns ", refused(500, "InternalError")):
+        run = ground.run()
+    # EndRun tells of it when the topic listens again.
+    return [ground.settled(run)]
+
+
 def _query_that_never_ends(ground: Ground) -> list[Run]:
     begun: list[float] = []
 
@@ -240,11 +247,17 @@ FAULTS = (
         endings=(_lost("ingest: task 0: …Capacity is unavailable at this time.…"),),
     ),
     Fault(
-        name="topic-fails",
-        happens="the topic cannot be told of the outcome",
-        act=_under("^sns ", refused(500, "InternalError")),
+        name="topic-fails-at-first",
+        happens="the topic cannot be told of the outcome, twice",
+        act=_under("^sns ", refused(500, "InternalError"), 2),
         endings=(_COMPLETE,),
         quick=True,
+    ),
+    Fault(
+        name="topic-fails",
+        happens="the topic cannot be told of the outcome, of which the run's execution fails",
+        act=_deaf,
+        endings=(_COMPLETE,),
     ),
     Fault(
         name="not-started",

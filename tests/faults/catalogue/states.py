@@ -37,7 +37,7 @@ _STATES = (
     _State("RecordRates", invocations("RecordRates"), 0, ending=_COMPLETE),
     _State("PublishReport", invocations("PublishReport"), 0, ending=_COMPLETE),
     _State("RecordOutcome", invocations("RecordOutcome"), 0, ending=_COMPLETE),
-    _State("AnnounceOutcome", "^sns ", 0, ending=_COMPLETE),
+    _State("Announcement", "^sns ", 0, ending=_COMPLETE),
 )
 _STOPPED = Ending("aborted", "stopped: by hand", 2)
 _GONE = Ending("aborted", "its execution is gone; the process or service that ran it ended", 2)

@@ -27,15 +27,11 @@ class Workflow:
         }
         lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
         lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = self.invoke
-        lab.integrations["arn:aws:states:::sns:publish"] = self.publish
 
     async def invoke(self, arguments, _submission):
         name = arguments["FunctionName"].strip("${}")
         self.called.append((name, arguments["Payload"]))
         return {"Payload": self.answers[name].pop(0)}
-
-    async def publish(self, _arguments, _submission):
-        return {}
 
     def run(self, given):
         machine = json.loads(TEXT)

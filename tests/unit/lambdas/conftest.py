@@ -135,6 +135,16 @@ class FakeTopic:
         self.told.append((subject, json.loads(message)))
 
 
+class FakeEventBus:
+    """What the rules of the default bus were told."""
+
+    def __init__(self):
+        self.told = []
+
+    def put(self, source, kind, detail):
+        self.told.append((source, kind, json.loads(detail)))
+
+
 @dataclass
 class FakeContext:
     """What a Lambda function is told of its invocation."""
@@ -154,6 +164,7 @@ class World:
     executions: FakeExecutions = field(default_factory=FakeExecutions)
     tasks: FakeTasks = field(default_factory=FakeTasks)
     topic: FakeTopic = field(default_factory=FakeTopic)
+    bus: FakeEventBus = field(default_factory=FakeEventBus)
 
     def call(self, module, event):
         """Invoke a handler as Lambda would: what goes in and comes out is JSON."""
@@ -202,6 +213,8 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(aws, "executions", lambda: world.executions)
     monkeypatch.setattr(aws, "tasks", lambda: world.tasks)
     monkeypatch.setattr(aws, "topic", lambda: world.topic)
+    monkeypatch.setattr(aws, "bus", lambda: world.bus)
+    monkeypatch.setenv("STACK", "Tidemark")
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     files.packed_suites.cache_clear()
     monkeypatch.setenv("BUCKET", "results")

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from lambdas.aws import Bucket, Executions, NotDeleted, Tasks, Topic
+from lambdas.aws import Bucket, EventBus, Executions, NotDeleted, NotTold, Tasks, Topic
 
 
 def client(service):
@@ -131,3 +131,39 @@ def test_subscribers_are_told_on_the_topic():
         sns.add_response("publish", {}, {"TopicArn": "t", "Subject": "s", "Message": "m"})
 
         Topic(sns.client, "t").publish("s", "m")
+
+
+def test_a_topic_that_cannot_be_told_says_why():
+    with Stubber(client("sns")) as sns:
+        sns.add_client_error("publish", "InternalError", "no luck", 500)
+
+        with pytest.raises(NotTold, match=r"the topic was not told: .*InternalError.*no luck"):
+            Topic(sns.client, "t").publish("s", "m")
+
+
+@pytest.fixture
+def events():
+    with Stubber(client("events")) as stub:
+        yield stub
+
+
+def test_an_event_is_put_on_the_default_bus(events):
+    entry = {"Source": "s", "DetailType": "t", "Detail": "{}"}
+    events.add_response("put_events", {"FailedEntryCount": 0, "Entries": []}, {"Entries": [entry]})
+
+    EventBus(events.client).put("s", "t", "{}")
+
+
+def test_an_event_that_the_answer_says_was_not_taken_is_an_error(events):
+    entry = {"ErrorCode": "ThrottlingException", "ErrorMessage": "slow down"}
+    events.add_response("put_events", {"FailedEntryCount": 1, "Entries": [entry]})
+
+    with pytest.raises(NotTold, match="not told: ThrottlingException: slow down"):
+        EventBus(events.client).put("s", "t", "{}")
+
+
+def test_a_bus_that_cannot_be_reached_is_an_error(events):
+    events.add_client_error("put_events", "InternalException", "no luck", 500)
+
+    with pytest.raises(NotTold, match="InternalException"):
+        EventBus(events.client).put("s", "t", "{}")
