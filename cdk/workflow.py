@@ -19,6 +19,7 @@ from constructs import Construct
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
 from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
+from suites.versions import versions_parameter
 
 FOLDER = Path(__file__).parent
 # Powertools 3 with pydantic, in every region; its version is pinned as all versions are.
@@ -41,6 +42,7 @@ class Needs:
     deletes: Sequence[str] = ()
     queries_logs: bool = False
     announces: bool = False
+    reads_releases: bool = False
     timeout_seconds: int = 30
 
 
@@ -81,6 +83,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         writes=["claims/*", "runs/*/plan.json"],
         lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
         deletes=["runs/*/outcome.json"],
+        reads_releases=True,
     ),
     "ChooseTrial": Needs(
         reads=["runs/*/plan.json", "work/*/measured/*"],
@@ -218,7 +221,16 @@ class Functions(Construct):
         if needs.announces:
             statements.append(_allow(["sns:Publish"], [self._topic.topic_arn]))
             statements.append(self._putting_events())
+        if needs.reads_releases:
+            parameters = [self._parameter(suite) for suite in self._tests.suites]
+            statements.append(_allow(["ssm:GetParameter"], parameters))
         return statements
+
+    def _parameter(self, suite: str) -> str:
+        name = versions_parameter(self._settings.stack_name, suite)
+        return Stack.of(self).format_arn(
+            service="ssm", resource="parameter", resource_name=name.removeprefix("/")
+        )
 
     def _putting_events(self) -> PolicyStatement:
         bus = Stack.of(self).format_arn(

@@ -14,6 +14,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from lambdas.failure import shortened
+from suites.versions import versions_parameter
 
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
+    from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
 
 # What one StartQuery may return; a result of this length may have been cut.
@@ -248,6 +250,23 @@ class EventBus:
             raise NotTold(f"the event bus was not told: {said}")
 
 
+class Releases:
+    """What release pipelines tell of the versions of suites."""
+
+    def __init__(self, client: SSMClient, stack: str) -> None:
+        self._client = client
+        self._stack = stack
+
+    def versions(self, suite: str) -> list[str]:
+        """Return the versions that a suite's parameter lists, none if there is no parameter."""
+        name = versions_parameter(self._stack, suite)
+        try:
+            found = self._client.get_parameter(Name=name)
+        except self._client.exceptions.ParameterNotFound:
+            return []
+        return [version.strip() for version in found["Parameter"]["Value"].split(",")]
+
+
 class LogQueries:
     """Logs Insights."""
 
@@ -327,3 +346,9 @@ def bus() -> EventBus:
 def topic() -> Topic:
     """Return the topic that the function was given as ``TOPIC``."""
     return Topic(boto3.client("sns"), os.environ["TOPIC"])
+
+
+@lru_cache(maxsize=1)
+def releases() -> Releases:
+    """Return what release pipelines tell the stack that the function was given as ``STACK``."""
+    return Releases(boto3.client("ssm"), os.environ["STACK"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from lambdas import claims
-from lambdas.aws import Bucket, Executions
+from lambdas.aws import Bucket, Executions, Releases
 from lambdas.claims import Claim
 from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState, look_up
@@ -28,7 +28,11 @@ class Planned(Frozen):
 
 
 def begin(
-    bucket: Bucket, executions: Executions, event: ExecutionEvent, suites: Mapping[str, Suite]
+    bucket: Bucket,
+    executions: Executions,
+    releases: Releases,
+    event: ExecutionEvent,
+    suites: Mapping[str, Suite],
 ) -> Planned:
     """Claim what an execution input asks for; write the plan of a new run.
 
@@ -42,7 +46,7 @@ def begin(
 
     """
     asked = resumed(event.input, suites)
-    plan = _unfinished(bucket, asked) if asked else _new_plan(event, suites)
+    plan = _unfinished(bucket, asked) if asked else _new_plan(releases, event, suites)
     suite = plan.request.suite
     mine = Claim(run_id=plan.run_id, execution_arn=event.execution_arn, claimed_at=event.started_at)
     holder = None
@@ -57,8 +61,10 @@ def begin(
     return Planned(run_id=plan.run_id, suite=suite, trials=len(plan.trials), holder=holder)
 
 
-def _new_plan(event: ExecutionEvent, suites: Mapping[str, Suite]) -> Plan:
-    request = settle(event.input, suites)
+def _new_plan(releases: Releases, event: ExecutionEvent, suites: Mapping[str, Suite]) -> Plan:
+    request = settle(
+        event.input, suites, lambda suite: releases.versions(suite.name) or suite.versions
+    )
     name = run_id(event.execution_name, event.input, event.started_at)
     if request.scheduled_at:
         # A scheduler delivers at least once: every delivery has the same name.

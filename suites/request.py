@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
@@ -25,6 +26,7 @@ from suites.model import (
     Suite,
 )
 from suites.refusal import Refused, listed, refusal, shown
+from suites.versions import NEWEST, PREVIOUS, latest
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
 Trigger = Literal["console", "schedule", "cli"]
@@ -93,19 +95,36 @@ def resumed(given: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
     return request
 
 
-def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
-    """Return what an execution input asks for, or raise Refused with one sentence."""
+def settle(
+    given: object,
+    suites: Mapping[str, Suite],
+    released: Callable[[Suite], Iterable[str]] = attrgetter("versions"),
+) -> Settled:
+    """Return what an execution input asks for.
+
+    ``released`` gives a suite's versions, among which ``newest`` and ``previous`` are sought: those
+    of its file unless told otherwise.
+
+    Raises
+    ------
+    Refused
+        With one sentence, for an input that is not accepted.
+
+    """
     request = _validated(RunRequest, given)
     suite = _known(request.suite, suites)
-    versions = tuple(suite.defaults.versions if request.versions is None else request.versions)
+    asked = suite.defaults.versions if request.versions is None else request.versions
+    meant = _meant(asked, suite, released)
+    versions = tuple(meant.get(version, version) for version in asked)
+    baseline = meant.get(request.baseline or "", request.baseline)
     for version in versions:
         _check_version(version, suite)
     if len(set(versions)) != len(versions):
         twice = next(version for version in versions if versions.count(version) > 1)
         raise Refused(f"versions: {twice} stands twice; name each version once")
-    if request.baseline is not None and request.baseline not in versions:
+    if baseline is not None and baseline not in versions:
         raise Refused(
-            f"baseline: {shown(request.baseline)} is not measured in this run; "
+            f"baseline: {shown(baseline)} is not measured in this run; "
             f"it must be one of {listed(versions)}"
         )
     numbers = _numbers(request, suite)
@@ -113,7 +132,7 @@ def settle(given: object, suites: Mapping[str, Suite]) -> Settled:
     return Settled(
         suite=suite.name,
         versions=versions,
-        baseline=request.baseline,
+        baseline=baseline,
         **numbers,
         note=request.note,
         trigger=request.trigger,
@@ -135,6 +154,28 @@ def _known(name: str, suites: Mapping[str, Suite]) -> Suite:
     if suite is None:
         raise Refused(f"suite: {shown(name)} is not known; there are {listed(sorted(suites))}")
     return suite
+
+
+def _meant(
+    asked: Sequence[str], suite: Suite, released: Callable[[Suite], Iterable[str]]
+) -> dict[str, str]:
+    """Return the versions that the words among those asked for stand for."""
+    words = [word for word in (NEWEST, PREVIOUS) if word in asked]
+    if not words:
+        return {}
+    known = latest(released(suite))
+    for word in words:
+        if word not in known:
+            raise Refused(
+                f"versions: {suite.title} has no {word} version; {listed(known.values())} is the "
+                "only one"
+            )
+        if known[word] not in suite.versions:
+            raise Refused(
+                f"versions: the {word} version of {suite.title} is {shown(known[word])}, which "
+                f"its suite does not have; there are {listed(suite.versions)}"
+            )
+    return known
 
 
 def _check_version(version: str, suite: Suite) -> None:

@@ -35,7 +35,8 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 @click.argument("suite", required=False)
 @click.option(
     "--versions",
-    help="Versions to measure, separated by commas; if not given, those of the suite.",
+    help="Versions to measure, separated by commas, newest and previous among them; if not given, "
+    "those of the suite.",
     metavar="A,B,…",
 )
 @click.option("--baseline", help="The version to compare with; recorded with the run.")
@@ -90,6 +91,9 @@ def command(
     given = {"suite": _DEFAULT_SUITE, **given, "note": note, "trigger": "cli"}
     suites = read_suites(_systems())
     request = settle(given, suites)
+    if versions is not None:
+        # What is told, and prepared, is what is measured, whatever `newest` is a moment later.
+        given["versions"] = list(request.versions)
     console.print(_intention(request, suites[request.suite]), soft_wrap=True)
     _preflight(request, suites[request.suite], state, console)
     sys.exit(_measure(given, state, console))

@@ -216,7 +216,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
 
     assert of("PlanRun") == {
         "s3:GetObject", "s3:PutObject", "s3:ListBucket", "s3:DeleteObject",
-        "states:DescribeExecution",
+        "states:DescribeExecution", "ssm:GetParameter",
     }  # fmt: skip
     assert of("PrepareTrial") == {"s3:GetObject"}
     assert of("ChooseTrial") == {
@@ -227,6 +227,18 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
         "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults",
     }  # fmt: skip
     assert not [role for role in policies if "FunctionsClassifyStopServiceRole" in role]
+
+
+def test_plan_run_reads_the_parameters_of_its_own_suites_versions_and_no_other(policies):
+    found = [
+        resource["Fn::Join"][1][-1]
+        for statements in policies.values()
+        for statement in statements
+        if "ssm:GetParameter" in actions(statement)
+        for resource in resources(statement)
+    ]
+
+    assert found == [":parameter/Tidemark/rocksdb/versions"]
 
 
 def test_listing_is_kept_to_prefixes(policies):

@@ -145,6 +145,16 @@ class FakeEventBus:
         self.told.append((source, kind, json.loads(detail)))
 
 
+class FakeReleases:
+    """What release pipelines told of versions, by suite."""
+
+    def __init__(self):
+        self.told = {}
+
+    def versions(self, suite):
+        return self.told.get(suite, [])
+
+
 @dataclass
 class FakeContext:
     """What a Lambda function is told of its invocation."""
@@ -165,6 +175,7 @@ class World:
     tasks: FakeTasks = field(default_factory=FakeTasks)
     topic: FakeTopic = field(default_factory=FakeTopic)
     bus: FakeEventBus = field(default_factory=FakeEventBus)
+    releases: FakeReleases = field(default_factory=FakeReleases)
 
     def call(self, module, event):
         """Invoke a handler as Lambda would: what goes in and comes out is JSON."""
@@ -215,6 +226,7 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(aws, "topic", lambda: world.topic)
     monkeypatch.setattr(aws, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")
+    monkeypatch.setattr(aws, "releases", lambda: world.releases)
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     files.packed_suites.cache_clear()
     monkeypatch.setenv("BUCKET", "results")

@@ -7,7 +7,16 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from lambdas.aws import Bucket, EventBus, Executions, NotDeleted, NotTold, Tasks, Topic
+from lambdas.aws import (
+    Bucket,
+    EventBus,
+    Executions,
+    NotDeleted,
+    NotTold,
+    Releases,
+    Tasks,
+    Topic,
+)
 
 
 def client(service):
@@ -167,3 +176,15 @@ def test_a_bus_that_cannot_be_reached_is_an_error(events):
 
     with pytest.raises(NotTold, match="InternalException"):
         EventBus(events.client).put("s", "t", "{}")
+
+
+def test_the_versions_of_a_suite_are_those_of_its_parameter_or_none():
+    name = "/Tidemark/rocksdb/versions"
+    with Stubber(client("ssm")) as ssm:
+        found = {"Parameter": {"Name": name, "Type": "StringList", "Value": "9.8.4, 9.10.0"}}
+        ssm.add_response("get_parameter", found, {"Name": name})
+        ssm.add_client_error("get_parameter", "ParameterNotFound")
+        releases = Releases(ssm.client, "Tidemark")
+
+        assert releases.versions("rocksdb") == ["9.8.4", "9.10.0"]
+        assert releases.versions("rocksdb") == []

@@ -144,6 +144,20 @@ def test_a_resume_of_another_suites_run_is_refused(world, plan):
     )
 
 
+@pytest.mark.parametrize(
+    ("told", "measured"), [([], ["9.8.4", "9.7.3"]), (["9.0.0", "8.8.1"], ["9.0.0", "8.8.1"])]
+)
+def test_newest_and_previous_are_what_release_pipelines_tell_or_else_the_suite_file(
+    world, told, measured
+):
+    world.releases.told = {"rocksdb": told}
+
+    planned = start(world, "first", {"suite": "rocksdb", "versions": ["newest", "previous"]})
+
+    plan = world.json(f"runs/{planned['run_id']}/plan.json")
+    assert plan["request"]["versions"] == measured
+
+
 def test_a_schedule_that_delivers_twice_starts_one_run(world):
     first = start(world, "first", SCHEDULED)
 

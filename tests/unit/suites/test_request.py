@@ -130,6 +130,50 @@ def test_a_trial_whose_history_could_grow_too_long_is_refused():
     )
 
 
+def test_newest_and_previous_are_the_last_two_of_the_suites_versions():
+    asked = {"suite": "rocksdb", "versions": ["previous", "8.0.0", "newest"], "baseline": "newest"}
+
+    settled = settle(asked, SUITES)
+
+    assert (settled.versions, settled.baseline) == (("9.7.3", "8.0.0", "9.8.4"), "9.8.4")
+
+
+def test_newest_and_previous_are_sought_among_what_was_released():
+    asked = {"suite": "rocksdb", "versions": ["newest", "previous"]}
+
+    settled = settle(asked, SUITES, lambda _: ["8.8.1", "8.10.0", "8.0.0", "8.10.0"])
+
+    assert settled.versions == ("8.10.0", "8.8.1")
+
+
+def test_nobody_asks_what_was_released_if_every_version_is_named():
+    settle({"suite": "rocksdb", "versions": ["9.0.0"]}, SUITES, lambda _: pytest.fail("asked"))
+
+
+@pytest.mark.parametrize(
+    ("versions", "released", "sentence"),
+    [
+        (
+            ["newest", "previous"],
+            ["9.8.4"],
+            "versions: RocksDB has no previous version; 9.8.4 is the only one",
+        ),
+        (
+            ["newest"],
+            ["9.8.4", "10.0.0"],
+            "versions: the newest version of RocksDB is '10.0.0', which its suite does not have; "
+            f"there are {', '.join(SUITES['rocksdb'].versions)}",
+        ),
+        (["newest", "9.8.4"], ["9.8.4"], "versions: 9.8.4 stands twice; name each version once"),
+    ],
+)
+def test_a_newest_or_previous_version_that_cannot_be_is_refused(versions, released, sentence):
+    with pytest.raises(Refused) as refused:
+        settle({"suite": "rocksdb", "versions": versions}, SUITES, lambda _: released)
+
+    assert str(refused.value) == sentence
+
+
 @pytest.mark.parametrize(
     "given", ["yesterday", "2026-11-20T12:44:55", "2026-13-20T12:44:55Z", 1763640000, ""]
 )
