@@ -81,8 +81,7 @@ FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
         reads=["claims/*", "runs/*/plan.json"],
         writes=["claims/*", "runs/*/plan.json"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
-        deletes=["runs/*/outcome.json"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*"],
         reads_releases=True,
     ),
     "ChooseTrial": Needs(
@@ -122,7 +121,13 @@ FUNCTIONS: Mapping[str, Needs] = {
     "RecordOutcome": Needs(
         reads=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
         writes=["runs/*/outcome.json", "tables/runs/*"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "work/*"],
+        lists=[
+            "claims/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/outcome.json",
+            "work/*",
+        ],
         deletes=["claims/*", "work/*"],
         announces=True,
         timeout_seconds=240,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -42,6 +42,11 @@ _MOST_DELETED = 1_000
 _LONGEST_STOP = 1024
 # AWS Step Functions API reference, StopExecution: the cause, in characters.
 _LONGEST_CAUSE = 32_768
+
+
+class _Expected(TypedDict, total=False):
+    IfMatch: str
+    IfNoneMatch: str
 
 
 class Tagged(NamedTuple):
@@ -104,12 +109,21 @@ class Bucket:
 
     def write_once(self, key: str, body: bytes) -> bool:
         """Store an object unless there is one already; tell whether it was stored."""
+        return self.write_over(key, body, None)
+
+    def write_over(self, key: str, body: bytes, etag: str | None) -> bool:
+        """Store an object in place of that of an entity tag, None for no object; tell whether.
+
+        Nothing is stored if there is another one by now.
+        """
+        there: _Expected = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
         for attempt in range(1, _CONFLICT_ATTEMPTS + 1):
             try:
-                self._client.put_object(Bucket=self._name, Key=key, Body=body, IfNoneMatch="*")
+                self._client.put_object(Bucket=self._name, Key=key, Body=body, **there)
             except self._client.exceptions.ClientError as error:
                 code = error.response["Error"]["Code"]
-                if code == "PreconditionFailed":
+                # S3 answers the second where the object to be replaced is gone.
+                if code in {"PreconditionFailed", "NoSuchKey"}:
                     return False
                 if code != "ConditionalRequestConflict" or attempt == _CONFLICT_ATTEMPTS:
                     raise

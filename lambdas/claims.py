@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from lambdas.aws import Bucket
+from lambdas.aws import Bucket, Executions
+from lambdas.executions import ExecutionState, look_up
 from suites import keys
 from suites.model import Frozen
+
+# AWS Step Functions API reference, DescribeExecution: "eventually consistent".
+_UNKNOWN_AT_FIRST = timedelta(minutes=2)
 
 
 class Claim(Frozen):
@@ -35,6 +39,19 @@ def take(bucket: Bucket, suite: str, claim: Claim) -> Claim | None:
         if held := _held(bucket, suite):
             return None if held.claim.execution_arn == claim.execution_arn else held.claim
     return None
+
+
+def holder(executions: Executions, claim: Claim, now: datetime) -> ExecutionState:
+    """Return how the execution of a claim stands; one that was just started runs, if unknown."""
+    state = look_up(executions, claim.execution_arn)
+    if state.status == "GONE" and now - claim.claimed_at < _UNKNOWN_AT_FIRST:
+        return state.model_copy(update={"status": "RUNNING"})
+    return state
+
+
+def stands(bucket: Bucket, held: Held) -> bool:
+    """Tell whether a claim is still there as it was."""
+    return _held(bucket, held.suite) == held
 
 
 def release(bucket: Bucket, held: Held) -> bool:

@@ -10,9 +10,9 @@ from datetime import datetime
 from lambdas import claims
 from lambdas.announcing import Listeners
 from lambdas.aws import Bucket, Executions, Tasks
-from lambdas.claims import Claim, Held
+from lambdas.claims import Held
 from lambdas.events import ExecutionEvent
-from lambdas.executions import ExecutionState, explained, look_up
+from lambdas.executions import ExecutionState, explained
 from lambdas.failure import Failure
 from lambdas.outcome import Outcome, RunStatus, judged, unplanned
 from lambdas.publishing import write_report
@@ -46,13 +46,14 @@ def conclude(
     plan = find_plan(bucket, name) if name else None
     if plan:
         trials = read_trials(bucket, plan.run_id)
-        outcome = record_outcome(bucket, judged(plan, trials, now, str(failure or "")))
-        record_run(bucket, plan, trials, outcome)
-        # Trials that were lost leave what their tests gave.
-        bucket.delete(keys.work(plan.run_id))
+        ended = judged(plan, trials, execution.execution_arn, now, str(failure or ""))
+        outcome = _record_end(bucket, plan, trials, ended, held)
+        if held and claims.stands(bucket, held):
+            # Trials that were lost leave what their tests gave.
+            bucket.delete(keys.work(plan.run_id))
     else:
         status: RunStatus = "rejected" if refused else "failed"
-        outcome = record_outcome(bucket, _without_plan(execution, failure, status, now))
+        outcome = record_outcome(bucket, _without_plan(execution, failure, status, now), held)
     # Who dies before this, or is not heard, leaves the claim to EndRun, which tells it.
     listeners.tell(outcome)
     if held:
@@ -66,7 +67,7 @@ def _without_plan(
     suite = execution.input.get("suite") if isinstance(execution.input, dict) else None
     # A name of its own, whichever run it asked for.
     name = run_id(execution.execution_name, execution.input, execution.started_at)
-    return unplanned(name, suite, str(failure or ""), status, now)
+    return unplanned(name, suite, execution.execution_arn, now, str(failure or ""), status)
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,19 @@ class Ending:
         """Stop what a dead execution left running and record what it measured and its outcome.
 
         Again changes nothing. A trial in progress is not recorded, so that a resume measures it.
-        Return None if the execution has no claim: there is nothing to end.
+        Return None if the execution has no claim, or has none any more: somebody else has ended
+        its run, which may go on again.
         """
         held = claims.held_by(self.bucket, execution.execution_arn)
         if held is None or execution.running:
             return None
         execution = explained(self.executions, execution)
-        self._stop_all(held.claim, _reason(execution))
-        self.bucket.delete(keys.work(held.claim.run_id))
+        if not self._cleared(held, _reason(execution)):
+            return None
         outcome = self._record(held, execution, now)
+        # Of two that end a run at once, the first to come here has told.
+        if not claims.stands(self.bucket, held):
+            return None
         self.listeners.tell(outcome)
         claims.release(self.bucket, held)
         return outcome
@@ -106,7 +111,7 @@ class Ending:
         starters = self.tasks.starters()
         claimed = list(claims.all_held(self.bucket))
         outcomes = [
-            self.end(look_up(self.executions, held.claim.execution_arn), now) for held in claimed
+            self.end(claims.holder(self.executions, held.claim, now), now) for held in claimed
         ]
         runs = {held.claim.run_id for held in claimed}
         for arn, starter in starters.items():
@@ -114,44 +119,52 @@ class Ending:
                 self.tasks.stop(arn, f"run {starter} has ended")
         return [outcome for outcome in outcomes if outcome]
 
-    def _stop_all(self, claim: Claim, reason: str) -> None:
+    def _cleared(self, held: Held, reason: str) -> bool:
+        """Stop and delete what a run left; tell whether it is still the one that is to be ended."""
+        claim = held.claim
         for name, arn in self.executions.running(self.trial_machine):
             if is_trial_execution(name, claim.run_id, claim.execution_arn):
                 self.executions.stop(arn, reason)
-        for arn in self.tasks.started_by(claim.run_id):
+        # Listed first: if the claim stands after that, none is of a run that was resumed.
+        tasks = self.tasks.started_by(claim.run_id)
+        if not claims.stands(self.bucket, held):
+            return False
+        for arn in tasks:
             self.tasks.stop(arn, reason)
+        if not claims.stands(self.bucket, held):
+            return False
+        self.bucket.delete(keys.work(claim.run_id))
+        return True
 
     def _record(self, held: Held, execution: ExecutionState, now: datetime) -> Outcome:
+        arn, reason = execution.execution_arn, _reason(execution)
+        status: RunStatus = "aborted" if execution.status in _ABORTED else "failed"
         plan = find_plan(self.bucket, held.claim.run_id)
-        key = keys.outcome(held.claim.run_id)
-        # It may have written one before it died.
-        written = self.bucket.find(key)
-        outcome = (
-            Outcome.model_validate_json(written.body)
-            if written
-            else self._outcome(held, plan, execution, now)
-        )
-        if plan:
-            trials = fold(self.bucket, plan.run_id, self._write)
-            record_run(self.bucket, plan, trials, outcome)
-        # Last: who waits for it finds the rest.
-        return record_outcome(self.bucket, outcome)
+        if plan is None:
+            outcome = unplanned(held.claim.run_id, held.suite, arn, now, reason, status)
+            return record_outcome(self.bucket, outcome, held)
+        trials = fold(self.bucket, plan.run_id, self._write)
+        if len(trials) == len(plan.trials):
+            outcome = judged(plan, trials, arn, now)
+        else:
+            outcome = judged(plan, trials, arn, now, reason, status)
+        return _record_end(self.bucket, plan, trials, outcome, held)
 
     def _write(self, run: StoredRun) -> Sequence[TrialResult]:
         write_rates(self.bucket, run)
         write_report(self.bucket, run)
         return run.trials
 
-    def _outcome(
-        self, held: Held, plan: Plan | None, execution: ExecutionState, now: datetime
-    ) -> Outcome:
-        status: RunStatus = "aborted" if execution.status in _ABORTED else "failed"
-        if plan is None:
-            return unplanned(held.claim.run_id, held.suite, _reason(execution), status, now)
-        trials = read_trials(self.bucket, plan.run_id)
-        if len(trials) == len(plan.trials):
-            return judged(plan, trials, now)
-        return judged(plan, trials, now, _reason(execution), status)
+
+def _record_end(
+    bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcome: Outcome, held: Held | None
+) -> Outcome:
+    """Write the outcome of a planned run and its row; return the outcome that is stored."""
+    stored = record_outcome(bucket, outcome, held)
+    # Whose execution came after writes the row of all its trials.
+    if stored.execution_arn == outcome.execution_arn:
+        record_run(bucket, plan, trials, stored)
+    return stored
 
 
 def _reason(execution: ExecutionState) -> str:

@@ -35,11 +35,14 @@ class Outcome(Frozen):
     trials_planned: int
     trials_done: int
     ended_at: datetime
+    execution_arn: str | None = None
+    """That which ended, the last of a run that was resumed; None if it was not kept then."""
 
 
 def judged(
     plan: Plan,
     trials: Sequence[TrialResult],
+    execution_arn: str,
     ended_at: datetime,
     failure: str = "",
     failed: RunStatus = "failed",
@@ -70,11 +73,17 @@ def judged(
         trials_planned=len(plan.trials),
         trials_done=done,
         ended_at=ended_at,
+        execution_arn=execution_arn,
     )
 
 
 def unplanned(
-    run_id: str, suite: object, reason: str, status: RunStatus, ended_at: datetime
+    run_id: str,
+    suite: object,
+    execution_arn: str,
+    ended_at: datetime,
+    reason: str,
+    status: RunStatus,
 ) -> Outcome:
     """Return the outcome of an execution that got no plan."""
     return Outcome(
@@ -86,4 +95,5 @@ def unplanned(
         trials_planned=0,
         trials_done=0,
         ended_at=ended_at,
+        execution_arn=execution_arn,
     )

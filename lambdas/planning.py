@@ -9,7 +9,7 @@ from lambdas import claims
 from lambdas.aws import Bucket, Executions, Releases
 from lambdas.claims import Claim
 from lambdas.events import ExecutionEvent
-from lambdas.executions import ExecutionState, look_up
+from lambdas.executions import ExecutionState
 from lambdas.stored import find_plan, read_plan
 from suites import keys
 from suites.model import Frozen, Suite
@@ -36,8 +36,8 @@ def begin(
 ) -> Planned:
     """Claim what an execution input asks for; write the plan of a new run.
 
-    A run that is resumed keeps its name and plan, and has no outcome any more. Nothing is claimed
-    or written as long as there is a ``holder`` that has to be ended first.
+    A run that is resumed keeps its name and plan, and its outcome until it has another. Nothing is
+    claimed or written as long as there is a ``holder`` that has to be ended first.
 
     Raises
     ------
@@ -51,12 +51,10 @@ def begin(
     mine = Claim(run_id=plan.run_id, execution_arn=event.execution_arn, claimed_at=event.started_at)
     holder = None
     if other := claims.take(bucket, suite, mine):
-        holder = look_up(executions, other.execution_arn)
+        holder = claims.holder(executions, other, event.started_at)
         if holder.running:
             raise Refused(_held_sentence(suite, other))
-    elif asked:
-        bucket.delete(keys.outcome(plan.run_id))
-    else:
+    elif not asked:
         _write_once(bucket, plan)
     return Planned(run_id=plan.run_id, suite=suite, trials=len(plan.trials), holder=holder)
 

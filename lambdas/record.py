@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lambdas import claims
 from lambdas.aws import Bucket
+from lambdas.claims import Held
 from lambdas.outcome import Outcome
 from lambdas.results import Status, TestResult, TrialResult
 from suites import keys
@@ -48,9 +50,20 @@ def record(bucket: Bucket, result: TrialResult) -> bool:
     return bucket.write_once(key, result.model_dump_json().encode())
 
 
-def record_outcome(bucket: Bucket, outcome: Outcome) -> Outcome:
-    """Write a run's outcome unless there is one; return the one that is stored, the first."""
+def record_outcome(bucket: Bucket, outcome: Outcome, held: Held | None) -> Outcome:
+    """Write the outcome of a run's execution unless there is one; return the one that is stored.
+
+    That of an execution before, which the run was resumed after, is replaced as long as the claim
+    is ``held``: without it, the run may have gone on to its end after this execution.
+    """
     key = keys.outcome(outcome.run_id)
-    if bucket.write_once(key, outcome.model_dump_json().encode()):
-        return outcome
-    return Outcome.model_validate_json(bucket.read(key))
+    while True:
+        found = bucket.find(key)
+        if found:
+            stored = Outcome.model_validate_json(found.body)
+            mine = stored.execution_arn == outcome.execution_arn
+            if mine or held is None or not claims.stands(bucket, held):
+                return stored
+        body = outcome.model_dump_json().encode()
+        if bucket.write_over(key, body, found.etag if found else None):
+            return outcome

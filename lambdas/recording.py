@@ -9,7 +9,7 @@ from lambdas.aws import Bucket
 from lambdas.latest import keep_latest
 from lambdas.outcome import Outcome
 from lambdas.results import TrialResult
-from lambdas.stored import StoredRun, fold
+from lambdas.stored import StoredRun, fold, read_trials
 from suites import keys
 from suites.plan import Plan
 
@@ -32,6 +32,14 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
 
 
 def record_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcome: Outcome) -> None:
-    """Write a run's row of ``runs``."""
-    row = tables.run_row(plan, trials, outcome.status, outcome.reason, outcome.ended_at)
-    bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))
+    """Write a run's row of ``runs``; again, if it has another outcome when that is written.
+
+    Several may end a run at once: whoever writes last has then seen the outcome that stays.
+    """
+    while True:
+        row = tables.run_row(plan, trials, outcome.status, outcome.reason, outcome.ended_at)
+        bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))
+        stored = Outcome.model_validate_json(bucket.read(keys.outcome(plan.run_id)))
+        if stored == outcome:
+            return
+        trials, outcome = read_trials(bucket, plan.run_id), stored

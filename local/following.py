@@ -85,6 +85,14 @@ class RunClient:
             executionArn=run.execution_arn, error="Run.stopped", cause=cause
         )
 
+    def end_dead(self) -> Collection[str]:
+        """Have the runs ended that went on in a cloud before this new one; return their ids."""
+        # No execution outlives its cloud. The sweep waits in case one is not known yet, as on AWS.
+        dead = self.results.claims()
+        for execution_arn in dead.values():
+            self.results.end(execution_arn)
+        return dead.keys()
+
     def await_end(self, runs: Collection[str]) -> bool:
         """Wait until runs whose executions have ended are ended too: recorded, reported, judged.
 

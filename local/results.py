@@ -83,6 +83,14 @@ class Results:
         """Make a run's report again from what is stored."""
         self._invoke("PublishReportFunction", run_id)
 
+    def end(self, execution_arn: str) -> None:
+        """Have the run of an execution ended that is gone, soon."""
+        self._lambda.invoke(
+            FunctionName=self._stack.outputs["EndRunFunction"],
+            InvocationType="Event",
+            Payload=json.dumps({"detail": {"executionArn": execution_arn, "status": "GONE"}}),
+        )
+
     def _invoke(self, output: str, run_id: str) -> None:
         answer = self._lambda.invoke(
             FunctionName=self._stack.outputs[output], Payload=json.dumps({"run_id": run_id})

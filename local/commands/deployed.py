@@ -91,8 +91,7 @@ def _start(state: Path, port: int, opened: ExitStack) -> Deployed | Presence:
 def _deploy(cloud: Cloud) -> Deployed:
     stack = cloud.deploy(schedules=False)
     own = Deployed(cloud.endpoint, stack, None)
-    # No execution outlives its cloud: who holds a claim in a new one has died.
-    dead = own.runs().results.claims()
+    dead = own.runs().end_dead()
     cloud.start_schedules()
     _tell_of_the_dead(own.runs(), dead)
     return own

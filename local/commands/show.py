@@ -32,7 +32,8 @@ def command(run: str | None, state: Path) -> None:
         report = results.report(plan.suite.name, run, "report.md") if plan else None
     if plan is None:
         raise Refused(f"RUN: {run} is not stored")
-    # A resume takes the outcome back.
+        if run in results.claims():
+            outcome = None  # that of an execution before; the run was resumed
     status = outcome["status"] if outcome else "not ended"
     reason = f": {outcome['reason']}" if outcome and outcome["reason"] else ""
     click.echo(f"Run {run} is {status}{reason}\n")

@@ -56,6 +56,7 @@ class Ground:
             )
             self.wire = opened.enter_context(on_the_wire())
             self.stack = self.cloud.deploy()
+            self.client.end_dead()
             self._open = opened.pop_all()
 
     def close(self) -> None:

@@ -215,8 +215,8 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
         return {action for statement in policies[role] for action in actions(statement)}
 
     assert of("PlanRun") == {
-        "s3:GetObject", "s3:PutObject", "s3:ListBucket", "s3:DeleteObject",
-        "states:DescribeExecution", "ssm:GetParameter",
+        "s3:GetObject", "s3:PutObject", "s3:ListBucket", "states:DescribeExecution",
+        "ssm:GetParameter",
     }  # fmt: skip
     assert of("PrepareTrial") == {"s3:GetObject"}
     assert of("ChooseTrial") == {

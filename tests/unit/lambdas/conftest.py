@@ -55,8 +55,13 @@ class FakeBucket:
         self.moment()
 
     def write_once(self, key, body):
+        return self.write_over(key, body, None)
+
+    def write_over(self, key, body, etag):
         self.moment()
-        written = self.objects.setdefault(key, body) is body
+        there = _etag(self.objects[key]) if key in self.objects else None
+        if written := there == etag:
+            self.objects[key] = body
         self.moment()
         return written
 
@@ -109,20 +114,27 @@ class FakeExecutions:
 
 
 class FakeTasks:
-    """ECS tasks by ARN: who started each, and why those that were stopped were."""
+    """ECS tasks by ARN: who started each, and why those that were stopped were.
+
+    ``called`` is called after each listing and each stop: whoever calls may be overtaken there.
+    """
 
     def __init__(self):
         self.starter_of = {}
         self.stopped = {}
+        self.called = lambda: None
 
     def starters(self):
         return {arn: name for arn, name in self.starter_of.items() if arn not in self.stopped}
 
     def started_by(self, name):
-        return [arn for arn, starter in self.starters().items() if starter == name]
+        listed = [arn for arn, starter in self.starters().items() if starter == name]
+        self.called()
+        return listed
 
     def stop(self, arn, reason):
         self.stopped[arn] = reason
+        self.called()
 
 
 class FakeTopic:

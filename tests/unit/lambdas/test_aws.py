@@ -53,6 +53,15 @@ def test_who_lost_the_race_for_a_conditional_write_is_told(s3):
     assert not Bucket(s3.client, "results").write_once("k", b"")
 
 
+def test_an_object_is_written_over_the_one_that_was_read_and_no_other(s3):
+    request = {"Bucket": "results", "Key": "k", "Body": b"", "IfMatch": "e"}
+    s3.add_response("put_object", {}, request)
+    s3.add_client_error("put_object", "NoSuchKey", http_status_code=404)
+
+    assert Bucket(s3.client, "results").write_over("k", b"", "e")
+    assert not Bucket(s3.client, "results").write_over("k", b"", "e")
+
+
 def test_a_conflict_that_does_not_end_is_an_error(s3):
     for _ in range(5):
         conflict(s3)

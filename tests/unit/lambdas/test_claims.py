@@ -82,6 +82,20 @@ def test_a_holder_that_nobody_knows_any_more_is_gone(world):
     assert world.call(plan_run, execution())["holder"]["status"] == "GONE"
 
 
+def test_a_holder_that_nobody_knows_yet_has_just_been_started(world):
+    # DescribeExecution is eventually consistent.
+    arn = execution("other")["execution_arn"]
+    claim = Claim(
+        run_id="20261120T124354Z-000000",
+        execution_arn=arn,
+        claimed_at=datetime(2026, 11, 20, 12, 43, 54, tzinfo=UTC),
+    )
+    claims.take(world.bucket, "rocksdb", claim)
+
+    with pytest.raises(Refused, match="is being measured by run 20261120T124354Z-000000"):
+        world.call(plan_run, execution())
+
+
 def test_the_outcome_releases_the_claim(world):
     planned = world.call(plan_run, execution())
 

@@ -1,29 +1,51 @@
 """Runs whose execution ended without an outcome."""
 
+import contextlib
 import gzip
 import json
 from datetime import UTC, datetime
+from itertools import count
 
 import pytest
 
-from lambdas import claims, end_run, publishing, record_trial, sweep_runs
+from lambdas import (
+    claims,
+    end_run,
+    plan_run,
+    publishing,
+    record_outcome,
+    record_trial,
+    sweep_runs,
+)
 from lambdas.claims import Claim
 from suites.plan import trial_execution
 
-from .conftest import RUN, TRIAL_MACHINE
+from .conftest import RUN, TRIAL_MACHINE, FakeBucket
 
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"
 FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}
+RESUME = {
+    "execution_arn": "arn:aws:states:eu-west-2:1:execution:Run:again",
+    "execution_name": "again",
+    "started_at": "2026-11-20T09:00:00Z",
+    "input": {"suite": "rocksdb", "run": RUN},
+}
+
+
+def claim(world, claimed_at):
+    mine = Claim(run_id=RUN, execution_arn=EXECUTION, claimed_at=claimed_at)
+    claims.take(world.bucket, "rocksdb", mine)
+
+
+class Killed(BaseException):
+    """A function that timed out or lost its machine."""
 
 
 @pytest.fixture
 def dead(world, monkeypatch):
     """The run of two trials, claimed by an execution that was stopped by a person."""
     monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
-    claim = Claim(
-        run_id=RUN, execution_arn=EXECUTION, claimed_at=datetime(2026, 11, 20, tzinfo=UTC)
-    )
-    claims.take(world.bucket, "rocksdb", claim)
+    claim(world, datetime(2020, 11, 20, tzinfo=UTC))
     world.executions.add(EXECUTION, "ABORTED", cause="enough")
     return world
 
@@ -157,6 +179,88 @@ def test_ending_again_after_a_crash_in_between_changes_nothing_but_finishes(dead
     assert dead.bucket.objects[f"runs/{RUN}/outcome.json"] == before[f"runs/{RUN}/outcome.json"]
 
 
+def on_call(number, act):
+    """Return a function that acts when it is called for the ``number``-th time, from 0."""
+    calls = count()
+    return lambda: act() if next(calls) == number else None
+
+
+def at_each_moment(world, act):
+    """End the run once for each moment of the bucket and act then; yield the moment after it."""
+    before = dict(world.bucket.objects)
+    for moment in count():
+        acted = []
+        world.bucket = FakeBucket(before)
+        world.bucket.moment = on_call(moment, lambda: acted.append(True) or act())  # noqa: B023
+        with contextlib.suppress(Killed):
+            end(world)
+        world.bucket.moment = lambda: None
+        if not acted:
+            assert moment > 20
+            return
+        yield moment
+
+
+def test_an_ending_that_is_killed_at_any_moment_and_done_again_tells_one_story(dead):
+    record(dead, 1)
+
+    def kill():
+        raise Killed
+
+    for _ in at_each_moment(dead, kill):
+        end(dead)
+        (row,) = rows(dead, "runs")
+        outcome = dead.json(f"runs/{RUN}/outcome.json")
+        assert (row["status"], row["reason"]) == (outcome["status"], outcome["reason"])
+        assert row["ended_at"] == outcome["ended_at"].replace("T", " ")[: len(row["ended_at"])]
+        assert not list(claims.all_held(dead.bucket))
+
+
+def resumed(world):
+    """Let somebody else end the run and resume it; a trial of it begins."""
+    end(world)
+    world.call(plan_run, RESUME)
+    world.bucket.write(f"work/{RUN}/002/data/a", b"")
+    world.tasks.starter_of["new"] = RUN
+
+
+def finished(world):
+    """Let the run that was resumed come to its end."""
+    record(world, 2)
+    event = {**RESUME, "run_id": RUN, "failure": None, "now": "2026-11-20T10:00:00Z"}
+    world.call(record_outcome, event)
+
+
+@pytest.mark.usefixtures("packed")
+@pytest.mark.parametrize("call", range(2))
+def test_an_ending_that_a_resume_overtakes_stops_and_deletes_nothing_of_it(dead, call):
+    dead.tasks.starter_of["old"] = RUN
+    dead.tasks.called = on_call(call, lambda: resumed(dead))
+
+    assert end(dead) is None
+    assert set(dead.tasks.stopped) == {"old"}
+    assert f"work/{RUN}/002/data/a" in dead.bucket.objects
+
+
+@pytest.mark.usefixtures("packed")
+@pytest.mark.parametrize("ended", [True, False])
+def test_an_ending_that_a_resume_overtakes_at_any_moment_leaves_it_the_last_word(dead, ended):
+    record(dead, 1)
+
+    def overtake():
+        resumed(dead)
+        if ended:
+            finished(dead)
+
+    for _ in at_each_moment(dead, overtake):
+        if not ended:
+            finished(dead)
+        (row,) = rows(dead, "runs")
+        outcome = dead.json(f"runs/{RUN}/outcome.json")
+        assert outcome["execution_arn"] == RESUME["execution_arn"]
+        assert (row["reason"], row["ended_at"]) == (outcome["reason"], "2026-11-20 10:00:00.000")
+
+
 def test_an_execution_that_was_killed_before_its_plan_has_an_outcome_all_the_same(dead):
     dead.bucket.delete(f"runs/{RUN}/plan.json")
 
@@ -190,6 +294,15 @@ def test_the_sweep_ends_a_run_whose_execution_is_gone(dead):
     del dead.executions.known[EXECUTION]
 
     assert sweep(dead)[0]["status"] == "aborted"
+
+
+def test_the_sweep_waits_for_an_execution_that_is_not_known_yet(dead):
+    del dead.executions.known[EXECUTION]
+    dead.bucket.delete("claims/")
+    claim(dead, datetime.now(UTC))
+
+    assert sweep(dead) == []
+    assert list(claims.all_held(dead.bucket))
 
 
 def test_the_sweep_leaves_a_run_in_progress_and_its_tasks_alone(dead):

@@ -59,33 +59,35 @@ def refused(world, name, given):
     return str(refusal.value), outcome
 
 
-def test_a_run_that_is_resumed_keeps_its_name_and_plan_and_loses_its_outcome(world):
+def test_a_run_that_is_resumed_keeps_its_name_and_plan(world):
     plan = world.bucket.objects[f"runs/{RUN}/plan.json"]
-    world.bucket.write(OUTCOME, b"{}")
     record(world, 1)
 
     planned = resume(world, note="again", trigger="cli")
 
     assert (planned["run_id"], planned["trials"], planned["holder"]) == (RUN, 2, None)
     assert world.bucket.objects[f"runs/{RUN}/plan.json"] == plan
-    assert OUTCOME not in world.bucket.objects
     assert world.json("claims/rocksdb.json")["execution_arn"] == arn("second")
 
 
 def test_a_run_that_was_resumed_has_the_outcome_of_all_its_trials(world):
     record(world, 1)
+    conclude(world, "first", {"suite": "rocksdb"}, RUN, FAILURE)
     resume(world)
     record(world, 2)
 
     outcome = conclude(world, "second", {"suite": "rocksdb", "run": RUN}, RUN)
 
+    assert outcome["execution_arn"] == arn("second")
     assert outcome["reason"].startswith("2 of 2 trials gave no rates")
     assert world.json(OUTCOME) == outcome
 
 
 def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeypatch):
     monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
-    claim = Claim(run_id=RUN, execution_arn=arn("first"), claimed_at=datetime.now(UTC))
+    claim = Claim(
+        run_id=RUN, execution_arn=arn("first"), claimed_at=datetime(2026, 11, 20, tzinfo=UTC)
+    )
     claims.take(world.bucket, "rocksdb", claim)
 
     held = resume(world)
@@ -95,7 +97,7 @@ def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeyp
 
     assert ended["status"] == "aborted"
     assert planned["holder"] is None
-    assert OUTCOME not in world.bucket.objects
+    assert world.json("claims/rocksdb.json")["execution_arn"] == arn("second")
 
 
 @pytest.mark.parametrize(
