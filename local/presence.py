@@ -36,11 +36,11 @@ class Presence:
 
 
 @contextmanager
-def announced(state: Path, endpoint: Endpoint, stack: Stack) -> Iterator[None]:
-    """Let other processes find this process's cloud."""
+def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
+    """Let other processes find this process's cloud, once it has the stack of this name or ARN."""
     note = state / "cloud.json"
     unfinished = note.with_suffix(f".{os.getpid()}")
-    said = {"url": endpoint.url, "pid": os.getpid(), "stack": stack.arn}
+    said = {"url": endpoint.url, "pid": os.getpid(), "stack": stack}
     unfinished.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
     unfinished.rename(note)  # in one step: a reader finds all of it or nothing
     try:

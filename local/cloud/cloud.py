@@ -15,7 +15,7 @@ from local.account import ACCOUNT
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
-from local.cloud.deployment import Stack, deploy, synthesise
+from local.cloud.deployment import Stack, bootstrap, deploy, synthesise
 from local.cloud.endpoint import Endpoint
 from local.cloud.events import Events
 from local.cloud.functions import Functions
@@ -45,6 +45,11 @@ class Cloud:
         if schedules:
             self.start_schedules()
         return stack
+
+    def bootstrap(self) -> None:
+        """Leave it to the CDK CLI to deploy: have what ``cdk bootstrap`` leaves, and no stack."""
+        bootstrap(self.endpoint)
+        self.start_schedules()
 
     def start_schedules(self) -> None:
         """Let each schedule of the stack fire, now and at its rate."""

@@ -27,6 +27,7 @@ from suites.files import ROOT
 _SOURCES = ("cdk", "lambdas", "queries", "suites", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
+_IMAGES = f"cdk-hnb659fds-container-assets-{ACCOUNT}-{REGION}"
 
 
 class DeploymentFailed(RuntimeError):
@@ -79,7 +80,7 @@ def deploy(assembly: Path, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
         if artifact["type"] == "aws:cloudformation:stack"
     }
     ((name, artifact),) = stacks.items()
-    _bootstrap(endpoint)
+    bootstrap(endpoint)
     _upload(assembly, name, endpoint)
     template = (assembly / artifact["properties"]["templateFile"]).read_text(encoding="utf-8")
     return _create(name, template, endpoint)
@@ -115,12 +116,13 @@ def _run_app(outdir: Path, context: str) -> None:
         raise DeploymentFailed(f"the CDK app could not be synthesised: {done.stderr.strip()}")
 
 
-def _bootstrap(endpoint: Endpoint) -> None:
-    """Create what ``cdk bootstrap`` leaves in an account that an assembly refers to."""
+def bootstrap(endpoint: Endpoint) -> None:
+    """Create what ``cdk bootstrap`` leaves in an account that an assembly or the CLI refers to."""
     endpoint.client("ssm").put_parameter(
         Name=_BOOTSTRAP, Value=_BOOTSTRAP_VERSION, Type="String", Overwrite=True
     )
     endpoint.client("s3").create_bucket(Bucket=_assets_bucket())
+    endpoint.client("ecr").create_repository(repositoryName=_IMAGES)
 
 
 def _assets_bucket() -> str:

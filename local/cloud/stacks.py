@@ -13,7 +13,10 @@ from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket, s3_backends
 from moto.sns.models import sns_backends
 
-from local.cloud import catalogue_types  # noqa: F401 (moto finds its classes)
+from local.cloud import (
+    catalogue_types,  # noqa: F401 (moto finds its classes)
+    change_sets,
+)
 from local.cloud.replacements import Replacements
 from local.cloud.resource import Resource
 
@@ -91,4 +94,5 @@ def install() -> Replacements:
     replacements.set(parsing, "generate_resource_name", stable_name)
     # moto leaves a policy's conditions out, so that a refusal of plain HTTP refuses everything.
     replacements.set(FakeBucket, "get_permission", lambda *_: PermissionResult.NEUTRAL)
+    change_sets.replace_methods(replacements)
     return replacements

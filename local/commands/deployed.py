@@ -13,14 +13,13 @@ import click
 
 from local.commands.wording import ending
 from local.following import RunClient
-from local.presence import GONE, announced, find_cloud
+from local.presence import GONE, Presence, announced, find_cloud
 from suites.refusal import listed
 
 if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
     from local.cloud.deployment import Stack
     from local.cloud.endpoint import Endpoint
-    from local.presence import Presence
 
 _POLL_SECONDS = 0.2
 # The first start of all synthesises the template; a cloud that ends waits for its last functions.
@@ -42,6 +41,28 @@ class Deployed:
 
 
 @contextmanager
+def empty_cloud(state: Path, port: int) -> Iterator[Cloud]:
+    """Have a cloud of this process without a stack, for the CDK CLI to deploy into.
+
+    Other processes find it as soon as it has the stack of the settings.
+    """
+    with ExitStack() as opened:
+        found = _start(state, port, opened)
+        if isinstance(found, Presence):
+            raise in_use(state, found.endpoint, found.pid)
+        found.bootstrap()
+        opened.enter_context(announced(state, found.endpoint, found.settings.stack_name))
+        yield found
+
+
+def in_use(state: Path, endpoint: Endpoint, pid: int) -> click.ClickException:
+    """Return that another process has the cloud of the state folder up."""
+    return click.ClickException(
+        f"--state: process {pid} has the cloud of {state} up already, at {endpoint.url}"
+    )
+
+
+@contextmanager
 def deployed(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[Deployed]:
     """Have the cloud of the state folder: the one that is up, or else one of this process.
 
@@ -50,22 +71,26 @@ def deployed(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[De
     wait for that. What prevents a cloud is said in one sentence, exit code 1.
     """
     with ExitStack() as opened:
-        found = find_cloud(state) or _start(state, port, opened)
-        if not isinstance(found, Deployed):
+        found = _start(state, port, opened)
+        if isinstance(found, Presence):
             opened.enter_context(_told_if_gone(state, found))
             yield Deployed(found.endpoint, found.stack, found.pid)
-        elif shared:
-            with announced(state, found.endpoint, found.stack):
-                yield found
-                _await_others(found)
+            return
+        own = _deploy(found)
+        if shared:
+            with announced(state, own.endpoint, own.stack.arn):
+                yield own
+                _await_others(own)
         else:
-            yield found
+            yield own
 
 
-def _start(state: Path, port: int, opened: ExitStack) -> Deployed | Presence:
+def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
+    """Return the cloud that is up, or else a new one of this process."""
+    if already := find_cloud(state):
+        return already
     # moto takes seconds to import: not before the input has been accepted.
     from local.cloud.cloud import start_cloud  # noqa: PLC0415
-    from local.cloud.deployment import DeploymentFailed  # noqa: PLC0415
     from local.cloud.objects import FolderInUse, ObjectFilesError  # noqa: PLC0415
     from local.cloud.server import PortTaken  # noqa: PLC0415
 
@@ -73,8 +98,7 @@ def _start(state: Path, port: int, opened: ExitStack) -> Deployed | Presence:
     try:
         while True:
             try:
-                cloud = opened.enter_context(start_cloud(state, port))
-                return _deploy(cloud)
+                return opened.enter_context(start_cloud(state, port))
             except FolderInUse as error:
                 # Another process starts its cloud, or ends it.
                 if time.monotonic() > deadline:
@@ -82,14 +106,19 @@ def _start(state: Path, port: int, opened: ExitStack) -> Deployed | Presence:
                 time.sleep(_POLL_SECONDS)
             if found := find_cloud(state):
                 return found
-    except (DeploymentFailed, ObjectFilesError, PortTaken) as error:
+    except (ObjectFilesError, PortTaken) as error:
         raise click.ClickException(str(error)) from None
     except PermissionError as error:
         raise click.ClickException(f"--state: {state} cannot be used: {error.strerror}") from None
 
 
 def _deploy(cloud: Cloud) -> Deployed:
-    stack = cloud.deploy(schedules=False)
+    from local.cloud.deployment import DeploymentFailed  # noqa: PLC0415
+
+    try:
+        stack = cloud.deploy(schedules=False)
+    except DeploymentFailed as error:
+        raise click.ClickException(str(error)) from None
     own = Deployed(cloud.endpoint, stack, None)
     dead = own.runs().end_dead()
     cloud.start_schedules()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
 from local.cloud.deployment import Stack
 from local.cloud.endpoint import Endpoint
-from local.commands.deployed import deployed
+from local.commands.deployed import deployed, empty_cloud, in_use
 from local.commands.options import state_option
 
 _LOOK_UP_SECONDS = 0.5
@@ -17,8 +19,9 @@ _LOOK_UP_SECONDS = 0.5
 
 @click.command(name="up")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes a free one.")
+@click.option("--empty", is_flag=True, help="Deploy nothing: the CDK CLI may, as into an account.")
 @state_option
-def command(port: int, state: Path) -> None:
+def command(port: int, empty: bool, state: Path) -> None:
     """Keep the cloud up, for the AWS CLI or any program that uses an AWS SDK.
 
     \b
@@ -26,13 +29,15 @@ def command(port: int, state: Path) -> None:
       tidemark up --port 4566
     """
     try:
-        with deployed(state, port, shared=True) as cloud:
-            if cloud.pid is not None:
-                raise click.ClickException(
-                    f"--state: process {cloud.pid} has the cloud of {state} up already, at "
-                    f"{cloud.endpoint.url}"
-                )
-            click.echo(_directions(cloud.endpoint, cloud.stack))
+        with ExitStack() as opened:
+            if empty:
+                endpoint = opened.enter_context(empty_cloud(state, port)).endpoint
+                click.echo(_directions(endpoint, *_BY_THE_CDK))
+            else:
+                cloud = opened.enter_context(deployed(state, port, shared=True))
+                if cloud.pid is not None:
+                    raise in_use(state, cloud.endpoint, cloud.pid)
+                click.echo(_directions(cloud.endpoint, *_by_the_aws_cli(cloud.stack)))
             # A signal just before an endless wait would wake nobody.
             while not threading.Event().wait(_LOOK_UP_SECONDS):
                 pass
@@ -40,19 +45,24 @@ def command(port: int, state: Path) -> None:
         click.echo("Down.")
 
 
-def _directions(endpoint: Endpoint, stack: Stack) -> str:
-    exports = [f"export {name}={value}" for name, value in endpoint.environment().items()]
-    return "\n".join(
-        [
-            *exports,
-            "",
-            f"State machine: {stack.state_machine}",
-            f"Results bucket: {stack.bucket}",
-            "",
-            "With the lines above in a shell, start a run and watch it:",
-            f"  aws stepfunctions start-execution --state-machine-arn {stack.state_machine}"
-            """ --input '{"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"]}'""",
-            "",
-            "Ctrl-C takes the cloud down; results and logs are kept.",
-        ]
+_BY_THE_CDK = (
+    "With the lines above in a shell, deploy; no image is built here, so that any name will do:",
+    "  make deploy ARGS='-c image=none'",
+)
+
+
+def _by_the_aws_cli(stack: Stack) -> Sequence[str]:
+    return (
+        f"State machine: {stack.state_machine}",
+        f"Results bucket: {stack.bucket}",
+        "",
+        "With the lines above in a shell, start a run and watch it:",
+        f"  aws stepfunctions start-execution --state-machine-arn {stack.state_machine}"
+        """ --input '{"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"]}'""",
     )
+
+
+def _directions(endpoint: Endpoint, *what_to_do: str) -> str:
+    exports = [f"export {name}={value}" for name, value in endpoint.environment().items()]
+    end = "Ctrl-C takes the cloud down; results and logs are kept."
+    return "\n".join([*exports, "", *what_to_do, "", end])

@@ -14,7 +14,9 @@ from suites.files import ROOT, read_suites
 from suites.request import ResumeRequest, RunRequest, settle
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^\$ (.*)$", README, re.MULTILINE)
+# Those of "Deploy" take an account, or what stands for one: test_deploying.py.
+LOCAL = re.sub(r"^## Deploy$.*?(?=^## )", "", README, flags=re.MULTILINE | re.DOTALL)
+COMMANDS = re.findall(r"^\$ (.*)$", LOCAL, re.MULTILINE)
 QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
 # Continuous integration is this very command: it cannot run itself.
 RUN_BY_CI = "make test"

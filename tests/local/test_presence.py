@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from local.cloud.deployment import Stack, find_stack
+from local.cloud.deployment import find_stack
 from local.presence import announced, find_cloud
 
 TEMPLATE = {
@@ -27,7 +27,7 @@ def change(state, **said):
 
 
 def test_a_cloud_that_is_up_is_found_with_its_stack(endpoint, stack, tmp_path):
-    with announced(tmp_path, endpoint, stack):
+    with announced(tmp_path, endpoint, stack.arn):
         found = find_cloud(tmp_path)
         assert found
         assert (found.endpoint, found.stack) == (endpoint, stack)
@@ -38,19 +38,19 @@ def test_a_cloud_that_is_up_is_found_with_its_stack(endpoint, stack, tmp_path):
 def test_a_note_of_a_process_that_has_died_is_ignored(endpoint, stack, tmp_path):
     died = subprocess.Popen([sys.executable, "-c", ""])
     died.wait()
-    with announced(tmp_path, endpoint, stack):
+    with announced(tmp_path, endpoint, stack.arn):
         change(tmp_path, pid=died.pid)
         assert find_cloud(tmp_path) is None
 
 
 def test_another_cloud_on_the_same_port_is_not_taken_for_it(endpoint, stack, tmp_path):
-    other = Stack(stack.arn.rsplit("/", 1)[0] + "/0", {})
+    other = stack.arn.rsplit("/", 1)[0] + "/0"
     with announced(tmp_path, endpoint, other):
         assert find_cloud(tmp_path) is None
 
 
 def test_a_port_where_nobody_answers_is_no_cloud(endpoint, stack, tmp_path):
-    with announced(tmp_path, endpoint, stack):
+    with announced(tmp_path, endpoint, stack.arn):
         change(tmp_path, url="http://localhost:1")
         assert find_cloud(tmp_path) is None
 
@@ -68,7 +68,7 @@ def test_a_port_where_nobody_answers_is_no_cloud(endpoint, stack, tmp_path):
 def test_a_note_that_does_not_name_a_cloud_of_this_machine_is_ignored(
     endpoint, stack, tmp_path, said
 ):
-    with announced(tmp_path, endpoint, stack):
+    with announced(tmp_path, endpoint, stack.arn):
         change(tmp_path, **said)
         assert find_cloud(tmp_path) is None
 

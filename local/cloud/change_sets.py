@@ -1,0 +1,106 @@
+"""Change sets, by which the CDK CLI deploys: executed as CloudFormation does, or refused.
+
+moto applies one to a stack without a template, which then has no outputs and no exports, and
+deletes and updates next to nothing of what it reports to have deleted and updated.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import CloudFormationBackend, Stack
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.responses import ActionResult
+
+from local.cloud.replacements import Replacements
+
+_PLANNED = "REVIEW_IN_PROGRESS"
+_CREATED = "CREATE_COMPLETE"
+_FAILED = "ROLLBACK_FAILED"
+_ONCE = "on one machine a stack is created once; a new cloud takes another (`tidemark up --empty`)"
+
+
+def replace_methods(replaced: Replacements) -> None:
+    """Let change sets create stacks; refuse what would change or delete one."""
+    planned = replaced.set(CloudFormationBackend, "create_change_set", None)
+    deleted = replaced.set(CloudFormationBackend, "delete_stack", None)
+
+    def plan(backend: CloudFormationBackend, stack_name: str, **given: object) -> tuple[str, str]:
+        if given["change_set_type"] == "CREATE":
+            for stack in _named(backend, stack_name):
+                if stack.status != _PLANNED:
+                    raise ValidationError(message=f"Stack [{stack_name}] already exists.")
+                del backend.stacks[stack.stack_id]
+        ids: tuple[str, str] = planned(backend, stack_name, **given)
+        return ids
+
+    def delete(backend: CloudFormationBackend, name_or_stack_id: str) -> None:
+        for stack in _named(backend, name_or_stack_id):
+            if stack.enable_termination_protection:
+                raise ValidationError(
+                    message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection "
+                    "is enabled"
+                )
+            if stack.status != _PLANNED:
+                _refuse("DeleteStack", stack.name)
+            deleted(backend, stack.stack_id)
+
+    replaced.set(CloudFormationBackend, "create_change_set", plan)
+    replaced.set(CloudFormationBackend, "execute_change_set", _execute)
+    replaced.set(CloudFormationBackend, "delete_change_set", _forget)
+    replaced.set(CloudFormationBackend, "update_stack", _update)
+    replaced.set(CloudFormationBackend, "delete_stack", delete)
+    replaced.set(CloudFormationResponse, "update_termination_protection", _protect)
+
+
+def _execute(
+    backend: CloudFormationBackend, change_set_name: str, stack_name: str | None = None
+) -> None:
+    """Create the stack that a change set describes, under the id that it was planned with."""
+    change_set = backend.describe_change_set(change_set_name)
+    assert change_set, "an unknown one is an error"
+    if change_set.change_set_type != "CREATE":
+        _refuse("ExecuteChangeSet", change_set.stack_name)
+    stack = backend.stacks[change_set.stack_id]
+    stack.template = change_set.template
+    stack._parse_template()
+    stack.cross_stack_resources = backend.exports
+    stack.resource_map = stack._create_resource_map()
+    stack.output_map = stack._create_output_map()
+    stack._add_stack_event("CREATE_IN_PROGRESS", resource_status_reason="User Initiated")
+    try:
+        stack.create_resources()
+    finally:
+        if stack.status != _CREATED:
+            stack.status = _FAILED
+    backend.exports.update({export.name: export for export in stack.exports})
+    change_set.execution_status = "EXECUTE_COMPLETE"
+
+
+def _forget(backend: CloudFormationBackend, change_set_name: str) -> None:
+    """Delete a change set, by name or ARN; without an error if it is not there."""
+    for arn, change_set in list(backend.change_sets.items()):
+        if change_set_name in {arn, change_set.change_set_name}:
+            del backend.change_sets[arn]
+
+
+def _update(backend: CloudFormationBackend, name: str, **_: object) -> NoReturn:
+    _refuse("UpdateStack", name)
+
+
+def _protect(response: CloudFormationResponse) -> ActionResult:
+    """Carry out UpdateTerminationProtection, which moto lacks."""
+    name = response._get_param("StackName")
+    stack = response.cloudformation_backend.get_stack(name)
+    stack.enable_termination_protection = response._get_bool_param("EnableTerminationProtection")
+    return ActionResult({"StackId": stack.stack_id})
+
+
+def _named(backend: CloudFormationBackend, name_or_id: str) -> list[Stack]:
+    stacks = backend.stacks.values()
+    return [stack for stack in stacks if name_or_id in {stack.name, stack.stack_id}]
+
+
+def _refuse(action: str, stack: str) -> NoReturn:
+    raise ValidationError(message=f"{action} of {stack} is not supported: {_ONCE}.")

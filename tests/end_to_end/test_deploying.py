@@ -1,0 +1,105 @@
+"""The app as the CDK's own command line deploys it, and the AWS CLI uses it: the README's commands.
+
+Into an empty cloud of this machine, which takes the place of an account.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from suites.files import ROOT
+
+TIDEMARK = Path(sys.executable).with_name("tidemark")
+AWS_CLI = ROOT / ".aws-cli" / "bin"
+SECTION = (ROOT / "README.md").read_text(encoding="utf-8").split("## Deploy")[1].split("\n## ")[0]
+BLOCKS = [
+    re.findall(r"^\$ (.*)$", block, re.MULTILINE)
+    for block in re.findall(r"```console\n(.*?)```", SECTION, re.DOTALL)
+]
+QUICK = {"repetitions": 1, "records": 2000}
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory):
+    """The environment variables by which command lines find an empty cloud."""
+    with subprocess.Popen(
+        [TIDEMARK, "up", "--empty", "--state", tmp_path_factory.mktemp("account")],
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as up:
+        said = []
+        for line in up.stdout:
+            said.append(line)
+            if line.startswith("Ctrl-C"):
+                break
+        named = dict(re.findall(r"^export (\w+)=(\S+)$", "".join(said), re.MULTILINE))
+        yield {
+            **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
+            **named,
+            "PATH": f"{AWS_CLI}{os.pathsep}{os.environ['PATH']}",
+            "CDK_DISABLE_CLI_TELEMETRY": "true",
+        }
+        up.send_signal(signal.SIGTERM)
+        up.stdout.read()
+    assert up.returncode == 0
+
+
+def make(line, environment, *arguments):
+    """Run a make command of the README; its image is none, since there is no Docker here."""
+    given = " ".join(["-c image=none", "--no-notices", *arguments])
+    return subprocess.run(
+        [*line.split(), f"ARGS={given}"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def assembly(tmp_path_factory, account):
+    """What the README's first command synthesised."""
+    folder = tmp_path_factory.mktemp("assembly")
+    done = make(BLOCKS[0][0], account, f"--output {folder}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def in_account(assembly, account):
+    before = make(BLOCKS[0][1], account, f"--app {assembly}")
+    done = make(BLOCKS[0][2], account, f"--app {assembly}", "--require-approval never")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return before, done
+
+
+def test_the_cdk_deploys_what_its_diff_announces_and_then_finds_no_difference(
+    in_account, assembly, account
+):
+    before, done = in_account
+    assert before.returncode == 0, before.stderr
+    assert "[+] AWS::StepFunctions::StateMachine " in before.stdout + before.stderr
+    assert ":stateMachine:Tidemark-" in done.stdout + done.stderr
+    after = make(BLOCKS[0][1], account, f"--app {assembly}")
+    assert "Number of stacks with differences: 0" in after.stdout + after.stderr
+
+
+def test_the_aws_cli_starts_a_run_and_fetches_its_figures_and_report(in_account, account, tmp_path):
+    lines = [re.sub(r"'(\{.*?\})'", quicker, line) for line in BLOCKS[1]]
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
+        cwd=tmp_path, env=account, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"type": "ExecutionSucceeded"' in done.stdout
+    (ingest,) = re.findall(r"9\.8\.4\s+ingest_rate\s+([\d.]+)\s+records/s", done.stdout)
+    (report,) = tmp_path.glob("reports/*/report.md")
+    assert f"{float(ingest):,.1f}" in report.read_text()
+
+
+def quicker(found):
+    return f"'{json.dumps({**json.loads(found[1]), **QUICK})}'"
