@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from lambdas import claims
 from lambdas.aws import Bucket, Executions, Releases
@@ -17,14 +17,22 @@ from suites.plan import Plan, make_plan, run_id
 from suites.refusal import Refused
 from suites.request import ResumeRequest, resumed, settle
 
+# A run is named after the time that it was scheduled for, and sorted by its name: one of a far
+# future would stay the suite's latest for ever.
+_FURTHEST = timedelta(days=1)
+_OLDEST = timedelta(days=7)
+
 
 class Planned(Frozen):
-    """A run that may begin, once its suite is no longer held by an execution that is gone."""
+    """A run that may begin, unless it has begun, or its suite is held by one that is gone."""
 
     run_id: str
     suite: str
     trials: int
-    holder: ExecutionState | None
+    holder: ExecutionState | None = None
+    """Who has to be ended first."""
+    started_by: str | None = None
+    """ARN of the execution that started the same run before."""
 
 
 def begin(
@@ -37,7 +45,8 @@ def begin(
     """Claim what an execution input asks for; write the plan of a new run.
 
     A run that is resumed keeps its name and plan, and its outcome until it has another. Nothing is
-    claimed or written as long as there is a ``holder`` that has to be ended first.
+    claimed or written as long as there is a ``holder`` that has to be ended first, nor if the run
+    was ``started_by`` another execution.
 
     Raises
     ------
@@ -46,34 +55,63 @@ def begin(
 
     """
     asked = resumed(event.input, suites)
-    plan = _unfinished(bucket, asked) if asked else _new_plan(releases, event, suites)
+    plan = _unfinished(bucket, asked) if asked else _new_plan(bucket, releases, event, suites)
+    if not asked and plan.execution_arn != event.execution_arn:
+        return _planned(plan, started_by=plan.execution_arn)
     suite = plan.request.suite
     mine = Claim(run_id=plan.run_id, execution_arn=event.execution_arn, claimed_at=event.started_at)
-    holder = None
     if other := claims.take(bucket, suite, mine):
         holder = claims.holder(executions, other, event.started_at)
-        if holder.running:
-            raise Refused(_held_sentence(suite, other))
-    elif not asked:
+        if not holder.running:
+            return _planned(plan, holder=holder)
+        if other.run_id == plan.run_id and not asked:
+            return _planned(plan, started_by=other.execution_arn)
+        raise Refused(_held_sentence(suite, other))
+    if not asked:
         _write_once(bucket, plan)
-    return Planned(run_id=plan.run_id, suite=suite, trials=len(plan.trials), holder=holder)
+    return _planned(plan)
 
 
-def _new_plan(releases: Releases, event: ExecutionEvent, suites: Mapping[str, Suite]) -> Plan:
+def _planned(
+    plan: Plan, *, holder: ExecutionState | None = None, started_by: str | None = None
+) -> Planned:
+    return Planned(
+        run_id=plan.run_id,
+        suite=plan.request.suite,
+        trials=len(plan.trials),
+        holder=holder,
+        started_by=started_by,
+    )
+
+
+def _new_plan(
+    bucket: Bucket, releases: Releases, event: ExecutionEvent, suites: Mapping[str, Suite]
+) -> Plan:
+    """Return the plan of a run that this execution, or one before, starts."""
     request = settle(
         event.input, suites, lambda suite: releases.versions(suite.name) or suite.versions
     )
     name = run_id(event.execution_name, event.input, event.started_at)
     if request.scheduled_at:
+        _check_scheduled(request.scheduled_at, event.started_at)
         # A scheduler delivers at least once: every delivery has the same name.
         name = run_id("", event.input, request.scheduled_at)
-    return make_plan(
+    return find_plan(bucket, name) or make_plan(
         request,
         suites[request.suite],
         name=name,
         execution_arn=event.execution_arn,
         started_at=event.started_at,
     )
+
+
+def _check_scheduled(scheduled_at: datetime, now: datetime) -> None:
+    earliest, latest = now - _OLDEST, now + _FURTHEST
+    if not earliest <= scheduled_at <= latest:
+        raise Refused(
+            f"scheduled_at: {_utc(scheduled_at)} is not accepted: an execution that starts now "
+            f"takes from {_utc(earliest)} to {_utc(latest)}"
+        )
 
 
 def _unfinished(bucket: Bucket, asked: ResumeRequest) -> Plan:
@@ -89,7 +127,7 @@ def _unfinished(bucket: Bucket, asked: ResumeRequest) -> Plan:
 
 
 def _write_once(bucket: Bucket, plan: Plan) -> None:
-    """Write a plan, or refuse a run that another execution started: a schedule said it twice."""
+    """Write a plan; Refused if another execution has started the run in this very moment."""
     if not bucket.write_once(keys.plan(plan.run_id), plan.model_dump_json().encode()):
         first = read_plan(bucket, plan.run_id).execution_arn
         if first != plan.execution_arn:

@@ -18,7 +18,9 @@ class Workflow:
         self.lab = lab
         self.called = []
         self.answers = {
-            "PlanRun": [{"run_id": "r", "suite": "s", "trials": 1, "holder": None}],
+            "PlanRun": [
+                {"run_id": "r", "suite": "s", "trials": 1, "holder": None, "started_by": None}
+            ],
             "EndRun": [{"outcome": None}],
             "ChooseTrial": [{"trial": None, "name": None, "done": 1}],
             "RecordRates": [{}],
@@ -54,6 +56,13 @@ def test_a_holder_that_is_dead_is_ended_and_the_run_is_planned_again(workflow):
     assert workflow.run({"suite": "s"})[:4] == ["PlanRun", "EndRun", "PlanRun", "ChooseTrial"]
     assert workflow.called[1][1] == {"detail": HOLDER}
     assert workflow.called[2][1]["input"] == {"suite": "s"}
+
+
+def test_a_run_that_another_execution_started_is_left_to_it_and_nobody_is_told(workflow):
+    planned = workflow.answers["PlanRun"][0]
+    workflow.answers["PlanRun"] = [{**planned, "started_by": "arn:first"}]
+
+    assert workflow.run({"suite": "s"}) == ["PlanRun"]
 
 
 def test_an_input_that_fills_a_payload_is_refused_and_has_an_outcome_all_the_same(workflow):

@@ -160,34 +160,68 @@ def test_newest_and_previous_are_what_release_pipelines_tell_or_else_the_suite_f
     assert plan["request"]["versions"] == measured
 
 
-def test_a_schedule_that_delivers_twice_starts_one_run(world):
+def test_a_schedule_that_delivers_twice_starts_one_run_and_the_second_is_told_who_did(world):
     first = start(world, "first", SCHEDULED)
+    before = dict(world.bucket.objects)
 
-    sentence, outcome = refused(world, "second", SCHEDULED)
+    second = start(world, "second", SCHEDULED)
 
     assert first["run_id"].startswith("20261120T120000Z-")
-    assert f"is being measured by run {first['run_id']}" in sentence
-    assert outcome["run_id"] != first["run_id"]
+    assert (first["started_by"], second["started_by"]) == (None, arn("first"))
+    assert second["run_id"] == first["run_id"]
+    assert world.bucket.objects == before
 
 
-def test_a_second_delivery_is_refused_when_the_first_has_ended_too(world):
+def test_a_second_delivery_starts_nothing_when_the_first_has_ended_too(world):
     first = start(world, "first", SCHEDULED)
-    ended = conclude(world, "first", SCHEDULED, first["run_id"])
-    plan = world.bucket.objects[f"runs/{first['run_id']}/plan.json"]
+    conclude(world, "first", SCHEDULED, first["run_id"])
+    before = dict(world.bucket.objects)
 
-    sentence, outcome = refused(world, "second", SCHEDULED)
+    assert start(world, "second", SCHEDULED)["started_by"] == arn("first")
+    assert world.bucket.objects == before
 
-    assert sentence == f"scheduled_at: run {first['run_id']} was already started by {arn('first')}"
+
+def test_a_second_delivery_that_overtakes_the_plan_of_the_first_starts_nothing(world):
+    planned = start(world, "first", SCHEDULED)
+    world.bucket.delete(f"runs/{planned['run_id']}/plan.json")
+
+    assert start(world, "second", SCHEDULED)["started_by"] == arn("first")
+
+
+def test_two_deliveries_at_once_start_one_run_whoever_is_first(world):
+    """The first plans and ends its run just when the second has found that there is none."""
+    first = claims.take
+
+    def overtaken(bucket, suite, claim):
+        monkeypatch.setattr(claims, "take", first)
+        planned = start(world, "first", SCHEDULED)
+        conclude(world, "first", SCHEDULED, planned["run_id"])
+        return first(bucket, suite, claim)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(claims, "take", overtaken)
+        sentence, outcome = refused(world, "second", SCHEDULED)
+
+    assert "was already started by" in sentence
     assert outcome["status"] == "rejected"
-    assert world.json(f"runs/{first['run_id']}/outcome.json") == ended
-    assert world.bucket.objects[f"runs/{first['run_id']}/plan.json"] == plan
     assert not list(claims.all_held(world.bucket))
+
+
+@pytest.mark.parametrize("scheduled_at", ["2099-01-01T00:00:00Z", "2026-11-14T08:59:59Z"])
+def test_a_run_scheduled_for_another_time_than_about_now_is_refused(world, scheduled_at):
+    sentence, _ = refused(world, "first", {**SCHEDULED, "scheduled_at": scheduled_at})
+
+    time = f"{scheduled_at[:10]} {scheduled_at[11:19]} UTC"
+    assert sentence == (
+        f"scheduled_at: {time} is not accepted: an execution that starts now takes from "
+        "2026-11-14 09:00:00 UTC to 2026-11-22 09:00:00 UTC"
+    )
 
 
 def test_the_next_scheduled_start_is_a_run_of_its_own(world):
     first = start(world, "first", SCHEDULED)
     conclude(world, "first", SCHEDULED, first["run_id"])
 
-    second = start(world, "second", {**SCHEDULED, "scheduled_at": "2026-11-27T12:00:00Z"})
+    second = start(world, "second", {**SCHEDULED, "scheduled_at": "2026-11-21T12:00:00Z"})
 
     assert second["run_id"] != first["run_id"]
