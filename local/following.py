@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from local.cloud.deployment import Stack
 from local.results import Results
+from local.stack import Stack
 from suites.plan import Plan, run_id, trial_execution
 
 _ACTIVE = "RUNNING"

@@ -16,8 +16,8 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from local.cloud.deployment import Stack, find_stack
 from local.cloud.endpoint import Endpoint
+from local.stack import DeploymentFailed, Stack, find_stack
 
 # What a client may meet where a cloud has gone, or something else has its port.
 GONE = (BotoCoreError, ClientError, ResponseParserError)
@@ -63,7 +63,7 @@ def find_cloud(state: Path) -> Presence | None:
         return None
     endpoint = Endpoint(int(port[1]))
     try:
-        stack = find_stack(endpoint, arn, _PATIENCE_SECONDS)
-    except GONE:
+        stack = find_stack(endpoint.client("cloudformation", _PATIENCE_SECONDS), arn)
+    except (*GONE, DeploymentFailed):
         return None
     return Presence(endpoint, stack, pid)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from local.cloud.deployment import Stack
+from local.stack import Stack
 from suites import keys
 from suites.plan import Plan
 

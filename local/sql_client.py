@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from local.cloud.deployment import Stack
+from local.stack import Stack
 from suites.files import ROOT
 
 SAVED = ROOT / "queries" / "sql"

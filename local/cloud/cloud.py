@@ -15,7 +15,7 @@ from local.account import ACCOUNT
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
-from local.cloud.deployment import Stack, bootstrap, deploy, synthesise
+from local.cloud.deployment import bootstrap, deploy, synthesise
 from local.cloud.endpoint import Endpoint
 from local.cloud.events import Events
 from local.cloud.functions import Functions
@@ -23,6 +23,7 @@ from local.cloud.guard import Guard
 from local.cloud.made import remove_unused
 from local.cloud.server import Server
 from local.logs.store import LogStore
+from local.stack import Stack
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -22,35 +21,13 @@ from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
 from local.cloud.made import mark_used
 from local.cloud.sources import digest, source_files
+from local.stack import DeploymentFailed, Stack, find_stack
 from suites.files import ROOT
 
 _SOURCES = ("cdk", "lambdas", "queries", "suites", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
 _IMAGES = f"cdk-hnb659fds-container-assets-{ACCOUNT}-{REGION}"
-
-
-class DeploymentFailed(RuntimeError):
-    """The app could not be synthesised, or its template not deployed; says why."""
-
-
-@dataclass(frozen=True)
-class Stack:
-    """A deployed stack."""
-
-    arn: str
-    """Its StackId, which no other stack has, not even of the same name."""
-    outputs: Mapping[str, str]
-
-    @property
-    def state_machine(self) -> str:
-        """ARN of the state machine of a run."""
-        return self.outputs["StateMachine"]
-
-    @property
-    def bucket(self) -> str:
-        """Name of the results bucket."""
-        return self.outputs["ResultsBucket"]
 
 
 def synthesise(state: Path, settings: Settings) -> Path:
@@ -149,16 +126,6 @@ def _zipped(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def find_stack(endpoint: Endpoint, name: str, patience_seconds: float = 3600) -> Stack:
-    """Return a stack by its name or ARN; botocore's errors if it is not there, or nobody is."""
-    cloudformation = endpoint.client("cloudformation", patience_seconds)
-    (stack,) = cloudformation.describe_stacks(StackName=name)["Stacks"]
-    if stack["StackStatus"] != "CREATE_COMPLETE":
-        raise DeploymentFailed(f"stack {name} is {stack['StackStatus']}")
-    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
-    return Stack(stack["StackId"], outputs)
-
-
 def _create(name: str, template: str, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
     cloudformation = endpoint.client("cloudformation")
     try:
@@ -168,7 +135,7 @@ def _create(name: str, template: str, endpoint: Endpoint) -> tuple[Stack, Sequen
     except ClientError as error:
         reason = error.response["Error"]["Message"]
         raise DeploymentFailed(f"stack {name} was not created: {reason}") from None
-    stack = find_stack(endpoint, name)
+    stack = find_stack(cloudformation, name)
     wanted = {key: resource["Type"] for key, resource in json.loads(template)["Resources"].items()}
     created = created_resources(name, endpoint)
     # moto reports success for less than was asked for.

@@ -14,11 +14,11 @@ import click
 from local.commands.wording import ending
 from local.following import RunClient
 from local.presence import GONE, Presence, announced, find_cloud
+from local.stack import DeploymentFailed, Stack
 from suites.refusal import listed
 
 if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
-    from local.cloud.deployment import Stack
     from local.cloud.endpoint import Endpoint
 
 _POLL_SECONDS = 0.2
@@ -113,8 +113,6 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
 
 
 def _deploy(cloud: Cloud) -> Deployed:
-    from local.cloud.deployment import DeploymentFailed  # noqa: PLC0415
-
     try:
         stack = cloud.deploy(schedules=False)
     except DeploymentFailed as error:

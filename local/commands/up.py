@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
-from local.cloud.deployment import Stack
 from local.cloud.endpoint import Endpoint
 from local.commands.deployed import deployed, empty_cloud, in_use
 from local.commands.options import state_option
+from local.stack import Stack
 
 _LOOK_UP_SECONDS = 0.5
 

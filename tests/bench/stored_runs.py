@@ -23,10 +23,10 @@ from rich.table import Table
 
 from local.account import ACCOUNT
 from local.cloud.cloud import start_cloud
-from local.cloud.deployment import Stack
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from local.sql_client import Answer, SqlClient
+from local.stack import Stack
 from suites import keys
 from suites.tables import TABLES
 from tests.conformance.figures import run_objects

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from local.cloud.cloud import Cloud, start_cloud
-from local.cloud.deployment import Stack
 from local.following import Run, RunClient
+from local.stack import Stack
 
 ASKED = {
     "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2,

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from local.cloud.deployment import find_stack
 from local.presence import announced, find_cloud
+from local.stack import find_stack
 
 TEMPLATE = {
     "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
@@ -18,7 +18,7 @@ TEMPLATE = {
 @pytest.fixture
 def stack(endpoint):
     endpoint.client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(TEMPLATE))
-    return find_stack(endpoint, "s")
+    return find_stack(endpoint.client("cloudformation"), "s")
 
 
 def change(state, **said):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from local.cloud.deployment import Stack
 from local.sql_client import SAVED, SqlClient
+from local.stack import Stack
 
 
 class FakeAthena:
