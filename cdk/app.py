@@ -9,6 +9,7 @@ from aws_cdk import App, CfnOutput, Stack
 
 from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
+from cdk.queries import SavedQueries
 from cdk.results import Results
 from cdk.schedules import Schedules
 from cdk.settings import Settings, read_settings, written_context
@@ -20,16 +21,35 @@ from suites.model import Suite
 from suites.refusal import Refused, listed, shown
 
 
-class TidemarkStack(Stack):
-    """Everything: the results, what the tests run on, and the workflow between them."""
+class DataStack(Stack):
+    """What outlives every deployment: the results, claims among them, and the tables over them."""
 
     def __init__(self, app: App, settings: Settings, suites: Mapping[str, Suite]) -> None:
+        super().__init__(
+            app,
+            f"{settings.stack_name}-Data",
+            description="Tidemark: what was measured",
+            termination_protection=True,
+        )
+        self.bucket = Results(self, "Results").bucket
+        self.tables = Tables(
+            self, "Tables", stack=settings.stack_name, bucket=self.bucket, suites=sorted(suites)
+        )
+
+
+class TidemarkStack(Stack):
+    """What may be replaced: what the tests run on, and the workflow between them."""
+
+    def __init__(
+        self, app: App, settings: Settings, suites: Mapping[str, Suite], data: DataStack
+    ) -> None:
         super().__init__(
             app,
             settings.stack_name,
             description="Tidemark: did this version get slower, and how sure are we?",
         )
-        bucket = Results(self, "Results").bucket
+        self.data = data
+        bucket, tables = data.bucket, data.tables
         tests = SystemTests(self, "SystemTests", suites=suites, settings=settings, bucket=bucket)
         workflow = Workflow(
             self,
@@ -42,7 +62,7 @@ class TidemarkStack(Stack):
         Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
         if settings.schedules:
             Schedules(self, "Schedules", starts=settings.schedules, machine=workflow.run)
-        tables = Tables(self, "Tables", bucket=bucket, suites=sorted(suites))
+        SavedQueries(self, "Queries", tables=tables)
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
@@ -55,7 +75,7 @@ class TidemarkStack(Stack):
 
 
 def build(app: App) -> TidemarkStack:
-    """Add the stack to an app, by its context over that of ``cdk.json``.
+    """Add both stacks to an app, by its context over that of ``cdk.json``.
 
     Raises
     ------
@@ -70,7 +90,7 @@ def build(app: App) -> TidemarkStack:
             f"cdk.json: context: schedules: there is no suite {shown(min(unknown))}; "
             f"there are {listed(sorted(suites))}"
         )
-    return TidemarkStack(app, settings, suites)
+    return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
 
 
 def main() -> int:

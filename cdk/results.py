@@ -21,7 +21,7 @@ class Results(Construct):
             encryption=BucketEncryption.S3_MANAGED,
             block_public_access=BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
-            # Figures outlive the stack that measured them.
+            # Figures outlive even the stack that keeps them.
             removal_policy=RemovalPolicy.RETAIN,
             lifecycle_rules=[
                 LifecycleRule(id="WorkingData", prefix="work/", expiration=Duration.days(2)),

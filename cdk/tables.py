@@ -1,19 +1,17 @@
-"""The tables over the results in S3, and the Athena workgroup and saved queries to ask them."""
+"""The tables over the results in S3, and the Athena workgroup to ask them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from aws_cdk import Aws, Stack
-from aws_cdk.aws_athena import CfnNamedQuery, CfnWorkGroup
+from aws_cdk import Aws
+from aws_cdk.aws_athena import CfnWorkGroup
 from aws_cdk.aws_glue import CfnDatabase, CfnTable
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.results import ATHENA_PREFIX
-from suites.files import ROOT
 from suites.tables import PARTITIONS, TABLES
 
 # What one query may read [B]: a slip in a query fails instead of costing. A run takes some 10 kB.
@@ -26,10 +24,9 @@ class Tables(Construct):
     """The database of the results bucket's tables, and the workgroup that people ask it in."""
 
     def __init__(
-        self, scope: Construct, name: str, *, bucket: Bucket, suites: Sequence[str]
+        self, scope: Construct, name: str, *, stack: str, bucket: Bucket, suites: Sequence[str]
     ) -> None:
         super().__init__(scope, name)
-        stack = Stack.of(self).stack_name
         database = CfnDatabase(
             self,
             "Database",
@@ -49,8 +46,6 @@ class Tables(Construct):
             )
         self.database = database.ref
         self.workgroup = self._workgroup(stack, f"s3://{bucket.bucket_name}/{ATHENA_PREFIX}").ref
-        for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
-            self._saved_query(path)
 
     def _workgroup(self, name: str, results: str) -> CfnWorkGroup:
         return CfnWorkGroup(
@@ -72,23 +67,6 @@ class Tables(Construct):
                     ),
                 ),
             ),
-        )
-
-    def _saved_query(self, path: Path) -> None:
-        """Save a query under the first line of its leading comment; the rest describes it."""
-        text = path.read_text(encoding="utf-8")
-        comment = re.match("(?:-- .+\n)+", text)
-        if comment is None:
-            raise ValueError(f"{path.name}: it starts with no comment that names it")
-        title, *description = comment.group().replace("-- ", "").splitlines()
-        CfnNamedQuery(
-            self,
-            path.stem,
-            name=title,
-            description=" ".join(description),
-            database=self.database,
-            query_string=text,
-            work_group=self.workgroup,
         )
 
 

@@ -10,9 +10,11 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -46,9 +48,10 @@ def synthesise(state: Path, settings: Settings) -> Path:
 
 
 def deploy(assembly: Path, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
-    """Upload the assembly's assets and create its stack; DeploymentFailed if that fails.
+    """Upload the assembly's assets and create its stacks; DeploymentFailed if that fails.
 
-    Return the stack and the names of its Lambda functions, in the template's order.
+    Return the last stack, which none needs, and the names of its Lambda functions, in the
+    template's order.
     """
     manifest = json.loads((assembly / "manifest.json").read_text(encoding="utf-8"))
     stacks = {
@@ -56,11 +59,12 @@ def deploy(assembly: Path, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
         for name, artifact in manifest["artifacts"].items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
-    ((name, artifact),) = stacks.items()
+    needed = {name: stacks.keys() & artifact["dependencies"] for name, artifact in stacks.items()}
     bootstrap(endpoint)
-    _upload(assembly, name, endpoint)
-    template = (assembly / artifact["properties"]["templateFile"]).read_text(encoding="utf-8")
-    return _create(name, template, endpoint)
+    *others, last = TopologicalSorter(needed).static_order()
+    for name in others:
+        _create(name, stacks[name], assembly, endpoint)
+    return _create(last, stacks[last], assembly, endpoint)
 
 
 def _digest(systems: Path, context: str) -> str:
@@ -126,11 +130,19 @@ def _zipped(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def _create(name: str, template: str, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
+def _create(
+    name: str, artifact: Mapping[str, Any], assembly: Path, endpoint: Endpoint
+) -> tuple[Stack, Sequence[str]]:
+    _upload(assembly, name, endpoint)
+    properties = artifact["properties"]
+    template = (assembly / properties["templateFile"]).read_text(encoding="utf-8")
     cloudformation = endpoint.client("cloudformation")
     try:
         cloudformation.create_stack(
-            StackName=name, TemplateBody=template, Capabilities=["CAPABILITY_IAM"]
+            StackName=name,
+            TemplateBody=template,
+            Capabilities=["CAPABILITY_IAM"],
+            EnableTerminationProtection=properties.get("terminationProtection", False),
         )
     except ClientError as error:
         reason = error.response["Error"]["Message"]

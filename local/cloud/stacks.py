@@ -85,7 +85,8 @@ def install() -> Replacements:
     def stable_name(resource_type: str, stack_name: str, logical_id: str) -> str:
         # Results and logs outlive the process that made them: the names of their places must, too.
         if resource_type == "AWS::S3::Bucket":
-            return f"{stack_name}-{logical_id}"[:63].lower()
+            # Once there was one stack: the results that it left are where they were.
+            return f"{stack_name.removesuffix('-Data')}-{logical_id}"[:63].lower()
         if resource_type == "AWS::Logs::LogGroup":
             return f"{stack_name}-{logical_id}"
         return str(name_of(resource_type, stack_name, logical_id))

@@ -1,7 +1,5 @@
 """The synthesised template, once for all tests: each synth takes seconds."""
 
-import json
-
 import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
@@ -20,18 +18,17 @@ def template(stack):
 
 
 @pytest.fixture(scope="session")
+def data(stack):
+    """The template of what outlives deployments."""
+    return Template.from_stack(stack.data)
+
+
+@pytest.fixture(scope="session")
 def everything(tmp_path_factory):
     """The template of a deployment that has turned on all that is off by default."""
     context = {"schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}}}
     outdir = str(tmp_path_factory.mktemp("everything"))
     return Template.from_stack(build(App(outdir=outdir, context=context)))
-
-
-@pytest.fixture(scope="session")
-def template_file(template, tmp_path_factory):
-    path = tmp_path_factory.mktemp("template") / "template.json"
-    path.write_text(json.dumps(template.to_json()))
-    return path
 
 
 @pytest.fixture(scope="session")

@@ -10,13 +10,24 @@ from suites.tables import PARTITIONS, TABLES
 SAVED = sorted((ROOT / "queries" / "sql").glob("*.sql"))
 
 
-def properties(template, kind):
-    return [found["Properties"] for found in template.find_resources(kind).values()]
+def properties(data, kind):
+    return [found["Properties"] for found in data.find_resources(kind).values()]
 
 
 def tables(template):
     inputs = [found["TableInput"] for found in properties(template, "AWS::Glue::Table")]
     return {table["Name"]: table for table in inputs}
+
+
+def imported(data, kind):
+    """How the other stack refers to the only resource of a type."""
+    (resource,) = data.find_resources(kind)
+    (name,) = [
+        output["Export"]["Name"]
+        for output in data.find_outputs("*").values()
+        if output["Value"] == {"Ref": resource}
+    ]
+    return {"Fn::ImportValue": name}
 
 
 def joined(location):
@@ -29,14 +40,14 @@ def columns(listed):
     return {column["Name"]: column["Type"] for column in listed}
 
 
-def test_the_database_is_named_after_the_stack_as_athena_takes_names(template):
-    (database,) = properties(template, "AWS::Glue::Database")
+def test_the_database_is_named_after_the_stack_as_athena_takes_names(data):
+    (database,) = properties(data, "AWS::Glue::Database")
 
     assert database["DatabaseInput"]["Name"] == "tidemark"
 
 
-def test_each_table_has_the_columns_and_partitions_that_its_writers_know(template):
-    found = tables(template)
+def test_each_table_has_the_columns_and_partitions_that_its_writers_know(data):
+    found = tables(data)
 
     assert set(found) == set(TABLES)
     for name, table in found.items():
@@ -44,8 +55,8 @@ def test_each_table_has_the_columns_and_partitions_that_its_writers_know(templat
         assert columns(table["PartitionKeys"]) == PARTITIONS
 
 
-def test_each_table_reads_gzipped_json_lines_under_its_own_prefix(template):
-    for name, table in tables(template).items():
+def test_each_table_reads_gzipped_json_lines_under_its_own_prefix(data):
+    for name, table in tables(data).items():
         storage = table["StorageDescriptor"]
         assert joined(storage["Location"]) == f"s3://<bucket>/tables/{name}/"
         assert storage["SerdeInfo"] == {
@@ -54,8 +65,8 @@ def test_each_table_reads_gzipped_json_lines_under_its_own_prefix(template):
         assert table["TableType"] == "EXTERNAL_TABLE"
 
 
-def test_partitions_are_projected_to_where_the_writers_put_them(template):
-    for name, table in tables(template).items():
+def test_partitions_are_projected_to_where_the_writers_put_them(data):
+    for name, table in tables(data).items():
         parameters = table["Parameters"]
         assert parameters["projection.enabled"] == "true"
         assert parameters["projection.suite.values"].split(",") == sorted(read_suites())
@@ -65,8 +76,8 @@ def test_partitions_are_projected_to_where_the_writers_put_them(template):
         )
 
 
-def test_the_workgroup_bounds_what_a_query_reads_and_decides_where_results_go(template):
-    (workgroup,) = properties(template, "AWS::Athena::WorkGroup")
+def test_the_workgroup_bounds_what_a_query_reads_and_decides_where_results_go(data):
+    (workgroup,) = properties(data, "AWS::Athena::WorkGroup")
     configuration = workgroup["WorkGroupConfiguration"]
     result = configuration["ResultConfiguration"]
 
@@ -79,8 +90,8 @@ def test_the_workgroup_bounds_what_a_query_reads_and_decides_where_results_go(te
     assert result["EncryptionConfiguration"] == {"EncryptionOption": "SSE_S3"}
 
 
-def test_query_results_expire(template):
-    template.has_resource_properties(
+def test_query_results_expire(data):
+    data.has_resource_properties(
         "AWS::S3::Bucket",
         {
             "LifecycleConfiguration": {
@@ -105,26 +116,24 @@ def test_every_query_is_saved_as_it_is_in_its_file_under_a_name_that_tells(templ
         assert "--" not in query["Description"]
 
 
-def test_saved_queries_belong_to_the_database_and_the_workgroup(template):
-    (database,) = template.find_resources("AWS::Glue::Database")
-    (workgroup,) = template.find_resources("AWS::Athena::WorkGroup")
+def test_saved_queries_belong_to_the_database_and_the_workgroup(data, template):
+    expected = imported(data, "AWS::Glue::Database"), imported(data, "AWS::Athena::WorkGroup")
 
     for query in properties(template, "AWS::Athena::NamedQuery"):
-        assert (query["Database"], query["WorkGroup"]) == ({"Ref": database}, {"Ref": workgroup})
+        assert (query["Database"], query["WorkGroup"]) == expected
 
 
-def test_commands_find_the_database_and_the_workgroup_among_the_outputs(template):
+def test_commands_find_what_was_measured_among_the_outputs(data, template):
     outputs = template.find_outputs("*")
-    (database,) = template.find_resources("AWS::Glue::Database")
-    (workgroup,) = template.find_resources("AWS::Athena::WorkGroup")
 
-    assert outputs["Database"]["Value"] == {"Ref": database}
-    assert outputs["WorkGroup"]["Value"] == {"Ref": workgroup}
+    assert outputs["Database"]["Value"] == imported(data, "AWS::Glue::Database")
+    assert outputs["WorkGroup"]["Value"] == imported(data, "AWS::Athena::WorkGroup")
+    assert outputs["ResultsBucket"]["Value"] == imported(data, "AWS::S3::Bucket")
 
 
 def test_a_stacks_name_becomes_one_that_athena_takes():
     stack = build(App(context={"stackName": "Perf-Tests2"}))
 
-    Template.from_stack(stack).has_resource_properties(
+    Template.from_stack(stack.data).has_resource_properties(
         "AWS::Glue::Database", {"DatabaseInput": Match.object_like({"Name": "perf_tests2"})}
     )

@@ -20,42 +20,56 @@ def resources(statement):
     return listed if isinstance(listed, list) else [listed]
 
 
-def cfn_lint(path):
-    found = subprocess.run(
-        # W3005 is about DependsOn that CDK writes itself.
-        [Path(sys.executable).with_name("cfn-lint"), "--ignore-checks", "W3005", "--", path],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found.returncode, found.stdout + found.stderr
-
-
-def test_cfn_lint_finds_nothing(template_file):
-    assert cfn_lint(template_file) == (0, "")
-
-
-def test_cfn_lint_finds_nothing_in_the_trial_but_that_its_time_limit_is_an_expression(
-    template_file, tmp_path
-):
-    template = json.loads(template_file.read_text())
+def with_a_number(template):
+    """The template with a number for the one time limit that is an expression."""
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             resource.pop("Metadata", None)
             text = resource["Properties"]["DefinitionString"]
             number = text.replace('"{% $test.timeout_seconds %}"', "60")
             resource["Properties"]["DefinitionString"] = number
-    path = tmp_path / "template.json"
-    path.write_text(json.dumps(template))
-
-    assert cfn_lint(path) == (0, "")
+    return template
 
 
-def test_the_bucket_is_private_encrypted_and_outlives_the_stack(template):
-    template.has_resource(
+def test_cfn_lint_finds_nothing_and_is_kept_from_nothing_but_that_expression(
+    data, everything, tmp_path
+):
+    templates = (data.to_json(), everything.to_json(), with_a_number(everything.to_json()))
+    for number, template in enumerate(templates):
+        (tmp_path / f"{number}.json").write_text(json.dumps(template))
+    found = subprocess.run(
+        # W3005 is about DependsOn that CDK writes itself, W6001 about outputs that pass on those of
+        # the other stack, so that commands need one only.
+        [
+            Path(sys.executable).with_name("cfn-lint"),
+            *("--ignore-checks", "W3005", "W6001"),
+            "--",
+            *sorted(tmp_path.iterdir()),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (found.returncode, found.stdout + found.stderr) == (0, "")
+
+
+def test_what_was_measured_has_a_stack_of_its_own_that_is_not_deleted_by_mistake(stack, data):
+    assert (stack.stack_name, stack.data.stack_name) == ("Tidemark", "Tidemark-Data")
+    assert stack.data.termination_protection
+    kinds = {found["Type"] for found in data.to_json()["Resources"].values()}
+    assert kinds == {
+        "AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::Glue::Database", "AWS::Glue::Table",
+        "AWS::Athena::WorkGroup",
+    }  # fmt: skip
+
+
+def test_the_bucket_is_private_encrypted_and_outlives_even_its_stack(data):
+    data.has_resource(
         "AWS::S3::Bucket",
         {
             "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
             "Properties": {
                 "PublicAccessBlockConfiguration": {
                     "BlockPublicAcls": True,
@@ -69,8 +83,8 @@ def test_the_bucket_is_private_encrypted_and_outlives_the_stack(template):
     )
 
 
-def test_working_data_and_answers_expire_and_no_figure_does(template):
-    (bucket,) = template.find_resources("AWS::S3::Bucket").values()
+def test_working_data_and_answers_expire_and_no_figure_does(data):
+    (bucket,) = data.find_resources("AWS::S3::Bucket").values()
     rules = bucket["Properties"]["LifecycleConfiguration"]["Rules"]
 
     expiring = [rule for rule in rules if "ExpirationInDays" in rule]
@@ -80,9 +94,9 @@ def test_working_data_and_answers_expire_and_no_figure_does(template):
     ]
 
 
-def test_the_bucket_and_the_topic_refuse_plain_http(template):
-    for kind in ("AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"):
-        template.has_resource_properties(
+def test_the_bucket_and_the_topic_refuse_plain_http(data, template):
+    for stack, kind in ((data, "AWS::S3::BucketPolicy"), (template, "AWS::SNS::TopicPolicy")):
+        stack.has_resource_properties(
             kind,
             {
                 "PolicyDocument": {
