@@ -91,7 +91,7 @@ def resumed(given: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
     if not isinstance(given, dict) or "run" not in given:
         return None
     request = _validated(ResumeRequest, given)
-    _known(request.suite, suites)
+    known_suite(request.suite, suites)
     return request
 
 
@@ -112,7 +112,7 @@ def settle(
 
     """
     request = _validated(RunRequest, given)
-    suite = _known(request.suite, suites)
+    suite = known_suite(request.suite, suites)
     asked = suite.defaults.versions if request.versions is None else request.versions
     meant = _meant(asked, suite, released)
     versions = tuple(meant.get(version, version) for version in asked)
@@ -149,7 +149,8 @@ def _validated(model: type[_Asked], given: object) -> _Asked:
         raise refusal(model, error) from None
 
 
-def _known(name: str, suites: Mapping[str, Suite]) -> Suite:
+def known_suite(name: str, suites: Mapping[str, Suite]) -> Suite:
+    """Return the suite of a name; Refused, with those that there are, for any other name."""
     suite = suites.get(name)
     if suite is None:
         raise Refused(f"suite: {shown(name)} is not known; there are {listed(sorted(suites))}")

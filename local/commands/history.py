@@ -10,10 +10,11 @@ import click
 
 from local.commands.formats import format_option, show
 from local.commands.options import state_option
+from local.commands.systems import suites
 from local.commands.tables import deployed_tables
-from local.history import VersionHistory, columns, heading, histories
-from suites.files import read_suites
-from suites.refusal import Refused, listed
+from local.history import Row, VersionHistory, columns, heading, histories
+from suites.refusal import Refused, listed, shown
+from suites.request import known_suite
 
 
 @click.command(name="history")
@@ -32,20 +33,26 @@ def command(suite: str, test: str | None, metric: str | None, form: str, state: 
     Example:
       tidemark history rocksdb --metric ingest_rate --format markdown
     """
-    suites = read_suites()
-    if suite not in suites:
-        raise Refused(f"suite: {suite!r} is not known; there are {listed(sorted(suites))}")
-    asked = {"suite": suite, "test": test, "metric": metric}
+    known_suite(suite, suites())
     with deployed_tables(state) as tables:
-        given = {name: value for name, value in asked.items() if value}
-        answer = tables.saved("rates_by_version", given)
-    found = histories(answer.records())
+        rows = tables.saved("rates_by_version", {"suite": suite}).records()
+    found = histories(_only(_only(rows, "test", test), "metric", metric))
     if form == "json":
         click.echo(json.dumps([version.record() for version in found], indent=2))
     elif not found:
-        raise Refused(f"suite: {suite} has no rates like that yet; `tidemark run` measures some")
+        raise Refused(f"suite: {suite} has no rates yet; `tidemark run` measures some")
     else:
         _show(found, form)
+
+
+def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]:
+    if wanted is None or not rows:
+        return rows
+    found = [row for row in rows if row[column] == wanted]
+    if not found:
+        known = sorted({str(row[column]) for row in rows})
+        raise Refused(f"--{column}: {shown(wanted)} has no rates; there are {listed(known)}")
+    return found
 
 
 def _show(found: Sequence[VersionHistory], form: str) -> None:

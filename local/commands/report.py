@@ -8,6 +8,7 @@ import click
 
 from local.commands.deployed import deployed
 from local.commands.options import run_argument, state_option
+from local.commands.wording import going_on
 from local.results import Results
 from suites.refusal import Refused
 
@@ -32,6 +33,8 @@ def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[
 def command(run: str, state: Path) -> None:
     """Make the report of RUN again, from stored results alone: the same results, the same bytes.
 
+    Exit code 1 if RUN goes on: it has its report when it ends.
+
     \b
     Example:
       tidemark report 20261120T124455Z-0a1b2c
@@ -41,6 +44,10 @@ def command(run: str, state: Path) -> None:
         plan = results.plan(run)
         if plan is None:
             raise Refused(f"RUN: {run} is not stored")
+        progress = results.progress(run)
+        if progress and run in results.claims():
+            said = going_on(run, progress)
+            raise click.ClickException(f"run {run} {said}; it has its report when it ends")
         results.rebuild_report(run)
         for path in save_report(results, plan.suite.name, run, state):
             click.echo(path)

@@ -14,14 +14,13 @@ from typing import NoReturn
 import click
 from rich.console import Console
 
-from cdk.settings import read_settings, written_context
 from local.commands.deployed import Deployed, deployed
 from local.commands.live import follow, show_result
 from local.commands.options import resume_option, state_option
+from local.commands.systems import suites, systems
 from local.commands.wording import duration, plural
 from local.following import Run, RunClient
 from local.preflight import Machine, prepare, warnings
-from suites.files import read_suites
 from suites.model import Suite
 from suites.plan import estimate_seconds
 from suites.refusal import Refused, listed
@@ -89,13 +88,13 @@ def command(
             raise Refused(f"--resume: {listed(given)} is settled by the run that is resumed")
         sys.exit(_resume(resume, note, state, console))
     given = {"suite": _DEFAULT_SUITE, **given, "note": note, "trigger": "cli"}
-    suites = read_suites(_systems())
-    request = settle(given, suites)
+    known = suites()
+    request = settle(given, known)
     if versions is not None:
         # What is told, and prepared, is what is measured, whatever `newest` is a moment later.
         given["versions"] = list(request.versions)
-    console.print(_intention(request, suites[request.suite]), soft_wrap=True)
-    _preflight(request, suites[request.suite], state, console)
+    console.print(_intention(request, known[request.suite]), soft_wrap=True)
+    _preflight(request, known[request.suite], state, console)
     sys.exit(_measure(given, state, console))
 
 
@@ -110,15 +109,11 @@ def _intention(request: Settled, suite: Suite) -> str:
     )
 
 
-def _systems() -> Path:
-    return read_settings(written_context()).systems
-
-
 def _preflight(request: Settled, suite: Suite, state: Path, console: Console) -> None:
     for warning in warnings(request, suite, Machine.here(state)):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.versions)}"):
-        prepare(request.versions, suite, _systems() / "workloads")
+        prepare(request.versions, suite, systems() / "workloads")
 
 
 def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:

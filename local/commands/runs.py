@@ -1,4 +1,4 @@
-"""``tidemark runs``: what was run, and how it ended."""
+"""``tidemark runs``: what goes on, what was run, and how it ended."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from pathlib import Path
 
 import click
 
+from local.commands.deployed import deployed
 from local.commands.formats import format_option, show
 from local.commands.options import state_option
-from local.commands.tables import deployed_tables
+from local.commands.systems import suites
+from local.commands.tables import tables_of
+from local.running import running
+from suites.request import known_suite
 
 
 @click.command(name="runs")
@@ -20,13 +24,17 @@ from local.commands.tables import deployed_tables
 @format_option
 @state_option
 def command(suite: str | None, limit: int, every: bool, form: str, state: Path) -> None:
-    """List the runs of SUITE, or of all suites, the newest first.
+    """List the runs of SUITE, or of all suites: those that go on, then the newest first.
 
     \b
     Example:
       tidemark runs rocksdb --limit 5 --format markdown
     """
-    with deployed_tables(state) as tables:
-        asked = {"suite": suite} if suite else {}
+    asked = {"suite": known_suite(suite, suites()).name} if suite else {}
+    with deployed(state) as cloud, tables_of(cloud) as tables:
+        going_on = [row for row in running(cloud.runs()) if suite in {None, row["suite"]}]
         answer = tables.saved("run_health", asked, limit=None if every else limit)
-    show(answer.columns, answer.records(), form)
+    # A run that was resumed has a row of its last end.
+    known = {row["run_id"] for row in going_on}
+    rows = [*going_on, *(row for row in answer.records() if row["run_id"] not in known)]
+    show(answer.columns, rows if every else rows[:limit], form)

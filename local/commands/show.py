@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -11,6 +13,9 @@ from rich.markdown import Markdown
 
 from local.commands.deployed import deployed
 from local.commands.options import optional_run_argument, state_option
+from local.commands.tables import tables_of
+from local.commands.wording import going_on
+from local.following import RunClient
 from local.sql_client import SqlClient
 from suites.refusal import Refused
 
@@ -19,24 +24,25 @@ from suites.refusal import Refused
 @optional_run_argument
 @state_option
 def command(run: str | None, state: Path) -> None:
-    """Show what RUN, or the newest one, measured, on what, and how it ended.
+    """Show what RUN, or the newest one, measured, on what, and how it ended or how far it is.
 
     \b
     Example:
       tidemark show 20261120T124455Z-0a1b2c
     """
-    with deployed(state) as cloud:
-        run = run or _newest(SqlClient(cloud.endpoint.client, cloud.stack))
-        results = cloud.runs().results
-        plan, outcome = results.plan(run), results.outcome(run)
+    with deployed(state) as cloud, tables_of(cloud) as tables:
+        client = cloud.runs()
+        run = run or _newest(client, tables)
+        results = client.results
+        plan, outcome, progress = results.plan(run), results.outcome(run), results.progress(run)
         report = results.report(plan.suite.name, run, "report.md") if plan else None
-    if plan is None:
+        goes_on = run in results.claims()
+    if progress is None:
         raise Refused(f"RUN: {run} is not stored")
-        if run in results.claims():
-            outcome = None  # that of an execution before; the run was resumed
-    status = outcome["status"] if outcome else "not ended"
-    reason = f": {outcome['reason']}" if outcome and outcome["reason"] else ""
-    click.echo(f"Run {run} is {status}{reason}\n")
+    if goes_on:
+        click.echo(f"Run {run} {going_on(run, progress)}\n")
+    else:
+        click.echo(f"Run {run} is {_ended(outcome)}\n")
     text = report.decode() if report else "It has no report.\n"
     if sys.stdout.isatty():
         Console().print(Markdown(text))
@@ -44,9 +50,16 @@ def command(run: str | None, state: Path) -> None:
         click.echo(text, nl=False)
 
 
-def _newest(tables: SqlClient) -> str:
-    """Return the newest run that has ended."""
-    ended = tables.saved("run_health", limit=1).records()
-    if not ended or ended[0]["run_id"] is None:
-        raise Refused("RUN: no run has ended yet; `tidemark run` measures some versions")
-    return ended[0]["run_id"]
+def _ended(outcome: Mapping[str, Any] | None) -> str:
+    if outcome is None:
+        return "without an outcome"
+    return f"{outcome['status']}: {outcome['reason']}" if outcome["reason"] else outcome["status"]
+
+
+def _newest(client: RunClient, tables: SqlClient) -> str:
+    """Return a run that goes on, or else the newest that has ended."""
+    ended = [row["run_id"] for row in tables.saved("run_health", limit=1).records()]
+    newest = max(client.results.claims(), default=None) or next(iter(ended), None)
+    if newest is None:
+        raise Refused("RUN: no run is stored yet; `tidemark run` measures some versions")
+    return newest

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local.commands.deployed import deployed
+from local.commands.deployed import Deployed, deployed
 from local.sql_client import SqlClient, StatementFailed
 from suites.refusal import Refused
 
@@ -14,8 +14,14 @@ from suites.refusal import Refused
 @contextmanager
 def deployed_tables(state: Path) -> Iterator[SqlClient]:
     """Have the tables of a cloud with the app in it; a statement that fails is exit code 2."""
-    with deployed(state) as cloud:
-        try:
-            yield SqlClient(cloud.endpoint.client, cloud.stack)
-        except StatementFailed as error:
-            raise Refused(str(error)) from None
+    with deployed(state) as cloud, tables_of(cloud) as tables:
+        yield tables
+
+
+@contextmanager
+def tables_of(cloud: Deployed) -> Iterator[SqlClient]:
+    """Have the tables of a cloud that is up; a statement that fails is exit code 2."""
+    try:
+        yield SqlClient(cloud.endpoint.client, cloud.stack)
+    except StatementFailed as error:
+        raise Refused(str(error)) from None

@@ -31,6 +31,12 @@ def ending(run_id: str, outcome: Mapping[str, Any] | None, progress: Progress | 
     return f"{status}{kept}{resume_hint(run_id, progress, before='; ')}"
 
 
+def going_on(run_id: str, progress: Progress) -> str:
+    """Return how far a run is: ``goes on, 4 of 9 trials recorded; `tidemark stop …` ends it``."""
+    recorded = f"{progress.recorded} of {plural(progress.planned, 'trial')} recorded"
+    return f"goes on, {recorded}; `tidemark stop {run_id}` ends it"
+
+
 def resume_hint(run_id: str, progress: Progress | None, before: str = "") -> str:
     """Return how to go on with a run, '' if none of its trials is missing."""
     if progress is None or progress.recorded == progress.planned:

@@ -89,7 +89,14 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     run = begin("run", *LONG, "--state", folder)
     run_id = running(run, folder)
 
-    assert tidemark("runs", "--state", folder)[0] == 0
+    code, out, _ = tidemark("runs", "rocksdb", "--limit", "1", "--format", "csv", "--state", folder)
+    assert (code, out.splitlines()[1].split(",")[2:4]) == (0, [run_id, "running"])
+    code, out, _ = tidemark("show", "--state", folder)
+    going_on = rf"goes on, \d of 3 trials recorded; `tidemark stop {run_id}` ends it"
+    assert (code, bool(re.match(rf"Run {run_id} {going_on}\n", out))) == (0, True)
+    code, out, err = tidemark("report", run_id, "--state", folder)
+    assert (code, out) == (1, "")
+    assert re.fullmatch(rf"Error: run {run_id} {going_on}; it has its report when it ends\n", err)
     code, _, err = tidemark("run", *SMALL, "--state", folder)
     assert (code, f"rocksdb is being measured by run {run_id}" in err) == (2, True)
     code, _, err = tidemark("run", "--resume", run_id, "--state", folder)

@@ -116,6 +116,26 @@ def test_a_bad_run_is_refused_in_one_sentence_before_anything_is_started(argumen
     one_sentence(tidemark("run", *arguments), sentence)
 
 
+@pytest.mark.parametrize("command", ["runs", "history"])
+def test_a_suite_that_there_is_not_is_refused_before_anything_is_started(command, tmp_path):
+    refused = tidemark(command, "nosuch", "--state", tmp_path / "state")
+
+    one_sentence(refused, "suite: 'nosuch' is not known; there are rocksdb")
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "known"),
+    [("metric", "compaction_rate, ingest_rate"), ("test", "compaction, ingest")],
+)
+def test_a_history_of_what_no_run_measured_is_refused_with_what_they_did(
+    ran, own_state, option, known
+):
+    refused = tidemark("history", f"--{option}", "nope", "--state", str(own_state))
+
+    one_sentence(refused, f"--{option}: 'nope' has no rates; there are {known}")
+
+
 def test_a_version_that_is_in_no_cache_and_out_of_reach_is_refused_before_the_cloud_starts(
     tmp_path,
 ):

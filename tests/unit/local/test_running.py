@@ -1,0 +1,77 @@
+"""Runs that go on, as `tidemark runs` lists them."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+
+from local.running import running
+from suites.files import read_suites
+from suites.plan import make_plan
+from suites.request import settle
+
+RUN = "20261120T124455Z-abcdef"
+
+
+@dataclass
+class FakeRuns:
+    """What the results bucket and Step Functions know of runs."""
+
+    plans: dict
+    claimed: dict
+    executing: set = field(default_factory=set)
+
+    @property
+    def results(self):
+        return self
+
+    def claims(self):
+        return self.claimed
+
+    def plan(self, run_id):
+        return self.plans.get(run_id)
+
+    def recorded(self, _run_id):
+        return [1]
+
+    def active(self, run):
+        return run.execution_arn in self.executing
+
+
+@pytest.fixture
+def runs():
+    suites = read_suites()
+    asked = {"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 2, "note": "why"}
+    plan = make_plan(
+        settle(asked, suites),
+        suites["rocksdb"],
+        name=RUN,
+        execution_arn="arn:first",
+        started_at=datetime(2026, 11, 20, 12, 44, 55, 123456, tzinfo=UTC),
+    )
+    return FakeRuns({RUN: plan}, {RUN: "arn:again"}, {"arn:again"})
+
+
+def test_a_run_that_goes_on_has_a_row_with_how_far_it_is(runs):
+    (row,) = running(runs)
+
+    assert row == {
+        "suite": "rocksdb", "year": "2026", "run_id": RUN, "status": "running", "reason": "",
+        "trials_planned": "4", "trials_done": "1", "versions": "9.0.0, 9.8.4",
+        "started_at": "2026-11-20 12:44:55.123", "ended_at": None, "task_seconds": None,
+        "note": "why", "trigger": "console",
+    }  # fmt: skip
+
+
+def test_a_run_whose_execution_has_ended_is_ending(runs):
+    runs.executing.clear()
+
+    (row,) = running(runs)
+
+    assert row["status"] == "ending"
+
+
+def test_a_run_that_has_its_claim_and_not_yet_its_plan_is_not_listed(runs):
+    runs.plans.clear()
+
+    assert not list(running(runs))
