@@ -139,7 +139,9 @@ class Reader(Words):
         return Number(self.since(start), -number.value if negative else number.value)
 
     def number(self) -> Number:
-        """Return the number that is next."""
+        """Return the number that must be next."""
+        if self.token.kind is not Kind.NUMBER:
+            raise self.expected("a number")
         token = self.advance()
         value = float(token.value)
         if not math.isfinite(value):

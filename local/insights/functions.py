@@ -21,6 +21,7 @@ from local.insights.addresses import (
     within,
 )
 from local.insights.dates import formatted, parsed
+from local.insights.series import histogram, rate
 from local.insights.values import (
     ArgumentError,
     Type,
@@ -162,7 +163,8 @@ def _extreme(name: str) -> Callable[..., Value]:
 
 def _edge(name: str) -> Callable[..., Value]:
     def edge(time: Value, pointer: Value, value: Value) -> Value:
-        return Value(f"{name}({value}, ({time}, {pointer}))", value.type)
+        timed = f"FILTER (WHERE {time} IS NOT NULL)"
+        return Value(f"{name}({value}, ({time}, {pointer})) {timed}", value.type)
 
     return edge
 
@@ -283,6 +285,8 @@ FUNCTIONS: dict[str, Function] = {
     "sortslast": _aggregate(_TEXT, _natural_edge("arg_max")),
     "count_over_time": _aggregate(ANY, _gives(_NUMBER, _COUNT)),
     "sum_over_time": _aggregate(_NUMBER, _finite("fsum({0})")),
+    "rate": Function((ANY, ANY, _NUMBER, _PERIOD), rate, aggregate=True, implied=_TIMED),
+    "histogram": Function((_NUMBER, _NUMBER), histogram, aggregate=True),
     "earliest": _aggregate(ANY, _edge("arg_min"), _TIMED),
     "latest": _aggregate(ANY, _edge("arg_max"), _TIMED),
     # General

@@ -67,6 +67,10 @@ class Lexer:
         self.token = self._read(token.span.end)
         return token
 
+    def following(self) -> Token:
+        """Return the token after the next one."""
+        return self._read(self.token.span.end)
+
     def advance_regex(self) -> Regex:
         """Return the regular expression that begins at the next token and go past it."""
         start = self.token.span.start

@@ -205,6 +205,16 @@ class Names:
         """Sort by columns, then by the default order, so that equal logs give equal rows."""
         self.order = (*keys, *self._default_order)
 
+    def put_last(self, column: str) -> None:
+        """Put the rows for which a column holds last, unless a later sort says otherwise."""
+        self.order = ((column, False), *self.order)
+        self._default_order = ((column, False), *self._default_order)
+
+    def put_after(self, column: str) -> None:
+        """Order the rows by a column where they are alike otherwise."""
+        self.order = (*self.order, (column, False))
+        self._default_order = (*self._default_order, (column, False))
+
     def begin_results(self, fields: dict[str, str], order: Order) -> None:
         """Let these be the only fields from here on."""
         self.scope = Scope(fields)

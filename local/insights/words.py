@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from local.insights.lexer import Kind, Lexer, Token
 from local.insights.syntax import Field, QueryError, Regex, Span, Text
@@ -108,6 +108,33 @@ class Words:
             raise self.expected(expected)
         self.advance()
         return int(token.value)
+
+    def flag(self) -> bool:
+        """Return the true or false that must be next."""
+        if not self.at_word("true", "false"):
+            raise self.expected("true or false")
+        return self.advance().value.lower() == "true"
+
+    def one_of(self, *words: str) -> str:
+        """Return which of these words, in small letters here, is next; one must be."""
+        if not self.at_word(*words):
+            raise self.expected(" or ".join(words))
+        return self.advance().value.lower()
+
+    def options(self, readers: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+        """Return what is written as ``name=value``, each value read as its name says."""
+        found: dict[str, Any] = {}
+        while self.token.kind is Kind.NAME and self._lexer.following().value == "=":
+            word = self.advance()
+            name = word.value.lower()
+            if name not in readers or name in found:
+                unknown = (
+                    "given twice" if name in found else f"unknown; known: {', '.join(readers)}"
+                )
+                raise QueryError(f"the option {word.value!r} is {unknown}", word.span)
+            self.advance()
+            found[name] = readers[name]()
+        return found
 
     def listed(self, part: Callable[[], T]) -> tuple[T, ...]:
         """Return what is written one after another with commas between."""

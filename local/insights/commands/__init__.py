@@ -10,7 +10,9 @@ from local.insights.commands.filters import Filter, FilterIndex, Unmask
 from local.insights.commands.json_field import JsonField
 from local.insights.commands.lists import Expand, Unnest
 from local.insights.commands.order import Dedup, Limit, Sort, Tail
+from local.insights.commands.outliers import Outlier
 from local.insights.commands.parsing import read_parse
+from local.insights.commands.sessions import Sessionize
 from local.insights.commands.source import Source
 from local.insights.commands.stats import Stats
 from local.insights.commands.totals import AddTotals
@@ -42,6 +44,8 @@ COMMANDS: dict[str, Callable[[Reader, Span], Command]] = {
     "autoregress": Autoregress.read,
     "filldown": Filldown.read,
     "fillmissing": Fillmissing.read,
+    "outlier": Outlier.read,
+    "sessionize": Sessionize.read,
     "countfrequent": CountFrequent.read,
     "count_frequent": CountFrequent.read,
 }
@@ -57,7 +61,5 @@ REFUSED = {
     "lookup": "not yet; write the table as case(…)",
     "cidrlookup": "not yet; isIpInSubnet(…) tells of one subnet",
     "appendcols": "not yet",
-    "outlier": "not yet; pct(…) and filter give its bounds",
-    "sessionize": "not yet",
 }
 """Why a command is not supported, by its word in small letters."""

@@ -32,7 +32,7 @@ class Unnest(Command):
         """Make the rows."""
         source = names.column(self.field)
         (column,) = names.define_captures([self.name])
-        names.step(Elements(column, source))
+        take_apart(names, column, source)
 
     def __str__(self) -> str:
         return f"unnest {printing.name(self.field.name)} into {printing.name(self.name)}"
@@ -54,23 +54,31 @@ class Expand(Command):
         """Make the rows."""
         source = names.column(self.field)
         (column,) = names.define_captures([self.field.name])
-        names.step(Elements(column, source))
+        take_apart(names, column, source)
 
     def __str__(self) -> str:
         return f"expand {printing.name(self.field.name)}"
 
 
+def take_apart(names: Names, column: str, source: str) -> None:
+    """Make a row of each element of a column, in their order where rows are alike otherwise."""
+    place = names.new_column()
+    names.step(Elements(column, place, source))
+    names.put_after(place)
+
+
 @dataclass(frozen=True)
 class Elements(Step):
-    """Make a row of each element of the JSON array in ``source``."""
+    """Make a row of each element of the JSON array in ``source``; ``place`` numbers them."""
 
     column: str
+    place: str
     source: str
 
     @property
     def defines(self) -> frozenset[str]:
-        """The element."""
-        return frozenset({self.column})
+        """The element and its place."""
+        return frozenset({self.column, self.place})
 
     @property
     def reads(self) -> frozenset[str]:
@@ -81,7 +89,15 @@ class Elements(Step):
         """Write an unnest."""
         array = text(writer.value(self.source))
         is_array = f"CASE WHEN json_valid({array}) THEN json_type({array}) = 'ARRAY' END"
-        elements = (
-            f"CASE WHEN {is_array} THEN json_extract_string({array}, '$[*]') ELSE [{array}] END"
+        each = (
+            f"list_transform(json_extract({array}, '$[*]'), lambda v: CASE CAST(v AS VARCHAR) "
+            "WHEN 'true' THEN '1' WHEN 'false' THEN '0' ELSE json_extract_string(v, '$') END)"
         )
-        writer.define(kept, {self.column: Value(f"unnest({elements})", Type.TEXT)})
+        elements = f"CASE WHEN {is_array} THEN {each} ELSE [{array}] END"
+        writer.define(
+            kept,
+            {
+                self.column: Value(f"unnest({elements})", Type.TEXT),
+                self.place: Value(f"generate_subscripts({elements}, 1)", Type.NUMBER),
+            },
+        )

@@ -102,8 +102,12 @@ class ParseRegex(Command):
             )
         columns = names.define_captures(pattern.names)
         captures = dict(zip(columns, pattern.names, strict=True))
-        kind = MatchEach if self.multi else Match
-        names.step(kind(captures, source, pattern))
+        if self.multi:
+            place = names.new_column()
+            names.step(MatchEach(captures, source, pattern, place))
+            names.put_after(place)
+        else:
+            names.step(Match(captures, source, pattern))
 
     def __str__(self) -> str:
         source, regex = printing.operand(self.source), printing.expression(self.regex)
@@ -286,9 +290,19 @@ class Match(Definition):
 
 @dataclass(frozen=True)
 class MatchEach(Match):
-    """Match a regular expression as often as it does; each match makes a row, none keeps one."""
+    """Match a regular expression as often as it does; each match makes a row, none keeps one.
+
+    ``place`` numbers the matches.
+    """
 
     per_event = False
+
+    place: str
+
+    @property
+    def defines(self) -> frozenset[str]:
+        """What the groups capture, and the number of the match."""
+        return frozenset((*self.columns, self.place))
 
     def narrowed(self, live: frozenset[str]) -> MatchEach:
         """Return the step itself: it makes rows, whether or not its columns are used."""
@@ -303,7 +317,9 @@ class MatchEach(Match):
             found = f"regexp_extract_all({source}, {quoted(self.pattern.capturing(name))}, 1)"
             present = f"list_transform({found}, lambda v: nullif(v, {_absent(self.pattern, name)}))"
             captures[column] = f"unnest(CASE WHEN {matches} THEN {present} ELSE [NULL] END)"
-        writer.define(kept, texts(captures))
+        every = f"regexp_extract_all({source}, {quoted(self.pattern.matching())})"
+        place = f"generate_subscripts(CASE WHEN {matches} THEN {every} ELSE [NULL] END, 1)"
+        writer.define(kept, {**texts(captures), self.place: Value(place, Type.NUMBER)})
 
 
 def _before(rest: str, place: str | None) -> str:

@@ -8,10 +8,20 @@ from dataclasses import dataclass
 from local.insights import printing
 from local.insights.expressions import Reader
 from local.insights.names import Group, Names, Scope
-from local.insights.periods import capped
+from local.insights.periods import capped, milliseconds
 from local.insights.plan import Step, columns_of
 from local.insights.sql import Writer
-from local.insights.syntax import Call, Command, Item, Period, QueryError, Span
+from local.insights.syntax import (
+    Call,
+    Command,
+    Expression,
+    Item,
+    Number,
+    Operation,
+    Period,
+    QueryError,
+    Span,
+)
 
 # How many stats a query may have. AWS documents two (CloudWatch Logs Insights query syntax: stats),
 # and its newest announcements ten: a query with more than two gets a warning.
@@ -25,6 +35,7 @@ class Stats(Command):
 
     items: tuple[Item, ...]
     keys: tuple[Item, ...]
+    offset: Period | None = None
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Stats:
@@ -36,7 +47,8 @@ class Stats(Command):
             keys = reader.items()
         elif reader.take_word("by"):
             keys = reader.items()
-        return cls(reader.since(start), items, keys)
+        offset = reader.period() if reader.take_word("offset") else None
+        return cls(reader.since(start), items, keys, offset)
 
     def resolve(self, names: Names) -> None:
         """Aggregate the rows, then compute what is made of aggregates.
@@ -45,7 +57,7 @@ class Stats(Command):
         Insights sample queries).
         """
         self._check(names)
-        keys = {item.name: names.column(item.expression) for item in self.keys}
+        keys = {item.name: names.column(self._shifted(item.expression)) for item in self.keys}
         group = Group(Scope(dict(keys)), names.scope, {})
         derived: list[Step] = []
         for item in self.items:
@@ -57,6 +69,14 @@ class Stats(Command):
         names.begin_results(group.scope.fields, tuple((key, False) for key in keys.values()))
         names.bins = self._bins(names, tuple(keys.values()))
 
+    def _shifted(self, key: Expression) -> Expression:
+        """Return a key, later by the offset if it is bin(…)."""
+        if self.offset is None or not _is_bin(key):
+            return key
+        length = Number(self.offset.span, milliseconds(self.offset) or 0)
+        later = Operation(key.span, (key, length), "+")
+        return Call(key.span, (later,), "frommillis")
+
     def _bins(self, names: Names, columns: tuple[str, ...]) -> tuple[str, Period] | None:
         """Return the column and the period of the only key, if that is bin(…)."""
         match [key.expression for key in self.keys]:
@@ -65,6 +85,10 @@ class Stats(Command):
         return None
 
     def _check(self, names: Names) -> None:
+        if self.offset and not any(_is_bin(key.expression) for key in self.keys):
+            raise QueryError("offset follows stats by bin(…)", self.offset.span)
+        if self.offset and milliseconds(self.offset) is None:
+            raise QueryError("offset takes days or shorter", self.offset.span)
         earlier = names.seen.count("Stats")
         if earlier == MOST_STATS:
             raise QueryError(f"a query has at most {MOST_STATS} stats", self.span)
@@ -78,7 +102,12 @@ class Stats(Command):
 
     def __str__(self) -> str:
         by = f" by {printing.items(self.keys)}" if self.keys else ""
-        return f"stats {printing.items(self.items)}{by}"
+        offset = f" offset {printing.expression(self.offset)}" if self.offset else ""
+        return f"stats {printing.items(self.items)}{by}{offset}"
+
+
+def _is_bin(key: Expression) -> bool:
+    return isinstance(key, Call) and key.function == "bin"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``addtotals``: the sum of the fields of each row.
+"""``addtotals``: the sum of the fields of each row, and of each field over the rows.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: addtotals.
 """
@@ -6,66 +6,67 @@ Source: AWS documentation, CloudWatch Logs Insights query syntax: addtotals.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from local.insights import printing
 from local.insights.expressions import Reader
 from local.insights.lexer import Kind
 from local.insights.names import Names
-from local.insights.plan import Definition
+from local.insights.plan import Definition, Step
 from local.insights.sql import Writer
 from local.insights.syntax import Command, Field, QueryError, Span
-from local.insights.values import Type, finite, number
+from local.insights.values import Type, Value, finite, number, text
 
 
 @dataclass(frozen=True)
 class AddTotals(Command):
-    """``addtotals fieldname=total price, tax``: of all fields of the result so far if none."""
+    """``addtotals fieldname=total col=true price, tax``: of all fields so far if none is named."""
 
     name: str
+    of_rows: bool
+    of_columns: bool
     fields: tuple[Field, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> AddTotals:
         """Read what follows the word ``addtotals``: options, then fields."""
-        name = "Total"
-        fields: list[Field] = []
-        while reader.token.kind is Kind.NAME:
-            word = reader.field()
-            if fields or not reader.take("="):
-                fields.append(word)
-                reader.take(",")
-                continue
-            value = reader.name()
-            match word.name.lower(), value.value.lower():
-                case "fieldname", _:
-                    name = value.value
-                case ("row", "true") | ("col", "false"):
-                    pass
-                case _:
-                    written = f"{word.name}={value.value}"
-                    raise QueryError(
-                        f"{written} is not supported; supported: fieldname=…, row=true, col=false",
-                        word.span.to(value.span),
-                    )
-        return cls(reader.since(start), name, tuple(fields))
+        options = reader.options(
+            {
+                "fieldname": lambda: reader.name().value,
+                "row": reader.flag,
+                "col": reader.flag,
+            }
+        )
+        rows, columns = options.get("row", True), options.get("col", False)
+        if not rows and not columns:
+            raise QueryError("addtotals with row=false needs col=true", reader.since(start))
+        fields = reader.listed(reader.field) if reader.token.kind is Kind.NAME else ()
+        return cls(reader.since(start), options.get("fieldname", "Total"), rows, columns, fields)
 
     def resolve(self, names: Names) -> None:
-        """Add the sum."""
+        """Add the row of sums, and then the sum of each row."""
         if self.fields:
-            sources = [names.column(field) for field in self.fields]
+            summed = {field.name: names.column(field) for field in self.fields}
         else:
             shown = names.plan().outputs
-            sources = [column for name, column in shown.items() if not name.startswith("@")]
-        if not sources:
+            summed = {name: column for name, column in shown.items() if not name.startswith("@")}
+        if not summed:
             raise QueryError("addtotals finds no fields in the result so far", self.span)
-        (column,) = names.define_captures([self.name])
-        names.step(RowTotal({column: tuple(sources)}))
+        if self.of_columns:
+            columns = dict(zip(names.define_captures(summed), summed.values(), strict=True))
+            summed = dict(zip(summed, columns, strict=True))
+            last = names.new_column()
+            names.step(ColumnTotals(columns, last))
+            names.put_last(last)
+        if self.of_rows:
+            (column,) = names.define_captures([self.name])
+            names.step(RowTotal({column: tuple(summed.values())}))
 
     def __str__(self) -> str:
         named = f"addtotals fieldname={printing.name(self.name)}"
+        options = f"row={str(self.of_rows).lower()} col={str(self.of_columns).lower()}"
         listed = printing.names(field.name for field in self.fields)
-        return f"{named} {listed}" if listed else named
+        return f"{named} {options} {listed}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,51 @@ class RowTotal(Definition):
             summed = [str(number(each)) for each in values if each.type is not Type.TIME]
             totals[column] = finite(f"list_sum([{', '.join((*summed, 'NULL::DOUBLE'))}])")
         writer.define(kept, totals)
+
+
+@dataclass(frozen=True)
+class ColumnTotals(Step):
+    """Add a row of the sums of columns over all rows; ``last`` tells it from the others.
+
+    The columns are those of before under new names: a column of texts holds the sum as text.
+    """
+
+    columns: Mapping[str, str]
+    last: str
+
+    @property
+    def defines(self) -> frozenset[str]:
+        """The columns, and what tells the row of sums from the others."""
+        return frozenset((*self.columns, self.last))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What is summed."""
+        return frozenset(self.columns.values())
+
+    def narrowed(self, live: frozenset[str]) -> Step:
+        """Return the step with the live columns only; the row is there in any case."""
+        return replace(
+            self, columns={name: each for name, each in self.columns.items() if name in live}
+        )
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a union with the row of sums."""
+        source = writer.materialized()
+        values, totals = {}, []
+        for column, summed in self.columns.items():
+            value = writer.value(summed)
+            values[column] = number(value) if value.type is Type.BOOLEAN else value
+            totals.append(str(_total(value)))
+        values[self.last] = Value("FALSE", Type.BOOLEAN)
+        columns = ", ".join((*("NULL" for _ in kept), *totals, "TRUE"))
+        row = f"SELECT {columns} FROM {source} HAVING count(*) > 0"  # noqa: S608
+        writer.define(kept, values, f"UNION ALL {row}")
+
+
+def _total(value: Value) -> Value:
+    """Return the sum of a column, as what the column holds; null of what is never a number."""
+    if value.type not in (Type.TEXT, Type.NUMBER, Type.BOOLEAN):
+        return Value("NULL", value.type)
+    total = finite(f"fsum({number(value)})")
+    return text(total) if value.type is Type.TEXT else total

@@ -45,14 +45,49 @@ aggregates = st.one_of(
         st.sampled_from(["count", "sum", "avg", "min", "max", "count_distinct"]),
         expressions,
     ),
+    st.builds("rate({}, {})".format, fields, st.sampled_from(["1ms", "2s"])),
+    st.builds("histogram({}, {})".format, fields, st.integers(1, 4)),
+)
+flags = st.sampled_from(["true", "false"])
+totals = st.builds(
+    "addtotals fieldname=e {} n, s".format,
+    st.sampled_from(["", "col=true", "row=false col=true"]),
+)
+outliers = st.builds(
+    "outlier action={} param={} uselower={} mark={} n".format,
+    st.sampled_from(["remove", "transform"]),
+    st.sampled_from(["0", "0.5", "2.5"]),
+    flags,
+    flags,
 )
 row_commands = st.one_of(
     st.builds("fields {} as e".format, expressions),
     st.builds("filter {}".format, conditions),
     st.just("parse s '*-*' as left, right"),
     st.just("parse s /(?<letter>[a-z])(?<digit>[0-9])?/"),
+    st.just("parse s /([a-z])(?:[0-9])?(-?)/ as letter, line multi"),
+    st.just("parse s csv as left, right"),
+    st.builds("sort {} {}".format, fields, st.sampled_from(["asc", "desc"])),
+    st.builds("accum {} as e".format, fields),
+    st.builds("autoregress {} p=1-2".format, fields),
+    st.builds("fields {0} as e | filldown e".format, fields),
+    st.builds("unnest {} into e".format, fields | st.just("m.l")),
+    st.just("expand m.l"),
+    st.builds("json field=m '{}' as e".format, st.sampled_from(["k", "gone"])),
+    st.builds("sessionize {} maxspan {}ms as e".format, fields, st.integers(1, 4)),
+    totals,
+    outliers,
 )
 last_commands = st.one_of(
+    st.builds(
+        "stats {} as x by bin(2ms) as k offset {}ms | fillmissing with 0 for x".format,
+        st.sampled_from(["count(*)", "sum(n)"]),
+        st.integers(1, 5),
+    ),
+    st.builds(
+        "stats {} as n, {} as s by {} as k | {}".format, aggregates, aggregates, fields, totals
+    ),
+    st.builds("countFrequent {}".format, fields),
     st.builds("stats {} as x, {} as y by {} as k".format, aggregates, aggregates, expressions),
     st.builds("stats {} as x".format, aggregates),
     st.builds("sort {} {}".format, fields, st.sampled_from(["asc", "desc"])),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from local.insights.commands.fields import Fields
@@ -15,16 +14,29 @@ from local.insights.commands.order import Dedup, Limit, Sort
 from local.insights.commands.parsing import ParseGlob, ParseRegex
 from local.insights.commands.stats import Stats
 from local.insights.parser import parse
-from local.insights.syntax import Call, Command, Expression, Field, Number, Operation, Regex, Text
-
-Value = str | float | bool | None
-Row = dict[str, Value]
-Order = Callable[[list[Row]], list[Row]]
+from local.insights.periods import milliseconds
+from local.insights.syntax import Call, Command, Expression, Field, Number, Period
+from tests.unit.insights import reference_rows as rows_of
+from tests.unit.insights.reference_values import (
+    Moment,
+    Order,
+    Row,
+    Value,
+    as_number,
+    as_text,
+    finite,
+    sorted_by,
+    truth,
+    value,
+)
 
 
 def answer(query: str, messages: list[str]) -> list[dict[str, str]]:
     """Return the rows of a query over messages, oldest first, without times and pointers."""
-    rows = [{"@message": message, **discovered(message)} for message in messages]
+    rows: list[Row] = [
+        {"@timestamp": Moment(time), "@message": message, **discovered(message)}
+        for time, message in enumerate(messages)
+    ]
     rows.reverse()
     shown: dict[str, None] = {}
     keep_message, order = True, list
@@ -50,7 +62,7 @@ def applied(
         case ParseGlob(names=(left, right)):
             shown |= {left: None, right: None}
             rows = [{**row, **split(command, row)} for row in rows]
-        case ParseRegex():
+        case ParseRegex(multi=False):
             pattern = re.compile(command.regex.pattern.replace("(?<", "(?P<"))
             shown |= dict.fromkeys(pattern.groupindex)
             rows = [{**row, **captured(pattern, value(command.source, row))} for row in rows]
@@ -67,7 +79,7 @@ def applied(
         case Dedup(fields=[field]):
             rows = first_of_each(field, order(rows))
         case _:
-            raise AssertionError(command)
+            rows, order = rows_of.applied(command, rows, order, shown)
     return rows, order
 
 
@@ -87,6 +99,7 @@ def discovered(message: str) -> Row:
 
     def walk(name: str, node: Any) -> None:
         if isinstance(node, dict | list):
+            found[name] = node
             parts = node.items() if isinstance(node, dict) else enumerate(node)
             for key, part in parts:
                 walk(f"{name}.{key}" if name else str(key), part)
@@ -101,113 +114,6 @@ def discovered(message: str) -> Row:
         return {}
     found.pop("", None)
     return found
-
-
-def as_number(given: Value) -> float | None:
-    if isinstance(given, str):
-        decimal = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", given)
-        given = float(given) if decimal else None
-    return None if given is None else finite(float(given))
-
-
-def as_text(given: Value) -> str | None:
-    if isinstance(given, bool):
-        return str(int(given))
-    if isinstance(given, float):
-        return repr(given + 0.0).removesuffix(".0")
-    return given
-
-
-def truth(given: Value) -> bool:
-    return given is True or (as_number(given) or 0) != 0
-
-
-def finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
-
-
-COMPARISONS = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-ARITHMETIC = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": lambda a, b: a / b if b else math.nan,
-}
-
-
-def value(node: Expression, row: Row) -> Value:
-    match node:
-        case Number() | Text():
-            return node.value
-        case Field():
-            return row.get(node.name)
-        case Call():
-            return called(node.function, [value(each, row) for each in node.arguments])
-        case Operation(operator="like", arguments=[subject, pattern]):
-            return liked(as_text(value(subject, row)), pattern)
-        case Operation():
-            return operated(node.operator, [value(each, row) for each in node.arguments])
-    raise AssertionError(node)
-
-
-def liked(text: str | None, pattern: Expression) -> bool:
-    if text is None:
-        return False
-    if isinstance(pattern, Regex):
-        return re.search(pattern.pattern, text) is not None
-    assert isinstance(pattern, Text)
-    return pattern.value in text
-
-
-def operated(sign: str, given: list[Value]) -> Value:
-    match sign:
-        case "and":
-            return all(map(truth, given))
-        case "or":
-            return any(map(truth, given))
-        case "not":
-            return not truth(given[0])
-        case "!=":
-            return not compared("=", *given)
-        case "in":
-            return any(compared("=", given[0], member) for member in given[1:])
-    if sign in COMPARISONS:
-        return compared(sign, *given)
-    numbers = [number for each in given if (number := as_number(each)) is not None]
-    if len(numbers) < len(given):
-        return None
-    return finite(ARITHMETIC[sign](*numbers)) if len(numbers) == 2 else -numbers[0]
-
-
-def compared(sign: str, left: Value, right: Value) -> bool:
-    a: Any = as_number(left)
-    b: Any = as_number(right)
-    if a is None or b is None:
-        a, b = as_text(left), as_text(right)
-    return a is not None and b is not None and COMPARISONS[sign](a, b)
-
-
-def called(name: str, given: list[Value]) -> Value:
-    match name:
-        case "abs":
-            number = as_number(given[0])
-            return None if number is None else abs(number)
-        case "strlen":
-            text = as_text(given[0])
-            return None if text is None else float(len(text))
-        case "ispresent":
-            return given[0] is not None
-        case "coalesce":
-            return next((each for each in given if each is not None), None)
-        case "concat":
-            return "".join(text for each in given if (text := as_text(each)) is not None)
-    raise AssertionError(name)
 
 
 def split(command: ParseGlob, row: Row) -> Row:
@@ -227,7 +133,7 @@ def captured(pattern: re.Pattern[str], given: Value) -> Row:
 def grouped(command: Stats, rows: list[Row]) -> list[Row]:
     groups: dict[tuple[str | None, ...], list[Row]] = {}
     for row in rows:
-        keys = {item.name: value(item.expression, row) for item in command.keys}
+        keys = {item.name: key_of(item.expression, row, command.offset) for item in command.keys}
         groups.setdefault(tuple(map(as_text, keys.values())), []).append({**row, **keys})
     return [
         {
@@ -238,6 +144,39 @@ def grouped(command: Stats, rows: list[Row]) -> list[Row]:
     ]
 
 
+def key_of(key: Expression, row: Row, offset: Period | None) -> Value:
+    moment = value(key, row)
+    if not isinstance(moment, Moment) or offset is None:
+        return moment
+    return Moment(moment + (milliseconds(offset) or 0))
+
+
+def rate(rows: list[Row], call: Call) -> float | None:
+    _, interval = call.arguments
+    assert isinstance(interval, Period)
+    timed = sorted(
+        (float(row["@timestamp"]), number)
+        for row in rows
+        if (number := as_number(value(call.arguments[0], row))) is not None
+    )
+    elapsed = timed[-1][0] - timed[0][0] if timed else 0
+    per = milliseconds(interval) or 0
+    return finite((timed[-1][1] - timed[0][1]) / elapsed * per) if elapsed else None
+
+
+def histogram(numbers: list[float], ranges: Expression) -> str | None:
+    if not numbers:
+        return None
+    assert isinstance(ranges, Number)
+    low, high, count = min(numbers), max(numbers), int(ranges.value)
+    step = high / count - low / count
+    if not step:
+        return json.dumps({as_text(low): len(numbers)}, separators=(",", ":"))
+    places = [min(math.floor(n / step - low / step), count - 1) for n in numbers]
+    bars = {as_text(low + i * step): places.count(i) for i in range(count)}
+    return json.dumps(bars, separators=(",", ":"))
+
+
 def aggregated(call: Expression, rows: list[Row]) -> Value:
     assert isinstance(call, Call)
     if not call.arguments:
@@ -246,6 +185,10 @@ def aggregated(call: Expression, rows: list[Row]) -> Value:
     there = [each for each in given if each is not None]
     numbers = [number for each in there if (number := as_number(each)) is not None]
     match call.function:
+        case "rate":
+            return rate(rows, call)
+        case "histogram":
+            return histogram(numbers, call.arguments[1])
         case "count":
             return float(len(there))
         case "count_distinct":
@@ -257,25 +200,3 @@ def aggregated(call: Expression, rows: list[Row]) -> Value:
     extreme: Any = {"min": min, "max": max}[call.function]
     texts = [text for each in there if (text := as_text(each)) is not None]
     return extreme(numbers) if numbers else extreme(texts, default=None)
-
-
-def sorted_by(keys: list[tuple[str, bool]], then: Order) -> Order:
-    def sort(rows: list[Row]) -> list[Row]:
-        rows = then(rows)
-        for name, descending in reversed(keys):
-            there = [row for row in rows if row[name] is not None]
-            missing = [row for row in rows if row[name] is None]
-            # Not reversed as a whole: rows that are alike stay newest first.
-            there.sort(key=lambda row: natural(row[name]), reverse=descending)
-            rows = there + missing
-        return rows
-
-    return sort
-
-
-def natural(given: Value) -> tuple[bool, float, str]:
-    text = as_text(given) or ""
-    number = as_number(given)
-    if number is not None:
-        return (True, number, text)
-    return (False, 0.0, re.sub(r"[0-9]+", lambda d: f"0{len(d[0]):09}{d[0]}", text))

@@ -21,6 +21,9 @@ WRITTEN = [
     "where a like 'x' | unnest a into b | expand b | unmask b | filterIndex b in [1]",
     "accum a as b | autoregress a p=1-3 | autoregress a as c | filldown a b* | countFrequent a, b",
     "json field=a 'b.c' as d | addtotals | addtotals row=true fieldname=`the sum` col=false a, b",
+    "addtotals col=true a | outlier a b | outlier action=remove param=.5 mark=true uselower=true a",
+    "sessionize a, b | sessionize a maxspan 2h as c | stats rate(a, 1m), histogram(a, 4) as h",
+    "stats count(*) as n by bin(5m), a offset 1d",
     "stats avg(a) as n by bin(300s) | fillmissing with 0 for n | tail 7",
     "fields 0.0000001 as tiny, 100000000000000000000000 as huge # a comment\n| sort tiny",
 ]
