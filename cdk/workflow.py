@@ -18,6 +18,7 @@ from constructs import Construct
 
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
+from suites.prices import FUNCTION_MEMORY
 from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
 from suites.versions import versions_parameter
 
@@ -85,7 +86,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads_releases=True,
     ),
     "ChooseTrial": Needs(
-        reads=["runs/*/plan.json", "work/*/measured/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
         lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
         deletes=["work/*/measured/*", "work/*/data/*"],
@@ -167,7 +168,7 @@ class Functions(Construct):
             code=code,
             handler=f"lambdas.{module_of(state)}.handler",
             layers=[self._layer],
-            memory_size=512,
+            memory_size=FUNCTION_MEMORY,
             timeout=Duration.seconds(needs.timeout_seconds),
             environment=self._environment(),
             log_group=LogGroup(

@@ -24,7 +24,7 @@ class Cost:
 
 
 def run_cost(plan: Plan, trials: Sequence[TrialResult]) -> Cost | None:
-    """Return the cost of a run at its plan's prices; None if either is not recorded."""
+    """Return the cost of trials at their plan's prices; None if either is not recorded."""
     scanned = insights_bytes(trials)
     if plan.prices is None or scanned is None:
         return None

@@ -13,7 +13,7 @@ from lambdas.aws import Bucket, Executions, Tasks
 from lambdas.claims import Held
 from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState, explained
-from lambdas.failure import Failure
+from lambdas.failure import OVER_BUDGET, Failure
 from lambdas.outcome import Outcome, RunStatus, judged, unplanned
 from lambdas.publishing import write_report
 from lambdas.record import record_outcome
@@ -46,13 +46,15 @@ def conclude(
     plan = find_plan(bucket, name) if name else None
     if plan:
         trials = read_trials(bucket, plan.run_id)
-        ended = judged(plan, trials, execution.execution_arn, now, str(failure or ""))
+        short = failure is not None and failure.Error == OVER_BUDGET
+        status: RunStatus = "incomplete" if short else "failed"
+        ended = judged(plan, trials, execution.execution_arn, now, str(failure or ""), status)
         outcome = _record_end(bucket, plan, trials, ended, held)
         if held and claims.stands(bucket, held):
             # Trials that were lost leave what their tests gave.
             bucket.delete(keys.work(plan.run_id))
     else:
-        status: RunStatus = "rejected" if refused else "failed"
+        status = "rejected" if refused else "failed"
         outcome = record_outcome(bucket, _without_plan(execution, failure, status, now), held)
     # Who dies before this, or is not heard, leaves the claim to EndRun, which tells it.
     listeners.tell(outcome)

@@ -16,6 +16,10 @@ def shortened(text: str, most_bytes: int) -> str:
     return line.encode()[: most_bytes - 3].decode(errors="ignore") + "…"
 
 
+OVER_BUDGET = "OverBudget"
+_DECIDED = {"Refused", OVER_BUDGET}
+
+
 class Failure(BaseModel):
     """A Catch's ``$states.errorOutput``; the cause is text that may or may not be JSON."""
 
@@ -25,8 +29,8 @@ class Failure(BaseModel):
     def __str__(self) -> str:
         """Return it in words: a Lambda function's own sentence where there is one."""
         said = _in_words(self.Cause)
-        # What we refuse is refused in a sentence that stands alone.
-        return said if self.Error == "Refused" else f"{self.Error}: {said}"
+        # What we decide is told in a sentence that stands alone.
+        return said if self.Error in _DECIDED else f"{self.Error}: {said}"
 
 
 def _in_words(cause: str) -> str:

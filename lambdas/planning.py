@@ -12,6 +12,7 @@ from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState
 from lambdas.stored import find_plan, read_plan
 from suites import keys
+from suites.estimate import Estimate
 from suites.model import Frozen, Suite
 from suites.plan import Plan, make_plan, run_id
 from suites.refusal import Refused
@@ -29,6 +30,10 @@ class Planned(Frozen):
     run_id: str
     suite: str
     trials: int
+    estimate: Estimate | None
+    """What the whole run is expected to take; None for an old one that is resumed."""
+    budget_usd: float | None = None
+    """What all its trials together may cost [USD]; None if nobody set a limit."""
     holder: ExecutionState | None = None
     """Who has to be ended first."""
     started_by: str | None = None
@@ -69,16 +74,23 @@ def begin(
         raise Refused(_held_sentence(suite, other))
     if not asked:
         _write_once(bucket, plan)
-    return _planned(plan)
+    budget = (asked and asked.budget_usd) or plan.request.budget_usd
+    return _planned(plan, budget_usd=budget)
 
 
 def _planned(
-    plan: Plan, *, holder: ExecutionState | None = None, started_by: str | None = None
+    plan: Plan,
+    *,
+    budget_usd: float | None = None,
+    holder: ExecutionState | None = None,
+    started_by: str | None = None,
 ) -> Planned:
     return Planned(
         run_id=plan.run_id,
         suite=plan.request.suite,
         trials=len(plan.trials),
+        estimate=plan.estimate,
+        budget_usd=budget_usd,
         holder=holder,
         started_by=started_by,
     )
@@ -123,6 +135,8 @@ def _unfinished(bucket: Bucket, asked: ResumeRequest) -> Plan:
         raise Refused(f"run: {asked.run} is a run of {plan.request.suite}, not of {asked.suite}")
     if len(list(bucket.keys(keys.trials(asked.run)))) == len(plan.trials):
         raise Refused(f"run: nothing is missing of {asked.run}; every trial is recorded")
+    if asked.budget_usd is not None and plan.prices is None:
+        raise Refused(f"budget_usd: {asked.run} was planned without prices; resume it without")
     return plan
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 from lambdas.aws import Bucket
@@ -65,11 +66,11 @@ def find_plan(bucket: Bucket, run_id: str) -> Plan | None:
     return Plan.model_validate_json(found.body) if found else None
 
 
-def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
-    """Return the recorded trials of a run, in order."""
+def read_trials(bucket: Bucket, run_id: str, skipped: int = 0) -> list[TrialResult]:
+    """Return the recorded trials of a run, in order, without the first ``skipped``."""
     return [
         TrialResult.model_validate_json(bucket.read(key))
-        for key in bucket.keys(keys.trials(run_id))
+        for key in islice(bucket.keys(keys.trials(run_id)), skipped, None)
     ]
 
 

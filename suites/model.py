@@ -26,6 +26,7 @@ MOST_TASKS = 200
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_RECORDS = 1_000_000_000
+MOST_BUDGET_USD = 1_000_000
 # A run takes 13 events a trial of the 25,000 that its execution's history holds, which leaves room
 # for some four retries in every trial; and trials are numbered with three digits.
 MOST_TRIALS = 900
@@ -72,8 +73,9 @@ class Test(Frozen):
     jobs: int = Field(strict=True, ge=1, le=100)
     """Pieces of work in a task; each logs one rate."""
     timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
-    seconds_per_million_records: float = Field(strict=True, gt=0, le=86_400)
-    """How long one job of one task takes here or so [s]: for the estimate before a run."""
+    seconds_per_million_records: float | None = Field(default=None, strict=True, gt=0, le=86_400)
+    """How long one job of one task takes here or so [s]: for the estimate before a run. If it is
+    not known, ``timeout_seconds`` stands for it."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
 
 

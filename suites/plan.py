@@ -1,4 +1,4 @@
-"""The plan of a run: which trials there are, in which order, and how long they should take."""
+"""The plan of a run: which trials there are, in which order, and what they should take."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from suites import __version__
-from suites.model import MOST_TASKS, Frozen, Suite
+from suites.estimate import Estimate, estimate
+from suites.model import Frozen, Suite
 from suites.prices import LIST_PRICES, Prices
 from suites.request import Settled
-
-# What a test costs beside its work: environment, generation and checking of records, transfer [s].
-OVERHEAD_SECONDS = 1.5
 
 
 class PlannedTrial(Frozen):
@@ -41,6 +39,8 @@ class Plan(Frozen):
     """That which made the plan; None if it did not say."""
     prices: Prices | None = None
     """Those of its time; None if it did not say."""
+    estimate: Estimate | None = None
+    """What it was expected to take; None if nobody said."""
 
 
 def run_id(execution_name: str, given: object, started_at: datetime) -> str:
@@ -90,18 +90,8 @@ def make_plan(
         trials=_trials(request, suite, random.Random(seed)),  # noqa: S311 (order, no secret)
         tidemark_version=__version__,
         prices=LIST_PRICES,
+        estimate=estimate(request, suite, LIST_PRICES),
     )
-
-
-def estimate_seconds(request: Settled, suite: Suite, at_once: int = MOST_TASKS) -> float:
-    """Return about how long the tests of a run take [s], if ``at_once`` tasks run side by side."""
-    millions = request.records / 1e6
-    trial = sum(
-        OVERHEAD_SECONDS + test.jobs * millions * test.seconds_per_million_records
-        for test in suite.tests
-    )
-    rounds = max(1.0, request.tasks / at_once)
-    return trial * rounds * len(request.versions) * request.repetitions
 
 
 def _trials(request: Settled, suite: Suite, shuffle: random.Random) -> tuple[PlannedTrial, ...]:

@@ -14,6 +14,7 @@ from suites.keys import RUN_ID
 from suites.model import (
     EVENTS_OF_TASK,
     EVENTS_OF_TEST,
+    MOST_BUDGET_USD,
     MOST_RECORDS,
     MOST_REPETITIONS,
     MOST_SAMPLES,
@@ -29,6 +30,7 @@ from suites.refusal import Refused, listed, refusal, shown
 from suites.versions import NEWEST, PREVIOUS, latest
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
+Budget = Annotated[float, Field(strict=True, gt=0, le=MOST_BUDGET_USD)]
 Trigger = Literal["console", "schedule", "cli"]
 _UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _Asked = TypeVar("_Asked", bound=Frozen)
@@ -43,6 +45,8 @@ class RunRequest(Frozen):
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     records: int | None = Field(default=None, strict=True, ge=1, le=MOST_RECORDS)
+    budget_usd: Budget | None = None
+    """What its tasks and log queries may cost on AWS, all trials together [USD]."""
     note: Note = ""
     trigger: Trigger = "console"
     scheduled_at: datetime | None = None
@@ -61,6 +65,8 @@ class ResumeRequest(Frozen):
 
     suite: str
     run: str = Field(pattern=f"^{RUN_ID}$")
+    budget_usd: Budget | None = None
+    """In place of the budget that the run was started with; it counts from its first trial."""
     note: Note = ""
     trigger: Trigger = "console"
 
@@ -77,6 +83,7 @@ class Settled(Frozen):
     note: str
     trigger: str
     scheduled_at: datetime | None = None
+    budget_usd: float | None = None
 
 
 def resumed(given: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
@@ -137,6 +144,7 @@ def settle(
         note=request.note,
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
+        budget_usd=request.budget_usd,
     )
 
 

@@ -20,7 +20,8 @@ from rich.text import Text
 from local.commands.report import save_report
 from local.commands.wording import duration, resume_hint
 from local.following import Run, RunClient
-from suites.plan import Plan, estimate_seconds
+from suites.estimate import estimate_seconds
+from suites.plan import Plan
 from suites.refusal import Refused
 
 _POLL_SECONDS = 0.25

@@ -18,13 +18,14 @@ from local.commands.deployed import Deployed, deployed
 from local.commands.live import follow, show_result
 from local.commands.options import resume_option, state_option
 from local.commands.systems import suites, systems
-from local.commands.wording import duration, plural
+from local.commands.wording import cost, duration, plural
 from local.following import Run, RunClient
 from local.preflight import Machine, prepare, warnings
+from suites.estimate import estimate, estimate_seconds
 from suites.model import Suite
-from suites.plan import estimate_seconds
+from suites.prices import LIST_PRICES
 from suites.refusal import Refused, listed
-from suites.request import Settled, settle
+from suites.request import Settled, resumed, settle
 
 _DEFAULT_SUITE = "rocksdb"
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
@@ -46,6 +47,11 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 )
 @click.option("--tasks", type=int, help="ECS tasks that do each test side by side, 1 to 200.")
 @click.option("--records", type=int, help="Records that each task writes and compacts.")
+@click.option(
+    "--budget-usd",
+    type=float,
+    help="What its tasks and log queries may cost at AWS's prices; the run ends before it is more.",
+)
 @click.option("--note", default="", help="Why this run is made; kept with its results.")
 @resume_option
 @state_option
@@ -56,6 +62,7 @@ def command(
     repetitions: int | None,
     tasks: int | None,
     records: int | None,
+    budget_usd: float | None,
     note: str,
     resume: str | None,
     state: Path,
@@ -63,7 +70,7 @@ def command(
     """Measure versions of SUITE (rocksdb) through the real state machine, on this machine.
 
     Ctrl-C ends the run and keeps what it measured; again, it ends everything at once.
-    --resume measures the trials that a run lacks, and takes nothing beside it but a note.
+    --resume measures the trials that a run lacks, and takes a note and a budget beside it.
 
     Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
     input is refused, 130 if it was ended at once.
@@ -82,12 +89,13 @@ def command(
         "tasks": tasks,
         "records": records,
     }
+    limit = {} if budget_usd is None else {"budget_usd": budget_usd}
     given: dict[str, object] = {key: value for key, value in asked.items() if value is not None}
     if resume is not None:
         if given:
             raise Refused(f"--resume: {listed(given)} is settled by the run that is resumed")
-        sys.exit(_resume(resume, note, state, console))
-    given = {"suite": _DEFAULT_SUITE, **given, "note": note, "trigger": "cli"}
+        sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, state, console))
+    given = {"suite": _DEFAULT_SUITE, **given, **limit, "note": note, "trigger": "cli"}
     known = suites()
     request = settle(given, known)
     if versions is not None:
@@ -105,7 +113,8 @@ def _intention(request: Settled, suite: Suite) -> str:
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}, "
         f"{plural(request.tasks, 'task')} of {request.records:,} records; "
-        f"about {duration(estimate_seconds(request, suite, os.cpu_count() or 1))}."
+        f"about {duration(estimate_seconds(request, suite, os.cpu_count() or 1))}, "
+        f"on AWS {cost(estimate(request, suite, LIST_PRICES))}."
     )
 
 
@@ -121,7 +130,7 @@ def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:
         return _follow(cloud.runs(), cloud.runs().start(given), state, console)
 
 
-def _resume(run_id: str, note: str, state: Path, console: Console) -> int:
+def _resume(run_id: str, more: Mapping[str, object], state: Path, console: Console) -> int:
     with _cloud(state, console) as cloud:
         client = cloud.runs()
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
@@ -134,7 +143,8 @@ def _resume(run_id: str, note: str, state: Path, console: Console) -> int:
             raise Refused(f"--resume: of {run_id} nothing is missing; every trial is recorded")
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}.")
         _preflight(plan.request, plan.suite, state, console)
-        given = {"suite": plan.suite.name, "run": run_id, "note": note, "trigger": "cli"}
+        given = {"suite": plan.suite.name, "run": run_id, **more}
+        resumed(given, {plan.suite.name: plan.suite})
         return _follow(client, client.start(given), state, console)
 
 

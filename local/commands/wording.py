@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from local.results import Progress
+from suites.estimate import Estimate
 
 
 def duration(seconds: float) -> str:
@@ -17,6 +18,12 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def cost(expected: Estimate) -> str:
+    """Return what a run costs on AWS: ``about 0.05 USD``, or the most that it may."""
+    how = "about" if expected.basis == "declared times" else "at most"
+    return f"{how} {expected.usd:,.2f} USD"
 
 
 def plural(count: int, noun: str) -> str:

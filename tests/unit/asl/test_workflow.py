@@ -18,22 +18,24 @@ class Workflow:
         self.lab = lab
         self.called = []
         self.answers = {
-            "PlanRun": [
-                {"run_id": "r", "suite": "s", "trials": 1, "holder": None, "started_by": None}
-            ],
+            "PlanRun": [{"run_id": "r", "budget_usd": None, "holder": None, "started_by": None}],
             "EndRun": [{"outcome": None}],
-            "ChooseTrial": [{"trial": None, "name": None, "done": 1}],
+            "ChooseTrial": [{"trial": None, "name": None, "done": 1, "spent": None}],
             "RecordRates": [{}],
             "PublishReport": [{}],
             "RecordOutcome": [{"run_id": "r", "status": "complete", "reason": ""}],
         }
         lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
-        lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = self.invoke
+        lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = self.run_trial
 
     async def invoke(self, arguments, _submission):
         name = arguments["FunctionName"].strip("${}")
         self.called.append((name, arguments["Payload"]))
         return {"Payload": self.answers[name].pop(0)}
+
+    async def run_trial(self, arguments, _submission):
+        self.called.append((arguments["Name"], arguments["Input"]))
+        return {}
 
     def run(self, given):
         machine = json.loads(TEXT)
@@ -63,6 +65,21 @@ def test_a_run_that_another_execution_started_is_left_to_it_and_nobody_is_told(w
     workflow.answers["PlanRun"] = [{**planned, "started_by": "arn:first"}]
 
     assert workflow.run({"suite": "s"}) == ["PlanRun"]
+
+
+def test_a_run_without_room_in_its_budget_is_recorded_and_says_why(workflow):
+    spent = {"trials": 1, "usd": 2, "dearest": 2}
+    first = {"trial": 1, "name": "r-1", "done": 0, "spent": spent, "over_budget": None}
+    workflow.answers["PlanRun"][0]["budget_usd"] = 3
+    workflow.answers["ChooseTrial"] = [first, {**first, "trial": None, "over_budget": "too dear"}]
+
+    assert workflow.run({"suite": "s"})[1:] == [
+        "ChooseTrial", "r-1", "ChooseTrial",
+        "RecordRates", "PublishReport", "RecordOutcome",
+    ]  # fmt: skip
+    chosen = [payload for name, payload in workflow.called if name == "ChooseTrial"]
+    assert [(said["budget_usd"], said["spent"]) for said in chosen] == [(3, None), (3, spent)]
+    assert workflow.called[-1][1]["failure"] == {"Error": "OverBudget", "Cause": "too dear"}
 
 
 def test_an_input_that_fills_a_payload_is_refused_and_has_an_outcome_all_the_same(workflow):

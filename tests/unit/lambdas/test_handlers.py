@@ -128,9 +128,10 @@ def measure(world, trial=1):
 def test_plan_run_writes_the_plan_and_names_the_run(world):
     answer = world.call(plan_run, {**EXECUTION, "input": {"suite": "rocksdb", "repetitions": 2}})
 
-    assert (answer["suite"], answer["trials"]) == ("rocksdb", 6)
+    assert (answer["suite"], answer["trials"], answer["budget_usd"]) == ("rocksdb", 6, None)
     stored = world.json(f"runs/{answer['run_id']}/plan.json")
     assert len(stored["trials"]) == 6
+    assert stored["estimate"] == answer["estimate"]
     assert stored["execution_arn"] == EXECUTION["execution_arn"]
 
 
@@ -155,11 +156,12 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
 
 
 def test_choose_trial_gives_each_trial_in_turn_then_none(world):
-    assert choose(world) == {"trial": 1, "name": f"{RUN}-1-56850a", "done": 0}
+    boundless = {"spent": None, "over_budget": None}
+    assert choose(world) == {"trial": 1, "name": f"{RUN}-1-56850a", "done": 0, **boundless}
     measure(world, 1)
-    assert choose(world) == {"trial": 2, "name": f"{RUN}-2-56850a", "done": 1}
+    assert choose(world) == {"trial": 2, "name": f"{RUN}-2-56850a", "done": 1, **boundless}
     measure(world, 2)
-    assert choose(world) == {"trial": None, "name": None, "done": 2}
+    assert choose(world) == {"trial": None, "name": None, "done": 2, **boundless}
 
 
 def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world):

@@ -70,6 +70,25 @@ def test_a_run_that_is_resumed_keeps_its_name_and_plan(world):
     assert world.json("claims/rocksdb.json")["execution_arn"] == arn("second")
 
 
+def test_a_resume_has_its_own_budget_or_else_that_of_the_run(world, plan):
+    limited = plan.model_copy(
+        update={"request": plan.request.model_copy(update={"budget_usd": 0.5})}
+    )
+    world.bucket.write(f"runs/{RUN}/plan.json", limited.model_dump_json().encode())
+
+    assert resume(world)["budget_usd"] == 0.5
+    conclude(world, "second", {"suite": "rocksdb", "run": RUN}, RUN)
+    assert resume(world, "third", budget_usd=2)["budget_usd"] == 2
+
+
+def test_a_budget_for_a_run_whose_cost_is_not_known_is_refused(world, plan):
+    old = plan.model_copy(update={"prices": None, "estimate": None})
+    world.bucket.write(f"runs/{RUN}/plan.json", old.model_dump_json().encode())
+
+    with pytest.raises(Refused, match=f"^budget_usd: {RUN} was planned without prices"):
+        resume(world, budget_usd=1)
+
+
 def test_a_run_that_was_resumed_has_the_outcome_of_all_its_trials(world):
     record(world, 1)
     conclude(world, "first", {"suite": "rocksdb"}, RUN, FAILURE)
@@ -103,7 +122,10 @@ def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeyp
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"versions": ["9.0.0"]}, "versions: unknown field; known are suite, run, note, trigger"),
+        (
+            {"versions": ["9.0.0"]},
+            "versions: unknown field; known are suite, run, budget_usd, note, trigger",
+        ),
         ({"run": "latest"}, "run: 'latest' is not accepted: "),
         ({"run": f"{RUN}\n"}, f"run: '{RUN}\\n' is not accepted: "),
         ({"run": f"../{RUN}"}, f"run: '../{RUN}' is not accepted: "),

@@ -472,14 +472,17 @@ def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
     text = said(plan, measured(plan))
 
     # 18 tasks of 5 s, each billed for a minute: 1080 s at 0.12485 USD an hour; 36 MB scanned.
-    for what, amount, usd in [
-        ("Duration \\[h:mm:ss\\]", "0:01:59", ""),
-        ("Task time", "90.0 s", ""),
-        ("Task time that Fargate bills", "1,080 s", "0.0375"),
-        ("Log events scanned by queries", "36,000,000 bytes", "0.0002"),
-        ("Cost in all", "", "0.0376"),
-    ]:
-        assert row(text, what) == [what, amount, usd]
+    for what, amount, usd, expected, expected_usd in [
+        ("Duration \\[h:mm:ss\\]", "0:01:59", "", "0:10:53", ""),
+        ("Task time", "90.0 s", "", "", ""),
+        ("Task time that Fargate bills", "1,080 s", "0.0375", "1,080 s", "0.0375"),
+        ("Log events scanned by queries", "36,000,000 bytes", "0.0002", "283,500 bytes",
+         "\\< 0.0001"),
+        ("Cost in all", "", "0.0376", "", "0.0375"),
+        ("Budget at the start", "", "none", "", ""),
+    ]:  # fmt: skip
+        assert row(text, what) == [what, amount, usd, expected, expected_usd]
+    assert "worked out before the run from how long the suite says that its tests take" in text
     assert "at the list prices of us-east-1 of 2026-06-17" in text
     assert "A run on one machine costs nothing: for it this is an estimate" in text
 
@@ -495,7 +498,8 @@ def test_each_trial_has_the_time_from_its_first_tasks_to_its_last():
 
 def before_schema_2(plan, trials):
     """Return a run without what is kept of it since."""
-    old = plan.model_copy(update={"prices": None, "tidemark_version": None})
+    gone = ("prices", "tidemark_version", "estimate")
+    old = plan.model_copy(update=dict.fromkeys(gone))
     tests = [
         result.model_copy(
             update={
@@ -522,11 +526,12 @@ def test_what_an_old_run_did_not_keep_is_said_to_be_missing():
     text = said(*before_schema_2(plan, measured(plan)))
 
     assert row(text, "Cost in all")[-1] == "missing"
-    assert row(text, "Log events scanned by queries")[1:] == ["missing", "missing"]
+    assert row(text, "Log events scanned by queries")[1:] == ["missing"] * 4
     assert row(text, "Tidemark")[-1] == "missing"
     assert row(text, "9.8.4", "rocksdict==0.3.29")[-1] == "missing"
     assert row(text, "1", "9.8.4", "ingest", "0")[-2:] == ["missing", "missing"]
     assert "The run was planned without prices, so its cost is missing." in text
+    assert "The run was planned without an estimate of what it would take." in text
 
 
 def test_each_task_has_its_log_stream():

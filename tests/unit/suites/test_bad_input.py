@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cdk.settings import Settings, read_settings
+from suites.estimate import estimate_seconds
 from suites.files import FOLDER, read_suite, read_suites
 from suites.model import MOST_RECORDS, MOST_SAMPLES, MOST_TASKS, MOST_TRIALS, Suite
-from suites.plan import Plan, estimate_seconds, make_plan
+from suites.plan import Plan, make_plan
 from suites.refusal import Refused
 from suites.request import RunRequest, settle
 

@@ -1,10 +1,8 @@
 from collections import Counter
 from datetime import UTC, datetime
 
-import pytest
-
 from suites.files import read_suites
-from suites.plan import estimate_seconds, make_plan, run_id
+from suites.plan import make_plan, run_id
 from suites.request import settle
 
 SUITES = read_suites()
@@ -51,16 +49,5 @@ def test_a_run_is_named_by_its_start_and_by_what_was_asked():
     assert len({run_id("a", given, START), run_id("b", given, START), run_id("a", {}, START)}) == 3
 
 
-def test_the_estimate_grows_with_trials_and_records():
-    suite = SUITES["rocksdb"]
-    small = settle({"suite": "rocksdb", "records": 1000}, SUITES)
-    double = settle({"suite": "rocksdb", "records": 1000, "repetitions": 6}, SUITES)
-
-    assert estimate_seconds(double, suite) == pytest.approx(2 * estimate_seconds(small, suite))
-    wide = settle({"suite": "rocksdb", "records": 1000, "tasks": 8}, SUITES)
-    assert estimate_seconds(wide, suite, at_once=2) == pytest.approx(
-        4 * estimate_seconds(small, suite, at_once=2)
-    )
-    assert estimate_seconds(settle({"suite": "rocksdb"}, SUITES), suite) > estimate_seconds(
-        small, suite
-    )
+def test_a_plan_says_what_the_run_is_expected_to_take():
+    assert plan(repetitions=2).estimate.usd > plan(repetitions=1).estimate.usd

@@ -25,6 +25,7 @@ def test_what_is_asked_for_is_kept():
         "note": "why",
         "trigger": "cli",
         "scheduled_at": "2026-11-20T12:44:55Z",
+        "budget_usd": 0.25,
     }
 
     settled = settle(asked, SUITES)
@@ -41,7 +42,7 @@ def test_what_is_asked_for_is_kept():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, baseline, repetitions, tasks, "
-            "records, note, trigger, scheduled_at",
+            "records, budget_usd, note, trigger, scheduled_at",
         ),
         (
             {"suite": "rocksdb", "versions": []},
@@ -92,6 +93,22 @@ def test_what_is_asked_for_is_kept():
         (
             {"suite": "rocksdb", "tasks": True},
             "tasks: True is not accepted: Input should be a valid integer",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": 0},
+            "budget_usd: 0 is not accepted: Input should be greater than 0",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": "1"},
+            "budget_usd: '1' is not accepted: Input should be a valid number",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": float("nan")},
+            "budget_usd: nan is not accepted: Input should be less than or equal to 1000000",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": float("inf")},
+            "budget_usd: inf is not accepted: Input should be less than or equal to 1000000",
         ),
         (
             {"suite": "rocksdb", "records": "many"},
