@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import aws_croniter  # type: ignore[import-untyped]
 import jsii
 import vl_convert
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
@@ -19,7 +20,11 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.yaml")
 
 @jsii.implements(ILocalBundling)
 class _Copy:
-    """Copies the packages and packs what they read: the suites, as they were checked, and Vega."""
+    """Copies the packages and packs what they read: the suites, as they were checked, and Vega.
+
+    Of what they import, the runtime has boto3 and its dependencies, the layer Powertools and
+    pydantic; the rest is pure Python and goes along.
+    """
 
     def __init__(self, suites: Mapping[str, Suite]) -> None:
         self._suites = suites
@@ -28,6 +33,7 @@ class _Copy:
         out = Path(output_dir)
         for package in ("lambdas", "suites", "queries"):
             shutil.copytree(ROOT / package, out / package, ignore=_LEFT_OUT)
+        shutil.copytree(Path(aws_croniter.__file__).parent, out / "aws_croniter", ignore=_LEFT_OUT)
         for name, suite in self._suites.items():
             (out / "suites" / f"{name}.json").write_text(suite.model_dump_json(), encoding="utf-8")
         (out / "lambdas" / "report" / "vega.js").write_text(_vega(), encoding="utf-8")

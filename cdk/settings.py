@@ -11,25 +11,17 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from suites.cron import Cron
 from suites.files import ROOT
 from suites.model import Frozen
 from suites.refusal import Refused, refusal, shown
-
-# Source: Amazon EventBridge Scheduler user guide, "Cron-based schedules": minutes, hours, day of
-# month, month, day of week, year; one of both days, and only one, is '?'.
-_MINUTES, _HOURS, _YEAR = r"[\d,*/-]+", r"[\d,*/-]+", r"[\d,*/-]+"
-_DAY_OF_MONTH, _MONTH, _DAY_OF_WEEK = r"[\d,*/LW-]+", r"[\dA-Z,*/-]+", r"[\dA-Z,*/#-]+"
-_CRON = (
-    rf"^{_MINUTES} {_HOURS} "
-    rf"({_DAY_OF_MONTH} {_MONTH} \?|\? {_MONTH} {_DAY_OF_WEEK}) {_YEAR}$"
-)
 
 
 def _of_systems(folder: Path) -> Path:
     found = (ROOT / folder).resolve()
     for part in ("suites", "workloads"):
         if not (found / part).is_dir():
-            raise ValueError(f"{str(folder)!r} is not accepted: there is no folder {found / part}")
+            raise ValueError(f"{shown(str(folder))} is not accepted: it has no folder {part}")
     return found
 
 
@@ -43,12 +35,17 @@ def _known_zone(name: str) -> str:
     return name
 
 
+def _cron(fields: str) -> str:
+    Cron(fields, "Etc/UTC")
+    return fields
+
+
 class StartTime(Frozen):
     """When a suite is measured without being asked; Sunday at two in the morning if not told."""
 
     model_config = ConfigDict(alias_generator=to_camel)
 
-    cron: str = Field(default="0 2 ? * SUN *", pattern=_CRON)
+    cron: Annotated[str, AfterValidator(_cron)] = "0 2 ? * SUN *"
     """Six fields, as EventBridge Scheduler takes them."""
     time_zone: Annotated[str, AfterValidator(_known_zone)] = "Etc/UTC"
 

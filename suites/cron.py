@@ -1,0 +1,81 @@
+"""When a schedule of EventBridge Scheduler is due.
+
+Source: Amazon EventBridge Scheduler user guide, "Schedule types" and "Daylight savings time".
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from aws_croniter import AwsCroniter  # type: ignore[import-untyped]
+
+from suites.refusal import Refused, shown
+
+# More than clocks were ever put back at once.
+_LONGEST_REPEAT = timedelta(hours=3)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Cron:
+    """A cron expression in a time zone.
+
+    A time that the zone's clocks skip is never due; one that they repeat is due the first time.
+
+    Parameters
+    ----------
+    fields
+        Minutes, hours, day of month, month, day of week and year, ``0 2 ? * SUN *``.
+    zone
+        Name of an IANA time zone.
+
+    Raises
+    ------
+    Refused
+        For fields that are none or that no day has, for ``LW``, for ``L`` alone as a day of the
+        week, and for a zone that is none.
+
+    """
+
+    def __init__(self, fields: str, zone: str) -> None:
+        try:
+            self._cron = AwsCroniter(fields)
+            due = self._cron.get_next(_LONG_AGO)[0]
+        except ValueError:
+            due = None
+        if due is None:
+            raise Refused(
+                f"{shown(fields)} is no cron expression that is supported: minutes, hours, day of "
+                "month, month, day of week, year, with ? for one of both days"
+            )
+        try:
+            self._zone = ZoneInfo(zone)
+        except (LookupError, ValueError, OSError):
+            raise Refused(f"{shown(zone)} is no time zone such as Etc/UTC") from None
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        """Return the first time after a moment that it is due, in UTC; None if it never is."""
+        wall = self._wall(moment)
+        while wall := self._cron.get_next(wall)[0]:
+            due = self._due(wall)
+            if due and due > moment:
+                return due
+        return None
+
+    def last_until(self, moment: datetime) -> datetime | None:
+        """Return the last time up to a moment that it was due, in UTC; None if it never was."""
+        wall = self._wall(moment) + _LONGEST_REPEAT
+        while wall := self._cron.get_prev(wall)[0]:
+            due = self._due(wall)
+            if due and due <= moment:
+                return due
+        return None
+
+    def _wall(self, moment: datetime) -> datetime:
+        """Return what clocks show at a moment, with UTC in place of the zone: all that is known."""
+        return moment.astimezone(self._zone).replace(tzinfo=UTC, fold=0)
+
+    def _due(self, wall: datetime) -> datetime | None:
+        """Return when clocks show this first; None if they never do."""
+        due = wall.replace(tzinfo=self._zone).astimezone(UTC)
+        return due if self._wall(due) == wall else None
