@@ -54,6 +54,7 @@ ENDING = Needs(
         "runs/*/plan.json",
         "runs/*/trials/*",
         "runs/*/exclusions/*",
+        "runs/*/resumes/*",
         "runs/*/outcome.json",
     ],
     writes=[
@@ -69,6 +70,7 @@ ENDING = Needs(
         "runs/*/plan.json",
         "runs/*/trials/*",
         "runs/*/exclusions/*",
+        "runs/*/resumes/*",
         "runs/*/outcome.json",
         "tables/latest_rates/*",
         "work/*",
@@ -81,7 +83,7 @@ ENDING = Needs(
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
         reads=["claims/*", "runs/*/plan.json"],
-        writes=["claims/*", "runs/*/plan.json"],
+        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
         lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*"],
         reads_releases=True,
     ),
@@ -107,25 +109,37 @@ FUNCTIONS: Mapping[str, Needs] = {
         deletes=["work/*/measured/*"],
     ),
     "RecordRates": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         writes=["tables/rates/*", "tables/task_rates/*", "tables/latest_rates/*"],
-        lists=["runs/*/trials/*", "runs/*/exclusions/*", "tables/latest_rates/*"],
+        lists=[
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+            "tables/latest_rates/*",
+        ],
         deletes=["tables/latest_rates/*"],
         timeout_seconds=240,
     ),
     "PublishReport": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*"],
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         writes=["reports/*"],
-        lists=["runs/*/trials/*", "runs/*/exclusions/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         timeout_seconds=240,
     ),
     "RecordOutcome": Needs(
-        reads=["claims/*", "runs/*/plan.json", "runs/*/trials/*", "runs/*/outcome.json"],
+        reads=[
+            "claims/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/resumes/*",
+            "runs/*/outcome.json",
+        ],
         writes=["runs/*/outcome.json", "tables/runs/*"],
         lists=[
             "claims/*",
             "runs/*/plan.json",
             "runs/*/trials/*",
+            "runs/*/resumes/*",
             "runs/*/outcome.json",
             "work/*",
         ],

@@ -10,6 +10,7 @@ from lambdas.aws import Bucket, Executions, Releases
 from lambdas.claims import Claim
 from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState
+from lambdas.resumes import Resume
 from lambdas.stored import find_plan, read_plan
 from suites import keys
 from suites.estimate import Estimate
@@ -49,9 +50,9 @@ def begin(
 ) -> Planned:
     """Claim what an execution input asks for; write the plan of a new run.
 
-    A run that is resumed keeps its name and plan, and its outcome until it has another. Nothing is
-    claimed or written as long as there is a ``holder`` that has to be ended first, nor if the run
-    was ``started_by`` another execution.
+    A run that is resumed keeps its name and plan, and its outcome until it has another; why it is
+    resumed is kept, too. Nothing is claimed or written as long as there is a ``holder`` that has to
+    be ended first, nor if the run was ``started_by`` another execution.
 
     Raises
     ------
@@ -72,7 +73,9 @@ def begin(
         if other.run_id == plan.run_id and not asked:
             return _planned(plan, started_by=other.execution_arn)
         raise Refused(_held_sentence(suite, other))
-    if not asked:
+    if asked:
+        _write_resume(bucket, event, asked)
+    else:
         _write_once(bucket, plan)
     budget = (asked and asked.budget_usd) or plan.request.budget_usd
     return _planned(plan, budget_usd=budget)
@@ -138,6 +141,17 @@ def _unfinished(bucket: Bucket, asked: ResumeRequest) -> Plan:
     if asked.budget_usd is not None and plan.prices is None:
         raise Refused(f"budget_usd: {asked.run} was planned without prices; resume it without")
     return plan
+
+
+def _write_resume(bucket: Bucket, event: ExecutionEvent, asked: ResumeRequest) -> None:
+    resume = Resume(
+        execution_arn=event.execution_arn,
+        started_at=event.started_at,
+        trigger=asked.trigger,
+        note=asked.note,
+    )
+    name = run_id(event.execution_name, event.input, event.started_at)
+    bucket.write_once(keys.resume(asked.run, name), resume.model_dump_json().encode())
 
 
 def _write_once(bucket: Bucket, plan: Plan) -> None:

@@ -23,7 +23,7 @@ def publish_report(bucket: Bucket, run_id: str) -> dict[str, str]:
 def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
     """Write the report of a run as it was read; return the key of each file."""
     rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
-    said = report(MeasuredRun(run.plan, run.trials, rates, run.exclusions))
+    said = report(MeasuredRun(run.plan, run.trials, rates, run.exclusions, run.resumes))
     files = {
         "report.md": markdown(said),
         "report.html": page(said, packed_vega()),

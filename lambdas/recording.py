@@ -9,7 +9,7 @@ from lambdas.aws import Bucket
 from lambdas.latest import keep_latest
 from lambdas.outcome import Outcome
 from lambdas.results import TrialResult
-from lambdas.stored import StoredRun, fold, read_trials
+from lambdas.stored import StoredRun, fold, read_resumes, read_trials
 from suites import keys
 from suites.plan import Plan
 
@@ -36,8 +36,11 @@ def record_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcom
 
     Several may end a run at once: whoever writes last has then seen the outcome that stays.
     """
+    resumes = read_resumes(bucket, plan.run_id)
     while True:
-        row = tables.run_row(plan, trials, outcome.status, outcome.reason, outcome.ended_at)
+        row = tables.run_row(
+            plan, trials, outcome.status, outcome.reason, outcome.ended_at, resumes
+        )
         bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))
         stored = Outcome.model_validate_json(bucket.read(keys.outcome(plan.run_id)))
         if stored == outcome:

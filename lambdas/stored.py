@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 from lambdas.aws import Bucket
 from lambdas.exclusions import Exclusion, Exclusions
 from lambdas.results import TestResult, TrialResult
+from lambdas.resumes import Resume
 from suites import keys
 from suites.plan import Plan, PlannedTrial
 
@@ -23,6 +24,7 @@ class StoredRun:
     plan: Plan
     trials: list[TrialResult]
     exclusions: Exclusions
+    resumes: list[Resume]
 
 
 def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Written]) -> _Written:
@@ -38,6 +40,7 @@ def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Written]) ->
                 read_plan(bucket, run_id),
                 read_trials(bucket, run_id),
                 read_exclusions(bucket, run_id),
+                read_resumes(bucket, run_id),
             )
         )
         if _contents(bucket, run_id) == seen:
@@ -45,9 +48,11 @@ def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Written]) ->
 
 
 def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:
-    """Return what may differ between two readings of a run; a trial is written once."""
-    trials = dict.fromkeys(bucket.keys(keys.trials(run_id)), b"")
-    return trials | {key: bucket.read(key) for key in bucket.keys(keys.exclusions(run_id))}
+    """Return what may differ between two readings of a run; trials and resumes are written once."""
+    once = chain(bucket.keys(keys.trials(run_id)), bucket.keys(keys.resumes(run_id)))
+    return dict.fromkeys(once, b"") | {
+        key: bucket.read(key) for key in bucket.keys(keys.exclusions(run_id))
+    }
 
 
 def read_plan(bucket: Bucket, run_id: str) -> Plan:
@@ -71,6 +76,13 @@ def read_trials(bucket: Bucket, run_id: str, skipped: int = 0) -> list[TrialResu
     return [
         TrialResult.model_validate_json(bucket.read(key))
         for key in islice(bucket.keys(keys.trials(run_id)), skipped, None)
+    ]
+
+
+def read_resumes(bucket: Bucket, run_id: str) -> list[Resume]:
+    """Return the executions that went on with a run, in order."""
+    return [
+        Resume.model_validate_json(bucket.read(key)) for key in bucket.keys(keys.resumes(run_id))
     ]
 
 

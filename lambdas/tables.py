@@ -12,6 +12,7 @@ from typing import Any
 from lambdas.cost import insights_bytes, run_cost, task_seconds
 from lambdas.exclusions import NONE, Exclusions
 from lambdas.results import TestResult, TrialResult
+from lambdas.resumes import Resume
 from suites.plan import Plan
 from suites.tables import SCHEMA
 from suites.versions import version_order
@@ -92,7 +93,12 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
 
 
 def run_row(
-    plan: Plan, trials: Sequence[TrialResult], status: str, reason: str, ended: datetime
+    plan: Plan,
+    trials: Sequence[TrialResult],
+    status: str,
+    reason: str,
+    ended: datetime,
+    resumes: Iterable[Resume] = (),
 ) -> Row:
     """Return the row of ``runs``."""
     request, cost = plan.request, run_cost(plan, trials)
@@ -121,6 +127,17 @@ def run_row(
         "insights_bytes": insights_bytes(trials),
         "athena_bytes": None,
         "tidemark_version": plan.tidemark_version,
+        "resumes": [
+            json.dumps(
+                {
+                    "started_at": _time(resume.started_at),
+                    "trigger": resume.trigger,
+                    "note": resume.note,
+                },
+                ensure_ascii=False,
+            )
+            for resume in resumes
+        ],
     }
 
 

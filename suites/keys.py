@@ -33,6 +33,16 @@ def trial(run_id: str, number: int) -> str:
     return f"{trials(run_id)}{number:03d}.json"
 
 
+def resumes(run_id: str) -> str:
+    """Return the prefix of the executions that went on with a run."""
+    return f"runs/{run_id}/resumes/"
+
+
+def resume(run_id: str, name: str) -> str:
+    """Return the key of one of them, by a name that is its own and sorts by time; written once."""
+    return f"{resumes(run_id)}{name}.json"
+
+
 def exclusions(run_id: str) -> str:
     """Return the prefix of what was excluded of a run: ``run.json``, ``<nnn>.json``."""
     return f"runs/{run_id}/exclusions/"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SCHEMA = 2
+SCHEMA = 3
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
 
 _TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
@@ -43,6 +43,8 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "insights_bytes": "bigint",  # scanned by the log queries [B]
         "athena_bytes": "bigint",  # scanned by Athena [B]; nobody writes it yet
         "tidemark_version": "string",
+        # Since 3.
+        "resumes": "array<string>",  # of each: started_at, trigger and note, JSON
     },
     # Key: run_id, trial, test, metric, statistic, labels.
     "rates": {

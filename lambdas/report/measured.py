@@ -8,6 +8,7 @@ from datetime import datetime
 
 from lambdas.exclusions import Exclusions
 from lambdas.results import Rate, Sample, TestResult, TrialResult
+from lambdas.resumes import Resume
 from lambdas.summary import VersionRate
 from suites.model import Metric, Test
 from suites.plan import Plan, PlannedTrial
@@ -39,6 +40,7 @@ class MeasuredRun:
     trials: Sequence[TrialResult]
     rates: Sequence[VersionRate]
     exclusions: Exclusions
+    resumes: Sequence[Resume] = ()
 
     def measurements(self, test: Test, metric: Metric) -> Iterator[Measurement]:
         """Yield what each trial gave of a metric, in the order of the trials."""

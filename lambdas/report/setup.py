@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lambdas.report.blocks import Block, Row, Table
 from lambdas.report.figures import MISSING, moment
 from lambdas.report.machines import digests, images, machines
 from lambdas.report.measured import MeasuredRun
+from lambdas.resumes import Resume
 from suites.model import Task
 from suites.versions import version_order
 
@@ -28,6 +31,7 @@ def _table(run: MeasuredRun) -> Table:
         "Note": request.note or "none",
         "Started by": request.trigger,
         "Started [UTC]": moment(plan.started_at),
+        **_resumes(run.resumes),
         "Measured until [UTC]": moment(run.ended_at()),
         "Seed of the order": str(plan.seed),
         "Run": plan.run_id,
@@ -40,6 +44,14 @@ def _table(run: MeasuredRun) -> Table:
         columns=("What", "Value"),
         rows=tuple(Row(entry) for entry in said.items()),
     )
+
+
+def _resumes(resumes: Sequence[Resume]) -> dict[str, str]:
+    said = [
+        f"{moment(resume.started_at)} by {resume.trigger}{': ' if resume.note else ''}{resume.note}"
+        for resume in resumes
+    ]
+    return {"Resumed [UTC]": "; ".join(said)} if said else {}
 
 
 def _versions(run: MeasuredRun) -> Table:

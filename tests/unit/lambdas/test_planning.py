@@ -1,5 +1,6 @@
 """Going on with a run that ended early, and starting one run once."""
 
+import gzip
 import json
 from datetime import UTC, datetime
 
@@ -87,6 +88,22 @@ def test_a_budget_for_a_run_whose_cost_is_not_known_is_refused(world, plan):
 
     with pytest.raises(Refused, match=f"^budget_usd: {RUN} was planned without prices"):
         resume(world, budget_usd=1)
+
+
+def test_each_resume_is_kept_with_who_asked_for_it_and_why(world):
+    record(world, 1)
+    for name, note in (("second", "the machine was needed"), ("third", "")):
+        resume(world, name, note=note, trigger="cli")
+        resume(world, name, note=note, trigger="cli")  # a state that is tried again
+        conclude(world, name, {"suite": "rocksdb", "run": RUN}, RUN, FAILURE)
+
+    packed = world.bucket.objects[f"tables/runs/suite=rocksdb/year=2026/{RUN}.jsonl.gz"]
+    row = json.loads(gzip.decompress(packed))
+    kept = sorted((json.loads(said) for said in row["resumes"]), key=lambda said: said["note"])
+    assert kept == [
+        {"started_at": "2026-11-21 09:00:00.000", "trigger": "cli", "note": note}
+        for note in ("", "the machine was needed")
+    ]
 
 
 def test_a_run_that_was_resumed_has_the_outcome_of_all_its_trials(world):

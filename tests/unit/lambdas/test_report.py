@@ -21,6 +21,7 @@ from lambdas.report.markdown import markdown
 from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import page
 from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from lambdas.resumes import Resume
 from lambdas.summary import summarise
 from suites.files import read_suites
 from suites.plan import make_plan
@@ -123,13 +124,13 @@ def left_out(trial, reason):
     return Exclusions({f"{trial:03d}": Exclusion(excluded=True, reason=reason, at=STARTED)})
 
 
-def reported(plan, trials, exclusions=NONE):
+def reported(plan, trials, exclusions=NONE, resumes=()):
     rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
-    return report(MeasuredRun(plan, trials, rates, exclusions))
+    return report(MeasuredRun(plan, trials, rates, exclusions, resumes))
 
 
-def said(plan, trials, exclusions=NONE):
-    return markdown(reported(plan, trials, exclusions))
+def said(plan, trials, exclusions=NONE, resumes=()):
+    return markdown(reported(plan, trials, exclusions, resumes))
 
 
 def charts(plan, trials, exclusions=NONE):
@@ -465,6 +466,20 @@ def test_the_set_up_says_what_why_when_and_how_it_was_measured():
     assert row(text, "9.8.4", "rocksdict==0.3.29") == [
         "9.8.4", "rocksdict==0.3.29", "ab12", "sha256:cd34",
     ]  # fmt: skip
+
+
+def test_each_resume_of_a_run_is_shown_with_who_asked_for_it_and_why():
+    plan = planned()
+    resumes = [
+        Resume(execution_arn="arn:2", started_at=STARTED, trigger="cli", note="it was stopped"),
+        Resume(execution_arn="arn:3", started_at=STARTED, trigger="console", note=""),
+    ]
+
+    assert row(said(plan, measured(plan), resumes=resumes), "Resumed \\[UTC\\]") == [
+        "Resumed \\[UTC\\]",
+        "2026-11-20 12:44:55 by cli: it was stopped; 2026-11-20 12:44:55 by console",
+    ]
+    assert "Resumed" not in said(plan, measured(plan))
 
 
 def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
