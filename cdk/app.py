@@ -6,7 +6,9 @@ import sys
 from collections.abc import Mapping
 
 from aws_cdk import App, CfnOutput, Stack
+from aws_cdk.aws_sns_subscriptions import EmailSubscription
 
+from cdk.alarms import Alarms
 from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
 from cdk.queries import SavedQueries
@@ -60,8 +62,21 @@ class TidemarkStack(Stack):
             tests=tests,
         )
         Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
-        if settings.schedules:
+        schedules = (
             Schedules(self, "Schedules", starts=settings.schedules, machine=workflow.run)
+            if settings.schedules
+            else None
+        )
+        if settings.notify_email:
+            workflow.topic.add_subscription(EmailSubscription(settings.notify_email))
+        if settings.alarms:
+            Alarms(
+                self,
+                "Alarms",
+                topic=workflow.topic,
+                suites=suites,
+                undelivered=schedules.undelivered if schedules else None,
+            )
         SavedQueries(self, "Queries", tables=tables)
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)

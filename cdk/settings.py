@@ -67,6 +67,10 @@ class Settings(Frozen):
     """How long after its tasks a test waits for their log lines [s]."""
     schedules: dict[str, StartTime]
     """When each suite is measured by itself; a suite that is not named is measured when asked."""
+    notify_email: str = Field(pattern=r"^([^@\s]+@[^@\s]+)?$", max_length=254)
+    """Who is told of every outcome and alarm by e-mail; '' tells nobody but the topic."""
+    alarms: bool
+    """Whether CloudWatch watches for failed runs, missed schedules and undelivered starts."""
 
 
 def written_context() -> dict[str, Any]:

@@ -2,73 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.common_models import CloudFormationModel
 from moto.iam.access_control import PermissionResult
-from moto.s3.models import FakeBucket, s3_backends
-from moto.sns.models import sns_backends
+from moto.s3.models import FakeBucket
 
 from local.cloud import (
+    alarms,
     catalogue_types,  # noqa: F401 (moto finds its classes)
     change_sets,
+    messaging_types,  # noqa: F401
 )
 from local.cloud.replacements import Replacements
-from local.cloud.resource import Resource
-
-
-# moto looks for types among the direct subclasses of its model.
-class BucketPolicy(Resource, CloudFormationModel):
-    """AWS::S3::BucketPolicy."""
-
-    @staticmethod
-    def cloudformation_type() -> str:
-        """Return the template's name of the type."""
-        return "AWS::S3::BucketPolicy"
-
-    @classmethod
-    def create_from_cloudformation_json(
-        cls,
-        resource_name: str,
-        cloudformation_json: Mapping[str, Any],
-        account_id: str,
-        region_name: str,
-        **_: object,
-    ) -> BucketPolicy:
-        """Put the policy on its bucket."""
-        properties = cloudformation_json["Properties"]
-        policy = json.dumps(properties["PolicyDocument"]).encode()
-        s3_backends[account_id]["aws"].put_bucket_policy(properties["Bucket"], policy)
-        return cls(resource_name)
-
-
-class TopicPolicy(Resource, CloudFormationModel):
-    """AWS::SNS::TopicPolicy."""
-
-    @staticmethod
-    def cloudformation_type() -> str:
-        """Return the template's name of the type."""
-        return "AWS::SNS::TopicPolicy"
-
-    @classmethod
-    def create_from_cloudformation_json(
-        cls,
-        resource_name: str,
-        cloudformation_json: Mapping[str, Any],
-        account_id: str,
-        region_name: str,
-        **_: object,
-    ) -> TopicPolicy:
-        """Put the policy on its topics."""
-        properties = cloudformation_json["Properties"]
-        policy = json.dumps(properties["PolicyDocument"])
-        for topic in properties["Topics"]:
-            sns_backends[account_id][region_name].get_topic(topic).policy = policy
-        return cls(resource_name)
 
 
 def install() -> Replacements:
@@ -96,4 +42,5 @@ def install() -> Replacements:
     # moto leaves a policy's conditions out, so that a refusal of plain HTTP refuses everything.
     replacements.set(FakeBucket, "get_permission", lambda *_: PermissionResult.NEUTRAL)
     change_sets.replace_methods(replacements)
+    alarms.replace_methods(replacements)
     return replacements

@@ -26,7 +26,10 @@ def data(stack):
 @pytest.fixture(scope="session")
 def everything(tmp_path_factory):
     """The template of a deployment that has turned on all that is off by default."""
-    context = {"schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}}}
+    context = {
+        "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
+        "notifyEmail": "perf@example.com",
+    }
     outdir = str(tmp_path_factory.mktemp("everything"))
     return Template.from_stack(build(App(outdir=outdir, context=context)))
 

@@ -48,6 +48,11 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
             {"schedules": {"rocksdb": {"at": "noon"}}},
             "cdk.json: context: schedules.rocksdb.at: unknown field; known are cron, timeZone",
         ),
+        (
+            {"notifyEmail": "nobody"},
+            "cdk.json: context: notifyEmail: 'nobody' is not accepted: ",
+        ),
+        ({"alarms": "perhaps"}, "cdk.json: context: alarms: 'perhaps' is not accepted: "),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )

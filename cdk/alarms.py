@@ -1,0 +1,98 @@
+"""Alarms: a run that failed, a start that was missed, a start that was not delivered.
+
+A metric of ours has a value when something has happened, and none for days in between. So each
+alarm keeps the state that the last value gave it until another value comes: it is raised once, and
+taken back when the next run of the suite is complete, or when the queue is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aws_cdk import Aws, Duration, Stack
+from aws_cdk.aws_cloudwatch import Alarm, ComparisonOperator, IMetric, Metric, TreatMissingData
+from aws_cdk.aws_cloudwatch_actions import SnsAction
+from aws_cdk.aws_iam import PolicyStatement, ServicePrincipal
+from aws_cdk.aws_sns import Topic
+from aws_cdk.aws_sqs import Queue
+from constructs import Construct
+
+from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
+
+# Two values in one period are one: no two runs of a suite end, nor two sweeps, in one minute.
+_PERIOD = Duration.minutes(1)
+# Who looks into a queue hides its messages for half a minute.
+_QUEUE_PERIOD = Duration.minutes(5)
+
+
+class Alarms(Construct):
+    """The alarms of a stack, which tell its topic when they are raised and taken back."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        topic: Topic,
+        suites: Iterable[str],
+        undelivered: Queue | None,
+    ) -> None:
+        super().__init__(scope, name)
+        self._topic, self._stack = topic, Stack.of(self).stack_name
+        topic.add_to_resource_policy(self._may_tell())
+        for suite in suites:
+            self._alarm(
+                f"{suite}-run-failed",
+                self._metric(RUN_FAILED, suite=suite),
+                f"The last run of {suite} is incomplete or failed; its report says why.",
+            )
+        if undelivered:
+            self._alarm(
+                "schedule-missed",
+                self._metric(MISSED_SCHEDULES),
+                "A suite was not measured when it was due, though its schedule is on.",
+            )
+            self._alarm(
+                "start-undelivered",
+                undelivered.metric_approximate_number_of_messages_visible(
+                    statistic="Maximum", period=_QUEUE_PERIOD
+                ),
+                f"Starts of runs could not be delivered; they are kept in {undelivered.queue_name}",
+            )
+
+    def _metric(self, name: str, **dimensions: str) -> Metric:
+        return Metric(
+            namespace=NAMESPACE,
+            metric_name=name,
+            dimensions_map={"stack": self._stack, **dimensions},
+            statistic="Maximum",
+            period=_PERIOD,
+        )
+
+    def _alarm(self, name: str, metric: IMetric, description: str) -> None:
+        alarm = Alarm(
+            self,
+            name,
+            alarm_name=f"{self._stack}-{name}",
+            alarm_description=description,
+            metric=metric,
+            threshold=1,
+            comparison_operator=ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+            evaluation_periods=1,
+            datapoints_to_alarm=1,
+            treat_missing_data=TreatMissingData.IGNORE,
+        )
+        alarm.add_alarm_action(SnsAction(self._topic))
+        alarm.add_ok_action(SnsAction(self._topic))
+
+    def _may_tell(self) -> PolicyStatement:
+        alarms = Stack.of(self).format_arn(service="cloudwatch", resource=f"alarm:{self._stack}-*")
+        return PolicyStatement(
+            principals=[ServicePrincipal("cloudwatch.amazonaws.com")],
+            actions=["sns:Publish"],
+            resources=[self._topic.topic_arn],
+            conditions={
+                "ArnLike": {"aws:SourceArn": alarms},
+                "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
+            },
+        )

@@ -1,0 +1,104 @@
+import json
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Match, Template
+
+from cdk.app import build
+from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
+
+
+def alarms(template):
+    found = template.find_resources("AWS::CloudWatch::Alarm").values()
+    return {alarm["Properties"]["AlarmName"]: alarm["Properties"] for alarm in found}
+
+
+def dimensions(alarm):
+    return {dimension["Name"]: dimension["Value"] for dimension in alarm["Dimensions"]}
+
+
+def test_each_suite_has_an_alarm_for_its_last_run(template):
+    (alarm,) = alarms(template).values()
+
+    assert alarm["AlarmName"] == "Tidemark-rocksdb-run-failed"
+    assert (alarm["Namespace"], alarm["MetricName"]) == (NAMESPACE, RUN_FAILED)
+    assert dimensions(alarm) == {"stack": "Tidemark", "suite": "rocksdb"}
+
+
+def test_schedules_have_one_for_what_was_missed_and_one_for_what_was_not_delivered(everything):
+    (queue,) = everything.find_resources("AWS::SQS::Queue")
+    found = alarms(everything)
+    missed, undelivered = (
+        found[f"Tidemark-{name}"] for name in ("schedule-missed", "start-undelivered")
+    )
+
+    assert (missed["Namespace"], missed["MetricName"]) == (NAMESPACE, MISSED_SCHEDULES)
+    assert dimensions(missed) == {"stack": "Tidemark"}
+    assert undelivered["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    assert dimensions(undelivered) == {"QueueName": {"Fn::GetAtt": [queue, "QueueName"]}}
+
+
+def test_an_alarm_changes_with_a_value_and_never_for_the_want_of_one(everything):
+    found = alarms(everything)
+
+    assert len(found) == 3
+    for alarm in found.values():
+        assert alarm["TreatMissingData"] == "ignore"
+        assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (1, 1)
+        assert (alarm["Statistic"], alarm["Threshold"]) == ("Maximum", 1)
+        assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
+
+
+def test_two_runs_of_a_suite_never_share_a_period(everything):
+    periods = {name: alarm["Period"] for name, alarm in alarms(everything).items()}
+
+    # A message that somebody looks at is hidden for 30 s.
+    assert periods == {
+        "Tidemark-rocksdb-run-failed": 60,
+        "Tidemark-schedule-missed": 60,
+        "Tidemark-start-undelivered": 300,
+    }
+
+
+def test_an_alarm_tells_the_topic_when_it_is_raised_and_when_it_is_taken_back(everything):
+    (topic,) = everything.find_resources("AWS::SNS::Topic")
+
+    for alarm in alarms(everything).values():
+        assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": topic}]
+
+
+def test_only_alarms_of_this_stack_in_this_account_may_tell_the_topic(template):
+    (policy,) = template.find_resources("AWS::SNS::TopicPolicy").values()
+    (allowed,) = [
+        statement
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+    ]
+
+    assert allowed["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert allowed["Action"] == "sns:Publish"
+    assert "alarm:Tidemark-*" in json.dumps(allowed["Condition"]["ArnLike"])
+    assert allowed["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
+
+
+def test_nobody_gets_mail_unless_a_setting_says_who(template, everything):
+    template.resource_count_is("AWS::SNS::Subscription", 0)
+    everything.has_resource_properties(
+        "AWS::SNS::Subscription",
+        {
+            "Endpoint": "perf@example.com",
+            "Protocol": "email",
+            "TopicArn": {"Ref": Match.string_like_regexp("^WorkflowOutcomes")},
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """The template of a deployment that has turned off what is on by default."""
+    outdir = str(tmp_path_factory.mktemp("bare"))
+    return Template.from_stack(build(App(outdir=outdir, context={"alarms": "false"})))
+
+
+def test_a_setting_turns_the_alarms_off(bare):
+    bare.resource_count_is("AWS::CloudWatch::Alarm", 0)
