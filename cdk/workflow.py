@@ -19,6 +19,7 @@ from constructs import Construct
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
 from suites.prices import FUNCTION_MEMORY
+from suites.quotas import QUOTAS, Quota
 from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
 from suites.versions import versions_parameter
 
@@ -44,6 +45,7 @@ class Needs:
     queries_logs: bool = False
     announces: bool = False
     reads_releases: bool = False
+    reads_quotas: bool = False
     timeout_seconds: int = 30
 
 
@@ -86,6 +88,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
         lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*"],
         reads_releases=True,
+        reads_quotas=True,
     ),
     "ChooseTrial": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
@@ -244,7 +247,16 @@ class Functions(Construct):
         if needs.reads_releases:
             parameters = [self._parameter(suite) for suite in self._tests.suites]
             statements.append(_allow(["ssm:GetParameter"], parameters))
+        if needs.reads_quotas:
+            statements.append(
+                _allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
+            )
         return statements
+
+    def _quota(self, quota: Quota) -> str:
+        return Stack.of(self).format_arn(
+            service="servicequotas", resource=quota.service, resource_name=quota.code
+        )
 
     def _parameter(self, suite: str) -> str:
         name = versions_parameter(self._settings.stack_name, suite)

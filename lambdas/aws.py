@@ -14,6 +14,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from lambdas.failure import shortened
+from suites.quotas import Quota
 from suites.versions import versions_parameter
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_service_quotas import ServiceQuotasClient
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
@@ -66,6 +68,10 @@ class NotDeleted(RuntimeError):
 
 class NotTold(RuntimeError):
     """An outcome that a topic or event bus did not take; says why. It may be told again."""
+
+
+class QuotaUnknown(RuntimeError):
+    """A quota that Service Quotas does not tell: whether a run fits is not known."""
 
 
 class TooManyRows(RuntimeError):
@@ -281,6 +287,33 @@ class Releases:
         return [version.strip() for version in found["Parameter"]["Value"].split(",")]
 
 
+class Quotas:
+    """Service Quotas of the account and region."""
+
+    def __init__(self, client: ServiceQuotasClient) -> None:
+        self._client = client
+
+    def value(self, quota: Quota) -> float:
+        """Return the value of a quota that is applied to the account.
+
+        Raises
+        ------
+        QuotaUnknown
+            If the service does not tell it.
+
+        """
+        try:
+            found = self._client.get_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)[
+                "Quota"
+            ]
+        except self._client.exceptions.ClientError as error:
+            raise QuotaUnknown(f"the quota {quota.name!r} cannot be read: {error}") from None
+        # A quota that could not be worked out has an ErrorReason in place of a value.
+        if "Value" not in found:
+            raise QuotaUnknown(f"the quota {quota.name!r} has no value: {found.get('ErrorReason')}")
+        return found["Value"]
+
+
 class LogQueries:
     """Logs Insights."""
 
@@ -366,3 +399,9 @@ def topic() -> Topic:
 def releases() -> Releases:
     """Return what release pipelines tell the stack that the function was given as ``STACK``."""
     return Releases(boto3.client("ssm"), os.environ["STACK"])
+
+
+@lru_cache(maxsize=1)
+def quotas() -> Quotas:
+    """Return the quotas of the function's own account and region."""
+    return Quotas(boto3.client("service-quotas"))

@@ -19,6 +19,8 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
 
     Raises Refused, in one sentence, for an input that is not accepted.
     """
-    planned = begin(aws.bucket(), aws.executions(), aws.releases(), event, packed_suites())
+    planned = begin(
+        aws.bucket(), aws.executions(), aws.releases(), aws.quotas(), event, packed_suites()
+    )
     logger.info("planned", extra={"run_id": planned.run_id, "trials": planned.trials})
     return planned.model_dump(mode="json", by_alias=True)

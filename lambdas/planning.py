@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from lambdas import claims
-from lambdas.aws import Bucket, Executions, Releases
+from lambdas.aws import Bucket, Executions, Quotas, Releases
 from lambdas.claims import Claim
 from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState
+from lambdas.quotas import check
 from lambdas.resumes import Resume
 from lambdas.stored import find_plan, read_plan
 from suites import keys
@@ -45,6 +46,7 @@ def begin(
     bucket: Bucket,
     executions: Executions,
     releases: Releases,
+    quotas: Quotas,
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
 ) -> Planned:
@@ -57,13 +59,17 @@ def begin(
     Raises
     ------
     Refused
-        In one sentence, for an input that is not accepted or a suite that is being measured.
+        In one sentence, for an input that is not accepted, a run that the account's quotas do not
+        hold, or a suite that is being measured.
+    QuotaUnknown
+        If a quota cannot be read.
 
     """
     asked = resumed(event.input, suites)
     plan = _unfinished(bucket, asked) if asked else _new_plan(bucket, releases, event, suites)
     if not asked and plan.execution_arn != event.execution_arn:
         return _planned(plan, started_by=plan.execution_arn)
+    check(quotas, plan)
     suite = plan.request.suite
     mine = Claim(run_id=plan.run_id, execution_arn=event.execution_arn, claimed_at=event.started_at)
     if other := claims.take(bucket, suite, mine):

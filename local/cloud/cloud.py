@@ -14,7 +14,17 @@ from cdk.settings import Settings, read_settings, written_context
 from local.account import ACCOUNT
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
-from local.cloud import athena, events, functions, logs, objects, stacks, state_machines, tasks
+from local.cloud import (
+    athena,
+    events,
+    functions,
+    logs,
+    objects,
+    quotas,
+    stacks,
+    state_machines,
+    tasks,
+)
 from local.cloud.deployment import bootstrap, deploy, synthesise
 from local.cloud.endpoint import Endpoint
 from local.cloud.events import Events
@@ -94,6 +104,7 @@ def start_cloud(
         for kept in ("assemblies", "functions"):
             remove_unused(state / kept)
         opened.callback(stacks.install().restore)
+        opened.callback(quotas.install().restore)
         server = opened.enter_context(Server(port))
         guard = opened.enter_context(Guard())
         endpoint = Endpoint(server.port)

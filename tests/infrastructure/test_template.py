@@ -230,7 +230,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
 
     assert of("PlanRun") == {
         "s3:GetObject", "s3:PutObject", "s3:ListBucket", "states:DescribeExecution",
-        "ssm:GetParameter",
+        "ssm:GetParameter", "servicequotas:GetServiceQuota",
     }  # fmt: skip
     assert of("PrepareTrial") == {"s3:GetObject"}
     assert of("ChooseTrial") == {
@@ -253,6 +253,18 @@ def test_plan_run_reads_the_parameters_of_its_own_suites_versions_and_no_other(p
     ]
 
     assert found == [":parameter/Tidemark/rocksdb/versions"]
+
+
+def test_plan_run_reads_the_quotas_that_a_run_needs_and_no_other(policies):
+    found = [
+        resource["Fn::Join"][1][-1]
+        for statements in policies.values()
+        for statement in statements
+        if "servicequotas:GetServiceQuota" in actions(statement)
+        for resource in resources(statement)
+    ]
+
+    assert found == [":fargate/L-3032A538", ":vpc/L-DF5E4CA3"]
 
 
 def test_listing_is_kept_to_prefixes(policies):

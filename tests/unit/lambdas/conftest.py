@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -167,6 +168,16 @@ class FakeReleases:
         return self.told.get(suite, [])
 
 
+class FakeQuotas:
+    """Quotas that hold everything, but those that a test sets by their code."""
+
+    def __init__(self):
+        self.values = {}
+
+    def value(self, quota):
+        return self.values.get(quota.code, math.inf)
+
+
 @dataclass
 class FakeContext:
     """What a Lambda function is told of its invocation."""
@@ -188,6 +199,7 @@ class World:
     topic: FakeTopic = field(default_factory=FakeTopic)
     bus: FakeEventBus = field(default_factory=FakeEventBus)
     releases: FakeReleases = field(default_factory=FakeReleases)
+    quotas: FakeQuotas = field(default_factory=FakeQuotas)
 
     def call(self, module, event):
         """Invoke a handler as Lambda would: what goes in and comes out is JSON."""
@@ -239,6 +251,7 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(aws, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")
     monkeypatch.setattr(aws, "releases", lambda: world.releases)
+    monkeypatch.setattr(aws, "quotas", lambda: world.quotas)
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     files.packed_suites.cache_clear()
     monkeypatch.setenv("BUCKET", "results")

@@ -13,10 +13,13 @@ from lambdas.aws import (
     Executions,
     NotDeleted,
     NotTold,
+    Quotas,
+    QuotaUnknown,
     Releases,
     Tasks,
     Topic,
 )
+from suites.quotas import VCPUS
 
 
 def client(service):
@@ -142,6 +145,24 @@ def test_every_page_of_tasks_is_described():
             ecs.add_response("describe_tasks", {"tasks": [{"taskArn": arn, "startedBy": "r"}]})
 
         assert Tasks(ecs.client, "c").starters() == {"a": "r", "b": "r"}
+
+
+@pytest.mark.parametrize("code", ["AccessDeniedException", "NoSuchResourceException"])
+def test_a_quota_that_may_not_be_read_is_an_error_and_not_as_much_as_one_likes(code):
+    with Stubber(client("service-quotas")) as service:
+        service.add_client_error("get_service_quota", code)
+
+        with pytest.raises(QuotaUnknown, match=f"'Fargate On-Demand vCPU .* be read: .*{code}"):
+            Quotas(service.client).value(VCPUS)
+
+
+def test_a_quota_without_a_value_is_an_error():
+    with Stubber(client("service-quotas")) as service:
+        reason = {"ErrorCode": "DEPENDENCY_THROTTLING_ERROR"}
+        service.add_response("get_service_quota", {"Quota": {"ErrorReason": reason}})
+
+        with pytest.raises(QuotaUnknown, match=r"has no value: .*DEPENDENCY_THROTTLING_ERROR"):
+            Quotas(service.client).value(VCPUS)
 
 
 def test_subscribers_are_told_on_the_topic():

@@ -71,6 +71,37 @@ def test_a_run_that_is_resumed_keeps_its_name_and_plan(world):
     assert world.json("claims/rocksdb.json")["execution_arn"] == arn("second")
 
 
+def test_a_run_that_a_quota_does_not_hold_is_refused_by_its_name_and_nothing_is_written(world):
+    world.quotas.values["L-3032A538"] = 6
+    before = dict(world.bucket.objects)
+
+    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 9
+    world.bucket.objects = dict(before)
+    with pytest.raises(Refused) as refusal:
+        start(world, "wide", {"suite": "rocksdb", "tasks": 4})
+
+    assert str(refusal.value) == (
+        "tasks: 4 at once need 8 of the quota 'Fargate On-Demand vCPU resource count' "
+        "(fargate L-3032A538), which is 6 in this account and region; ask for fewer, or have the "
+        "quota raised"
+    )
+    assert world.bucket.objects == before
+
+
+def test_a_run_of_more_tasks_than_there_may_be_network_interfaces_is_refused(world):
+    world.quotas.values["L-DF5E4CA3"] = 9
+
+    with pytest.raises(Refused, match="10 at once need 10 of the quota 'Network interfaces per"):
+        start(world, "wide", {"suite": "rocksdb", "tasks": 10})
+
+
+def test_a_resume_needs_what_its_run_needs(world):
+    world.quotas.values["L-3032A538"] = 3
+
+    with pytest.raises(Refused, match=r"^tasks: 2 at once need 4"):
+        resume(world)
+
+
 def test_a_resume_has_its_own_budget_or_else_that_of_the_run(world, plan):
     limited = plan.model_copy(
         update={"request": plan.request.model_copy(update={"budget_usd": 0.5})}
