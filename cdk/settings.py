@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from suites.cron import Cron
+from suites.cron import Cron, time_zone
 from suites.files import ROOT
 from suites.model import Frozen
 from suites.refusal import Refused, refusal, shown
@@ -30,8 +29,7 @@ _KEPT_BY_CLI = {"acknowledged-issue-numbers", "cli-telemetry"}
 
 
 def _known_zone(name: str) -> str:
-    if name not in available_timezones():
-        raise ValueError(f"{shown(name)} is no time zone such as Etc/UTC or Europe/London")
+    time_zone(name)
     return name
 
 

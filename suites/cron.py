@@ -17,6 +17,14 @@ _LONGEST_REPEAT = timedelta(hours=3)
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def time_zone(name: str) -> ZoneInfo:
+    """Return the IANA time zone of a name; Refused if there is none."""
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        raise Refused(f"{shown(name)} is no time zone such as Etc/UTC or Europe/London") from None
+
+
 class Cron:
     """A cron expression in a time zone.
 
@@ -48,10 +56,7 @@ class Cron:
                 f"{shown(fields)} is no cron expression that is supported: minutes, hours, day of "
                 "month, month, day of week, year, with ? for one of both days"
             )
-        try:
-            self._zone = ZoneInfo(zone)
-        except (LookupError, ValueError, OSError):
-            raise Refused(f"{shown(zone)} is no time zone such as Etc/UTC") from None
+        self._zone = time_zone(zone)
 
     def next_after(self, moment: datetime) -> datetime | None:
         """Return the first time after a moment that it is due, in UTC; None if it never is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from local.cloud import (
     logs,
     objects,
     quotas,
+    schedules,
     stacks,
     state_machines,
     tasks,
@@ -31,6 +33,7 @@ from local.cloud.events import Events
 from local.cloud.functions import Functions
 from local.cloud.guard import Guard
 from local.cloud.made import remove_unused
+from local.cloud.schedules import Clock, Scheduler
 from local.cloud.server import Server
 from local.logs.store import LogStore
 from local.stack import Stack
@@ -45,6 +48,7 @@ class Cloud:
     settings: Settings
     _functions: Functions
     _events: Events
+    _scheduler: Scheduler
 
     def deploy(self, *, schedules: bool = True) -> Stack:
         """Deploy the app, synthesised anew if its sources have changed, and warm its functions.
@@ -65,6 +69,7 @@ class Cloud:
     def start_schedules(self) -> None:
         """Let each schedule of the stack fire, now and at its rate."""
         self._events.start_schedules()
+        self._scheduler.start()
 
 
 @contextmanager
@@ -75,12 +80,14 @@ def start_cloud(
     *,
     context: Mapping[str, Any] | None = None,
     jitter: Jitter = full_jitter,
+    clock: Clock = lambda: datetime.now(UTC),
 ) -> Iterator[Cloud]:
     """Have a cloud on ``port``, a free one if it is 0; at the end, stop all that runs in it.
 
     What it keeps in the folder ``state`` outlives it: logs, objects and the synthesised template.
     ``on_evaluate`` is told of every JSONata evaluation. ``context`` holds settings of the app over
     those of cdk.json. ``jitter`` gives the seconds to wait before a retry, up to those given.
+    ``clock`` tells EventBridge Scheduler the time.
 
     Raises
     ------
@@ -125,4 +132,6 @@ def start_cloud(
         # What the end of the executions sets off still finds their API, and the tasks.
         opened.callback(rules.close)
         opened.callback(executions.abort)
-        yield Cloud(endpoint, state, settings, environments, rules)
+        scheduler = schedules.install(endpoint, clock)
+        opened.callback(scheduler.close)
+        yield Cloud(endpoint, state, settings, environments, rules, scheduler)

@@ -13,6 +13,7 @@ from local.cloud import (
     catalogue_types,  # noqa: F401 (moto finds its classes)
     change_sets,
     messaging_types,  # noqa: F401
+    schedule_types,  # noqa: F401
 )
 from local.cloud.replacements import Replacements
 

@@ -1,0 +1,70 @@
+"""Schedule expressions of EventBridge Scheduler: when what they schedule is due.
+
+Source: Amazon EventBridge Scheduler user guide, "Schedule types".
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from suites.cron import Cron, time_zone
+from suites.refusal import Refused, shown
+
+_SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
+_RATE = re.compile(r"rate\(([1-9]\d{0,4}) (minute|hour|day)s?\)")
+_AT = re.compile(r"at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)")
+_CRON = re.compile(r"cron\((.*)\)")
+
+
+class DueTimes(Protocol):
+    """The times that a schedule is due."""
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        """Return the first of them after a moment, in UTC; None if there is none."""
+
+
+@dataclass(frozen=True)
+class _Rate:
+    start: datetime
+    period: timedelta
+
+    def next_after(self, moment: datetime) -> datetime:
+        return self.start + self.period * ((moment - self.start) // self.period + 1)
+
+
+@dataclass(frozen=True)
+class _Once:
+    due: datetime
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        return self.due if self.due > moment else None
+
+
+def due_times(expression: str, zone: str, created_at: datetime) -> DueTimes:
+    """Return when an expression is due: ``rate(…)``, ``at(…)`` or ``cron(…)``.
+
+    That of a rate is first due as the schedule is created.
+
+    Raises
+    ------
+    Refused
+        If it is none of them, or there is no such time zone.
+
+    """
+    clocks = time_zone(zone)
+    if rate := _RATE.fullmatch(expression):
+        return _Rate(created_at, timedelta(seconds=int(rate[1]) * _SECONDS[rate[2]]))
+    if at := _AT.fullmatch(expression):
+        with suppress(ValueError):  # no day of the calendar
+            due = datetime.fromisoformat(at[1]).replace(tzinfo=clocks)
+            return _Once(due.astimezone(UTC))
+    if cron := _CRON.fullmatch(expression):
+        return Cron(cron[1], zone)
+    raise Refused(
+        f"{shown(expression)} is no schedule expression: rate(7 days), at(2026-11-22T02:00:00) or "
+        "cron(0 2 ? * SUN *)"
+    )

@@ -1,0 +1,195 @@
+"""EventBridge Scheduler on one machine: moto keeps the schedules; ours is that they are due.
+
+A schedule starts executions of a state machine, at the time that a clock of its own tells. What
+cannot be delivered is tried again, and then kept in a dead-letter queue.
+
+Source: Amazon EventBridge Scheduler API reference, CreateSchedule.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NoReturn
+
+from botocore.exceptions import BotoCoreError, ClientError
+from moto.scheduler.exceptions import ValidationException
+from moto.scheduler.models import EventBridgeSchedulerBackend, Schedule, scheduler_backends
+
+from local.account import ACCOUNT, REGION
+from local.cloud.deliveries import Delivery
+from local.cloud.due_times import DueTimes, due_times
+from local.cloud.endpoint import Endpoint
+from local.cloud.replacements import Replacements
+from suites.refusal import Refused
+
+Clock = Callable[[], datetime]
+
+_MACHINE = f"arn:aws:states:{REGION}:{ACCOUNT}:stateMachine:"
+_QUEUE = f"arn:aws:sqs:{REGION}:{ACCOUNT}:"
+_TARGET = {"Arn", "DeadLetterConfig", "Input", "RetryPolicy", "RoleArn"}
+_REFUSED = {
+    "action_after_completion": "ActionAfterCompletion",
+    "end_date": "EndDate",
+    "kms_key_arn": "KmsKeyArn",
+    "start_date": "StartDate",
+}
+_TICK_SECONDS = 1.0
+_SECOND = timedelta(seconds=1)
+
+_log = logging.getLogger(__name__)
+
+
+class Scheduler:
+    """The schedules of one cloud, carried out by the time of ``now``."""
+
+    def __init__(self, endpoint: Endpoint, now: Clock) -> None:
+        self._endpoint = endpoint
+        self._now = now
+        self._times: dict[str, DueTimes] = {}
+        self._next: dict[str, datetime | None] = {}
+        self._again: list[Delivery] = []
+        self._lock = threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._keep_time, name="scheduler", daemon=True)
+        self._replacements = Replacements()
+
+    def start(self) -> None:
+        """Carry out from now on what is due."""
+        self._thread.start()
+
+    def catch_up(self) -> None:
+        """Do what is due by now, in the order of its time."""
+        with self._lock:
+            now = self._now()
+            while delivery := min(self._due_by(now), key=lambda due: due.at, default=None):
+                self._take(delivery)
+                self._try(delivery)
+
+    def close(self) -> None:
+        """Deliver nothing any more, and give moto its methods."""
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._replacements.restore()
+
+    def replace_methods(self) -> None:
+        """Let moto's schedules be due here, and refuse what they would not honour."""
+
+        def create(backend: EventBridgeSchedulerBackend, **given: Any) -> Schedule:  # noqa: ANN401
+            _refuse_unsupported(given)
+            with self._lock:
+                schedule: Schedule = created(backend, **given)
+                now = self._now().replace(microsecond=0)
+                schedule.creation_date = now.timestamp()
+                return self._plan(schedule, now - _SECOND)
+
+        def update(backend: EventBridgeSchedulerBackend, **given: Any) -> Schedule:  # noqa: ANN401
+            _refuse_unsupported(given)
+            with self._lock:
+                return self._plan(updated(backend, **given), self._now())
+
+        replaced = self._replacements
+        created = replaced.set(EventBridgeSchedulerBackend, "create_schedule", create)
+        updated = replaced.set(EventBridgeSchedulerBackend, "update_schedule", update)
+
+    def _plan(self, schedule: Schedule, since: datetime) -> Schedule:
+        """Have a schedule that was changed be due after a moment."""
+        schedule.last_modified_date = self._now().timestamp()
+        self._times[schedule.arn] = due_times(
+            schedule.schedule_expression,
+            schedule.schedule_expression_timezone,
+            datetime.fromtimestamp(schedule.creation_date, UTC),
+        )
+        self._next[schedule.arn] = self._times[schedule.arn].next_after(since)
+        return schedule
+
+    def _keep_time(self) -> None:
+        while not self._closing.wait(_TICK_SECONDS):
+            self.catch_up()
+
+    def _due_by(self, now: datetime) -> Iterator[Delivery]:
+        yield from (delivery for delivery in self._again if delivery.at <= now)
+        for schedule in _schedules():
+            due = self._next[schedule.arn]
+            if schedule.state == "ENABLED" and due and due <= now:
+                yield Delivery(schedule, due, at=due)
+
+    def _take(self, delivery: Delivery) -> None:
+        if delivery in self._again:
+            self._again.remove(delivery)
+        else:
+            arn = delivery.schedule.arn
+            self._next[arn] = self._times[arn].next_after(delivery.due)
+
+    def _try(self, delivery: Delivery) -> None:
+        given = delivery.input()
+        try:
+            self._client("stepfunctions", delivery).start_execution(
+                stateMachineArn=delivery.target["Arn"], input=given
+            )
+        except (BotoCoreError, ClientError) as error:
+            again = delivery.again()
+            if isinstance(again, Delivery):
+                self._again.append(again)
+            else:
+                _log.warning("Schedule %s was not delivered: %s", delivery.schedule.name, error)
+                self._keep(delivery, delivery.dead_letter(given, error, again))
+
+    def _keep(self, delivery: Delivery, letter: Mapping[str, Any]) -> None:
+        queue = delivery.target.get("DeadLetterConfig", {}).get("Arn")
+        if not queue:
+            return
+        sqs = self._client("sqs", delivery)
+        try:
+            url = sqs.get_queue_url(QueueName=queue.removeprefix(_QUEUE))["QueueUrl"]
+            sqs.send_message(QueueUrl=url, **letter)
+        except (BotoCoreError, ClientError) as error:
+            _log.warning("Schedule %s has no dead-letter queue: %s", delivery.schedule.name, error)
+
+    def _client(self, service: str, delivery: Delivery) -> Any:  # noqa: ANN401 (as boto3's)
+        return self._endpoint.client(service, role=delivery.target["RoleArn"])
+
+
+def install(endpoint: Endpoint, now: Clock) -> Scheduler:
+    """Let moto's schedules be carried out; close the result to stop."""
+    scheduler = Scheduler(endpoint, now)
+    scheduler.replace_methods()
+    return scheduler
+
+
+def _schedules() -> list[Schedule]:
+    groups = scheduler_backends[ACCOUNT][REGION].schedule_groups
+    return [schedule for group in [*groups.values()] for schedule in [*group.schedules.values()]]
+
+
+def _refuse_unsupported(given: Mapping[str, Any]) -> None:
+    name, target = given["name"], given["target"]
+    for key, said in _REFUSED.items():
+        if value := given.get(key):
+            _refuse(name, said, value, "none")
+    if (mode := given["flexible_time_window"].get("Mode")) != "OFF":
+        _refuse(name, "FlexibleTimeWindow", mode, "OFF")
+    for key in target.keys() - _TARGET:
+        _refuse(name, key, target[key], f"of a target {', '.join(sorted(_TARGET))}")
+    if not target["Arn"].startswith(_MACHINE):
+        _refuse(name, "Arn", target["Arn"], "of a target a state machine's")
+    if "Input" not in target:
+        _refuse(name, "Input", None, "the input of the execution")
+    if (queue := target.get("DeadLetterConfig")) and not queue["Arn"].startswith(_QUEUE):
+        _refuse(name, "DeadLetterConfig", queue, "the ARN of a queue")
+    zone = given["schedule_expression_timezone"] or "UTC"
+    try:
+        due_times(given["schedule_expression"], zone, datetime.now(UTC))
+    except Refused as refused:
+        raise ValidationException(f"Schedule {name}: {refused}.") from None
+
+
+def _refuse(schedule: str, name: str, value: object, wanted: str) -> NoReturn:
+    raise ValidationException(
+        f"Schedule {schedule} has {name} {json.dumps(value, default=str)}, which one machine does "
+        f"not honour; accepted: {wanted}."
+    )
