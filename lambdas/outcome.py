@@ -62,7 +62,7 @@ def judged(
     elif done < len(plan.trials):
         status = "incomplete"
     if not reason and status != "complete":
-        reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials gave no rates"
+        reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials did not give all rates"
         if first := next((trial for trial in trials if trial.status != "ok"), None):
             reason += f"; the first is trial {first.trial} ({first.version}): {first.reason}"
     return Outcome(

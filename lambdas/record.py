@@ -19,7 +19,8 @@ def trial_result(
     """Return the result of a trial from what its tests gave.
 
     A test without a result was skipped, because of the first test before it that is not ok or
-    of ``failure``, the reason why the trial itself could not go on ('' if it could).
+    of ``failure``, the reason why the trial itself could not go on ('' if it could). A trial whose
+    tests are all ok is ok, whatever came after them.
     """
     tests: list[TestResult] = []
     stopped_by = failure
@@ -38,7 +39,7 @@ def trial_result(
         version=trial.version,
         package=trial.package,
         repetition=trial.repetition,
-        status="failed" if failure else worst,
+        status="failed" if failure and worst != "ok" else worst,
         reason=failure or (reasons[0] if reasons else ""),
         tests=tuple(tests),
     )

@@ -183,7 +183,9 @@ def test_a_task_that_fails_leaves_a_run_that_says_so(deployed, failed):
     (trial,) = deployed.client.results.trials(run.run_id)
 
     assert status == "FAILED"
-    assert cause.startswith("1 of 1 trials gave no rates; the first is trial 1 (9.0.0): ingest: ")
+    assert cause.startswith(
+        "1 of 1 trials did not give all rates; the first is trial 1 (9.0.0): ingest: "
+    )
     assert trial["reason"].startswith(
         "ingest: task 0: its container ended with exit code 2: "
         "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install: "
@@ -207,4 +209,4 @@ def test_a_trial_that_is_stopped_from_outside_is_recorded_and_the_run_goes_on(de
     assert lost["status"] == "failed"
     assert "by hand" in lost["reason"]
     assert kept["status"] == "ok"
-    assert "1 of 2 trials gave no rates" in deployed.client.status(run)[1]
+    assert "1 of 2 trials did not give all rates" in deployed.client.status(run)[1]

@@ -29,7 +29,7 @@ _COMPLETE = Ending("complete", "", 2)
 
 def _lost(words: str) -> Ending:
     """Return how a run of one trial ends that is lost for the reason ``words``."""
-    reason = "1 of 1 trials gave no rates; the first is trial 1 (healthy): "
+    reason = "1 of 1 trials did not give all rates; the first is trial 1 (healthy): "
     return Ending("failed", reason + words)
 
 

@@ -63,9 +63,9 @@ FAULTS = (
         endings=(
             Ending(
                 "incomplete",
-                "1 of 2 trials gave no rates; the first is trial … (without-input): compaction: "
-                "task 0: its container ended with exit code 1: what ingest stored is missing; "
-                "…and 105 more",
+                "1 of 2 trials did not give all rates; the first is trial … (without-input): "
+                "compaction: task 0: its container ended with exit code 1: what ingest stored is "
+                "missing; …and 105 more",
                 3,
             ),
         ),

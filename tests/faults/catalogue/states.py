@@ -86,13 +86,12 @@ def _faults() -> Iterator[Fault]:
         )
     for state in _STATES:
         if state.in_trial:
-            reason = "1 of 2 trials gave no rates; the first is trial 2 (healthy): …by hand…"
-            kept = 4 if state.measured else 2
+            lost = "1 of 2 trials did not give all rates; the first is trial 2 (healthy): …by hand…"
             yield Fault(
                 name=f"trial-stopped-in-{_words(state.name)}",
                 happens=f"StopExecution of the trial in {state.name}",
                 act=_stopped(state, trial=True),
-                endings=(Ending("incomplete", reason, kept),),
+                endings=(_COMPLETE if state.measured else Ending("incomplete", lost, 2),),
             )
     for state in _STATES:
         yield Fault(

@@ -9,7 +9,7 @@ from tests.faults.fault import Ending, Fault
 from tests.faults.ground import Ground
 
 # One trial of two goes wrong; the other keeps its two rates.
-_OF_TWO = "1 of 2 trials gave no rates; the first is trial … ({version}): {words}"
+_OF_TWO = "1 of 2 trials did not give all rates; the first is trial … ({version}): {words}"
 
 
 def _measured(version: str) -> Callable[[Ground], Sequence[Run]]:

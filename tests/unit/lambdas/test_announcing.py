@@ -104,7 +104,7 @@ def test_a_suite_is_free_only_when_everybody_was_told_how_its_run_ended(claimed,
     assert not claims.held_by(claimed.bucket, EXECUTION)
     assert told == claimed.json(f"runs/{RUN}/outcome.json")
     assert claimed.topic.told[-1][1]["status"] == claimed.bus.told[-1][2]["status"] == "failed"
-    assert told["reason"].startswith("2 of 2 trials gave no rates")
+    assert told["reason"].startswith("2 of 2 trials did not give all rates")
 
 
 def test_the_documented_event_is_one_and_every_field_is_documented():

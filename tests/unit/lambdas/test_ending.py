@@ -140,7 +140,7 @@ def test_a_run_whose_trials_are_all_recorded_is_judged_by_them(dead):
     outcome = end(dead)
 
     assert outcome["status"] == "failed"
-    assert outcome["reason"].startswith("2 of 2 trials gave no rates; ")
+    assert outcome["reason"].startswith("2 of 2 trials did not give all rates; ")
 
 
 def test_its_trial_executions_and_tasks_are_stopped_and_no_others(dead):

@@ -146,7 +146,7 @@ def test_a_run_that_was_resumed_has_the_outcome_of_all_its_trials(world):
     outcome = conclude(world, "second", {"suite": "rocksdb", "run": RUN}, RUN)
 
     assert outcome["execution_arn"] == arn("second")
-    assert outcome["reason"].startswith("2 of 2 trials gave no rates")
+    assert outcome["reason"].startswith("2 of 2 trials did not give all rates")
     assert world.json(OUTCOME) == outcome
 
 
