@@ -107,6 +107,10 @@ class LogQueries:
             raise MalformedQueryException(text, error) from error
         except NoLogGroupError as error:
             raise ResourceNotFoundException(str(error)) from error
+        for lookup in compiled.lookups:
+            raise ResourceNotFoundException(
+                f"Lookup table '{lookup.table}' does not exist: one machine keeps none."
+            )
         groups = _groups(request, 0 if compiled.sources else 1)
         for group in groups:
             if group not in known:

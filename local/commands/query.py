@@ -18,6 +18,7 @@ from local.insights import (
     CompiledQuery,
     EventsError,
     EventSource,
+    LookupTableError,
     QueryError,
     QueryResult,
     run,
@@ -31,12 +32,32 @@ from suites.refusal import Refused, listed
 _STANDARD_INPUT = "-"
 
 
+def _tables(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, Path]:
+    tables = {}
+    for pair in given:
+        name, equals, file = pair.partition("=")
+        if not (name and equals and file):
+            raise Refused(f"--lookup-table: {pair!r} is not of the form NAME=FILE")
+        if name in tables:
+            raise Refused(f"--lookup-table: {name!r} is given twice")
+        tables[name] = Path(file)
+    return tables
+
+
 @click.command(name="query")
 @click.argument("query")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--log-group", "groups", multiple=True, help="Stored log group; all, if not given.")
 @click.option("--start", type=MomentType(), help="First second, ISO 8601 or epoch seconds.")
 @click.option("--end", type=MomentType(), help="Last second, ISO 8601 or epoch seconds.")
+@click.option(
+    "--lookup-table",
+    "tables",
+    multiple=True,
+    metavar="NAME=FILE",
+    callback=_tables,
+    help="CSV file that lookup and cidrlookup take columns from.",
+)
 @click.option("--lint", is_flag=True, help="Only say whether the query is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
@@ -47,6 +68,7 @@ def command(
     groups: tuple[str, ...],
     start: Moment | None,
     end: Moment | None,
+    tables: dict[str, Path],
     lint: bool,
     explain: bool,
     form: str,
@@ -76,17 +98,17 @@ def command(
     try:
         compiled = compile_query(text)
         if explain or lint:
-            _check(compiled, explain=explain, lint=lint)
+            _check(compiled, tables, explain=explain, lint=lint)
         elif paths:
             with _files(paths) as events:
-                _show(run(compiled, events, *window), form)
+                _show(run(compiled, events, *window, tables=tables), form)
         else:
             events, named = _stored(compiled, groups, state)
-            _show(run(compiled, events, *window, named=named), form)
+            _show(run(compiled, events, *window, named=named, tables=tables), form)
     except QueryError as error:
         click.echo("\n".join(filter(None, (f"{name}: {error}", error.excerpt()))), err=True)
         sys.exit(2)
-    except LogFilesError as error:
+    except (LogFilesError, LookupTableError) as error:
         raise Refused(str(error)) from None
     except EventsError as error:
         raise (Refused if paths else click.ClickException)(str(error)) from None
@@ -151,8 +173,8 @@ def _stored(
     return store.events(groups or known), store.events(named)
 
 
-def _check(compiled: CompiledQuery, *, explain: bool, lint: bool) -> None:
-    checked = run(compiled, EventSource.union([]))
+def _check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:
+    checked = run(compiled, EventSource.union([]), tables=tables)
     if explain:
         _explain(compiled)
     if lint:

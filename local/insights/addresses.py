@@ -51,6 +51,22 @@ def bits(address: object) -> str:
     return f"coalesce({v4_bits(address)}, {v6_bits(address)})"
 
 
+def marked_bits(address: object) -> str:
+    """Return SQL of the version and the bits of an address as text; null for anything else."""
+    return f"coalesce('4' || {v4_bits(address)}, '6' || {v6_bits(address)})"
+
+
+def network_bits(network: str) -> str:
+    """Return SQL of what the marked bits of all addresses in a subnet begin with.
+
+    An address alone is a subnet of one; anything else than 10.0.0.0/8 and the like is null.
+    """
+    address = marked_bits(f"split_part({network}, '/', 1)")
+    size = f"TRY_CAST(split_part({network}, '/', 2) AS UTINYINT)"
+    prefix = f"CASE WHEN {size} < length({address}) THEN left({address}, 1 + {size}) END"
+    return f"CASE WHEN contains({network}, '/') THEN {prefix} ELSE {address} END"
+
+
 def inside(address_bits: str, subnet: object) -> str:
     """Return SQL of whether an address, given by its bits, is in a subnet such as 10.0.0.0/8."""
     network = bits(f"split_part({subnet}, '/', 1)")

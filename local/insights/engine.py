@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 
 from local.insights.commands.order import MOST_ROWS
+from local.insights.lookups import Lookup, LookupTableError
 from local.insights.names import resolve
 from local.insights.parser import parse
 from local.insights.regexes import Pattern
@@ -48,6 +51,8 @@ class CompiledQuery:
         The log groups that it is about, by SOURCE; none if it leaves them to who runs it.
     named : tuple of Groups
         Those, and the ones that its subqueries name.
+    lookups : tuple of Lookup
+        What it takes from lookup tables.
     discovered : tuple of str
         The fields that it takes from messages.
     statements : Statements
@@ -64,6 +69,7 @@ class CompiledQuery:
     stages: tuple[str, ...]
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
+    lookups: tuple[Lookup, ...]
     discovered: tuple[str, ...]
     statements: Statements
     patterns: tuple[Pattern, ...]
@@ -114,6 +120,7 @@ def compile_query(query: str) -> CompiledQuery:
         tuple(map(str, commands)),
         plan.sources,
         plan.named,
+        plan.lookups,
         tuple(plan.discovered),
         statements(plan),
         plan.patterns,
@@ -128,6 +135,7 @@ def run(
     end: int | None = None,
     limit: int | None = None,
     named: EventSource | None = None,
+    tables: Mapping[str, Path] | None = None,
 ) -> QueryResult:
     """Run a query over events.
 
@@ -144,13 +152,17 @@ def run(
         How many rows to return at most, as in StartQuery.
     named : EventSource, optional
         The events that SOURCE chooses among; by default ``events``.
+    tables : dict of str to Path, optional
+        The lookup tables: CSV files in UTF-8 that begin with a line of names.
 
     Raises
     ------
     QueryError
-        If the query is not accepted.
+        If the query is not accepted, or there is no lookup table or column that it names.
     EventsError
         If the events cannot be read.
+    LookupTableError
+        If a lookup table cannot be read.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
     sql = compiled.statements
@@ -161,6 +173,7 @@ def run(
         _check_patterns(connection, compiled.patterns)
         for name, value in _variables(start, end).items():
             connection.execute(f"SET VARIABLE {name} = {value}")
+        _load(connection, compiled.lookups, tables or {})
         try:
             for view, source in {"events": events, "named": named or events}.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(start, end).sql}")
@@ -201,6 +214,16 @@ def _check_patterns(connection: duckdb.DuckDBPyConnection, patterns: tuple[Patte
         except duckdb.InvalidInputException as error:
             reason = str(error).removeprefix("Invalid Input Error: ")
             raise QueryError(f"not a regular expression of RE2: {reason}", pattern.span) from error
+
+
+def _load(
+    connection: duckdb.DuckDBPyConnection, lookups: tuple[Lookup, ...], tables: Mapping[str, Path]
+) -> None:
+    for lookup in lookups:
+        try:
+            lookup.load(connection, tables)
+        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+            raise LookupTableError(_sentence(error)) from error
 
 
 def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from typing import TypeVar
 
 from local.insights.discovery import Discover, is_discovered
 from local.insights.expressions import source_name
 from local.insights.foreign import meant, nearest, unknown_function
 from local.insights.functions import FUNCTIONS, Function
+from local.insights.lookups import Lookup
 from local.insights.periods import capped
 from local.insights.plan import (
     SYSTEM_FIELDS,
@@ -147,9 +148,11 @@ class Names:
         self._implied: tuple[str, ...] = ("@timestamp", "@message")
         self._shown: dict[str, None] = {}
         self._displayed: dict[str, None] = {}
+        self._selected: dict[str, None] = {}
         self.bins: tuple[str, Period] | None = None
         self.sources: list[Groups] = []
-        self._named_inside: list[Groups] = []
+        self._inside: list[Names] = []
+        self.lookups: list[Lookup] = []
         self.seen: list[str] = []
 
     def add(self, command: Command) -> None:
@@ -170,17 +173,36 @@ class Names:
         if self.before_stats:
             outputs.setdefault("@ptr", "ptr")
         among = (Among(tuple(self.sources)),) if self.sources else ()
+        inside = [names.plan() for names in self._inside]
         return Plan(
             (*among, *self._steps),
             outputs,
             self.order,
-            tuple(self._patterns),
-            tuple(self._warnings),
+            (*self._patterns, *chain.from_iterable(plan.patterns for plan in inside)),
+            (*self._warnings, *chain.from_iterable(plan.warnings for plan in inside)),
             limited="Limit" in self.seen,
             discovered=self.discovered,
             sources=tuple(self.sources),
-            named=(*self.sources, *self._named_inside),
+            named=(*self.sources, *chain.from_iterable(plan.named for plan in inside)),
+            lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in inside)),
         )
+
+    def inside(self, subquery: Subquery) -> Names:
+        """Return the names of a subquery; it is about the same log groups unless it says which."""
+        inner = Names(self._columns)
+        for command in subquery.commands:
+            inner.add(command)
+        inner.sources = inner.sources or self.sources
+        self._inside.append(inner)
+        return inner
+
+    def selected(self) -> list[str]:
+        """Return the fields that the last ``fields``, ``display`` or ``stats`` names."""
+        return list(self._selected)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the fields that commands said to show, not the usual ones."""
+        return tuple(self._displayed or self._shown)
 
     # What commands do
 
@@ -194,12 +216,15 @@ class Names:
 
     def show(self, names: Iterable[str], *, alone: bool = False) -> None:
         """Let the result have these fields, besides those so far; ``alone``, without the usual."""
-        self._shown |= dict.fromkeys(names)
-        self._implied = () if alone else self._implied
+        shown = dict.fromkeys(names)
+        self._shown |= shown
+        if alone:
+            self._implied = ()
+            self._selected = shown
 
     def display(self, names: Iterable[str]) -> None:
         """Let the result have these fields only, unless another command says so later."""
-        self._displayed = dict.fromkeys(names)
+        self._displayed = self._selected = dict.fromkeys(names)
 
     def sort(self, keys: Order) -> None:
         """Sort by columns, then by the default order, so that equal logs give equal rows."""
@@ -222,6 +247,7 @@ class Names:
         self.bins = None
         self.order = self._default_order = order
         self._implied, self._displayed = (), {}
+        self._selected = dict.fromkeys(fields)
         self._shown = dict.fromkeys(fields)
 
     # Columns
@@ -359,22 +385,17 @@ class Names:
         return Column(call.span, column)
 
     def _subquery(self, subquery: Subquery) -> Members:
-        inner = Names(self._columns)
-        for command in subquery.commands:
-            inner.add(command)
-        inner.sources = inner.sources or self.sources
+        inner = self.inside(subquery)
         plan = inner.plan()
-        values = [name for name in plan.outputs if name != "@ptr"]
+        # AWS documentation, CloudWatch Logs Insights query syntax: subqueries.
+        values = inner.selected() or [name for name in plan.outputs if name != "@ptr"]
         if len(values) != 1:
             raise QueryError(
                 f"a subquery after 'in' gives one field, this one {', '.join(values)}; "
                 "say which by fields",
                 subquery.span,
             )
-        self._named_inside += plan.named
-        self._patterns += plan.patterns
-        self._warnings += plan.warnings
-        return Members(subquery.span, plan)
+        return Members(subquery.span, inner.scope.fields[values[0]], plan)
 
 
 def _splits(name: str) -> Iterator[tuple[str, str]]:

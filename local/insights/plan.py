@@ -14,6 +14,7 @@ from local.insights.regexes import Pattern
 from local.insights.syntax import Attribute, Call, Column, Expression, Operation
 
 if TYPE_CHECKING:
+    from local.insights.lookups import Lookup
     from local.insights.sources import Groups
     from local.insights.sql import Writer
 
@@ -138,6 +139,8 @@ class Plan:
         The log groups that the query is about; none if it leaves them to who runs it.
     named : tuple of Groups
         Those, and the ones that its subqueries name.
+    lookups : tuple of Lookup
+        What it and its subqueries take from lookup tables.
     """
 
     steps: tuple[Step, ...]
@@ -149,6 +152,7 @@ class Plan:
     discovered: Mapping[str, str]
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
+    lookups: tuple[Lookup, ...]
 
     @property
     def result(self) -> frozenset[str]:

@@ -97,10 +97,9 @@ def statements(plan: Plan) -> Statements:
     return Statements(writer.groups, statistics, result, _presence(plan))
 
 
-def members_sql(plan: Plan) -> str:
-    """Return the SELECT of a subquery's one field as text, without what is missing."""
+def members_sql(plan: Plan, column: str) -> str:
+    """Return the SELECT of a subquery's column as text, without what is missing."""
     writer = Writer()
-    column = next(iter(plan.outputs.values()))
     writer.write(plan.steps, frozenset({column}))
     return f"{writer.select(str(text(writer.value(column))))} WHERE {column} IS NOT NULL"
 
@@ -277,7 +276,7 @@ class Writer:
             case Attribute():
                 value = attribute(self.value(expression.column), expression.path)
             case Members():
-                value = Value(f"({members_sql(expression.plan)})", Type.TABLE)
+                value = Value(f"({members_sql(expression.plan, expression.column)})", Type.TABLE)
             case Call():
                 value = self._call(expression)
             case Operation():

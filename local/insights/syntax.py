@@ -188,8 +188,9 @@ class Subquery(Node):
 
 @dataclass(frozen=True)
 class Members(Node):
-    """A subquery after its names were resolved: the values of its one field."""
+    """A subquery after its names were resolved: the values of one of its columns."""
 
+    column: str
     plan: Plan
 
 

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from local.insights.commands.counts import CountFrequent, Fillmissing
 from local.insights.commands.fields import Display, Fields
 from local.insights.commands.filters import Filter, FilterIndex, Unmask
+from local.insights.commands.joins import AppendCols, Join
 from local.insights.commands.json_field import JsonField
 from local.insights.commands.lists import Expand, Unnest
+from local.insights.commands.lookup import CidrLookUp, LookUp
 from local.insights.commands.order import Dedup, Limit, Sort, Tail
 from local.insights.commands.outliers import Outlier
 from local.insights.commands.parsing import read_parse
@@ -39,6 +41,10 @@ COMMANDS: dict[str, Callable[[Reader, Span], Command]] = {
     "unmask": Unmask.read,
     "unnest": Unnest.read,
     "expand": Expand.read,
+    "join": Join.read,
+    "appendcols": AppendCols.read,
+    "lookup": LookUp.read,
+    "cidrlookup": CidrLookUp.read,
     "addtotals": AddTotals.read,
     "accum": Accum.read,
     "autoregress": Autoregress.read,
@@ -57,9 +63,5 @@ REFUSED = {
     "anomaly": "its model is not public",
     "logcompare": "it compares patterns, and how Logs Insights finds those is not public",
     "relevantfields": "how Logs Insights scores fields is not public",
-    "join": "not yet; `filter … in (subquery)` keeps what another log group has too",
-    "lookup": "not yet; write the table as case(…)",
-    "cidrlookup": "not yet; isIpInSubnet(…) tells of one subnet",
-    "appendcols": "not yet",
 }
 """Why a command is not supported, by its word in small letters."""

@@ -88,9 +88,11 @@ class Sessions(Step):
         when = time(writer.value(self.time))
         same = f"(PARTITION BY {', '.join(self.keys)}{writer.order_by(self.order)})"
         pause = f"{when} - lag({when}) OVER {same} > {self.pause}"
-        writer.define(held, {begins: Value(f"coalesce({pause}, TRUE)", Type.BOOLEAN)})
+        begin = f"coalesce({pause}, {when} IS NOT NULL)"
+        writer.define(held, {begins: Value(begin, Type.BOOLEAN)})
         count = f"count(*) FILTER (WHERE {begins}) OVER ({writer.order_by(self.order)})"
         first = f"CASE WHEN {begins} THEN CAST({count} AS DOUBLE) END"
         writer.define(held, {numbered: Value(first, Type.NUMBER)})
-        last = f"last_value({numbered} IGNORE NULLS) OVER {same}"
+        latest = f"last_value({numbered} IGNORE NULLS) OVER {same}"
+        last = f"CASE WHEN {when} IS NOT NULL THEN {latest} END"
         writer.define(kept, {self.column: Value(last, Type.NUMBER)})

@@ -6,18 +6,22 @@ from dataclasses import dataclass
 
 from local.insights import printing
 from local.insights.expressions import Reader
+from local.insights.lexer import Kind
 from local.insights.names import Names
 from local.insights.sources import Groups
 from local.insights.syntax import Command, QueryError, Span
 
 # What logGroups takes, and how many of each (AWS documentation, CloudWatch Logs Insights query
-# syntax: SOURCE). Log classes are not known on one machine.
-_MOST = {"nameprefix": 5, "accountidentifiers": 20}
+# syntax: SOURCE). On one machine all log groups are of the class that AWS takes by default.
+_MOST = {"nameprefix": 5, "accountidentifiers": 20, "class": 1}
 
 
 @dataclass(frozen=True)
 class Source(Command):
-    """``SOURCE 'group'``, ``SOURCE logGroups(namePrefix: ['a', 'b'])``: first, and repeatable."""
+    """``SOURCE 'group'``, ``SOURCE logGroups(namePrefix: ['a', 'b'])``: first, and repeatable.
+
+    A name without quotes is a log group too, as in the example of appendcols.
+    """
 
     groups: Groups
 
@@ -26,6 +30,8 @@ class Source(Command):
         """Read what follows the word ``SOURCE``."""
         if reader.take_word("loggroups"):
             groups = _selection(reader)
+        elif reader.token.kind is Kind.NAME:
+            groups = Groups((reader.advance().value,))
         else:
             groups = Groups(tuple(text.value for text in reader.listed(reader.text)))
         return cls(reader.since(start), groups)
@@ -47,13 +53,13 @@ class Source(Command):
 def _selection(reader: Reader) -> Groups:
     reader.need("(", "'(' and namePrefix: ['…']")
     found: dict[str, tuple[str, ...]] = {}
-    while not found or reader.take(","):
+    while not reader.at(")"):
         word = reader.name()
         key = word.value.lower()
         if key not in _MOST:
             raise QueryError(
                 f"{word.value!r} is not supported in logGroups; "
-                "supported: namePrefix, accountIdentifiers",
+                "supported: namePrefix, accountIdentifiers, class",
                 word.span,
             )
         reader.need(":", "':'")
@@ -62,7 +68,11 @@ def _selection(reader: Reader) -> Groups:
         reader.need("]", "',' or ']'")
         if len(texts) > _MOST[key]:
             raise QueryError(f"{word.value} takes at most {_MOST[key]} texts", word.span)
+        if key == "class" and texts != ("STANDARD",):
+            raise QueryError("class is ['STANDARD'] on one machine", word.span)
         found[key] = texts
+        if not reader.take(","):
+            break
     reader.need(")", "',' or ')'")
     return Groups((), found.get("nameprefix", ()), found.get("accountidentifiers", ()))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+# The lookup tables `words` and `networks`, as lines.
+WORDS = (("10", "ten"), ("x", "ex"), ("10", "again"), ("1", "one"))
+NETWORKS = (("10.0.0.0/8", "wide"), ("10.1.0.0/16", "narrow"), ("fe80::/10", "link"))
 FIELDS = ("n", "s", "m.k", "m.l.0", "flag", "gone")
 numbers = st.sampled_from(["0", "1", "2", "2.5", "10", "-1"])
 texts = st.sampled_from(["'x'", "'10'", "'NaN'", "'a9'", "''"])
@@ -60,6 +63,13 @@ outliers = st.builds(
     flags,
     flags,
 )
+
+
+def joins(known: st.SearchStrategy[str], inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    joined = "join type={} left=a right=b where a.{}=b.{} ({}) | fields b.{} as e, a.n as f".format
+    return st.builds(joined, st.sampled_from(["inner", "left"]), fields, known, inner, known)
+
+
 row_commands = st.one_of(
     st.builds("fields {} as e".format, expressions),
     st.builds("filter {}".format, conditions),
@@ -77,6 +87,18 @@ row_commands = st.one_of(
     st.builds("sessionize {} maxspan {}ms as e".format, fields, st.integers(1, 4)),
     totals,
     outliers,
+    joins(fields, st.sampled_from(["filter n > 0", "fields s as t | sort n"])),
+    joins(st.sampled_from(["n", "s", "flag"]), st.just("stats sum(n) as n by s, flag")),
+    st.builds(
+        "appendcols override={} max={} (fields {} as e | sort n)".format,
+        flags,
+        st.integers(1, 3),
+        expressions,
+    ),
+    st.builds("lookup words word as {} OUTPUT meaning as e".format, fields),
+    st.builds(
+        "cidrlookup networks s {} network as e".format, st.sampled_from(["OUTPUT", "OUTPUTNEW"])
+    ),
 )
 last_commands = st.one_of(
     st.builds(

@@ -10,12 +10,15 @@ from typing import Any
 
 from local.insights.commands.fields import Fields
 from local.insights.commands.filters import Filter
+from local.insights.commands.joins import AppendCols, Join
+from local.insights.commands.lookup import CidrLookUp, LookUp
 from local.insights.commands.order import Dedup, Limit, Sort
 from local.insights.commands.parsing import ParseGlob, ParseRegex
 from local.insights.commands.stats import Stats
 from local.insights.parser import parse
 from local.insights.periods import milliseconds
 from local.insights.syntax import Call, Command, Expression, Field, Number, Period
+from tests.unit.insights import reference_beside as rows_beside
 from tests.unit.insights import reference_rows as rows_of
 from tests.unit.insights.reference_values import (
     Moment,
@@ -38,25 +41,41 @@ def answer(query: str, messages: list[str]) -> list[dict[str, str]]:
         for time, message in enumerate(messages)
     ]
     rows.reverse()
-    shown: dict[str, None] = {}
-    keep_message, order = True, list
-    for command in parse(query):
-        keep_message = keep_message and not isinstance(command, Fields | Stats)
-        rows, order = applied(command, rows, order, shown)
+    commands = parse(query)
+    rows, shown = asked(commands, rows)
+    keep_message = not any(isinstance(command, Fields | Stats) for command in commands)
     names = [*(["@message"] if keep_message else []), *shown]
     return [
         {name: text for name in names if (text := as_text(row.get(name))) is not None}
-        for row in order(rows)
+        for row in rows
     ]
+
+
+def asked(commands: tuple[Command, ...], events: list[Row]) -> tuple[list[Row], list[str]]:
+    """Return the rows of a query over events, newest first, and the fields that it shows."""
+    rows: list[Row] = list(events)
+    order: Order = list
+    shown: dict[str, None] = {}
+    for command in commands:
+        match command:
+            case Join() | AppendCols():
+                beside = asked(command.rows.commands, events)
+                rows = rows_beside.joined(command, rows, order, shown, beside)
+            case LookUp() | CidrLookUp():
+                rows = rows_beside.looked_up(command, rows, shown)
+            case _:
+                rows, order = applied(command, rows, order, shown)
+    return order(rows), list(shown)
 
 
 def applied(
     command: Command, rows: list[Row], order: Order, shown: dict[str, None]
 ) -> tuple[list[Row], Order]:
     match command:
-        case Fields(items=[item]):
-            shown[item.name] = None
-            rows = [{**row, item.name: value(item.expression, row)} for row in rows]
+        case Fields():
+            for item in command.items:
+                shown[item.name] = None
+                rows = [{**row, item.name: value(item.expression, row)} for row in rows]
         case Filter():
             rows = [row for row in rows if truth(value(command.condition, row))]
         case ParseGlob(names=(left, right)):

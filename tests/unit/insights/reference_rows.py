@@ -45,7 +45,7 @@ def applied(
             shown[command.name] = None
             number_sessions(command, rows)
         case Fillmissing():
-            rows = filled(command, rows, "k", 2) if rows else rows
+            rows = filled(command, rows, "k", 2)
         case CountFrequent(fields=[field]):
             counts = Counter(as_text(value(field, row)) for row in rows)
             rows = [{field.name: key, "_approxcount": float(n)} for key, n in counts.items()]
@@ -127,7 +127,7 @@ def with_totals(
     if command.of_columns and rows:
         shown |= dict.fromkeys(names)
         total = {name: added([row.get(name) for row in rows]) for name in names}
-        rows = [*rows, {**total, "the last": True}]
+        rows = [*rows, {**total, "@timestamp": None, "the last": True}]
     if command.of_rows:
         shown[command.name] = None
         for row in rows:
@@ -183,7 +183,8 @@ def number_sessions(command: Sessionize, rows: list[Row]) -> None:
     assert pause is not None
     last: dict[tuple[str | None, ...], tuple[float, float]] = {}
     sessions = 0.0
-    for row in sorted(rows, key=lambda row: row["@timestamp"]):
+    timed = [row for row in rows if row["@timestamp"] is not None]
+    for row in sorted(timed, key=lambda row: row["@timestamp"]):
         who = tuple(as_text(value(field, row)) for field in command.fields)
         time, session = last.get(who, (-math.inf, 0.0))
         if row["@timestamp"] - time > pause:
@@ -194,11 +195,12 @@ def number_sessions(command: Sessionize, rows: list[Row]) -> None:
 
 
 def filled(command: Fillmissing, rows: list[Row], key: str, length: int) -> list[Row]:
-    bins = [row[key] for row in rows]
+    bins = [row[key] for row in rows if row[key] is not None]
     constant = command.value.value if command.value else None
+    every = range(int(min(bins)), int(max(bins)) + 1, length) if bins else range(0)
     missing = [
         {key: Moment(at), **dict.fromkeys(command.filled, constant)}
-        for at in range(int(min(bins)), int(max(bins)) + 1, length)
+        for at in every
         if at not in bins
     ]
     return [*rows, *missing]

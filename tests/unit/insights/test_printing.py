@@ -24,6 +24,11 @@ WRITTEN = [
     "addtotals col=true a | outlier a b | outlier action=remove param=.5 mark=true uselower=true a",
     "sessionize a, b | sessionize a maxspan 2h as c | stats rate(a, 1m), histogram(a, 4) as h",
     "stats count(*) as n by bin(5m), a offset 1d",
+    "join left=a right=b where a.x = b.`odd name` (SOURCE g | limit 1) | fields a.x, b.y",
+    "join type=left left=a right=b where a.x.0=b.x (filter a = 1 | fields x) | limit 1",
+    "appendcols (limit 1) | appendcols max=3 override=true (stats count(*) by a)",
+    "lookup t a OUTPUT b | lookup t a as b, c OUTPUT d as e, `odd name`",
+    "cidrlookup t a OUTPUT b | cidrlookup t a as b OUTPUTNEW c as d, e",
     "stats avg(a) as n by bin(300s) | fillmissing with 0 for n | tail 7",
     "fields 0.0000001 as tiny, 100000000000000000000000 as huge # a comment\n| sort tiny",
 ]

@@ -28,6 +28,7 @@ def events(tmp_path_factory):
 
 
 VOCABULARY = (
+    "join appendcols lookup cidrlookup outlier sessionize addtotals left=a where a.b=b.c ( SOURCE "
     "fields display filter parse stats sort limit dedup as by desc and or not like in count(*) | , "
     "( ) [ ] + - * / % ^ = != < > =~ @message @timestamp a b `c d` 'x' \"* *\" /a(?<b>.)/ 1 2.5 5m "
     "avg( max( bin( strlen( # \n ' ` \\ ☃"
@@ -70,6 +71,17 @@ commands = st.one_of(
     st.builds("stats sum({}) as a, max({}) as b, b - a as c".format, expressions, expressions),
     st.builds("sort {} desc, {}".format, expressions, expressions),
     st.builds("dedup {}".format, fields),
+    st.builds("stats rate({}, 5m) as a, histogram({}, 3) as b".format, expressions, expressions),
+    st.builds("stats count(*) as a by bin(5m) as b, {} as c offset 2h".format, expressions),
+    st.builds("outlier uselower=true {}".format, fields),
+    st.builds("sessionize {} maxspan 1s as b".format, fields),
+    st.builds("addtotals col=true {}, {}".format, fields, fields),
+    st.builds("accum {0} as b | autoregress {0} | filldown a".format, fields),
+    st.builds("unnest {} into b | expand c".format, fields),
+    st.builds(
+        "join left=l right=r where l.{}=r.{} (fields {} as b)".format, fields, fields, expressions
+    ),
+    st.builds("appendcols override=true (stats max({}) as b)".format, expressions),
     st.just("limit 3"),
 )
 shaped = st.lists(commands, min_size=1, max_size=4).map(

@@ -8,11 +8,32 @@ from hypothesis import strategies as st
 
 from local.insights import QueryError, run
 from local.logs.store import LogStore
-from tests.unit.insights.random_queries import queries
+from tests.unit.insights.random_queries import NETWORKS, WORDS, queries
 from tests.unit.insights.reference import answer
 
 scalars = st.sampled_from(
-    ["", "x", "a9", "a10-b", "10", "2.5", "NaN", "∞", "inf", "-1", "é-☃", 0, 1, 2, 2.5, -3, None]
+    [
+        "",
+        "x",
+        "a9",
+        "a10-b",
+        "10",
+        "10.1.2.3",
+        "10.2.0.1",
+        "fe80::1",
+        "2.5",
+        "NaN",
+        "∞",
+        "inf",
+        "-1",
+        "é-☃",
+        0,
+        1,
+        2,
+        2.5,
+        -3,
+        None,
+    ]
 )
 objects = st.fixed_dictionaries(
     {},
@@ -30,13 +51,22 @@ messages = st.lists(
 )
 
 
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    lines = {"words": (("word", "meaning"), *WORDS), "networks": (("cidr", "network"), *NETWORKS)}
+    for name, rows in lines.items():
+        (folder / name).write_text("".join(f"{','.join(row)}\n" for row in rows))
+    return {name: folder / name for name in lines}
+
+
 @settings(max_examples=250, deadline=None, derandomize=True)
 @given(query=queries, texts=messages)
-def test_the_compiled_query_agrees_with_its_plain_reading(tmp_path_factory, query, texts):
+def test_the_compiled_query_agrees_with_its_plain_reading(tmp_path_factory, tables, query, texts):
     store = LogStore(tmp_path_factory.mktemp("logs"))
     store.append("g", "s", enumerate(texts), 0)
     try:
-        result = run(query, store.events(["g"]), 0, 10)
+        result = run(query, store.events(["g"]), 0, 10, tables=tables)
     except QueryError as error:
         pytest.fail(f"{query}: {error}")
     rows = [

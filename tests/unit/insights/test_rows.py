@@ -5,7 +5,7 @@ import json
 import pytest
 
 from local import insights
-from local.insights import EventSource, run
+from local.insights import EventSource, QueryError, run
 from local.insights.sources import NoLogGroupError, chosen
 from local.logs.store import LogStore
 
@@ -33,6 +33,9 @@ def shown(query: str, events: EventSource) -> list[str]:
         ("SOURCE '/app/b' | SOURCE '/db'", ["id=2", "id=3"]),
         ("SOURCE '/app/b', '/db'", ["id=2", "id=3"]),
         ("SOURCE logGroups(namePrefix: ['/app/'])", ["id=1", "id=2", "id=2"]),
+        ("SOURCE logGroups(namePrefix: ['/d'], class: ['STANDARD'])", ["id=3"]),
+        ("SOURCE logGroups()", ["id=1", "id=2", "id=2", "id=3"]),
+        ("SOURCE db", []),
         ("SOURCE logGroups(accountIdentifiers: ['444455556666'])", []),
         ("SOURCE '/none'", []),
     ],
@@ -89,6 +92,15 @@ def test_a_source_that_is_not_there_is_named(source, sentence):
 def test_a_subquery_may_have_stats_inside_a_query_with_stats(three_groups):
     inner = "SOURCE '/app/b' | stats max(@message) as m"
     assert shown(f"filter @message in ({inner}) | stats count(*)", three_groups) == ["2"]
+
+
+def test_a_subquery_gives_the_field_that_it_selects_last(three_groups):
+    # AWS documentation, CloudWatch Logs Insights query syntax: subqueries (its second example).
+    inner = "parse 'id=*' as id | stats count(*) as n by id | filter n > 1 | fields id"
+    query = f"parse 'id=*' as id | filter id in ({inner}) | stats count(*)"
+    assert shown(query, three_groups) == ["2"]
+    with pytest.raises(QueryError, match="gives one field, this one n, id; say which by fields"):
+        shown("filter id in (stats count(*) as n by id | display n, id)", three_groups)
 
 
 def test_a_subquery_gives_what_a_field_may_be(three_groups):

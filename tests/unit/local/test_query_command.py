@@ -111,6 +111,27 @@ def test_source_names_files_or_stored_log_groups(log, tmp_path):
         assert str(refused).startswith(sentence)
 
 
+def test_a_lookup_table_is_a_file(log, tmp_path):
+    table = tmp_path / "rates.csv"
+    table.write_text("rate,name\n1.5,slow\n")
+    asked = "parse 'rate=*' as rate | lookup rates rate OUTPUT name | filter ispresent(name)"
+    done = query(
+        f"{asked} | display name", log, "--format", "csv", "--lookup-table", f"rates={table}"
+    )
+    assert (done.exit_code, done.stdout) == (0, "name\nslow\n")
+    done = query(asked, log)
+    assert done.exit_code == 2
+    assert "column 33: there is no lookup table 'rates'; none is given" in done.stderr
+    for given, sentence in (
+        (["rates"], "--lookup-table: 'rates' is not of the form NAME=FILE"),
+        (["a=b", "a=c"], "--lookup-table: 'a' is given twice"),
+        ([f"rates={tmp_path / 'none'}"], f"{tmp_path / 'none'}: this file cannot be read: No such"),
+    ):
+        refused = query(asked, log, *(f"--lookup-table={each}" for each in given)).exception
+        assert isinstance(refused, Refused)
+        assert str(refused).startswith(sentence)
+
+
 def test_a_filter_that_nothing_passes_is_warned_of(log):
     done = query("filter @message like 'none' | stats count(*)", log)
     assert done.exit_code == 0

@@ -1,0 +1,176 @@
+"""``lookup`` and ``cidrlookup``: columns of a lookup table beside each row.
+
+Source: AWS documentation, CloudWatch Logs Insights query syntax: lookup, cidrlookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from local.insights import printing
+from local.insights.addresses import marked_bits
+from local.insights.expressions import Reader
+from local.insights.lookups import Lookup, Wanted
+from local.insights.names import Names
+from local.insights.plan import Definition
+from local.insights.sql import Writer, texts
+from local.insights.syntax import Call, Column, Command, Field, Span
+from local.insights.values import Type, Value, text
+
+
+@dataclass(frozen=True)
+class Pair:
+    """``a as b``: a column of a lookup table, and a field."""
+
+    column: Field
+    field: Field
+
+    @classmethod
+    def read(cls, reader: Reader) -> Pair:
+        """Read a name, and another after ``as``; it is that of both if there is no other."""
+        column = reader.field()
+        return cls(column, reader.field() if reader.take_word("as") else column)
+
+    def __str__(self) -> str:
+        return f"{printing.name(self.column.name)} as {printing.name(self.field.name)}"
+
+
+@dataclass(frozen=True)
+class LookUp(Command):
+    """``lookup users id as userId OUTPUT name, team``: what the first row of that id says."""
+
+    table: Field
+    keys: tuple[Pair, ...]
+    taken: tuple[Pair, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> LookUp:
+        """Read what follows the word ``lookup``."""
+        table = reader.field()
+        keys = reader.listed(lambda: Pair.read(reader))
+        reader.need_word("output")
+        taken = reader.listed(lambda: Pair.read(reader))
+        return cls(reader.since(start), table, keys, taken)
+
+    def resolve(self, names: Names) -> None:
+        """Add the columns; a field of the same name is replaced."""
+        wanted = tuple(Wanted(key.column.name, key.column.span) for key in self.keys)
+        fields = tuple(key.field for key in self.keys)
+        columns = _step(names, self.table, wanted, fields, self.taken)
+        for pair, column in zip(self.taken, columns, strict=True):
+            names.define(pair.field.name, column)
+        names.show(pair.field.name for pair in self.taken)
+
+    def __str__(self) -> str:
+        keys, taken = (", ".join(map(str, pairs)) for pairs in (self.keys, self.taken))
+        return f"lookup {printing.name(self.table.name)} {keys} OUTPUT {taken}"
+
+
+@dataclass(frozen=True)
+class CidrLookUp(Command):
+    """``cidrlookup nets srcAddr as cidr OUTPUTNEW owner``: what the narrowest range says.
+
+    ``OUTPUTNEW`` leaves a field that is there, and not empty, as it is.
+    """
+
+    table: Field
+    address: Field
+    ranges: Field | None
+    only_new: bool
+    taken: tuple[Pair, ...]
+
+    @classmethod
+    def read(cls, reader: Reader, start: Span) -> CidrLookUp:
+        """Read what follows the word ``cidrlookup``."""
+        table, address = reader.field(), reader.field()
+        ranges = reader.field() if reader.take_word("as") else None
+        only_new = reader.one_of("output", "outputnew") == "outputnew"
+        taken = reader.listed(lambda: Pair.read(reader))
+        return cls(reader.since(start), table, address, ranges, only_new, taken)
+
+    def resolve(self, names: Names) -> None:
+        """Add the columns."""
+        ranges = (
+            Wanted(self.ranges.name, self.ranges.span) if self.ranges else Wanted(None, self.span)
+        )
+        columns = _step(names, self.table, (ranges,), (self.address,), self.taken, networks=True)
+        for pair, column in zip(self.taken, columns, strict=True):
+            new = self._new(names, pair.field, column) if self.only_new else column
+            names.define(pair.field.name, new)
+        names.show(pair.field.name for pair in self.taken)
+
+    def _new(self, names: Names, field: Field, column: str) -> str:
+        """Return the column of a field that is only filled where it is missing or empty."""
+        if not names.before_stats and field.name not in names.scope.fields:
+            return column
+        empty = Call(field.span, (field,), "isempty")
+        return names.column(Call(field.span, (empty, Column(field.span, column), field), "if"))
+
+    def __str__(self) -> str:
+        ranges = f" as {printing.name(self.ranges.name)}" if self.ranges else ""
+        found = f"{printing.name(self.table.name)} {printing.name(self.address.name)}{ranges}"
+        output = "OUTPUTNEW" if self.only_new else "OUTPUT"
+        return f"cidrlookup {found} {output} {', '.join(map(str, self.taken))}"
+
+
+@dataclass(frozen=True)
+class FromTable(Definition):
+    """Add cells of a lookup table, at the places that ``columns`` says, of the row that matches."""
+
+    per_event = True
+
+    columns: Mapping[str, int]
+    lookup: Lookup
+    keys: tuple[str, ...]
+
+    @property
+    def selects(self) -> int:
+        """One for the bits of an address, one for the cells, one for the columns."""
+        return 3
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """What is compared."""
+        return frozenset(self.keys)
+
+    def write(self, writer: Writer, kept: frozenset[str]) -> None:
+        """Write a join with the table, or a search for the longest of the ranges."""
+        cells = self._narrowest(writer, kept) if self.lookup.networks else "cells"
+        join = "" if self.lookup.networks else self._join(writer)
+        places = {column: f"{cells}[{place}]" for column, place in self.columns.items()}
+        writer.define(kept, texts(places), join)
+
+    def _join(self, writer: Writer) -> str:
+        given = enumerate(str(text(writer.value(key))) for key in self.keys)
+        on = " AND ".join(f"key{place} = {key}" for place, key in given)
+        return f"LEFT JOIN {self.lookup.view} ON {on}"
+
+    def _narrowest(self, writer: Writer, kept: frozenset[str]) -> str:
+        bits, cells = writer.temporary(), writer.temporary()
+        address = writer.held_text(Column(self.lookup.span, self.keys[0]), kept)
+        writer.define(kept, {bits: Value(marked_bits(address), Type.TEXT)})
+        ranges = f"FROM {self.lookup.view} WHERE starts_with({bits}, key0)"
+        found = f"(SELECT arg_max(cells, length(key0)) {ranges})"
+        writer.define(kept, {cells: Value(found, Type.TEXT)})
+        return cells
+
+
+def _step(
+    names: Names,
+    table: Field,
+    wanted: tuple[Wanted, ...],
+    fields: tuple[Field, ...],
+    taken: tuple[Pair, ...],
+    *,
+    networks: bool = False,
+) -> tuple[str, ...]:
+    """Add a step that takes the columns, and return their names here."""
+    keys = tuple(names.column(field) for field in fields)
+    cells = tuple(Wanted(pair.column.name, pair.column.span) for pair in taken)
+    view = f"lookup_{names.new_column()}"
+    lookup = Lookup(table.name, table.span, view, wanted, cells, networks)
+    columns = tuple(names.new_column() for _ in taken)
+    names.lookups.append(lookup)
+    names.step(FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, keys))
+    return columns
