@@ -22,6 +22,7 @@ _COMMANDS = {
     "exclude": "exclusion.exclude",
     "include": "exclusion.include",
     "query": "query.command",
+    "cost": "cost.command",
     "up": "up.command",
 }
 

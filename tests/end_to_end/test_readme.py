@@ -17,6 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 # Those of "Deploy" take an account, or what stands for one: test_deploying.py.
 LOCAL = re.sub(r"^## Deploy$.*?(?=^## )", "", README, flags=re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"^\$ (.*)$", LOCAL, re.MULTILINE)
+COST = README.split("## Cost")[1].split("## ")[0]
 QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
 # Continuous integration is this very command: it cannot run itself.
 RUN_BY_CI = "make test"
@@ -66,6 +67,18 @@ def test_the_execution_input_of_the_readme_is_accepted():
     (text,) = re.findall(r"```json\n(.*?)\n```", README, re.DOTALL)
 
     assert settle(json.loads(text), read_suites()).repetitions == 3
+
+
+def test_the_costs_of_the_readme_are_those_that_the_command_works_out(environment):
+    words = [ROOT / ".venv" / "bin" / "tidemark", "cost", "--format", "json"]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    usd = {row["of"]: row["usd"] for row in json.loads(done.stdout) if row["what"] == "in all"}
+
+    idle, run = re.findall(r"\*\*([\d.]+) USD", COST)
+    assert f"{float(usd['idle month']):.2f}" == idle
+    assert f"{float(usd['run of rocksdb']):.2f}" == run
 
 
 def test_every_field_of_the_input_is_explained():
