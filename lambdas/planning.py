@@ -155,6 +155,7 @@ def _write_resume(bucket: Bucket, event: ExecutionEvent, asked: ResumeRequest) -
         started_at=event.started_at,
         trigger=asked.trigger,
         note=asked.note,
+        budget_usd=asked.budget_usd,
     )
     name = run_id(event.execution_name, event.input, event.started_at)
     bucket.write_once(keys.resume(asked.run, name), resume.model_dump_json().encode())

@@ -14,3 +14,5 @@ class Resume(Frozen):
     started_at: datetime
     trigger: str
     note: str
+    budget_usd: float | None = None
+    """In place of the run's own; None leaves that."""

@@ -66,6 +66,11 @@ class MeasuredRun:
         recorded = {trial.trial for trial in self.trials}
         return [trial for trial in self.plan.trials if trial.trial not in recorded]
 
+    def budget_usd(self) -> float | None:
+        """Return what the run might cost when it was last gone on with [USD]; None for no limit."""
+        asked = self.resumes[-1].budget_usd if self.resumes else None
+        return asked or self.plan.request.budget_usd
+
     def ended_at(self) -> datetime | None:
         """Return when the last test ended; None if there was none."""
         ends = [test.ended_at for trial in self.trials for test in trial.tests if test.ended_at]

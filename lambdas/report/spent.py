@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from lambdas.budget import Spent, counted, passed
 from lambdas.cost import billed_seconds, insights_bytes, run_cost, task_seconds
 from lambdas.report.blocks import Block, Row, Table
 from lambdas.report.figures import MISSING
@@ -14,13 +15,14 @@ from suites.prices import Prices
 
 def spent(run: MeasuredRun) -> tuple[Block, ...]:
     """Return the table of time and cost, beside what was expected, and how they came about."""
-    return _table(run), _explanation(run.plan.prices), _expectation(run.plan.estimate)
+    said = (_shortage(run), _explanation(run.plan.prices), _expectation(run.plan.estimate))
+    return _table(run), *(text for text in said if text)
 
 
 def _table(run: MeasuredRun) -> Table:
     cost = run_cost(run.plan, run.trials)
     tasks, queries, total = (cost.tasks, cost.queries, cost.total) if cost else (None, None, None)
-    scanned, budget = insights_bytes(run.trials), run.plan.request.budget_usd
+    scanned, budget = insights_bytes(run.trials), run.budget_usd()
     said = [
         ("Duration [h:mm:ss]", _duration(run), ""),
         ("Task time", f"{task_seconds(run.trials):,.1f} s", ""),
@@ -28,7 +30,7 @@ def _table(run: MeasuredRun) -> Table:
         ("Log events scanned by queries", MISSING if scanned is None else f"{scanned:,} bytes",
          _usd(queries)),
         ("Cost in all", "", _usd(total)),
-        ("Budget at the start", "", "none" if budget is None else _usd(budget)),
+        ("Budget", "", "none" if budget is None else _usd(budget)),
     ]  # fmt: skip
     numbers = ("Amount", "On AWS [USD]", "Expected", "Expected [USD]")
     both = zip(said, _expected(run.plan.estimate), strict=True)
@@ -38,6 +40,14 @@ def _table(run: MeasuredRun) -> Table:
         rows=tuple(Row((*cells, *expected)) for cells, expected in both),
         numbers=frozenset(numbers),
     )
+
+
+def _shortage(run: MeasuredRun) -> str | None:
+    """Return why trials are missing of a run whose budget has no room for the next."""
+    budget = run.budget_usd()
+    if budget is None or not run.unrecorded():
+        return None
+    return passed(counted(Spent(), run.plan, run.trials), run.plan, budget)
 
 
 def _expected(estimate: Estimate | None) -> list[tuple[str, str]]:

@@ -33,7 +33,8 @@ def test_a_run_ends_before_the_trial_that_would_pass_its_budget(deployed, ended)
     assert cause == deployed.client.results.outcome(run.run_id)["reason"]
     assert cause.startswith("budget_usd: 0.0042 USD of 0.0060 USD are spent by 1 of 2 trials, and")
     report = deployed.client.results.report("rocksdb", run.run_id, "report.md").decode()
-    assert "| Budget at the start |  | 0.0060 |" in report
+    assert "| Budget |  | 0.0060 |" in report
+    assert cause in report.replace("\\_", "_")
 
 
 def test_a_run_goes_on_with_a_greater_budget(deployed, ended):
@@ -43,6 +44,8 @@ def test_a_run_goes_on_with_a_greater_budget(deployed, ended):
 
     assert again[1:] == ("SUCCEEDED", "")
     assert deployed.client.results.recorded(run.run_id) == [1, 2]
+    report = deployed.client.results.report("rocksdb", run.run_id, "report.md").decode()
+    assert "| Budget |  | 0.0100 |" in report
 
 
 def test_the_estimate_has_as_many_state_transitions_as_a_run_makes(deployed, measured):

@@ -494,12 +494,24 @@ def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
         ("Log events scanned by queries", "36,000,000 bytes", "0.0002", "283,500 bytes",
          "\\< 0.0001"),
         ("Cost in all", "", "0.0376", "", "0.0375"),
-        ("Budget at the start", "", "none", "", ""),
+        ("Budget", "", "none", "", ""),
     ]:  # fmt: skip
         assert row(text, what) == [what, amount, usd, expected, expected_usd]
     assert "worked out before the run from how long the suite says that its tests take" in text
     assert "at the list prices of us-east-1 of 2026-06-17" in text
     assert "A run on one machine costs nothing: for it this is an estimate" in text
+
+
+def test_a_run_whose_budget_has_no_room_says_so_until_it_has_every_trial():
+    plan = planned(["9.8.4"], repetitions=2)
+    limited = plan.request.model_copy(update={"budget_usd": 0.006})
+    plan = plan.model_copy(update={"request": limited})
+    trials = measured(plan)
+    sentence = "are spent by 1 of 2 trials, and the next may cost 0.0042 USD; resume the run"
+
+    assert row(said(plan, trials[:1]), "Budget")[2] == "0.0060"
+    assert sentence in said(plan, trials[:1])
+    assert "are spent by" not in said(plan, trials)
 
 
 def test_each_trial_has_the_time_from_its_first_tasks_to_its_last():
