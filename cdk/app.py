@@ -63,7 +63,13 @@ class TidemarkStack(Stack):
         )
         Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
         schedules = (
-            Schedules(self, "Schedules", starts=settings.schedules, machine=workflow.run)
+            Schedules(
+                self,
+                "Schedules",
+                starts=settings.schedules,
+                machine=workflow.run,
+                watcher=workflow.functions["SweepRuns"],
+            )
             if settings.schedules
             else None
         )

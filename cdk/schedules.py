@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aws_cdk import Duration, TimeZone
+from aws_cdk import Duration, Stack, TimeZone
+from aws_cdk.aws_iam import PolicyStatement
+from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_scheduler import (
     ContextAttribute,
     Schedule,
@@ -25,10 +27,19 @@ LATEST_START = Duration.hours(1)
 
 
 class Schedules(Construct):
-    """One schedule for each suite that has a start time, and their dead-letter queue."""
+    """One schedule for each suite that has a start time, and their dead-letter queue.
+
+    ``watcher`` is told the name of each suite's schedule as ``SCHEDULES``, and may ask for it.
+    """
 
     def __init__(
-        self, scope: Construct, name: str, *, starts: Mapping[str, StartTime], machine: StateMachine
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        starts: Mapping[str, StartTime],
+        machine: StateMachine,
+        watcher: Function,
     ) -> None:
         super().__init__(scope, name)
         self.undelivered = Queue(
@@ -38,8 +49,8 @@ class Schedules(Construct):
             enforce_ssl=True,
             retention_period=Duration.days(14),
         )
-        for suite, start in starts.items():
-            Schedule(
+        schedules = {
+            suite: Schedule(
                 self,
                 suite.capitalize(),
                 description=f"Measure the newest version of {suite} and the one before",
@@ -54,6 +65,16 @@ class Schedules(Construct):
                     dead_letter_queue=self.undelivered,
                 ),
             )
+            for suite, start in starts.items()
+        }
+        names = {suite: schedule.schedule_name for suite, schedule in schedules.items()}
+        watcher.add_environment("SCHEDULES", Stack.of(self).to_json_string(names))
+        watcher.add_to_role_policy(
+            PolicyStatement(
+                actions=["scheduler:GetSchedule"],
+                resources=[schedule.schedule_arn for schedule in schedules.values()],
+            )
+        )
 
 
 def _request(suite: str) -> Mapping[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -151,7 +151,8 @@ FUNCTIONS: Mapping[str, Needs] = {
         timeout_seconds=240,
     ),
     "EndRun": ENDING,
-    "SweepRuns": ENDING,
+    # It looks for the runs that are named after a time at which one was due.
+    "SweepRuns": replace(ENDING, lists=[*ENDING.lists, "runs/*Z-"]),
 }
 
 

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_service_quotas import ServiceQuotasClient
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
 
+# What a service that refuses, or does not answer, raises.
+SERVICE_FAULTS = (BotoCoreError, ClientError)
 # What one StartQuery may return; a result of this length may have been cut.
 MOST_ROWS = 10_000
 _UNFINISHED = {"Scheduled", "Running", "Unknown"}
@@ -270,6 +273,20 @@ class EventBus:
             raise NotTold(f"the event bus was not told: {said}")
 
 
+class Schedules:
+    """Schedules of EventBridge Scheduler."""
+
+    def __init__(self, client: EventBridgeSchedulerClient) -> None:
+        self._client = client
+
+    def describe(self, name: str) -> Mapping[str, Any] | None:
+        """Return a schedule as GetSchedule gives it, None if there is none."""
+        try:
+            return self._client.get_schedule(Name=name)
+        except self._client.exceptions.ResourceNotFoundException:
+            return None
+
+
 class Releases:
     """What release pipelines tell of the versions of suites."""
 
@@ -405,3 +422,9 @@ def releases() -> Releases:
 def quotas() -> Quotas:
     """Return the quotas of the function's own account and region."""
     return Quotas(boto3.client("service-quotas"))
+
+
+@lru_cache(maxsize=1)
+def schedules() -> Schedules:
+    """Return the schedules of the function's own region."""
+    return Schedules(boto3.client("scheduler"))

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from lambdas import claims
 from lambdas.announcing import Listeners
+from lambdas.attempts import Attempts
 from lambdas.aws import Bucket, Executions, Tasks
 from lambdas.claims import Held
 from lambdas.events import ExecutionEvent
@@ -107,18 +108,23 @@ class Ending:
         claims.release(self.bucket, held)
         return outcome
 
-    def sweep(self, now: datetime) -> list[Outcome]:
-        """End every run whose execution is dead, and stop tasks of runs that have ended."""
+    def sweep(self, now: datetime, attempts: Attempts) -> list[Outcome]:
+        """End every run whose execution is dead, and stop tasks of runs that have ended.
+
+        A run that cannot be ended keeps no other from its end.
+        """
         # The tasks first: a run that claims its suite after this has started none of them.
         starters = self.tasks.starters()
         claimed = list(claims.all_held(self.bucket))
-        outcomes = [
-            self.end(claims.holder(self.executions, held.claim, now), now) for held in claimed
-        ]
+        outcomes = []
+        for held in claimed:
+            with attempts.at(f"run {held.claim.run_id}"):
+                outcomes.append(self.end(claims.holder(self.executions, held.claim, now), now))
         runs = {held.claim.run_id for held in claimed}
         for arn, starter in starters.items():
             if starter not in runs and re.fullmatch(RUN_ID, starter):
-                self.tasks.stop(arn, f"run {starter} has ended")
+                with attempts.at(f"task {arn}"):
+                    self.tasks.stop(arn, f"run {starter} has ended")
         return [outcome for outcome in outcomes if outcome]
 
     def _cleared(self, held: Held, reason: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 # The form of a run's name, which ``suites.plan.run_id`` makes.
 RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 
@@ -11,6 +13,16 @@ CLAIMS = "claims/"
 def claim(suite: str) -> str:
     """Return the key of the claim of whoever measures a suite."""
     return f"{CLAIMS}{suite}.json"
+
+
+def begun_at(moment: datetime) -> str:
+    """Return the prefix of all that is kept of the runs that are named after a moment, in UTC."""
+    return f"runs/{moment:%Y%m%dT%H%M%SZ}-"
+
+
+def run_of(key: str) -> str:
+    """Return the run of a key below ``runs/``."""
+    return key.split("/")[1]
 
 
 def plan(run_id: str) -> str:

@@ -74,3 +74,26 @@ def test_the_scheduler_may_start_that_machine_and_keep_what_failed_and_nothing_e
     assert granted.keys() == {"states:StartExecution", "sqs:SendMessage"}
     assert "WorkflowRun" in granted["states:StartExecution"]
     assert "SchedulesUndelivered" in granted["sqs:SendMessage"]
+
+
+def test_the_sweep_knows_each_suites_schedule_and_may_ask_for_those_alone(everything):
+    (schedule,) = everything.find_resources("AWS::Scheduler::Schedule")
+    (sweep,) = everything.find_resources(
+        "AWS::Lambda::Function", {"Properties": {"Handler": "lambdas.sweep_runs.handler"}}
+    ).values()
+    statements = [
+        statement
+        for policy in everything.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "scheduler:" in json.dumps(statement["Action"])
+    ]
+
+    told = sweep["Properties"]["Environment"]["Variables"]["SCHEDULES"]
+    assert told == {"Fn::Join": ["", ['{"rocksdb":"', {"Ref": schedule}, '"}']]}
+    assert statements == [
+        {
+            "Effect": "Allow",
+            "Action": "scheduler:GetSchedule",
+            "Resource": {"Fn::GetAtt": [schedule, "Arn"]},
+        }
+    ]

@@ -158,6 +158,16 @@ class FakeEventBus:
         self.told.append((source, kind, json.loads(detail)))
 
 
+class FakeSchedules:
+    """Schedules by name, as GetSchedule gives them."""
+
+    def __init__(self):
+        self.known = {}
+
+    def describe(self, name):
+        return self.known.get(name)
+
+
 class FakeReleases:
     """What release pipelines told of versions, by suite."""
 
@@ -199,6 +209,7 @@ class World:
     topic: FakeTopic = field(default_factory=FakeTopic)
     bus: FakeEventBus = field(default_factory=FakeEventBus)
     releases: FakeReleases = field(default_factory=FakeReleases)
+    schedules: FakeSchedules = field(default_factory=FakeSchedules)
     quotas: FakeQuotas = field(default_factory=FakeQuotas)
 
     def call(self, module, event):
@@ -251,6 +262,7 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(aws, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")
     monkeypatch.setattr(aws, "releases", lambda: world.releases)
+    monkeypatch.setattr(aws, "schedules", lambda: world.schedules)
     monkeypatch.setattr(aws, "quotas", lambda: world.quotas)
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     files.packed_suites.cache_clear()

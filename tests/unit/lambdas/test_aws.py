@@ -16,6 +16,7 @@ from lambdas.aws import (
     Quotas,
     QuotaUnknown,
     Releases,
+    Schedules,
     Tasks,
     Topic,
 )
@@ -218,3 +219,12 @@ def test_the_versions_of_a_suite_are_those_of_its_parameter_or_none():
 
         assert releases.versions("rocksdb") == ["9.8.4", "9.10.0"]
         assert releases.versions("rocksdb") == []
+
+
+def test_a_schedule_that_is_gone_is_none():
+    with Stubber(client("scheduler")) as scheduler:
+        scheduler.add_response("get_schedule", {"Name": "s"}, {"Name": "s"})
+        scheduler.add_client_error("get_schedule", "ResourceNotFoundException")
+
+        assert Schedules(scheduler.client).describe("s")["Name"] == "s"
+        assert Schedules(scheduler.client).describe("s") is None

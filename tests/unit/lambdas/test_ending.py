@@ -17,6 +17,7 @@ from lambdas import (
     record_trial,
     sweep_runs,
 )
+from lambdas.attempts import AttemptsFailed
 from lambdas.claims import Claim
 from suites.plan import trial_execution
 
@@ -322,3 +323,22 @@ def test_the_sweep_stops_tasks_of_runs_that_have_ended_and_nobody_elses(dead):
     sweep(dead)
 
     assert dead.tasks.stopped == {"t2": "run 20261119T000000Z-123456 has ended"}
+
+
+def test_a_run_that_cannot_be_ended_keeps_no_other_from_its_end_and_is_named(dead):
+    """The plan of the run of ``rocksdb`` is damaged."""
+    dead.bucket.write(f"runs/{RUN}/plan.json", b"{")
+    other = "20261119T000000Z-123456"
+    gone = Claim(
+        run_id=other, execution_arn="arn:gone", claimed_at=datetime(2020, 1, 1, tzinfo=UTC)
+    )
+    claims.take(dead.bucket, "zeppelin", gone)
+    dead.tasks.starter_of = {"t": "20261118T000000Z-123456"}
+
+    with pytest.raises(AttemptsFailed, match=f"^run {RUN}: ValidationError: ") as failed:
+        sweep(dead)
+
+    assert "\n" not in str(failed.value)
+    assert dead.json(f"runs/{other}/outcome.json")["status"] == "aborted"
+    assert [held.suite for held in claims.all_held(dead.bucket)] == ["rocksdb"]
+    assert dead.tasks.stopped == {"t": "run 20261118T000000Z-123456 has ended"}
