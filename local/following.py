@@ -15,7 +15,6 @@ from local.stack import Stack
 from suites.plan import Plan, run_id, trial_execution
 
 _ACTIVE = "RUNNING"
-_POLL_SECONDS = 0.1
 # EndRun takes seconds; this is for one that fails and is tried again.
 _LONGEST_END_SECONDS = 60
 
@@ -38,10 +37,24 @@ class Position:
 
 
 class RunClient:
-    """Runs of one deployed stack. ``client`` gives a boto3 client by the service's name."""
+    """Runs of one deployed stack.
 
-    def __init__(self, client: Callable[[str], Any], stack: Stack) -> None:
+    Parameters
+    ----------
+    client
+        Gives a boto3 client by the service's name.
+    stack
+        The stack.
+    poll_seconds
+        How long to wait before asking again how a run goes on [s].
+
+    """
+
+    def __init__(
+        self, client: Callable[[str], Any], stack: Stack, poll_seconds: float = 0.1
+    ) -> None:
         self._stack = stack
+        self.poll_seconds = poll_seconds
         self._states = client("stepfunctions")
         self.results = Results(client, stack)
 
@@ -102,7 +115,7 @@ class RunClient:
         while not self.results.claims().keys().isdisjoint(runs):
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_POLL_SECONDS)
+            time.sleep(self.poll_seconds)
         return True
 
     def position(self, run: Run, plan: Plan, trial: int) -> Position | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.session import Session
 
 from local.account import REGION
 
@@ -54,7 +55,8 @@ def access_key_id(role: str) -> str:
 
 
 # One session reads the SDK's data files once, but may not make two clients at a time.
-_session: Any = boto3.Session()
+# What the user's AWS profile says is of accounts, and not for this cloud.
+_session: Any = boto3.Session(botocore_session=Session({"profile": (None, None, None, None)}))
 _making = threading.Lock()
 
 

@@ -3,56 +3,54 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import click
 
-from local.commands.deployed import deployed
-from local.commands.options import state_option
+from local.commands.target import Target, deployed, target_options
 from suites.keys import RUN_ID
 from suites.refusal import Refused
 
-_TARGET = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
+_TRIALS = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
 
 
 @click.command(name="exclude")
-@click.argument("target", metavar="RUN[/TRIAL]")
+@click.argument("trials", metavar="RUN[/TRIAL]")
 @click.option("--reason", required=True, help="Why it does not count; kept and shown.")
-@state_option
-def exclude(target: str, reason: str, state: Path) -> None:
+@target_options
+def exclude(trials: str, reason: str, target: Target) -> None:
     """Leave a run, or one trial of it, out of every figure. It is kept, and may be included again.
 
     \b
     Example:
       tidemark exclude 20261120T124455Z-0a1b2c/4 --reason "the machine was compiling"
     """
-    _mark(target, reason, state, excluded=True)
+    _mark(trials, reason, target, excluded=True)
 
 
 @click.command(name="include")
-@click.argument("target", metavar="RUN[/TRIAL]")
+@click.argument("trials", metavar="RUN[/TRIAL]")
 @click.option("--reason", default="", help="Why it counts after all; kept.")
-@state_option
-def include(target: str, reason: str, state: Path) -> None:
+@target_options
+def include(trials: str, reason: str, target: Target) -> None:
     """Let a run or trial that was excluded count again.
 
     \b
     Example:
       tidemark include 20261120T124455Z-0a1b2c/4
     """
-    _mark(target, reason, state, excluded=False)
+    _mark(trials, reason, target, excluded=False)
 
 
-def _mark(target: str, reason: str, state: Path, *, excluded: bool) -> None:
-    parts = _TARGET.fullmatch(target)
+def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
+    parts = _TRIALS.fullmatch(trials)
     if not parts:
         raise Refused(
-            f"RUN[/TRIAL]: {target!r} names no run; expected the form of 20261120T124455Z-0a1b2c/4"
+            f"RUN[/TRIAL]: {trials!r} names no run; expected the form of 20261120T124455Z-0a1b2c/4"
         )
     if excluded and not reason.strip():
         raise Refused("--reason: '' is not accepted: say why it does not count")
     run_id, trial = parts.group(1), int(parts.group(2)) if parts.group(2) else None
-    with deployed(state) as cloud:
+    with deployed(target) as cloud:
         results = cloud.runs().results
         plan = results.plan(run_id)
         if plan is None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from local.commands.formats import format_option, show
-from local.commands.options import state_option
 from local.commands.systems import suites
 from local.commands.tables import deployed_tables
+from local.commands.target import Target, target_options
 from local.history import Row, VersionHistory, columns, heading, histories
 from suites.refusal import Refused, listed, shown
 from suites.request import known_suite
@@ -22,8 +21,8 @@ from suites.request import known_suite
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
 @format_option
-@state_option
-def command(suite: str, test: str | None, metric: str | None, form: str, state: Path) -> None:
+@target_options
+def command(suite: str, test: str | None, metric: str | None, form: str, target: Target) -> None:
     """Show the rates of each version of SUITE (rocksdb) over all runs, in version order.
 
     Each figure is the mean over the version's trials, with their standard deviation. Trials that
@@ -34,7 +33,7 @@ def command(suite: str, test: str | None, metric: str | None, form: str, state: 
       tidemark history rocksdb --metric ingest_rate --format markdown
     """
     known_suite(suite, suites())
-    with deployed_tables(state) as tables:
+    with deployed_tables(target) as tables:
         rows = tables.saved("rates_by_version", {"suite": suite}).records()
     found = histories(_only(_only(rows, "test", test), "metric", metric))
     if form == "json":

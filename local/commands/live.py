@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Set
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -18,13 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from local.commands.report import save_report
+from local.commands.target import Target
 from local.commands.wording import duration, resume_hint
 from local.following import Run, RunClient
 from suites.estimate import estimate_seconds
 from suites.plan import Plan
 from suites.refusal import Refused
-
-_POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -43,10 +40,10 @@ class Pace:
         return max(trial_seconds * self.of - self.elapsed, 0)
 
 
-def follow(client: RunClient, run: Run, console: Console) -> None:
+def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
     """Print each trial as it is recorded, and the one that goes on, until the run has ended.
 
-    Trials that were recorded before are not printed.
+    Trials that were recorded before are not printed. ``at_once`` tasks run side by side.
     """
     began = time.monotonic()
     known = set(client.results.recorded(run.run_id))
@@ -54,7 +51,7 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
     with Live(Text("planning"), console=console, transient=True) as live:
         plan = client.results.plan(run.run_id)
         while plan is None and client.active(run):
-            time.sleep(_POLL_SECONDS)
+            time.sleep(client.poll_seconds)
             plan = client.results.plan(run.run_id)
         if plan is None:
             return
@@ -67,12 +64,12 @@ def follow(client: RunClient, run: Run, console: Console) -> None:
                     line = _trial_line(client.results.trial(run.run_id, number), len(plan.trials))
                     live.console.print(line, soft_wrap=True, markup=False)
             pace = Pace(time.monotonic() - began, len(known) - before, len(plan.trials) - before)
-            live.update(_progress_line(client, run, plan, _next(known), pace))
+            live.update(_progress_line(client, run, plan, _next(known), pace, at_once))
             if active:
-                time.sleep(_POLL_SECONDS)
+                time.sleep(client.poll_seconds)
 
 
-def show_result(client: RunClient, run: Run, state: Path, console: Console) -> int:
+def show_result(client: RunClient, run: Run, target: Target, console: Console) -> int:
     """Print the run's table and why it failed, if it did; return the exit code.
 
     Raises
@@ -89,7 +86,7 @@ def show_result(client: RunClient, run: Run, state: Path, console: Console) -> i
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
             console.print(_table(json.loads(summary)))
-        for path in save_report(client.results, plan.suite.name, run.run_id, state):
+        for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
             console.print(f"Report: {path}", soft_wrap=True, markup=False)
     if status == "SUCCEEDED":
         return 0
@@ -98,7 +95,7 @@ def show_result(client: RunClient, run: Run, state: Path, console: Console) -> i
     reason = outcome["reason"] if outcome and status != "FAILED" else cause or status
     failure = Text(f"The run did not complete: {reason}", style="red")
     console.print(failure, soft_wrap=True)
-    if hint := resume_hint(run.run_id, client.results.progress(run.run_id)):
+    if hint := resume_hint(run.run_id, client.results.progress(run.run_id), target.flags):
         console.print(f"What was measured is kept; {hint}.", soft_wrap=True)
     return 1
 
@@ -120,8 +117,10 @@ def _next(known: Set[int]) -> int:
     return next(number for number in count(1) if number not in known)
 
 
-def _progress_line(client: RunClient, run: Run, plan: Plan, trial: int, pace: Pace) -> Text:
-    whole = estimate_seconds(plan.request, plan.suite, os.cpu_count() or 1)
+def _progress_line(
+    client: RunClient, run: Run, plan: Plan, trial: int, pace: Pace, at_once: int
+) -> Text:
+    whole = estimate_seconds(plan.request, plan.suite, at_once)
     left = pace.left(whole / len(plan.trials))
     times = f"elapsed {duration(pace.elapsed)}, left about {duration(left)}"
     at = client.position(run, plan, trial) if trial <= len(plan.trials) else None

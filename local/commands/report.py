@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from local.commands.deployed import deployed
-from local.commands.options import run_argument, state_option
+from local.commands.options import run_argument
+from local.commands.target import Target, deployed, target_options
 from local.commands.wording import going_on
 from local.results import Results
 from suites.refusal import Refused
@@ -29,8 +29,8 @@ def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[
 
 @click.command(name="report")
 @run_argument
-@state_option
-def command(run: str, state: Path) -> None:
+@target_options
+def command(run: str, target: Target) -> None:
     """Make the report of RUN again, from stored results alone: the same results, the same bytes.
 
     Exit code 1 if RUN goes on: it has its report when it ends.
@@ -39,15 +39,15 @@ def command(run: str, state: Path) -> None:
     Example:
       tidemark report 20261120T124455Z-0a1b2c
     """
-    with deployed(state) as cloud:
+    with deployed(target) as cloud:
         results = cloud.runs().results
         plan = results.plan(run)
         if plan is None:
             raise Refused(f"RUN: {run} is not stored")
         progress = results.progress(run)
         if progress and run in results.claims():
-            said = going_on(run, progress)
+            said = going_on(run, progress, target.flags)
             raise click.ClickException(f"run {run} {said}; it has its report when it ends")
         results.rebuild_report(run)
-        for path in save_report(results, plan.suite.name, run, state):
+        for path in save_report(results, plan.suite.name, run, target.state):
             click.echo(path)

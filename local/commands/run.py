@@ -1,4 +1,4 @@
-"""``tidemark run``: measure versions of a system on this machine."""
+"""``tidemark run``: measure versions of a system, on this machine or in an AWS account."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import NoReturn
 
 import click
 from rich.console import Console
 
-from local.commands.deployed import Deployed, deployed
+from local.commands.account import console_link, place
 from local.commands.live import follow, show_result
-from local.commands.options import resume_option, state_option
+from local.commands.options import resume_option
 from local.commands.systems import suites, systems
+from local.commands.target import Target, deployed, target_options
+from local.commands.this_machine import Here
 from local.commands.wording import cost, duration, plural
+from local.deployed import Deployed
 from local.following import Run, RunClient
 from local.preflight import Machine, prepare, warnings
 from suites.estimate import estimate, estimate_seconds
@@ -54,7 +56,7 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 )
 @click.option("--note", default="", help="Why this run is made; kept with its results.")
 @resume_option
-@state_option
+@target_options
 def command(
     suite: str | None,
     versions: str | None,
@@ -65,15 +67,16 @@ def command(
     budget_usd: float | None,
     note: str,
     resume: str | None,
-    state: Path,
+    target: Target,
 ) -> None:
     """Measure versions of SUITE (rocksdb) through the real state machine, on this machine.
 
     Ctrl-C ends the run and keeps what it measured; again, it ends everything at once.
+    With --aws the state machine is that of your account, and goes on after Ctrl-C.
     --resume measures the trials that a run lacks, and takes a note and a budget beside it.
 
     Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
-    input is refused, 130 if it was ended at once.
+    input is refused, 130 if it was ended, or left, at once.
 
     \b
     Example:
@@ -94,81 +97,108 @@ def command(
     if resume is not None:
         if given:
             raise Refused(f"--resume: {listed(given)} is settled by the run that is resumed")
-        sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, state, console))
+        sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, target, console))
     given = {"suite": _DEFAULT_SUITE, **given, **limit, "note": note, "trigger": "cli"}
     known = suites()
     request = settle(given, known)
     if versions is not None:
         # What is told, and prepared, is what is measured, whatever `newest` is a moment later.
         given["versions"] = list(request.versions)
-    console.print(_intention(request, known[request.suite]), soft_wrap=True)
-    _preflight(request, known[request.suite], state, console)
-    sys.exit(_measure(given, state, console))
+    console.print(_intention(request, known[request.suite], target), soft_wrap=True)
+    _preflight(request, known[request.suite], target, console)
+    sys.exit(_measure(given, target, console))
 
 
-def _intention(request: Settled, suite: Suite) -> str:
+def _intention(request: Settled, suite: Suite, target: Target) -> str:
     trials = len(request.versions) * request.repetitions
     return (
         f"[bold]{suite.title}[/] {listed(request.versions)}: "
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}, "
         f"{plural(request.tasks, 'task')} of {request.records:,} records; "
-        f"about {duration(estimate_seconds(request, suite, os.cpu_count() or 1))}, "
+        f"about {duration(estimate_seconds(request, suite, target.at_once))}, "
         f"on AWS {cost(estimate(request, suite, LIST_PRICES))}."
     )
 
 
-def _preflight(request: Settled, suite: Suite, state: Path, console: Console) -> None:
-    for warning in warnings(request, suite, Machine.here(state)):
+def _preflight(request: Settled, suite: Suite, target: Target, console: Console) -> None:
+    """Look at what may spoil the run on this machine, and fetch what it takes."""
+    if target.stack is not None:
+        return
+    for warning in warnings(request, suite, Machine.here(target.state)):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.versions)}"):
         prepare(request.versions, suite, systems() / "workloads")
 
 
-def _measure(given: Mapping[str, object], state: Path, console: Console) -> int:
-    with _cloud(state, console) as cloud:
-        return _follow(cloud.runs(), cloud.runs().start(given), state, console)
+def _measure(given: Mapping[str, object], target: Target, console: Console) -> int:
+    with _cloud(target, console) as cloud:
+        return _follow(cloud.runs(), cloud.runs().start(given), target, console)
 
 
-def _resume(run_id: str, more: Mapping[str, object], state: Path, console: Console) -> int:
-    with _cloud(state, console) as cloud:
+def _resume(run_id: str, more: Mapping[str, object], target: Target, console: Console) -> int:
+    with _cloud(target, console) as cloud:
         client = cloud.runs()
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
         if plan is None or progress is None:
-            raise Refused(f"--resume: {run_id} is not stored; `tidemark runs` lists those that are")
+            raise Refused(
+                f"--resume: {run_id} is not stored; "
+                f"`tidemark runs{target.flags}` lists those that are"
+            )
         if client.find(run_id):
-            raise Refused(f"--resume: {run_id} goes on; `tidemark stop {run_id}` ends it")
+            raise Refused(
+                f"--resume: {run_id} goes on; `tidemark stop {run_id}{target.flags}` ends it"
+            )
         missing = progress.planned - progress.recorded
         if not missing:
             raise Refused(f"--resume: of {run_id} nothing is missing; every trial is recorded")
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}.")
-        _preflight(plan.request, plan.suite, state, console)
+        _preflight(plan.request, plan.suite, target, console)
         given = {"suite": plan.suite.name, "run": run_id, **more}
         resumed(given, {plan.suite.name: plan.suite})
-        return _follow(client, client.start(given), state, console)
+        return _follow(client, client.start(given), target, console)
 
 
 @contextmanager
-def _cloud(state: Path, console: Console) -> Iterator[Deployed]:
+def _cloud(target: Target, console: Console) -> Iterator[Deployed]:
     began = time.monotonic()
     with ExitStack() as opened:
-        with console.status("Starting the cloud on this machine"):
-            cloud = opened.enter_context(deployed(state, shared=True))
-        ready = duration(time.monotonic() - began)
-        whose = f"of process {cloud.pid}" if cloud.pid else f"ready in {ready}"
-        console.print(f"The cloud answers at {cloud.endpoint.url}, {whose}.")
+        with console.status("Looking for the app" if target.stack else "Starting the cloud"):
+            cloud = opened.enter_context(deployed(target, shared=True))
+        console.print(_whereabouts(cloud, time.monotonic() - began))
         yield cloud
 
 
-def _follow(client: RunClient, run: Run, state: Path, console: Console) -> int:
+def _whereabouts(cloud: Deployed, seconds: float) -> str:
+    if not isinstance(cloud, Here):
+        return f"Stack {place(cloud.stack)}."
+    whose = f"of process {cloud.pid}" if cloud.pid else f"ready in {duration(seconds)}"
+    return f"The cloud answers at {cloud.endpoint.url}, {whose}."
+
+
+def _follow(client: RunClient, run: Run, target: Target, console: Console) -> int:
     try:
         console.print(f"Run [bold]{run.run_id}[/]")
-        follow(client, run, console)
+        if target.stack:
+            console.print(console_link(run.execution_arn), soft_wrap=True, markup=False)
+        follow(client, run, target.at_once, console)
     except KeyboardInterrupt:
+        if target.stack:
+            _leave(run, target, console)
         _stop(client, run, console)
         # Not a return: who ends a run by Ctrl-C does not wait for those of other terminals.
-        sys.exit(show_result(client, run, state, console) or 1)
-    return show_result(client, run, state, console)
+        sys.exit(show_result(client, run, target, console) or 1)
+    return show_result(client, run, target, console)
+
+
+def _leave(run: Run, target: Target, console: Console) -> NoReturn:
+    """Leave a run to the account, which does not need this process."""
+    console.print(
+        f"The run goes on; `tidemark stop {run.run_id}{target.flags}` ends it, "
+        f"`tidemark show {run.run_id}{target.flags}` shows what it measured.",
+        soft_wrap=True,
+    )
+    sys.exit(_INTERRUPTED)
 
 
 def _stop(client: RunClient, run: Run, console: Console) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from local.commands.deployed import deployed
 from local.commands.formats import format_option, show
-from local.commands.options import state_option
 from local.commands.systems import suites
 from local.commands.tables import tables_of
+from local.commands.target import Target, deployed, target_options
 from local.running import running
 from suites.request import known_suite
 
@@ -22,8 +19,8 @@ from suites.request import known_suite
 )
 @click.option("--all", "every", is_flag=True, help="All of them.")
 @format_option
-@state_option
-def command(suite: str | None, limit: int, every: bool, form: str, state: Path) -> None:
+@target_options
+def command(suite: str | None, limit: int, every: bool, form: str, target: Target) -> None:
     """List the runs of SUITE, or of all suites: those that go on, then the newest first.
 
     \b
@@ -31,7 +28,7 @@ def command(suite: str | None, limit: int, every: bool, form: str, state: Path) 
       tidemark runs rocksdb --limit 5 --format markdown
     """
     asked = {"suite": known_suite(suite, suites()).name} if suite else {}
-    with deployed(state) as cloud, tables_of(cloud) as tables:
+    with deployed(target) as cloud, tables_of(cloud) as tables:
         going_on = [row for row in running(cloud.runs()) if suite in {None, row["suite"]}]
         answer = tables.saved("run_health", asked, limit=None if every else limit)
     # A run that was resumed has a row of its last end.

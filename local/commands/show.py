@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 from rich.markdown import Markdown
 
-from local.commands.deployed import deployed
-from local.commands.options import optional_run_argument, state_option
+from local.commands.options import optional_run_argument
 from local.commands.tables import tables_of
+from local.commands.target import Target, deployed, target_options
 from local.commands.wording import going_on
 from local.following import RunClient
 from local.sql_client import SqlClient
@@ -22,15 +21,15 @@ from suites.refusal import Refused
 
 @click.command(name="show")
 @optional_run_argument
-@state_option
-def command(run: str | None, state: Path) -> None:
+@target_options
+def command(run: str | None, target: Target) -> None:
     """Show what RUN, or the newest one, measured, on what, and how it ended or how far it is.
 
     \b
     Example:
       tidemark show 20261120T124455Z-0a1b2c
     """
-    with deployed(state) as cloud, tables_of(cloud) as tables:
+    with deployed(target) as cloud, tables_of(cloud) as tables:
         client = cloud.runs()
         run = run or _newest(client, tables)
         results = client.results
@@ -40,7 +39,7 @@ def command(run: str | None, state: Path) -> None:
     if progress is None:
         raise Refused(f"RUN: {run} is not stored")
     if goes_on:
-        click.echo(f"Run {run} {going_on(run, progress)}\n")
+        click.echo(f"Run {run} {going_on(run, progress, target.flags)}\n")
     else:
         click.echo(f"Run {run} is {_ended(outcome)}\n")
     text = report.decode() if report else "It has no report.\n"

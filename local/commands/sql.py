@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from local.commands.formats import format_option, show
-from local.commands.options import state_option
 from local.commands.tables import deployed_tables
+from local.commands.target import Target, target_options
 from suites.refusal import Refused
 
 _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryString
@@ -17,8 +15,8 @@ _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryStr
 @click.command(name="sql")
 @click.argument("statement")
 @format_option
-@state_option
-def command(statement: str, form: str, state: Path) -> None:
+@target_options
+def command(statement: str, form: str, target: Target) -> None:
     """Ask runs, rates, latest_rates, task_rates and verdicts with a SELECT in Athena's SQL.
 
     \b
@@ -30,7 +28,7 @@ def command(statement: str, form: str, state: Path) -> None:
             f"STATEMENT: it has {len(statement.strip())} characters; "
             f"accepted are 1 to {_LONGEST_STATEMENT:,}"
         )
-    with deployed_tables(state) as tables:
+    with deployed_tables(target) as tables:
         answer = tables.ask(statement)
     show(answer.columns, answer.records(), form)
     read = f"{answer.bytes_scanned:,} bytes read in {answer.milliseconds:,} ms"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from local.commands.deployed import deployed
-from local.commands.options import run_argument, state_option
+from local.commands.options import run_argument
+from local.commands.target import Target, deployed, target_options
 from local.commands.wording import ending
 from suites.refusal import Refused
 
@@ -17,8 +15,8 @@ _LONGEST_REASON = 500
 @click.command(name="stop")
 @run_argument
 @click.option("--reason", default="by hand", show_default=True, help="Why; kept with its outcome.")
-@state_option
-def command(run: str, reason: str, state: Path) -> None:
+@target_options
+def command(run: str, reason: str, target: Target) -> None:
     """End RUN, which goes on in another terminal. Its finished trials are kept and reported.
 
     \b
@@ -27,7 +25,7 @@ def command(run: str, reason: str, state: Path) -> None:
     """
     if len(reason) > _LONGEST_REASON or not reason.isprintable():
         raise Refused(f"--reason: up to {_LONGEST_REASON} characters on one line are accepted")
-    with deployed(state) as cloud:
+    with deployed(target) as cloud:
         client = cloud.runs()
         going_on = client.find(run)
         if going_on is None:
@@ -36,4 +34,4 @@ def command(run: str, reason: str, state: Path) -> None:
         client.stop(going_on, reason)
         client.await_end([run])
         outcome, progress = client.results.outcome(run), client.results.progress(run)
-    click.echo(f"Run {run} is {ending(run, outcome, progress)}")
+    click.echo(f"Run {run} is {ending(run, outcome, progress, target.flags)}")

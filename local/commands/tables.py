@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from local.commands.deployed import Deployed, deployed
+from local.commands.target import Target, deployed
+from local.deployed import Deployed
 from local.sql_client import SqlClient, StatementFailed
 from suites.refusal import Refused
 
 
 @contextmanager
-def deployed_tables(state: Path) -> Iterator[SqlClient]:
+def deployed_tables(target: Target) -> Iterator[SqlClient]:
     """Have the tables of a cloud with the app in it; a statement that fails is exit code 2."""
-    with deployed(state) as cloud, tables_of(cloud) as tables:
+    with deployed(target) as cloud, tables_of(cloud) as tables:
         yield tables
 
 
@@ -22,6 +22,6 @@ def deployed_tables(state: Path) -> Iterator[SqlClient]:
 def tables_of(cloud: Deployed) -> Iterator[SqlClient]:
     """Have the tables of a cloud that is up; a statement that fails is exit code 2."""
     try:
-        yield SqlClient(cloud.endpoint.client, cloud.stack)
+        yield cloud.tables()
     except StatementFailed as error:
         raise Refused(str(error)) from None

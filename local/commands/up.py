@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from local.cloud.endpoint import Endpoint
-from local.commands.deployed import deployed, empty_cloud, in_use
 from local.commands.options import state_option
+from local.commands.this_machine import empty_cloud, in_use, on_this_machine
 from local.stack import Stack
 
 _LOOK_UP_SECONDS = 0.5
@@ -34,7 +34,7 @@ def command(port: int, empty: bool, state: Path) -> None:
                 endpoint = opened.enter_context(empty_cloud(state, port)).endpoint
                 click.echo(_directions(endpoint, *_BY_THE_CDK))
             else:
-                cloud = opened.enter_context(deployed(state, port, shared=True))
+                cloud = opened.enter_context(on_this_machine(state, port, shared=True))
                 if cloud.pid is not None:
                     raise in_use(state, cloud.endpoint, cloud.pid)
                 click.echo(_directions(cloud.endpoint, *_by_the_aws_cli(cloud.stack)))

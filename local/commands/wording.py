@@ -31,21 +31,26 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def ending(run_id: str, outcome: Mapping[str, Any] | None, progress: Progress | None) -> str:
-    """Return how a run ended: ``aborted, 4 of 9 trials kept; resume it with …``."""
+def ending(
+    run_id: str, outcome: Mapping[str, Any] | None, progress: Progress | None, flags: str = ""
+) -> str:
+    """Return how a run ended: ``aborted, 4 of 9 trials kept; resume it with …``.
+
+    ``flags`` tell a command where the run is.
+    """
     status = outcome["status"] if outcome else "without an outcome"
     kept = f", {progress.recorded} of {plural(progress.planned, 'trial')} kept" if progress else ""
-    return f"{status}{kept}{resume_hint(run_id, progress, before='; ')}"
+    return f"{status}{kept}{resume_hint(run_id, progress, flags, before='; ')}"
 
 
-def going_on(run_id: str, progress: Progress) -> str:
+def going_on(run_id: str, progress: Progress, flags: str = "") -> str:
     """Return how far a run is: ``goes on, 4 of 9 trials recorded; `tidemark stop …` ends it``."""
     recorded = f"{progress.recorded} of {plural(progress.planned, 'trial')} recorded"
-    return f"goes on, {recorded}; `tidemark stop {run_id}` ends it"
+    return f"goes on, {recorded}; `tidemark stop {run_id}{flags}` ends it"
 
 
-def resume_hint(run_id: str, progress: Progress | None, before: str = "") -> str:
+def resume_hint(run_id: str, progress: Progress | None, flags: str = "", before: str = "") -> str:
     """Return how to go on with a run, '' if none of its trials is missing."""
     if progress is None or progress.recorded == progress.planned:
         return ""
-    return f"{before}resume it with `tidemark run --resume {run_id}`"
+    return f"{before}resume it with `tidemark run --resume {run_id}{flags}`"

@@ -22,6 +22,8 @@ BLOCKS = [
     re.findall(r"^\$ (.*)$", block, re.MULTILINE)
     for block in re.findall(r"```console\n(.*?)```", SECTION, re.DOTALL)
 ]
+CDK_COMMANDS, TIDEMARK_COMMANDS, AWS_CLI_COMMANDS = BLOCKS
+LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 QUICK = {"repetitions": 1, "records": 2000}
 
 
@@ -42,6 +44,7 @@ def account(tmp_path_factory):
         yield {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
             **named,
+            "TIDEMARK_STATE": str(tmp_path_factory.mktemp("saved")),
             "PATH": f"{AWS_CLI}{os.pathsep}{os.environ['PATH']}",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
         }
@@ -63,15 +66,15 @@ def make(line, environment, *arguments):
 def assembly(tmp_path_factory, account):
     """What the README's first command synthesised."""
     folder = tmp_path_factory.mktemp("assembly")
-    done = make(BLOCKS[0][0], account, f"--output {folder}")
+    done = make(CDK_COMMANDS[0], account, f"--output {folder}")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
 
 @pytest.fixture(scope="module")
 def in_account(assembly, account):
-    before = make(BLOCKS[0][1], account, f"--app {assembly}")
-    done = make(BLOCKS[0][2], account, f"--app {assembly}", "--require-approval never")
+    before = make(CDK_COMMANDS[1], account, f"--app {assembly}")
+    done = make(CDK_COMMANDS[2], account, f"--app {assembly}", "--require-approval never")
     assert done.returncode == 0, done.stdout + done.stderr
     return before, done
 
@@ -83,12 +86,53 @@ def test_the_cdk_deploys_what_its_diff_announces_and_then_finds_no_difference(
     assert before.returncode == 0, before.stderr
     assert "[+] AWS::StepFunctions::StateMachine " in before.stdout + before.stderr
     assert ":stateMachine:Tidemark-" in done.stdout + done.stderr
-    after = make(BLOCKS[0][1], account, f"--app {assembly}")
+    after = make(CDK_COMMANDS[1], account, f"--app {assembly}")
     assert "Number of stacks with differences: 0" in after.stdout + after.stderr
 
 
+def tidemark(environment, *arguments):
+    return subprocess.run(
+        [TIDEMARK, *arguments],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_line_follows_a_run_of_the_account_to_its_report(in_account, account):
+    first, *others = (line.split()[1:] for line in TIDEMARK_COMMANDS)
+    quick = [word for name, value in QUICK.items() for word in (f"--{name}", str(value))]
+    ran = tidemark(account, *first, *quick)
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    _, stack, named, link, *rest = ran.stdout.splitlines()
+    assert stack == "Stack Tidemark in us-east-1 of account 123456789012."
+    assert re.fullmatch(r"Run \d{8}T\d{6}Z-[0-9a-f]{6}", named)
+    assert link.startswith("https://us-east-1.console.aws.amazon.com/states/home?")
+    assert [line[:13] for line in rest[:2]] == ["trial 1 of 2 ", "trial 2 of 2 "]
+    assert Path(rest[-2].removeprefix("Report: ")).read_text().startswith("# RocksDB")
+    for arguments in others:
+        done = tidemark(account, *arguments)
+        assert named.split()[1] in done.stdout, done.stderr
+
+
+def test_a_run_of_the_account_goes_on_after_ctrl_c_until_it_is_stopped(in_account, account):
+    with subprocess.Popen(
+        [TIDEMARK, "run", "--aws", *LONG], env=account, stdout=subprocess.PIPE, text=True
+    ) as left:
+        run = next(line.split()[1] for line in left.stdout if line.startswith("Run "))
+        left.send_signal(signal.SIGTERM)  # as Ctrl-C, which a background process may not get
+        said = left.stdout.read()
+    assert left.returncode == 130
+    assert said.endswith(
+        f"The run goes on; `tidemark stop {run} --aws` ends it, "
+        f"`tidemark show {run} --aws` shows what it measured.\n"
+    )
+    stopped = tidemark(account, "stop", run, "--aws", "--reason", "seen enough")
+    assert stopped.stdout.startswith(f"Run {run} is aborted, 0 of 3 trials kept; resume it with ")
+    assert stopped.stdout.endswith(f"`tidemark run --resume {run} --aws`\n")
+
+
 def test_the_aws_cli_starts_a_run_and_fetches_its_figures_and_report(in_account, account, tmp_path):
-    lines = [re.sub(r"'(\{.*?\})'", quicker, line) for line in BLOCKS[1]]
+    lines = [re.sub(r"'(\{.*?\})'", quicker, line) for line in AWS_CLI_COMMANDS]
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
         cwd=tmp_path, env=account, capture_output=True, text=True, check=False,

@@ -1,4 +1,4 @@
-"""The cloud that a command works in, with the app deployed."""
+"""The cloud of this machine that a command works in, with the app deployed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from local.commands.wording import ending
+from local.deployed import Deployed
 from local.following import RunClient
 from local.presence import GONE, Presence, announced, find_cloud
 from local.stack import DeploymentFailed, Stack
@@ -27,17 +28,12 @@ _LONGEST_WAIT_SECONDS = 120
 
 
 @dataclass(frozen=True)
-class Deployed:
-    """A cloud that is up with the app in it, of this process or of another one."""
+class Here(Deployed):
+    """The app in a cloud that is up, of this process or of another one."""
 
     endpoint: Endpoint
-    stack: Stack
     pid: int | None
     """Whose it is; None if it is this process's own."""
-
-    def runs(self) -> RunClient:
-        """Return a client of its runs."""
-        return RunClient(self.endpoint.client, self.stack)
 
 
 @contextmanager
@@ -63,7 +59,7 @@ def in_use(state: Path, endpoint: Endpoint, pid: int) -> click.ClickException:
 
 
 @contextmanager
-def deployed(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[Deployed]:
+def on_this_machine(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[Here]:
     """Have the cloud of the state folder: the one that is up, or else one of this process.
 
     ``shared`` lets other processes find it. At the end of the command it then stays for as long as
@@ -74,7 +70,7 @@ def deployed(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[De
         found = _start(state, port, opened)
         if isinstance(found, Presence):
             opened.enter_context(_told_if_gone(state, found))
-            yield Deployed(found.endpoint, found.stack, found.pid)
+            yield _here(found.endpoint, found.stack, found.pid)
             return
         own = _deploy(found)
         if shared:
@@ -112,12 +108,16 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
         raise click.ClickException(f"--state: {state} cannot be used: {error.strerror}") from None
 
 
-def _deploy(cloud: Cloud) -> Deployed:
+def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
+    return Here(endpoint.client, stack, _POLL_SECONDS, endpoint, pid)
+
+
+def _deploy(cloud: Cloud) -> Here:
     try:
         stack = cloud.deploy(schedules=False)
     except DeploymentFailed as error:
         raise click.ClickException(str(error)) from None
-    own = Deployed(cloud.endpoint, stack, None)
+    own = _here(cloud.endpoint, stack, None)
     dead = own.runs().end_dead()
     cloud.start_schedules()
     _tell_of_the_dead(own.runs(), dead)
@@ -133,7 +133,7 @@ def _tell_of_the_dead(client: RunClient, dead: Collection[str]) -> None:
         click.echo(f"Run {run_id} was found unfinished: {ended}", err=True)
 
 
-def _await_others(own: Deployed) -> None:
+def _await_others(own: Here) -> None:
     client = own.runs()
     if client.any_active():
         click.echo(
