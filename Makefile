@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 CDK := node_modules/.bin/cdk
+STACK ?= $(shell sed -n 's/.*"stackName": "\(.*\)".*/\1/p' cdk.json)
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
@@ -18,7 +19,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test check lint bench faults conformance synth diff deploy clean
+.PHONY: run test check lint bench faults conformance synth diff deploy destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -55,6 +56,12 @@ diff: $(PYTHON_READY) $(NODE_READY)  ## Show what a deployment would change in t
 
 deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS credentials: make deploy ARGS='--profile work'
 	$(CDK) deploy --all $(ARGS)
+
+destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced, having said what stays
+	@echo '$(STACK) is deleted: state machines, functions, schedules, network, and the logs of tasks and functions.'
+	@echo '$(STACK)-Data stays, protected from deletion: what its bucket and tables hold cannot be measured again.'
+	@echo 'What `cdk bootstrap` made stays, with the images and code in it: other apps may use it.'
+	$(CDK) destroy $(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
 	rm -rf .bench $(AWS_CLI) $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions

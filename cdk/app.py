@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 
@@ -93,6 +94,13 @@ class TidemarkStack(Stack):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
+        for suite in suites.values():
+            CfnOutput(
+                self,
+                f"{suite.name.capitalize()}Input",
+                description="What to start StateMachine with, in the Step Functions console",
+                value=json.dumps({"suite": suite.name, **suite.defaults.model_dump(mode="json")}),
+            )
 
 
 def build(app: App) -> TidemarkStack:

@@ -23,8 +23,6 @@ _ONCE = "on one machine a stack is created once; a new cloud takes another (`tid
 
 def replace_methods(replaced: Replacements) -> None:
     """Let change sets create stacks; refuse what would change or delete one."""
-    planned = replaced.set(CloudFormationBackend, "create_change_set", None)
-    deleted = replaced.set(CloudFormationBackend, "delete_stack", None)
 
     def plan(backend: CloudFormationBackend, stack_name: str, **given: object) -> tuple[str, str]:
         if given["change_set_type"] == "CREATE":
@@ -46,11 +44,11 @@ def replace_methods(replaced: Replacements) -> None:
                 _refuse("DeleteStack", stack.name)
             deleted(backend, stack.stack_id)
 
-    replaced.set(CloudFormationBackend, "create_change_set", plan)
+    planned = replaced.set(CloudFormationBackend, "create_change_set", plan)
+    deleted = replaced.set(CloudFormationBackend, "delete_stack", delete)
     replaced.set(CloudFormationBackend, "execute_change_set", _execute)
     replaced.set(CloudFormationBackend, "delete_change_set", _forget)
     replaced.set(CloudFormationBackend, "update_stack", _update)
-    replaced.set(CloudFormationBackend, "delete_stack", delete)
     replaced.set(CloudFormationResponse, "update_termination_protection", _protect)
 
 

@@ -24,6 +24,12 @@ from local.stack import DeploymentFailed, Stack, find_stack
 # AWS documentation, Step Functions, "Service quotas": API action throttling.
 _POLL_SECONDS = 2.0
 _RETRIES = Config(retries={"mode": "standard", "total_max_attempts": 5})
+# AWS documentation, "AWS Management Console endpoints", "AWS GovCloud", "China".
+_CONSOLES = {
+    "aws": "console.aws.amazon.com",
+    "aws-us-gov": "console.amazonaws-us-gov.com",
+    "aws-cn": "console.amazonaws.cn",
+}
 
 
 @contextmanager
@@ -55,19 +61,13 @@ def place(stack: Stack) -> str:
     return f"{resource.split('/')[1]} in {region} of account {account}"
 
 
-def console_link(execution_arn: str) -> str:
-    """Return where the Step Functions console shows an execution."""
+def console_link(execution_arn: str) -> str | None:
+    """Return where the Step Functions console shows an execution; None if that is not known."""
     _, partition, _, region, *_ = execution_arn.split(":")
-    console = _CONSOLES[partition]
-    return f"https://{region}.{console}/states/home?region={region}#/v2/executions/details/{execution_arn}"
-
-
-# AWS documentation, "AWS Management Console endpoints", "AWS GovCloud", "China".
-_CONSOLES = {
-    "aws": "console.aws.amazon.com",
-    "aws-us-gov": "console.amazonaws-us-gov.com",
-    "aws-cn": "console.amazonaws.cn",
-}
+    if partition not in _CONSOLES:
+        return None
+    page = f"https://{region}.{_CONSOLES[partition]}/states/home?region={region}"
+    return f"{page}#/v2/executions/details/{execution_arn}"
 
 
 @contextmanager

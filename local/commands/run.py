@@ -179,8 +179,8 @@ def _whereabouts(cloud: Deployed, seconds: float) -> str:
 def _follow(client: RunClient, run: Run, target: Target, console: Console) -> int:
     try:
         console.print(f"Run [bold]{run.run_id}[/]")
-        if target.stack:
-            console.print(console_link(run.execution_arn), soft_wrap=True, markup=False)
+        if target.stack and (link := console_link(run.execution_arn)):
+            console.print(link, soft_wrap=True, markup=False)
         follow(client, run, target.at_once, console)
     except KeyboardInterrupt:
         if target.stack:

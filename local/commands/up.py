@@ -46,8 +46,9 @@ def command(port: int, empty: bool, state: Path) -> None:
 
 
 _BY_THE_CDK = (
-    "With the lines above in a shell, deploy; no image is built here, so that any name will do:",
+    "With the lines above in a shell, deploy, with any name for an image, and start a run:",
     "  make deploy ARGS='-c image=none'",
+    "  .venv/bin/tidemark run --aws",
 )
 
 

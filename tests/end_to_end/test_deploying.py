@@ -22,7 +22,7 @@ BLOCKS = [
     re.findall(r"^\$ (.*)$", block, re.MULTILINE)
     for block in re.findall(r"```console\n(.*?)```", SECTION, re.DOTALL)
 ]
-CDK_COMMANDS, TIDEMARK_COMMANDS, AWS_CLI_COMMANDS = BLOCKS
+CDK_COMMANDS, TIDEMARK_COMMANDS, AWS_CLI_COMMANDS, (DESTROY,) = BLOCKS
 LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 QUICK = {"repetitions": 1, "records": 2000}
 
@@ -141,9 +141,22 @@ def test_the_aws_cli_starts_a_run_and_fetches_its_figures_and_report(in_account,
     assert done.returncode == 0, done.stdout + done.stderr
     assert '"type": "ExecutionSucceeded"' in done.stdout
     (ingest,) = re.findall(r"9\.8\.4\s+ingest_rate\s+([\d.]+)\s+records/s", done.stdout)
-    (report,) = tmp_path.glob("reports/*/report.md")
-    assert f"{float(ingest):,.1f}" in report.read_text()
+    newest = max(tmp_path.glob("reports/*/report.md"))
+    assert f"{float(ingest):,.1f}" in newest.read_text()
 
 
 def quicker(found):
     return f"'{json.dumps({**json.loads(found[1]), **QUICK})}'"
+
+
+def test_destroying_says_what_stays_and_then_asks_for_the_end_of_the_other_stack_only(
+    in_account, assembly, account
+):
+    done = make(DESTROY, account, f"--app {assembly}", "--force")
+
+    said = done.stdout.splitlines()
+    assert said[0].startswith("Tidemark is deleted: ")
+    assert said[1].startswith("Tidemark-Data stays, protected from deletion: ")
+    # This far it works on one machine, where CloudFormation deletes nothing.
+    assert "DeleteStack of Tidemark is not supported" in done.stderr
+    assert "Tidemark-Data: dest" not in done.stdout + done.stderr

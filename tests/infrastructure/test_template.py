@@ -7,7 +7,9 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.workflow import FUNCTIONS, module_of
+from suites.files import read_suites
 from suites.prices import LIST_PRICES
+from suites.request import settle
 
 
 def actions(statement):
@@ -81,6 +83,20 @@ def test_the_bucket_is_private_encrypted_and_outlives_even_its_stack(data):
             },
         },
     )
+
+
+def test_an_input_to_start_with_is_among_the_outputs_and_accepted(template):
+    (output,) = template.find_outputs("RocksdbInput").values()
+
+    assert settle(json.loads(output["Value"]), read_suites()).suite == "rocksdb"
+
+
+def test_what_may_be_replaced_leaves_nothing_behind(everything):
+    resources = everything.to_json()["Resources"]
+
+    assert [
+        key for key, found in resources.items() if found.get("DeletionPolicy") == "Retain"
+    ] == []
 
 
 def test_working_data_and_answers_expire_and_no_figure_does(data):

@@ -115,3 +115,7 @@ def test_the_console_is_that_of_the_partition_and_region(partition, region, cons
     link = console_link(arn)
     assert link.startswith(console)
     assert link.endswith(f"?region={region}#/v2/executions/details/{arn}")
+
+
+def test_of_an_unknown_partition_no_console_is_named():
+    assert console_link("arn:aws-new:states:new-1:123456789012:execution:m:e") is None

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 
@@ -28,6 +31,13 @@ def test_a_program_on_this_machine_is_answered(server):
     identity = Endpoint(server.port).client("sts").get_caller_identity()
 
     assert identity["Account"] == ACCOUNT
+
+
+def test_the_users_aws_profile_is_not_for_this_cloud():
+    told = {**os.environ, "AWS_PROFILE": "nope"}
+    program = "from local.cloud.endpoint import Endpoint; Endpoint(1).client('s3')"
+
+    assert subprocess.run([sys.executable, "-c", program], env=told, check=False).returncode == 0
 
 
 def test_a_web_page_of_any_site_is_refused(server):
