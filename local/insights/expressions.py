@@ -200,6 +200,8 @@ class Reader(Words):
         if self.take_word("not"):
             operand = self.expression(_NOT)
             return Operation(self.since(token.span), (operand,), "not")
+        if self.take("!"):
+            return Operation(self.since(token.span), (self.expression(_SIGN),), "not")
         if self.take("-") or self.take("+"):
             operand = self.expression(_SIGN)
             return Operation(self.since(token.span), (operand,), token.value)
@@ -207,6 +209,8 @@ class Reader(Words):
 
     def _operation(self, left: Expression, operator: str, start: Span) -> Expression:
         self.advance()
+        if operator == "/" and self.at("/"):
+            raise QueryError("a comment begins with #", self.token.span)
         if operator == "not":
             inner = self._comparison(left, self._negated(), start)
             return Operation(inner.span, (inner,), "not")
@@ -273,6 +277,8 @@ class Reader(Words):
                 raise QueryError("'*' is an argument of count only", star.span)
         elif not self.at(")"):
             arguments = self.listed(self.expression)
+        if name.value.lower() == "count" and self.since(star.span).text.lower() == "distinct":
+            raise QueryError("different values are counted by count_distinct(field)", star.span)
         self.need(")", "',' or ')'")
         return Call(self.since(name.span), arguments, name.value.lower())
 

@@ -13,7 +13,6 @@ OPERATORS = {
     "<>": "unequal is written !=",
     "&&": "both is written a = 1 and b = 2",
     "||": "either is written a = 1 or b = 2",
-    "!": "a negation is written not",
     "exists": "a field that is there is ispresent(field)",
     "is": "a field that is missing is not ispresent(field)",
     "between": "a range is written a >= 1 and a <= 2",

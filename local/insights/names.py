@@ -38,6 +38,7 @@ from local.insights.syntax import (
     Field,
     Item,
     Members,
+    Missing,
     Number,
     Operation,
     Period,
@@ -98,12 +99,25 @@ class Scope:
 
     def unknown(self, used: Field) -> Expression:
         """Return what a field means that is none of these fields; here, nothing."""
-        near = meant(nearest(used.name, self.fields, 0.8))
         raise QueryError(
-            f"unknown field {used.name!r}; {near}{' ' if near else ''}after stats only its results "
-            f"are known: {', '.join(self.fields)}",
+            f"{used.name!r} is neither a key of this stats nor an item before: "
+            f"{', '.join(self.fields) or 'there are none'}",
             used.span,
         )
+
+
+class _ResultScope(Scope):
+    """The results of stats: any other name is missing in every row."""
+
+    def __init__(self, fields: dict[str, str], names: Names) -> None:
+        super().__init__(fields)
+        self._names = names
+
+    def unknown(self, used: Field) -> Expression:
+        """Return what is missing, with a warning."""
+        near = meant(nearest(used.name, self.fields)) or f"its results: {', '.join(self.fields)}"
+        self._names.warn(used.span, f"stats gives no {used.name!r}, which no row has then; {near}")
+        return Missing(used.span)
 
 
 class _EventScope(Scope):
@@ -139,7 +153,7 @@ class Names:
         self._columns = count(1) if columns is None else columns
         self._steps: list[Step] = []
         self._patterns: list[Pattern] = []
-        self._warnings: list[str] = []
+        self._warnings: dict[str, None] = {}
         self.discovered: dict[str, str] = {}
         self.scope: Scope = _EventScope(self)
         self.before_stats = True
@@ -212,7 +226,7 @@ class Names:
 
     def warn(self, span: Span, message: str) -> None:
         """Tell the writer of the query what they may not expect."""
-        self._warnings.append(f"line {span.line}, column {span.column}: {message}")
+        self._warnings[f"line {span.line}, column {span.column}: {message}"] = None
 
     def show(self, names: Iterable[str], *, alone: bool = False) -> None:
         """Let the result have these fields, besides those so far; ``alone``, without the usual."""
@@ -242,7 +256,7 @@ class Names:
 
     def begin_results(self, fields: dict[str, str], order: Order) -> None:
         """Let these be the only fields from here on."""
-        self.scope = Scope(fields)
+        self.scope = _ResultScope(fields, self)
         self.before_stats = False
         self.bins = None
         self.order = self._default_order = order
@@ -434,9 +448,15 @@ def _with_patterns(call: Call, function: Function) -> Call:
 def _check_arguments(call: Call, function: Function) -> None:
     fewest, most = function.arity
     given = len(call.arguments)
+    if call.function == "bin" and given == 2:
+        raise QueryError(
+            "bin takes a period only, as in bin(5m); datefloor(field, 5m) is of another time",
+            call.span,
+        )
     if given < fewest or (most is not None and given > most):
         wanted = str(fewest) if fewest == most else f"{fewest} to {most or 'any number of'}"
-        raise QueryError(f"{call.function} takes {wanted} arguments, not {given}", call.span)
+        arguments = "argument" if wanted == "1" else "arguments"
+        raise QueryError(f"{call.function} takes {wanted} {arguments}, not {given}", call.span)
     if call.function == "pct":
         percent = call.arguments[1]
         if not isinstance(percent, Number) or not 0 <= percent.value <= 100:

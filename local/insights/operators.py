@@ -27,11 +27,26 @@ def _arithmetic(template: str) -> Callable[..., Value]:
 
 def _sign(operator: str) -> Callable[..., Value]:
     def signed(left: Value, right: Value | None = None) -> Value:
+        if right is not None and (moved := _moved(operator, left, right)):
+            return moved
+        for place, each in enumerate((left, right)):
+            if each and each.type is Type.PERIOD:
+                raise ArgumentError("a period is added to a time only: @timestamp + 9h", place)
         if right is None:
             return Value(f"({operator} {number(left)})", Type.NUMBER)
         return finite(f"{number(left)} {operator} {number(right)}")
 
     return signed
+
+
+def _moved(operator: str, left: Value, right: Value) -> Value | None:
+    """Return SQL of a time and a length written in the query as a time; None of anything else."""
+    if operator == "+" and right.type is Type.TIME:
+        left, right = right, left
+    length = right.constant is not None and right.type in (Type.PERIOD, Type.NUMBER)
+    if left.type is not Type.TIME or not length:
+        return None
+    return Value(f"TRY_CAST({left} {operator} {right} AS BIGINT)", Type.TIME)
 
 
 def _comparison(operator: str) -> Callable[..., Value]:

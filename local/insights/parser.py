@@ -62,8 +62,14 @@ def _commands(reader: Reader) -> tuple[Command, ...]:
     return tuple(commands)
 
 
+def _check_comment(reader: Reader) -> None:
+    if (reader.at("-") or reader.at("/")) and reader.following() == reader.token.value:
+        raise QueryError("a comment begins with #", reader.token.span)
+
+
 def _check_end(reader: Reader) -> None:
     token = reader.token
+    _check_comment(reader)
     if reader.at_word(*COMMANDS):
         raise QueryError(f"'|' is missing before the command {token.value!r}", token.span)
     if reader.at_word(*foreign.COMMANDS):
@@ -73,6 +79,7 @@ def _check_end(reader: Reader) -> None:
 
 
 def _command(reader: Reader) -> Command:
+    _check_comment(reader)
     if reader.token.kind is not Kind.NAME:
         raise reader.expected("a command")
     word = reader.advance()

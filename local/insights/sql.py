@@ -31,6 +31,7 @@ from local.insights.syntax import (
     Column,
     Expression,
     Members,
+    Missing,
     Number,
     Operation,
     Period,
@@ -246,7 +247,8 @@ class Writer:
         value = self._any_value(expression)
         if value.type is Type.PERIOD:
             raise QueryError(
-                "a period is accepted in bin, datefloor and dateceil only", expression.span
+                "a period stands in bin, datefloor, dateceil, or beside a time only",
+                expression.span,
             )
         if len(value.sql) > MOST_SQL:
             raise QueryError("this expression nests too many comparisons", expression.span)
@@ -255,7 +257,8 @@ class Writer:
     def condition(self, expression: Expression) -> Value:
         """Return an expression as a condition."""
         value = self.of(expression)
-        if value.type is Type.TEXT:
+        of_event = isinstance(expression, Column) and expression.column in SYSTEM_FIELDS.values()
+        if value.type is Type.TEXT and (of_event or value.constant is not None):
             raise QueryError(
                 "this is a text, but a condition is needed; compare it with something",
                 expression.span,
@@ -273,6 +276,8 @@ class Writer:
                 value = Value(str(length or interval(expression)), Type.PERIOD, length)
             case Column():
                 value = self.value(expression.column)
+            case Missing():
+                value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
             case Attribute():
                 value = attribute(self.value(expression.column), expression.path)
             case Members():
@@ -280,13 +285,18 @@ class Writer:
             case Call():
                 value = self._call(expression)
             case Operation():
-                read = self.condition if expression.operator in _LOGICAL else self.of
-                value = _applied(
-                    OPERATORS[expression.operator], expression, map(read, expression.arguments)
-                )
+                operands = (self._operand(each, expression) for each in expression.arguments)
+                value = _applied(OPERATORS[expression.operator], expression, operands)
             case _:
                 raise AssertionError(f"{expression} was not resolved")
         return value
+
+    def _operand(self, expression: Expression, operation: Operation) -> Value:
+        if operation.operator in _LOGICAL:
+            return self.condition(expression)
+        if operation.operator in _MOVING and isinstance(expression, Period):
+            return self._any_value(expression)
+        return self.of(expression)
 
     def _call(self, call: Call) -> Value:
         function = FUNCTIONS[call.function]
@@ -312,6 +322,7 @@ class Writer:
 
 
 _LOGICAL = ("not", "and", "or")
+_MOVING = ("+", "-")
 _READERS: dict[Type, Callable[[Value], Value]] = {
     Type.TEXT: text,
     Type.NUMBER: number,

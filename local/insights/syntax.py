@@ -126,6 +126,11 @@ class Column(Node):
 
 
 @dataclass(frozen=True)
+class Missing(Node):
+    """A field that no row has."""
+
+
+@dataclass(frozen=True)
 class Attribute(Node):
     """``a.0.b`` of a column that holds a map or a list, after the name was resolved."""
 
@@ -201,6 +206,7 @@ Expression = (
     | Period
     | Field
     | Column
+    | Missing
     | Attribute
     | Subquery
     | Members

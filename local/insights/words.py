@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from local.insights.lexer import Kind, Lexer, Token
 from local.insights.syntax import Field, QueryError, Regex, Span, Text
 
 T = TypeVar("T")
+_FLAGS = re.compile("[gimsuxy]+")
 
 
 class Words:
@@ -27,6 +29,10 @@ class Words:
         """Return the next word and go past it."""
         self._last = self.token.span
         return self._lexer.advance()
+
+    def following(self) -> str:
+        """Return the word after the next one."""
+        return self._lexer.following().value
 
     def since(self, start: Span) -> Span:
         """Return the part of the query from ``start`` to the last word that was taken."""
@@ -79,6 +85,11 @@ class Words:
     def field(self) -> Field:
         """Return the field that must be next, such as ``a.b[0].c``."""
         name = self.name()
+        if name.value.endswith(".") and self.token.kind is Kind.TEXT:
+            raise QueryError(
+                f"a name with other characters stands in backticks: `{self.token.value}`",
+                self.token.span,
+            )
         parts = [name.value]
         while self.take("["):
             parts.append(str(self.whole_number("the place of an element, from 0")))
@@ -98,6 +109,11 @@ class Words:
         """Return the regular expression that must be next."""
         regex = self._lexer.advance_regex()
         self._last = regex.span
+        if self.token.span.start == regex.span.end and _FLAGS.fullmatch(self.token.value):
+            raise QueryError(
+                "letters after a regular expression are not supported; /(?i)a/ ignores case",
+                self.token.span,
+            )
         return regex
 
     def whole_number(self, expected: str) -> int:
@@ -124,7 +140,7 @@ class Words:
     def options(self, readers: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
         """Return what is written as ``name=value``, each value read as its name says."""
         found: dict[str, Any] = {}
-        while self.token.kind is Kind.NAME and self._lexer.following().value == "=":
+        while self.token.kind is Kind.NAME and self.following() == "=":
             word = self.advance()
             name = word.value.lower()
             if name not in readers or name in found:

@@ -69,8 +69,11 @@ class Fillmissing(Command):
         length = milliseconds(period)
         if length is None:
             raise QueryError("fillmissing takes bins of days or shorter", period.span)
-        fields = (names.scope.find(Field(self.span, name)) for name in self.filled)
-        filled = [names.column_of(field, []) for field in fields]
+        fields = names.scope.fields
+        for name in self.filled:
+            if name not in fields:
+                raise QueryError(f"{name!r} is no result of stats: {', '.join(fields)}", self.span)
+        filled = [fields[name] for name in self.filled]
         names.step(EveryBin(key, length, dict.fromkeys(filled, self.value)))
 
     def __str__(self) -> str:

@@ -7,11 +7,13 @@ from local.insights import QueryError
 @pytest.mark.parametrize(
     ("query", "line", "column", "message"),
     [
-        ("stats count(*) as total | sort totl", 1, 32, "field 'totl'; did you mean 'total'?"),
-        ("stats count(*) as n | dedup m", 1, 29, "unknown field 'm'; after stats"),
-        ("stats count(*)\n| sort @timestamp", 2, 8, "after stats only its results are known"),
-        ("stats count(*) as n, m", 1, 22, "unknown field 'm'; after stats"),
-        ("stats @message, count(*)", 1, 7, "unknown field '@message'"),
+        (
+            "stats count(*) as n, m",
+            1,
+            22,
+            "'m' is neither a key of this stats nor an item before: n",
+        ),
+        ("stats @message, count(*)", 1, 7, "nor an item before: there are none"),
         ("stats strlen('a')", 1, 1, "stats takes at least one aggregate"),
         ("stats avg(max(@message))", 1, 11, "max is accepted in stats only"),
         ("filter count(*) > 1", 1, 8, "count is accepted in stats only"),
@@ -26,17 +28,27 @@ from local.insights import QueryError
         ("fields strlenn(@message)", 1, 8, "unknown function 'strlenn'; did you mean 'strlen'?"),
         ("fields formatTime(@message)", 1, 8, "unknown function 'formattime'"),
         ("stats count(*) by @log | fillmissing", 1, 26, "follows stats with one key, by bin"),
-        ("stats count(*) by bin(1m) | fillmissing with 0 for m", 1, 29, "unknown field 'm'"),
+        (
+            "stats count(*) by bin(1m) | fillmissing with 0 for m",
+            1,
+            29,
+            "'m' is no result of stats",
+        ),
         ("fields 1 as a | filldown b", 1, 17, "filldown finds none of these fields"),
-        ("fields abs()", 1, 8, "abs takes 1 arguments, not 0"),
+        ("fields abs()", 1, 8, "abs takes 1 argument, not 0"),
         ("fields substr(@message)", 1, 8, "substr takes 2 to 3 arguments, not 1"),
         ("fields coalesce()", 1, 8, "coalesce takes 1 to any number of arguments, not 0"),
-        ("fields bin()", 1, 8, "bin takes 1 arguments, not 0"),
+        ("fields bin()", 1, 8, "bin takes 1 argument, not 0"),
         ("fields bin(5)", 1, 12, "expected a period such as 5m"),
         ("fields bin('5m')", 1, 12, "expected a period such as 5m"),
-        ("fields 5m", 1, 8, "a period is accepted in bin, datefloor and dateceil only"),
-        ("fields abs(5m)", 1, 12, "a period is accepted in bin"),
-        ("filter @timestamp > 5m", 1, 21, "a period is accepted in bin"),
+        ("fields 5m", 1, 8, "a period stands in bin, datefloor, dateceil, or beside a time only"),
+        ("fields abs(5m)", 1, 12, "a period stands in bin"),
+        ("filter @timestamp > 5m", 1, 21, "a period stands in bin"),
+        ("fields 5m * 2", 1, 8, "a period stands in bin"),
+        ("fields 2 + 5m", 1, 12, "+: a period is added to a time only: @timestamp + 9h"),
+        ("fields -5m", 1, 9, "-: a period is added to a time only"),
+        ("fields bin(@timestamp, 5m)", 1, 8, "bin takes a period only, as in bin(5m)"),
+        ("stats count(distinct a)", 1, 13, "values are counted by count_distinct(field)"),
         ("stats pct(@message, 101)", 1, 21, "pct takes a number from 0 to 100 second"),
         ("stats pct(@message, @message)", 1, 21, "pct takes a number from 0 to 100 second"),
         ("filter @message", 1, 8, "this is a text, but a condition is needed"),
@@ -134,3 +146,27 @@ def test_percent_signs_around_a_text_to_find_get_a_warning():
         "like 'a%b' finds this anywhere",
     )
     assert insights.compile("filter @message like '5% of'").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "warning"),
+    [
+        ("stats count(*) as total | sort totl", "column 32: stats gives no 'totl', which no row "),
+        ("stats count(*)\n| sort @timestamp", "line 2, column 8: stats gives no '@timestamp'"),
+        ("stats count() by @log | sort count desc", "did you mean 'count()'?"),
+        (
+            "stats count(*) as n | filter m > 1 or m < 1",
+            "stats gives no 'm', which no row has then",
+        ),
+    ],
+)
+def test_what_stats_does_not_give_is_missing_and_warned_of(source, query, warning):
+    result = insights.run(query, source("a"), 0, 10)
+    assert warning in result.warnings[0]
+    assert len(result.rows) == ("filter" not in query)
+
+
+def test_a_field_alone_holds_if_it_is_a_number_other_than_zero(ask):
+    lines = ['{"a": true, "n": 1}', '{"a": false, "n": 2}', '{"a": "x", "n": 3}', '{"n": 4}']
+    assert ask("filter a | fields n", *lines) == [{"n": "1"}]
+    assert ask("stats sum(a and n) as s, sum(!a) as m", *lines) == [{"s": "1", "m": "3"}]
