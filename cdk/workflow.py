@@ -95,6 +95,8 @@ FUNCTIONS: Mapping[str, Needs] = {
         writes=["runs/*/trials/*"],
         lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
         deletes=["work/*/measured/*", "work/*/data/*"],
+        # The first choice of a run that is resumed with a budget reads every trial.
+        timeout_seconds=240,
     ),
     "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
     "ClassifyStop": Needs(),

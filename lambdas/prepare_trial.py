@@ -12,14 +12,12 @@ from lambdas.observability import logger
 from lambdas.stored import planned, read_plan
 from lambdas.systems import system
 from suites import keys
-from suites.model import Test
+from suites.model import MOST_ITERATIONS, Test
 from suites.plan import Plan, PlannedTrial
 
 # How much longer Step Functions waits than the task gives itself, so that its log says why it
 # ended: the state's time also counts the provisioning of the task and the pull of its image.
 _MARGIN_SECONDS = 300
-# AWS Step Functions developer guide, "Using Map state in Inline mode": concurrent iterations.
-_MOST_ITERATIONS = 40
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -48,8 +46,8 @@ def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
 def _groups(tasks: int) -> list[dict[str, int]]:
     """Return the tasks' indices, from 0, as ranges that a Map runs at once; both ends included."""
     return [
-        {"first": first, "last": min(first + _MOST_ITERATIONS, tasks) - 1}
-        for first in range(0, tasks, _MOST_ITERATIONS)
+        {"first": first, "last": min(first + MOST_ITERATIONS, tasks) - 1}
+        for first in range(0, tasks, MOST_ITERATIONS)
     ]
 
 

@@ -7,11 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from suites.model import Frozen
+from suites.prices import LEAST_BILLED_SECONDS
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
-# AWS Fargate pricing: billed by the second, from the image's pull to the task's end, and for a
-# minute at least.
-_LEAST_BILLED_SECONDS = 60
 
 
 class TaskResult(Frozen):
@@ -62,7 +60,7 @@ class TaskResult(Frozen):
         if begun is None or self.stopped_at is None:
             return 0
         seconds = (self.stopped_at - begun).total_seconds()
-        return max(_LEAST_BILLED_SECONDS, math.ceil(seconds))
+        return max(LEAST_BILLED_SECONDS, math.ceil(seconds))
 
 
 class Sample(Frozen):

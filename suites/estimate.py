@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from suites.model import MOST_TASKS, Frozen, Suite, Test
-from suites.prices import HOURS_OF_MONTH, SERVICE_PRICES, Prices
+from suites.model import MOST_ITERATIONS, MOST_TASKS, Frozen, Suite, Test
+from suites.prices import HOURS_OF_MONTH, LEAST_BILLED_SECONDS, SERVICE_PRICES, Prices
 from suites.request import Settled
 
 # What a test costs beside its work: environment, generation and checking of records, transfer [s].
 _OVERHEAD_SECONDS = 1.5
 
-# What follows is assumed of AWS; no account has confirmed it. Of the times, Fargate bills that
-# from the pull of the image on, and a minute at least.
+# What follows is assumed of AWS; no account has confirmed it.
 _PULL_SECONDS = 30
-_LEAST_BILLED_SECONDS = 60
 # How often a test's logs are read: lines arrive some seconds after they were written.
 LOG_READINGS = 3
 _FUNCTION_SECONDS = 1.5
@@ -37,8 +35,6 @@ _TRIAL_STATES = 4
 _TEST_STATES = 2
 # Of each reading: CollectRates and EveryTaskReported, with WaitForLogs between two.
 _READING_STATES = 3
-# What a Map runs at once: an iteration of the outer Map for each group of tasks.
-_GROUP_TASKS = 40
 
 Basis = Literal["declared times", "time limits"]
 
@@ -109,7 +105,7 @@ def estimate_seconds(request: Settled, suite: Suite, at_once: int = MOST_TASKS) 
 
 def count_transitions(request: Settled, suite: Suite, readings: int) -> int:
     """Return how many states a run enters, all told, if each test's logs are read so often."""
-    groups = math.ceil(request.tasks / _GROUP_TASKS)
+    groups = math.ceil(request.tasks / MOST_ITERATIONS)
     # The last reading is followed by no WaitForLogs.
     test = _TEST_STATES + groups + request.tasks + readings * _READING_STATES - 1
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test
@@ -133,7 +129,7 @@ def _test_seconds(test: Test, records: int) -> float:
 
 def _billed_seconds(test: Test, records: int) -> int:
     seconds = math.ceil(_PULL_SECONDS + _test_seconds(test, records))
-    return max(_LEAST_BILLED_SECONDS, seconds)
+    return max(LEAST_BILLED_SECONDS, seconds)
 
 
 def _logged_bytes(request: Settled, suite: Suite) -> int:

@@ -36,6 +36,8 @@ MOST_TRIALS = 900
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 43
 EVENTS_OF_TEST = 3_020
+# AWS Step Functions developer guide, "Using Map state in Inline mode": concurrent iterations.
+MOST_ITERATIONS = 40
 # One answer of Logs Insights holds 10,000 rows, and fewer than that prove that none is missing.
 MOST_SAMPLES = 9_999
 _ANY_VERSION = TypeAdapter(VersionText)

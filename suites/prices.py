@@ -6,6 +6,9 @@ from datetime import date
 
 from suites.model import Frozen, Task
 
+# AWS Fargate pricing: billed by the second, from the image's pull to the task's end, and for a
+# minute at least.
+LEAST_BILLED_SECONDS = 60
 HOURS_OF_MONTH = 730  # as AWS's own calculator has it
 _HOUR_SECONDS = 3600
 _FREE_STORAGE = 20  # GB of a Fargate task

@@ -74,6 +74,7 @@ valid = st.fixed_dictionaries(
         "repetitions": st.none() | st.integers(1, 100),
         "tasks": st.none() | st.integers(1, 100),
         "records": st.none() | st.integers(1, 10_000_000),
+        "budget_usd": st.none() | st.floats(0, 1e6, exclude_min=True),
         "note": st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=500),
         "trigger": st.sampled_from(["console", "schedule", "cli"]),
     },
