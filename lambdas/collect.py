@@ -100,7 +100,10 @@ def _judged(
         return "incomplete", _first(lacking)
     for rate in measured:
         if rate.not_finite:
-            return "incomplete", f"{rate.not_finite} values of {rate.metric} are no finite number"
+            return (
+                "incomplete",
+                f"{rate.not_finite} values of {rate.metric} are no positive, finite number",
+            )
         if rate.value is None:
             return "incomplete", f"{rate.samples} values of {rate.metric}, not {rate.expected}"
     return "ok", ""

@@ -69,7 +69,7 @@ def _without_plan(
 ) -> Outcome:
     suite = execution.input.get("suite") if isinstance(execution.input, dict) else None
     # A name of its own, whichever run it asked for.
-    name = run_id(execution.execution_name, execution.input, execution.started_at)
+    name = run_id(execution.execution_name, execution.started_at)
     return unplanned(name, suite, execution.execution_arn, now, str(failure or ""), status)
 
 

@@ -112,11 +112,11 @@ def _new_plan(
     request = settle(
         event.input, suites, lambda suite: releases.versions(suite.name) or suite.versions
     )
-    name = run_id(event.execution_name, event.input, event.started_at)
+    name = run_id(event.execution_name, event.started_at)
     if request.scheduled_at:
         _check_scheduled(request.scheduled_at, event.started_at)
         # A scheduler delivers at least once: every delivery has the same name.
-        name = run_id("", event.input, request.scheduled_at)
+        name = run_id(event.input, request.scheduled_at)
     return find_plan(bucket, name) or make_plan(
         request,
         suites[request.suite],
@@ -157,7 +157,7 @@ def _write_resume(bucket: Bucket, event: ExecutionEvent, asked: ResumeRequest) -
         note=asked.note,
         budget_usd=asked.budget_usd,
     )
-    name = run_id(event.execution_name, event.input, event.started_at)
+    name = run_id(event.execution_name, event.started_at)
     bucket.write_once(keys.resume(asked.run, name), resume.model_dump_json().encode())
 
 

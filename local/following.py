@@ -25,6 +25,8 @@ class Run:
 
     run_id: str
     execution_arn: str
+    own_id: str = ""
+    """By which its outcome is found if it is refused; another one if it was to be resumed."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class RunClient:
             stateMachineArn=self._stack.state_machine, name=name, input=json.dumps(given)
         )
         when = started["startDate"].astimezone(UTC)
-        return Run(given.get("run") or run_id(name, given, when), started["executionArn"])
+        own = run_id(name, when)
+        return Run(given.get("run", own), started["executionArn"], own)
 
     def find(self, run_id: str) -> Run | None:
         """Return the run of this id if it goes on, None if it does not."""

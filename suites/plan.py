@@ -43,12 +43,13 @@ class Plan(Frozen):
     """What it was expected to take; None if nobody said."""
 
 
-def run_id(execution_name: str, given: object, started_at: datetime) -> str:
-    """Return the run's name: its start in UTC and six hexadecimal digits of name and input.
+def run_id(mark: object, started_at: datetime) -> str:
+    """Return a run's name: its start in UTC and six hexadecimal digits of what marks it, JSON.
 
-    Made of what stays the same when a state is tried again, so that it names the same run.
+    That is the name of its execution, or the input of a start that a schedule delivers again: what
+    stays the same when a state is tried again names the same run.
     """
-    text = json.dumps([execution_name, given], sort_keys=True)
+    text = json.dumps(mark, sort_keys=True)
     return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 

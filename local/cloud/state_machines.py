@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.parsers import ResponseParserError
 from moto.cloudformation.exceptions import ValidationError
 from moto.core.exceptions import AWSError
 from moto.core.responses import ActionResult
@@ -464,9 +465,9 @@ class _Services:
                 "StepFunctions", "StopExecution", {"ExecutionArn": started["ExecutionArn"]}
             )
 
-        start = self._call("StepFunctions", "StartExecution", arguments)
+        start = self._call("StepFunctions", "StartExecution", arguments, "ExecutionArn")
         arn = {"ExecutionArn": (await _to_the_end(start, follow, stop))["ExecutionArn"]}
-        child = await self._call("StepFunctions", "DescribeExecution", arn)
+        child = await self._call("StepFunctions", "DescribeExecution", arn, "Status")
         for field in child.keys() & {"Input", "Output"}:
             child[field] = parse(child[field])
         if child["Status"] != "SUCCEEDED":
@@ -486,6 +487,8 @@ class _Services:
             names = {"Cluster": task["ClusterArn"], "Task": task["TaskArn"]}
             reason = "The Step Functions task was aborted or timed out."
             await self._call("ECS", "StopTask", {**names, "Reason": reason})
+            # One that does not heed it has 30 s left, on this machine beside what comes next.
+            await _done(self._task_ends.stopped(task["TaskArn"]))
 
         started = await _to_the_end(self._start_task(arguments), follow, stop)
         task = await self._stopped_task(started["Tasks"][0])
@@ -494,14 +497,15 @@ class _Services:
         return task
 
     async def _start_task(self, arguments: Json) -> dict[str, Any]:
-        answer = await self._call("ECS", "RunTask", arguments)
+        answer = await self._call("ECS", "RunTask", arguments, "Failures", "Tasks")
         if answer["Failures"]:
             raise StateError("AmazonECS.Unknown", dump(answer))
         return answer
 
     async def _stopped_task(self, task: dict[str, Any]) -> dict[str, Any]:
         names = {"Cluster": task["ClusterArn"], "Tasks": [task["TaskArn"]]}
-        described: dict[str, Any] = (await self._call("ECS", "DescribeTasks", names))["Tasks"][0]
+        answer = await self._call("ECS", "DescribeTasks", names, "Tasks")
+        described: dict[str, Any] = answer["Tasks"][0]
         return described
 
     async def _has_failed(self, task: dict[str, Any]) -> bool:
@@ -517,8 +521,14 @@ class _Services:
         codes = {container["Name"]: container.get("ExitCode") for container in task["Containers"]}
         return any(codes.get(container) != 0 for container in essential)
 
-    async def _call(self, service: str, operation: str, arguments: Json) -> dict[str, Any]:
-        """Call an API, with the Pascal case and the error names that Step Functions gives it."""
+    async def _call(
+        self, service: str, operation: str, arguments: Json, *needed: str
+    ) -> dict[str, Any]:
+        """Call an API, with the Pascal case and the error names that Step Functions gives it.
+
+        An answer without a field that is ``needed`` is an error: of a body that is no JSON,
+        botocore makes an answer with a message.
+        """
         client = self._endpoint.client(service.lower(), role=self._role)
         model = client.meta.service_model.operation_model(operation)
 
@@ -529,14 +539,18 @@ class _Services:
             return shown
 
         try:
-            return await asyncio.to_thread(call)
+            answer = await asyncio.to_thread(call)
         except ParamValidationError as error:
             raise StateError(errors.RUNTIME, str(error)) from error
         except ClientError as error:
             code = error.response["Error"]["Code"].removesuffix("Exception")
             raise StateError(f"{service}.{code}Exception", str(error)) from error
-        except BotoCoreError as error:
+        except (BotoCoreError, ResponseParserError, UnicodeDecodeError) as error:
             raise StateError(f"{service}.SdkClientException", str(error)) from error
+        if lacking := [field for field in needed if field not in answer]:
+            cause = f"the answer of {operation} has no {lacking[0]}: {dump(answer)}"
+            raise StateError(f"{service}.SdkClientException", cause)
+        return answer
 
 
 async def _to_the_end(

@@ -79,9 +79,9 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
     """
     client.await_end([run.run_id])
     status, cause = client.status(run)
-    outcome = client.results.outcome(run.run_id)
-    if outcome and outcome["status"] == "rejected":
-        raise Refused(outcome["reason"])
+    refused = client.results.outcome(run.own_id)
+    if refused and refused["status"] == "rejected":
+        raise Refused(refused["reason"])
     plan = client.results.plan(run.run_id)
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):

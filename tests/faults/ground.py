@@ -9,14 +9,12 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 from local.cloud.cloud import start_cloud
 from local.cloud.replacements import Replacements
 from local.following import Run, RunClient
 from local.logs.store import LogStore
-from suites.plan import run_id
 from tests.faults.wire import on_the_wire
 
 SYSTEM = Path(__file__).parent / "system"
@@ -133,12 +131,7 @@ class Ground:
 
     def refused(self, run: Run) -> Run:
         """Return a refused resume, when it has ended, by the name that is its own."""
-        self.ended(run)
-        states = self.cloud.endpoint.client("stepfunctions")
-        execution = states.describe_execution(executionArn=run.execution_arn)
-        started_at = execution["startDate"].astimezone(UTC)
-        own = run_id(execution["name"], json.loads(execution["input"]), started_at)
-        return replace(run, run_id=own)
+        return replace(self.ended(run), run_id=run.own_id)
 
     def _claimed(self) -> bool:
         s3 = self.cloud.endpoint.client("s3")

@@ -35,6 +35,8 @@ class Ecs:
         self.failures = []
         self.error = None
         self.exit_code = 0
+        self.heeds = True
+        self.told = threading.Event()
         self.running = threading.Event()
         self.gate = threading.Event()
         self.gate.set()
@@ -68,7 +70,9 @@ class Ecs:
         return {"tasks": [self.task()], "failures": []}
 
     def stop_task(self, request):
-        self.end(143)
+        if self.heeds:
+            self.end(143)
+        self.told.set()
         return {"task": self.task()}
 
     def task(self):
@@ -626,6 +630,29 @@ def test_a_task_that_takes_too_long_is_stopped(ecs, start_task, ended):
     described = ended(start_task(TimeoutSeconds=1))
     assert described["error"] == "States.Timeout"
     assert [action for action, _ in ecs.requests] == ["run_task", "stop_task"]
+
+
+def test_a_state_has_not_timed_out_before_its_task_has_stopped(ecs, start_task, states, ended):
+    ecs.heeds = False
+    execution = start_task(TimeoutSeconds=1)
+    assert ecs.told.wait(10)
+    assert states.describe_execution(executionArn=execution)["status"] == "RUNNING"
+
+    ecs.end(137)
+
+    assert ended(execution)["error"] == "States.Timeout"
+
+
+def test_an_answer_that_makes_no_sense_is_an_error_of_its_service(ecs, start_task, ended):
+    replaced = Replacements()
+    broken = lambda _: ecs.running.set() or (200, {}, b"{")  # noqa: E731
+    replaced.set(EC2ContainerServiceResponse, "run_task", broken)
+
+    described = ended(start_task())
+
+    replaced.restore()
+    assert described["error"] == "ECS.SdkClientException"
+    assert described["cause"] == "the answer of RunTask has no Failures: {}"
 
 
 def test_every_new_status_of_an_execution_is_told_by_its_description(endpoint, ecs):

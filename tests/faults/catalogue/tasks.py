@@ -76,18 +76,18 @@ FAULTS = (
     _task_fault(
         "infinite",
         "the tasks log ∞ as their rate",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
         quick=True,
     ),
     _task_fault(
         "not-a-number",
         "the tasks log NaN as their rate",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
     ),
     _task_fault(
         "negative",
         "the tasks log a rate below zero",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
     ),
     _task_fault(
         "zero",
@@ -98,7 +98,7 @@ FAULTS = (
     _task_fault(
         "absurd",
         "the tasks log a rate of 400 digits",
-        "ingest: 4 values of ingest_rate are no finite number",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
     ),
     _task_fault(
         "without-input",

@@ -41,12 +41,12 @@ def test_a_trial_knows_the_package_that_carries_its_version():
     assert plan(versions=["9.0.0"], repetitions=1).trials[0].package == "rocksdict==0.3.23"
 
 
-def test_a_run_is_named_by_its_start_and_by_what_was_asked():
-    given = {"suite": "rocksdb"}
+def test_a_run_is_named_by_its_start_and_by_what_marks_it():
+    asked = {"suite": "rocksdb", "tasks": 1}
 
-    assert run_id("a", given, START).startswith("20261120T124455Z-")
-    assert run_id("a", given, START) == run_id("a", dict(given), START)
-    assert len({run_id("a", given, START), run_id("b", given, START), run_id("a", {}, START)}) == 3
+    assert run_id("a", START).startswith("20261120T124455Z-")
+    assert run_id(asked, START) == run_id(dict(reversed(asked.items())), START)
+    assert len({run_id("a", START), run_id("b", START), run_id(asked, START)}) == 3
 
 
 def test_a_plan_says_what_the_run_is_expected_to_take():
