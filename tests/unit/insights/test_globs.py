@@ -45,6 +45,23 @@ def test_a_glob_captures_what_the_lazy_regular_expression_does(tmp_path_factory,
         assert {k: v for k, v in cells.items() if k.startswith("g")} == expected
 
 
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(glob=globs, texts=messages, place=st.integers(0, 4))
+def test_one_capture_of_a_glob_is_the_same_when_no_other_is_used(
+    tmp_path_factory, glob, texts, place
+):
+    store = LogStore(tmp_path_factory.mktemp("logs"))
+    store.append("g", "s", enumerate(texts), 0)
+    name = f"g{place % glob.count('*')}"
+    query = f"{glob_query(glob).split('|')[0]} | display {name} | sort @timestamp"
+    rows = run(query, store.events(["g"]), 0, 10).rows
+    found = [lazy(glob).search(text) for text in texts]
+    expected = [match and match[1 + int(name[1:])] for match in found]
+    assert [
+        next((cell["value"] for cell in row if cell["field"] == name), None) for row in rows
+    ] == expected
+
+
 @pytest.mark.parametrize(
     ("glob", "message", "captures"),
     [
