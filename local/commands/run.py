@@ -111,13 +111,14 @@ def command(
 
 def _intention(request: Settled, suite: Suite, target: Target) -> str:
     trials = len(request.versions) * request.repetitions
+    expected = estimate(request, suite, LIST_PRICES)
+    here = estimate_seconds(request, suite, target.at_once)
     return (
         f"[bold]{suite.title}[/] {listed(request.versions)}: "
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}, "
         f"{plural(request.tasks, 'task')} of {request.records:,} records; "
-        f"about {duration(estimate_seconds(request, suite, target.at_once))}, "
-        f"on AWS {cost(estimate(request, suite, LIST_PRICES))}."
+        f"about {duration(expected.seconds if target.stack else here)}, on AWS {cost(expected)}."
     )
 
 
@@ -152,7 +153,9 @@ def _resume(run_id: str, more: Mapping[str, object], target: Target, console: Co
         missing = progress.planned - progress.recorded
         if not missing:
             raise Refused(f"--resume: of {run_id} nothing is missing; every trial is recorded")
-        console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}.")
+        expected = estimate(plan.request, plan.suite, LIST_PRICES)
+        share = cost(expected, missing / progress.planned)
+        console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
         _preflight(plan.request, plan.suite, target, console)
         given = {"suite": plan.suite.name, "run": run_id, **more}
         resumed(given, {plan.suite.name: plan.suite})

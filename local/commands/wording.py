@@ -20,10 +20,10 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def cost(expected: Estimate) -> str:
-    """Return what a run costs on AWS: ``about 0.05 USD``, or the most that it may."""
+def cost(expected: Estimate, share: float = 1.0) -> str:
+    """Return what a share of a run costs on AWS: ``about 0.05 USD``, or the most that it may."""
     how = "about" if expected.basis == "declared times" else "at most"
-    return f"{how} {expected.usd:,.2f} USD"
+    return f"{how} {share * expected.usd:,.2f} USD"
 
 
 def plural(count: int, noun: str) -> str:

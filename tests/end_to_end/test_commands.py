@@ -107,6 +107,10 @@ def one_sentence(done, sentence):
             "repetitions: 100000 is not accepted: Input should be less than or equal to 100",
         ),
         (
+            ["--budget-usd", "nan"],
+            "budget_usd: nan is not accepted: Input should be less than or equal to 1000000",
+        ),
+        (
             ["--baseline", "7.4.4"],
             "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.0.0, 9.8.4",
         ),
