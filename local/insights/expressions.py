@@ -125,6 +125,8 @@ class Reader(Words):
             self.need(")", "')'")
             return inner
         _refuse_foreign(self.token)
+        if hint := foreign.OPERANDS.get(self.token.value):
+            raise QueryError(hint, self.token.span)
         raise self.expected("a field, a number, a text in quotes or a function")
 
     def constant(self) -> Text | Number:
@@ -157,7 +159,7 @@ class Reader(Words):
         unit = token.value[len(digits) :].lower()
         if unit not in UNITS:
             raise QueryError(
-                f"period unit {unit!r} is not supported; supported: {', '.join(SYMBOLS)}",
+                f"{token.value!r} is neither a number nor a period; units: {', '.join(SYMBOLS)}",
                 token.span,
             )
         if len(digits) > 6 or int(digits) == 0:

@@ -17,6 +17,20 @@ OPERATORS = {
     "is": "a field that is missing is not ispresent(field)",
     "between": "a range is written a >= 1 and a <= 2",
     "contains": "a part of a text is written like 'part'",
+    "matches": "a regular expression is written like /a+/",
+    "regexp": "a regular expression is written like /a+/",
+    "rlike": "a regular expression is written like /a+/",
+    "ilike": "a part of a text in any case is written like /(?i)part/",
+    "startswith": "the beginning of a text is written startsWith(field, 'part')",
+    "endswith": "the end of a text is written endsWith(field, 'part')",
+}
+OPERANDS = {
+    "/": "a regular expression stands after like, =~ or parse, as in @message like /a+/",
+    "*": "there is no * for all fields; @message holds the whole event",
+}
+CHARACTERS = {
+    ";": "a query ends without it",
+    **dict.fromkeys("“”„‘’", "a text stands in straight quotes"),
 }
 COMMANDS = {
     "select": "fields a, b shows fields, and stats … by a makes groups of rows",
@@ -54,10 +68,15 @@ _FUNCTIONS = {
     "contains": "strcontains(field, 'part')",
     "substring": "substr(field, 0, 3)",
     "date_trunc": "datefloor(@timestamp, 1h)",
-    "floor_time": "datefloor(@timestamp, 1h)",
+    "hour": "formatDate(@timestamp, '%H')",
+    "dayofweek": "formatDate(@timestamp, '%a')",
+    "ago": "toMillis(@timestamp) > now() * 1000 - 3600000",
+    "match": "field like /a+/",
+    "regexmatch": "field like /a+/",
+    "uniquecount": "count_distinct(field)",
     "cast": "toNumber(field)",
 }
-_PERCENTILE = re.compile(r"p(?:ct)?_?(\d{1,2})")
+_PERCENTILE = re.compile(r"p(?:ct)?_?(\d{1,2}(?:\.\d+)?|100)")
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

@@ -285,7 +285,7 @@ FUNCTIONS: dict[str, Function] = {
     "sortslast": _aggregate(_TEXT, _natural_edge("arg_max")),
     "count_over_time": _aggregate(ANY, _gives(_NUMBER, _COUNT)),
     "sum_over_time": _aggregate(_NUMBER, _finite("fsum({0})")),
-    "rate": Function((ANY, ANY, _NUMBER, _PERIOD), rate, aggregate=True, implied=_TIMED),
+    "rate": Function((_TIME, ANY, _NUMBER, _PERIOD), rate, aggregate=True, implied=_TIMED),
     "histogram": Function((_NUMBER, _NUMBER), histogram, aggregate=True),
     "earliest": _aggregate(ANY, _edge("arg_min"), _TIMED),
     "latest": _aggregate(ANY, _edge("arg_max"), _TIMED),

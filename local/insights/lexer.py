@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from local.insights import foreign
 from local.insights.syntax import QueryError, Regex, Span
 
 
@@ -106,4 +107,6 @@ class Lexer:
         span = Span(self._query, start, start + 1)
         if character in _UNCLOSED:
             raise QueryError(f"this {_UNCLOSED[character]} is not closed by {character}", span)
-        raise QueryError(f"unexpected character {character!r}", span)
+        hint = foreign.CHARACTERS.get(character)
+        unexpected = f"unexpected character {character!r}"
+        raise QueryError(f"{unexpected}; {hint}" if hint else unexpected, span)

@@ -99,6 +99,8 @@ class Scope:
 
     def unknown(self, used: Field) -> Expression:
         """Return what a field means that is none of these fields; here, nothing."""
+        if used.name.lower() in FUNCTIONS:
+            raise QueryError(f"a function has parentheses: {used.name}(…)", used.span)
         raise QueryError(
             f"{used.name!r} is neither a key of this stats nor an item before: "
             f"{', '.join(self.fields) or 'there are none'}",

@@ -31,7 +31,12 @@ class Source(Command):
         if reader.take_word("loggroups"):
             groups = _selection(reader)
         elif reader.token.kind is Kind.NAME:
-            groups = Groups((reader.advance().value,))
+            word = reader.advance()
+            if reader.at("("):
+                raise QueryError(
+                    f"{word.value} is not supported; supported: logGroups(…) and names", word.span
+                )
+            groups = Groups((word.value,))
         else:
             groups = Groups(tuple(text.value for text in reader.listed(reader.text)))
         return cls(reader.since(start), groups)

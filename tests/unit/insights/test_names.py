@@ -13,6 +13,7 @@ from local.insights import QueryError
             22,
             "'m' is neither a key of this stats nor an item before: n",
         ),
+        ("stats count by a", 1, 7, "a function has parentheses: count(…)"),
         ("stats @message, count(*)", 1, 7, "nor an item before: there are none"),
         ("stats strlen('a')", 1, 1, "stats takes at least one aggregate"),
         ("stats avg(max(@message))", 1, 11, "max is accepted in stats only"),

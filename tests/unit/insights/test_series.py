@@ -63,6 +63,12 @@ def test_a_rate_is_the_change_in_each_interval(ask):
     ]
 
 
+def test_a_rate_takes_whatever_is_named_as_the_time(ask):
+    assert ask("outlier @timestamp | stats rate(cpu, 1s) as r, count(*) as n", *CPU) == [{"n": "5"}]
+    moved = "fields toMillis(@timestamp) * 2 as @timestamp | stats rate(cpu, 2s) as r"
+    assert ask(moved, *CPU[:3]) == [{"r": "1"}]
+
+
 def test_a_histogram_counts_by_the_lower_end_of_each_range(ask):
     assert ask("stats histogram(cpu, 3) as h", *CPU) == [{"h": '{"1":4,"34":0,"67":1}'}]
     assert ask("stats histogram(cpu, 3) as h | display h.`1` as n", *CPU) == [{"n": "4"}]
