@@ -11,6 +11,7 @@ from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
+from cdk.findings import EXECUTIONS, acknowledge, of_executions
 from cdk.workflow import Workflow
 
 # How long a run may be dead before it is noticed that the event of its end was lost.
@@ -31,6 +32,8 @@ class Endings(Construct):
             function.add_environment("TRIAL_STATE_MACHINE", workflow.trial.state_machine_arn)
             for statement in self._stopping(workflow.trial, cluster):
                 function.add_to_role_policy(statement)
+            if function.role:
+                acknowledge(function.role, of_executions(workflow.trial), EXECUTIONS)
         self._allow_asking(workflow.run, functions["PlanRun"], end, sweep)
         Rule(
             self,
@@ -72,7 +75,7 @@ class Endings(Construct):
     def _allow_asking(self, run: StateMachine, *functions: Function) -> None:
         """Let functions ask whether the holder of a claim is alive, and what it died of."""
         # A policy of its own: the machine needs the functions, which would need the machine.
-        Policy(
+        policy = Policy(
             self,
             "AskOfHolder",
             roles=[function.role for function in functions if function.role],
@@ -80,6 +83,7 @@ class Endings(Construct):
                 PolicyStatement(actions=["states:DescribeExecution"], resources=[_executions(run)])
             ],
         )
+        acknowledge(policy, of_executions(run), EXECUTIONS)
 
 
 def _executions(machine: StateMachine) -> str:

@@ -6,6 +6,8 @@ from aws_cdk import Duration, RemovalPolicy
 from aws_cdk.aws_s3 import BlockPublicAccess, Bucket, BucketEncryption, LifecycleRule
 from constructs import Construct
 
+from cdk.findings import acknowledge
+
 # Where Athena leaves the results of queries.
 ATHENA_PREFIX = "athena/"
 
@@ -31,4 +33,10 @@ class Results(Construct):
                     id="UnfinishedUploads", abort_incomplete_multipart_upload_after=Duration.days(2)
                 ),
             ],
+        )
+        acknowledge(
+            self.bucket,
+            "S1",
+            "It holds figures about releases and nothing personal; whoever must know each access "
+            "has CloudTrail's data events, for all buckets of the account alike.",
         )

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from aws_cdk import Aws, CfnResource, Duration, RemovalPolicy, Stack
-from aws_cdk.aws_iam import Effect, IRole, PolicyStatement
-from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime
+from aws_cdk.aws_iam import Effect, IRole, PolicyStatement, Role, ServicePrincipal
+from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime, Tracing
 from aws_cdk.aws_logs import LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
-from aws_cdk.aws_stepfunctions import DefinitionBody, StateMachine
+from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
 from constructs import Construct
 
+from cdk.findings import EXECUTIONS, acknowledge, of_executions, of_objects
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
 from suites.prices import FUNCTION_MEMORY
@@ -104,7 +105,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads=["runs/*/plan.json"],
         writes=["work/*/measured/*"],
         queries_logs=True,
-        timeout_seconds=240,
+        timeout_seconds=900,
     ),
     "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
     "RecordTrial": Needs(
@@ -180,10 +181,19 @@ class Functions(Construct):
         }
 
     def _function(self, state: str, code: Code, needs: Needs) -> Function:
+        log_group = LogGroup(
+            self,
+            f"{state}Logs",
+            retention=RetentionDays[self._settings.log_retention],
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        role = self._role(state, needs)
+        log_group.grant_write(role)
         function = Function(
             self,
             state,
             runtime=Runtime.PYTHON_3_13,
+            role=role,
             architecture=Architecture.ARM_64,
             code=code,
             handler=f"lambdas.{module_of(state)}.handler",
@@ -191,16 +201,35 @@ class Functions(Construct):
             memory_size=FUNCTION_MEMORY,
             timeout=Duration.seconds(needs.timeout_seconds),
             environment=self._environment(),
-            log_group=LogGroup(
-                self,
-                f"{state}Logs",
-                retention=RetentionDays[self._settings.log_retention],
-                removal_policy=RemovalPolicy.DESTROY,
-            ),
+            log_group=log_group,
+            tracing=Tracing.ACTIVE,
+        )
+        acknowledge(
+            function, "L1", "The layer of Powertools is pinned for Python 3.13, as its version is."
+        )
+        return function
+
+    def _role(self, state: str, needs: Needs) -> Role:
+        """Return a role that has what its function needs, and no policy that AWS manages."""
+        role = Role(
+            self, f"{state}ServiceRole", assumed_by=ServicePrincipal("lambda.amazonaws.com")
         )
         for statement in self._statements(needs):
-            function.add_to_role_policy(statement)
-        return function
+            role.add_to_policy(statement)
+        for pattern in sorted({*needs.reads, *needs.writes, *needs.deletes}):
+            acknowledge(
+                role,
+                of_objects(self._bucket, pattern),
+                "The objects of a run are named after it, and no run exists yet; the prefix keeps "
+                "the function to what its state needs.",
+            )
+        acknowledge(
+            role,
+            "IAM5[Resource::*]",
+            "X-Ray, the results of a log query and, kept to our cluster by a condition, tasks that "
+            "do not exist yet: none of these can be named.",
+        )
+        return role
 
     def _environment(self) -> dict[str, str]:
         systems = {
@@ -295,6 +324,7 @@ class Workflow(Construct):
         tests: SystemTests,
     ) -> None:
         super().__init__(scope, name)
+        self._settings = settings
         self.topic = Topic(self, "Outcomes", enforce_ssl=True)
         self.functions = Functions(
             self,
@@ -348,6 +378,7 @@ class Workflow(Construct):
                 )
             ],
         )
+        acknowledge(machine, of_executions(self.trial), EXECUTIONS)
         _grant_rule(self, machine.role, _EXECUTION_RULE)
         return machine
 
@@ -364,9 +395,23 @@ class Workflow(Construct):
             for state, function in functions.items()
             if f"${{{state}}}" in definition
         }
+        log_group = LogGroup(
+            self,
+            f"{name}Logs",
+            # Step Functions user guide: names of this prefix spare the policy that lets it log,
+            # which the whole account shares and which may hold 5,120 characters.
+            log_group_name=f"/aws/vendedlogs/states/{Stack.of(self).stack_name}/{name}",
+            retention=RetentionDays[self._settings.log_retention],
+            removal_policy=RemovalPolicy.DESTROY,
+        )
         machine = StateMachine(
             self,
             name,
+            # Inputs and outputs stand in the execution's history.
+            logs=LogOptions(
+                destination=log_group, level=LogLevel.ALL, include_execution_data=False
+            ),
+            tracing_enabled=True,
             definition_body=DefinitionBody.from_string(definition),
             definition_substitutions={
                 **{state: function.function_arn for state, function in called.items()},
@@ -374,7 +419,13 @@ class Workflow(Construct):
             },
         )
         for function in called.values():
-            function.grant_invoke(machine)
+            function.grant_invoke_latest_version(machine)
+        acknowledge(
+            machine,
+            "IAM5[Resource::*]",
+            "X-Ray, the delivery of logs and, kept to our cluster by a condition, tasks that do "
+            "not exist yet: none of these can be named.",
+        )
         return machine
 
 

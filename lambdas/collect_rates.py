@@ -17,12 +17,15 @@ from lambdas.results import TaskResult
 from lambdas.stored import read_plan
 from lambdas.systems import system
 from suites import keys
-from suites.model import Metric
+from suites.model import Metric, Test
 
 QUERIES = Path(__file__).parent.parent / "queries" / "logs"
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
 _CLOCK_MARGIN = timedelta(minutes=1)
 _LONGEST_WAIT_SECONDS = 30
+# Of the 900 s that the function may run, for all its queries and for one.
+QUERYING_SECONDS = 840
+_LONGEST_QUERY_SECONDS = 60
 
 
 class CollectRatesEvent(TrialEvent):
@@ -41,8 +44,9 @@ class CollectRatesEvent(TrialEvent):
 class _Logs:
     """The log queries of one attempt."""
 
-    def __init__(self, log_group: str, event: CollectRatesEvent) -> None:
+    def __init__(self, log_group: str, event: CollectRatesEvent, test: Test) -> None:
         self._log_group = log_group
+        self._patience_seconds = patience_seconds(test)
         self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
         self.bytes_scanned = event.bytes_scanned
 
@@ -50,7 +54,7 @@ class _Logs:
         """Return the rows of a query of ours."""
         text = (QUERIES / f"{query}.cwli").read_text(encoding="utf-8")
         start, end = (moment.timestamp() for moment in self.window)
-        answer = aws.log_queries().run(text, self._log_group, start, end)
+        answer = aws.log_queries().run(text, self._log_group, start, end, self._patience_seconds)
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
 
@@ -65,7 +69,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     """Return whether the test is complete, and its status or how long to wait for its logs [s]."""
     plan = read_plan(aws.bucket(), event.run_id)
     test, where = plan.suite.test(event.test), system(plan.suite.name)
-    logs = _Logs(where.log_group, event)
+    logs = _Logs(where.log_group, event, test)
     streams = {task.task_id: where.stream(task.task_id) for task in event.tasks if task.task_id}
     rows = [logs.of(metric, set(streams.values())) for metric in test.metrics]
     waited = (event.now - event.ended_at).total_seconds()
@@ -99,6 +103,14 @@ def _answer(logs: _Logs, *, wait_seconds: int = 0, status: str | None = None) ->
         "status": status,
         "bytes_scanned": logs.bytes_scanned,
     }
+
+
+def patience_seconds(test: Test) -> float:
+    """Return how long one query of a test may take [s]: each has its part of the function's time.
+
+    A metric has two, and a test two more, of its environment and its failures.
+    """
+    return min(_LONGEST_QUERY_SECONDS, QUERYING_SECONDS / (2 * len(test.metrics) + 2))
 
 
 def _deadline_seconds() -> float:

@@ -45,10 +45,11 @@ _TAIL_BYTES = 4096  # what LogType=Tail returns
 _POWERTOOLS = re.compile(
     r"arn:aws:lambda:[a-z0-9-]+:017000801446:layer:AWSLambdaPowertoolsPythonV3-[a-z0-9_-]+:\d+"
 )
-# Pure Python runs on any architecture, and the disk here has no smaller limit than Lambda's.
+# Pure Python runs on any architecture, the disk here has no smaller limit than Lambda's, and of
+# traces only X-Ray would know.
 _HONOURED = {
     "Architectures", "Code", "Description", "Environment", "EphemeralStorage", "FunctionName",
-    "Handler", "LoggingConfig", "MemorySize", "Role", "Tags", "Timeout",
+    "Handler", "LoggingConfig", "MemorySize", "Role", "Tags", "Timeout", "TracingConfig",
 }  # fmt: skip
 _ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Layers": (
@@ -58,7 +59,6 @@ _ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "PackageType": ("Zip", lambda value: value == "Zip"),
     "Publish": ("false", lambda value: not value),
     "Runtime": ("python3.*", lambda value: str(value).startswith("python3.")),
-    "TracingConfig": ("Mode PassThrough", lambda value: value.get("Mode") == "PassThrough"),
 }
 _LOADING_AT_ONCE = 1
 _NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function_configuration")

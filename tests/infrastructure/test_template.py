@@ -7,6 +7,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.workflow import FUNCTIONS, module_of
+from lambdas.collect_rates import patience_seconds
 from suites.files import read_suites
 from suites.prices import LIST_PRICES
 from suites.request import settle
@@ -142,7 +143,7 @@ def test_there_is_one_function_for_each_state_with_its_handler(template):
 def test_every_function_has_a_time_limit_pinned_layer_and_logs_that_expire(template):
     for function in template.find_resources("AWS::Lambda::Function").values():
         properties = function["Properties"]
-        assert properties["Timeout"] <= 240
+        assert properties["Timeout"] <= 900
         (layer,) = properties["Layers"]
         assert "AWSLambdaPowertoolsPythonV3-python313-arm64:27" in json.dumps(layer)
         assert "LogGroup" in properties["LoggingConfig"]
@@ -160,6 +161,19 @@ def test_a_function_times_out_before_its_state_does(template):
             if state.get("Resource", "").endswith("lambda:invoke"):
                 name = state["Arguments"]["FunctionName"].strip("${}")
                 assert limits[f"lambdas.{module_of(name)}.handler"] < state["TimeoutSeconds"]
+
+
+def test_the_queries_of_as_many_metrics_as_a_test_may_have_fit_into_their_function(template):
+    (function,) = [
+        found["Properties"]
+        for found in template.find_resources("AWS::Lambda::Function").values()
+        if found["Properties"]["Handler"] == "lambdas.collect_rates.handler"
+    ]
+    (test, *_) = read_suites()["rocksdb"].tests
+    for metrics in (1, 20):
+        measured = test.model_copy(update={"metrics": test.metrics[:1] * metrics})
+        queries = 2 * metrics + 2
+        assert patience_seconds(measured) * queries <= function["Timeout"] - 60
 
 
 def test_tasks_run_on_what_their_prices_are_for(template):
@@ -216,6 +230,19 @@ WILDCARDS = {
     "ecs:ListTasks": "Fargate has no container instances; a condition keeps it to our cluster",
     "logs:GetQueryResults": "a query has no ARN",
     "ecr:GetAuthorizationToken": "the token is the account's, not a repository's",
+    "xray:PutTraceSegments": "X-Ray takes segments of whoever may send any",
+    "xray:PutTelemetryRecords": "as above",
+    "xray:GetSamplingRules": "as above",
+    "xray:GetSamplingTargets": "as above",
+    # Step Functions user guide, "Logging using CloudWatch Logs": none of them takes a resource.
+    "logs:CreateLogDelivery": "CloudWatch Logs API actions of log delivery take no resource",
+    "logs:GetLogDelivery": "as above",
+    "logs:UpdateLogDelivery": "as above",
+    "logs:DeleteLogDelivery": "as above",
+    "logs:ListLogDeliveries": "as above",
+    "logs:PutResourcePolicy": "as above",
+    "logs:DescribeResourcePolicies": "as above",
+    "logs:DescribeLogGroups": "as above",
 }
 
 
@@ -242,8 +269,13 @@ def test_ecs_wildcards_are_kept_to_the_cluster(policies):
 def test_a_function_may_only_do_what_its_state_needs(policies):
     def of(state):
         (role,) = [role for role in policies if f"Functions{state}ServiceRole" in role]
-        return {action for statement in policies[role] for action in actions(statement)}
+        return {action for statement in policies[role] for action in actions(statement)} - traces
 
+    traces = {
+        "logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords",
+        "xray:PutTraceSegments",
+    }  # fmt: skip
+    assert of("ClassifyStop") == set()
     assert of("PlanRun") == {
         "s3:GetObject", "s3:PutObject", "s3:ListBucket", "states:DescribeExecution",
         "ssm:GetParameter", "servicequotas:GetServiceQuota",
@@ -256,7 +288,6 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
     assert of("CollectRates") == {
         "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults",
     }  # fmt: skip
-    assert not [role for role in policies if "FunctionsClassifyStopServiceRole" in role]
 
 
 def test_plan_run_reads_the_parameters_of_its_own_suites_versions_and_no_other(policies):
@@ -281,6 +312,50 @@ def test_plan_run_reads_the_quotas_that_a_run_needs_and_no_other(policies):
     ]
 
     assert found == [":fargate/L-3032A538", ":vpc/L-DF5E4CA3"]
+
+
+def test_a_function_logs_to_its_own_group_and_nothing_is_managed_by_aws(template, policies):
+    for role in template.find_resources("AWS::IAM::Role").values():
+        assert "ManagedPolicyArns" not in role["Properties"]
+    for function in template.find_resources("AWS::Lambda::Function").values():
+        properties = function["Properties"]
+        (statement,) = [
+            statement
+            for statement in policies[properties["Role"]["Fn::GetAtt"][0]]
+            if "logs:PutLogEvents" in actions(statement)
+        ]
+        group = properties["LoggingConfig"]["LogGroup"]["Ref"]
+        assert resources(statement) == [{"Fn::GetAtt": [group, "Arn"]}]
+
+
+def test_functions_and_machines_are_traced_and_machines_log_every_event(template):
+    for function in template.find_resources("AWS::Lambda::Function").values():
+        assert function["Properties"]["TracingConfig"] == {"Mode": "Active"}
+    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+        properties = machine["Properties"]
+        assert properties["TracingConfiguration"] == {"Enabled": True}
+        assert properties["LoggingConfiguration"]["Level"] == "ALL"
+        assert properties["LoggingConfiguration"]["IncludeExecutionData"] is False
+    names = [
+        group["Properties"].get("LogGroupName")
+        for group in template.find_resources("AWS::Logs::LogGroup").values()
+    ]
+    assert {"/aws/vendedlogs/states/Tidemark/Run", "/aws/vendedlogs/states/Tidemark/Trial"} < {
+        *names
+    }
+
+
+def test_machines_may_invoke_their_functions_and_no_version_of_them(policies):
+    (role,) = [role for role in policies if role.startswith("WorkflowRunRole")]
+    invoked = [
+        resource
+        for statement in policies[role]
+        if "lambda:InvokeFunction" in actions(statement)
+        for resource in resources(statement)
+    ]
+
+    assert invoked
+    assert not [resource for resource in invoked if "*" in json.dumps(resource)]
 
 
 def test_listing_is_kept_to_prefixes(policies):

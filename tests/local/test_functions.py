@@ -338,7 +338,6 @@ UNSUPPORTED = [
     {"FileSystemConfigs": [{"Arn": "arn:aws:elasticfilesystem:::a", "LocalMountPath": "/mnt/a"}]},
     {"PackageType": "Image"},
     {"Runtime": "nodejs22.x"},
-    {"TracingConfig": {"Mode": "Active"}},
     {"LoggingConfig": {"LogFormat": "JSON"}},
 ]
 

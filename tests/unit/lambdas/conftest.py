@@ -85,7 +85,8 @@ class FakeLogQueries:
         self.asked = []
         self.scanned = 1000
 
-    def run(self, query, log_group, start, end):
+    def run(self, query, log_group, start, end, patience_seconds):
+        assert patience_seconds > 0
         self.asked.append((query, log_group, start, end))
         name = next(name for name in self.answers if name in query)
         return Answer(self.answers[name], self.scanned)

@@ -1,0 +1,36 @@
+"""Findings of cdk-nag (AwsSolutions) that stand, each acknowledged on the construct that has it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from aws_cdk import CfnResource, Stack, Validations
+from aws_cdk.aws_s3 import IBucket
+from aws_cdk.aws_stepfunctions import StateMachine
+from constructs import IConstruct
+
+EXECUTIONS = "An execution has a name when it is started, and no sooner."
+
+
+def acknowledge(construct: IConstruct, finding: str, reason: str) -> None:
+    """Acknowledge a finding such as ``S1`` or ``IAM5[Resource::*]``, with the reason it stands."""
+    # Validations.acknowledge refuses an id with more than one '::', which those of IAM5 have.
+    construct.node.add_metadata(
+        Validations.ACKNOWLEDGED_RULES_METADATA_KEY,
+        {f"AwsSolutions::AwsSolutions-{finding}": reason},
+    )
+
+
+def of_objects(bucket: IBucket, pattern: str) -> str:
+    """Return the finding that a role of another stack may use the objects of a key pattern."""
+    stack = Stack.of(bucket)
+    exported = stack.resolve(stack.export_value(bucket.bucket_arn))["Fn::ImportValue"]
+    return f"IAM5[Resource::{exported}/{pattern}]"
+
+
+def of_executions(machine: StateMachine) -> str:
+    """Return the finding that a role may use every execution of a state machine."""
+    resource = cast("CfnResource", machine.node.default_child)
+    name = Stack.of(machine).get_logical_id(resource)
+    arn = "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>"
+    return f"IAM5[Resource::{arn}:execution:<{name}.Name>:*]"
