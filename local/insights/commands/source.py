@@ -38,7 +38,12 @@ class Source(Command):
                 )
             groups = Groups((word.value,))
         else:
-            groups = Groups(tuple(text.value for text in reader.listed(reader.text)))
+            groups = Groups(tuple(_group(text.value) for text in reader.listed(reader.text)))
+        if reader.at_word("start", "end"):
+            raise QueryError(
+                "START and END are not supported; who starts a query gives its times",
+                reader.token.span,
+            )
         return cls(reader.since(start), groups)
 
     def resolve(self, names: Names) -> None:
@@ -53,6 +58,11 @@ class Source(Command):
         lists = {"namePrefix": self.groups.prefixes, "accountIdentifiers": self.groups.accounts}
         written = (f"{name}: [{_texts(texts)}]" for name, texts in lists.items() if texts)
         return f"SOURCE logGroups({', '.join(written)})"
+
+
+def _group(name: str) -> str:
+    """Return the name of a log group that may be given as its ARN."""
+    return name.rpartition(":log-group:")[2].removesuffix(":*")
 
 
 def _selection(reader: Reader) -> Groups:

@@ -49,6 +49,7 @@ def test_queries_of_the_first_tier_are_accepted(query):
         ("SELEC @message", 1, 1, "unknown command 'SELEC'; fields a, b shows fields, and stats"),
         ("stats count(*) by a having n > 1", 1, 21, "'having'; a filter after stats keeps groups"),
         ("SOURCE", 1, 7, "expected a text in quotes"),
+        ("SOURCE 'g' START=-3600s END=0s | limit 1", 1, 12, "START and END are not supported; who"),
         ("SOURCE dataSource(['a'])", 1, 8, "dataSource is not supported; supported: logGroups(…)"),
         ("SOURCE logGroups(names: ['a'])", 1, 18, "'names' is not supported in logGroups"),
         ("SOURCE logGroups(class: ['INFREQUENT_ACCESS'])", 1, 18, "class is ['STANDARD'] on one"),

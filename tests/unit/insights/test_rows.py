@@ -32,6 +32,7 @@ def shown(query: str, events: EventSource) -> list[str]:
         ("SOURCE '/db'", ["id=3"]),
         ("SOURCE '/app/b' | SOURCE '/db'", ["id=2", "id=3"]),
         ("SOURCE '/app/b', '/db'", ["id=2", "id=3"]),
+        ("SOURCE 'arn:aws:logs:eu-west-1:111122223333:log-group:/db:*'", ["id=3"]),
         ("SOURCE logGroups(namePrefix: ['/app/'])", ["id=1", "id=2", "id=2"]),
         ("SOURCE logGroups(namePrefix: ['/d'], class: ['STANDARD'])", ["id=3"]),
         ("SOURCE logGroups()", ["id=1", "id=2", "id=2", "id=3"]),
