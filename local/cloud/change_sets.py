@@ -16,8 +16,6 @@ from moto.core.responses import ActionResult
 from local.cloud.replacements import Replacements
 
 _PLANNED = "REVIEW_IN_PROGRESS"
-_CREATED = "CREATE_COMPLETE"
-_FAILED = "ROLLBACK_FAILED"
 _ONCE = "on one machine a stack is created once; a new cloud takes another (`tidemark up --empty`)"
 
 
@@ -67,11 +65,7 @@ def _execute(
     stack.resource_map = stack._create_resource_map()
     stack.output_map = stack._create_output_map()
     stack._add_stack_event("CREATE_IN_PROGRESS", resource_status_reason="User Initiated")
-    try:
-        stack.create_resources()
-    finally:
-        if stack.status != _CREATED:
-            stack.status = _FAILED
+    stack.create_resources()
     backend.exports.update({export.name: export for export in stack.exports})
     change_set.execution_status = "EXECUTE_COMPLETE"
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import Stack
 from moto.core.common_models import CloudFormationModel
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket
@@ -16,6 +19,9 @@ from local.cloud import (
     schedule_types,  # noqa: F401
 )
 from local.cloud.replacements import Replacements
+from suites.refusal import listed
+
+_FAILED = "ROLLBACK_FAILED"
 
 
 def install() -> Replacements:
@@ -38,6 +44,16 @@ def install() -> Replacements:
             return f"{stack_name}-{logical_id}"
         return str(name_of(resource_type, stack_name, logical_id))
 
+    def create_all(stack: Stack) -> None:
+        with ExitStack() as failed:
+            failed.callback(setattr, stack, "status", _FAILED)
+            create(stack)
+            # moto reports success for less than was asked for.
+            if missing := _not_created(stack):
+                raise ValidationError(message=f"{listed(missing)} of {stack.name} was not created.")
+            failed.pop_all()
+
+    create = replacements.set(Stack, "create_resources", create_all)
     replacements.set(parsing, "resource_class_from_type", known_class)
     replacements.set(parsing, "generate_resource_name", stable_name)
     # moto leaves a policy's conditions out, so that a refusal of plain HTTP refuses everything.
@@ -45,3 +61,8 @@ def install() -> Replacements:
     change_sets.replace_methods(replacements)
     alarms.replace_methods(replacements)
     return replacements
+
+
+def _not_created(stack: Stack) -> list[str]:
+    wanted = stack.template_dict["Resources"].items()
+    return [f"{key} ({one['Type']})" for key, one in wanted if stack.resource_map[key] is None]

@@ -69,10 +69,10 @@ def command(
     resume: str | None,
     target: Target,
 ) -> None:
-    """Measure versions of SUITE (rocksdb) through the real state machine, on this machine.
+    """Measure versions of SUITE (rocksdb) through the real state machine.
 
     Ctrl-C ends the run and keeps what it measured; again, it ends everything at once.
-    With --aws the state machine is that of your account, and goes on after Ctrl-C.
+    It runs on this machine or, with --aws, in your account, where Ctrl-C leaves it going on.
     --resume measures the trials that a run lacks, and takes a note and a budget beside it.
 
     Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the

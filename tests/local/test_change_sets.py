@@ -95,6 +95,17 @@ def test_a_template_with_a_type_that_nobody_creates_leaves_no_complete_stack(for
     assert stack["StackStatus"] == "ROLLBACK_FAILED"
 
 
+def test_a_resource_that_is_left_out_leaves_no_complete_stack(formation, plan):
+    never = {"Conditions": {"Never": {"Fn::Equals": ["a", "b"]}}}
+    left_out = {"Resources": {"Topic": {**TOPIC["Resources"]["Topic"], "Condition": "Never"}}}
+    _, change_set = plan({**never, **left_out})
+
+    with pytest.raises(ClientError, match=r"Topic \(AWS::SNS::Topic\) of s was not created"):
+        formation.execute_change_set(ChangeSetName=change_set)
+    (stack,) = formation.describe_stacks()["Stacks"]
+    assert stack["StackStatus"] == "ROLLBACK_FAILED"
+
+
 def test_what_changes_nothing_is_said_to_change_nothing(create, plan):
     create(TOPIC)
 
