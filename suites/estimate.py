@@ -20,7 +20,7 @@ _FUNCTION_SECONDS = 1.5
 # As measured on one machine: a line of a task, and those beside its rates.
 _LINE_BYTES = 150
 _OTHER_LINES = 4
-# A function's lines of one invocation; a state's events with their data, logged in full.
+# A function's lines of one invocation; the events of one state, logged without their data.
 _INVOCATION_BYTES = 400
 _TRANSITION_BYTES = 2_000
 # Amazon Athena pricing: what a query is billed for at least.
