@@ -14,8 +14,17 @@ from local.insights.lexer import Kind
 from local.insights.names import Names
 from local.insights.plan import Definition, Keep
 from local.insights.sql import Writer
-from local.insights.syntax import Column, Command, Field, Number, Operation, Span
-from local.insights.values import Type, Value, number, text
+from local.insights.syntax import (
+    Call,
+    Column,
+    Command,
+    Expression,
+    Field,
+    Number,
+    Operation,
+    Span,
+)
+from local.insights.values import finite, literal, number
 
 _MARK = "outlier"
 
@@ -60,27 +69,19 @@ class Outlier(Command):
     def resolve(self, names: Names) -> None:
         """Find the bounds, and remove the rows beyond them or take the bounds instead."""
         sources = [names.column(field) for field in self.fields]
-        beyond = [names.new_column() for _ in sources]
-        clamped = [names.new_column() for _ in sources]
-        names.step(
-            Fences(
-                {
-                    **{name: (each, True) for name, each in zip(beyond, sources, strict=True)},
-                    **{name: (each, False) for name, each in zip(clamped, sources, strict=True)},
-                },
-                self.factor,
-                self.lower,
-            )
-        )
-        any_beyond = Operation(self.span, tuple(Column(self.span, each) for each in beyond), "or")
-        if self.remove:
-            names.step(Keep(Operation(self.span, (any_beyond,), "not")))
-        else:
-            for field, column in zip(self.fields, clamped, strict=True):
-                names.define(field.name, column)
+        highs = {names.new_column(): (source, True) for source in sources}
+        lows = {names.new_column(): (source, False) for source in sources if self.lower}
+        names.step(Fences({**highs, **lows}, self.factor))
+        beyond = [_beyond(self.span, fence, *side) for fence, side in (highs | lows).items()]
+        outlying = Operation(self.span, tuple(beyond), "or")
         if self.mark:
-            names.define(_MARK, names.column(any_beyond))
+            names.define(_MARK, names.column(outlying))
             names.show([_MARK])
+        if self.remove:
+            names.step(Keep(Operation(self.span, (outlying,), "not")))
+            return
+        for field, source in zip(self.fields, sources, strict=True):
+            names.define(field.name, names.column(_within(self.span, source, highs | lows)))
 
     def __str__(self) -> str:
         factor = printing.expression(Number(self.span, self.factor))
@@ -92,21 +93,20 @@ class Outlier(Command):
 
 @dataclass(frozen=True)
 class Fences(Definition):
-    """Add columns that hold, of another, whether it lies beyond its bounds, or it within them.
+    """Add bounds of columns: how far above the third quartile, or below the first, is too far.
 
-    What is no number is within any bounds, and stays as it is.
+    A bound is of the numbers in a column of all rows, and an upper one or not.
     """
 
     per_event = False
 
     columns: Mapping[str, tuple[str, bool]]
     factor: float
-    lower: bool
 
     @property
     def selects(self) -> int:
-        """One for the numbers, one for the bounds, one for the columns."""
-        return 3
+        """One for the numbers, one for the bounds."""
+        return 2
 
     @property
     def reads(self) -> frozenset[str]:
@@ -114,46 +114,35 @@ class Fences(Definition):
         return frozenset(source for source, _ in self.columns.values())
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Take the quartiles of all rows, then compare each row with them."""
-        sources = sorted(self.reads)
-        numbers = {source: writer.temporary() for source in sources}
-        held = kept | self.reads
-        writer.define(held, {numbers[each]: number(writer.value(each)) for each in sources})
+        """Take the quartiles of all rows."""
+        numbers = {source: writer.temporary() for source in sorted(self.reads)}
+        writer.define(
+            kept, {column: number(writer.value(source)) for source, column in numbers.items()}
+        )
         rows = writer.materialized()
-        bounds = {source: (writer.temporary(), writer.temporary()) for source in sources}
-        values = {}
-        for source, (low, high) in bounds.items():
+        fences = {}
+        for column, (source, upper) in self.columns.items():
             first, third = (
                 f"(SELECT quantile_cont({numbers[source]}, {part}) FROM {rows})"  # noqa: S608
                 for part in (0.25, 0.75)
             )
-            reach = f"{self.factor!r}e0 * ({third} - {first})"
-            values[low] = Value(f"{first} - {reach}" if self.lower else "NULL", Type.NUMBER)
-            values[high] = Value(f"{third} + {reach}", Type.NUMBER)
-        writer.define(held | frozenset(numbers.values()), values)
-        writer.define(
-            kept,
-            {
-                column: _beyond(numbers[source], *bounds[source])
-                if whether
-                else _within(writer.value(source), numbers[source], *bounds[source])
-                for column, (source, whether) in self.columns.items()
-            },
-        )
+            reach = f"{literal(self.factor)} * ({third} - {first})"
+            fence = f"{third} + {reach}" if upper else f"{first} - {reach}"
+            fences[column] = finite(fence)
+        writer.define(kept, fences)
 
 
-def _beyond(given: str, low: str, high: str) -> Value:
-    return Value(
-        f"coalesce({given} > {high}, FALSE) OR coalesce({given} < {low}, FALSE)", Type.BOOLEAN
-    )
+def _beyond(span: Span, fence: str, source: str, upper: bool) -> Expression:
+    given = Column(span, source)
+    far = Operation(span, (given, Column(span, fence)), ">" if upper else "<")
+    return Operation(span, (Call(span, (given,), "isnumeric"), far), "and")
 
 
-def _within(value: Value, given: str, low: str, high: str) -> Value:
-    shown, bounds = value, [Value(each, Type.NUMBER) for each in (low, high)]
-    if value.type is not Type.NUMBER:
-        shown, bounds = text(value), [text(each) for each in bounds]
-    return Value(
-        f"CASE WHEN {given} > {high} THEN {bounds[1]} WHEN {given} < {low} THEN {bounds[0]} "
-        f"ELSE {shown} END",
-        shown.type,
-    )
+def _within(span: Span, source: str, fences: Mapping[str, tuple[str, bool]]) -> Expression:
+    """Return the bound of a column where it lies beyond one, and it as it is elsewhere."""
+    value: Expression = Column(span, source)
+    for fence, (of, upper) in fences.items():
+        if of == source:
+            bound = Column(span, fence)
+            value = Call(span, (_beyond(span, fence, source, upper), bound, value), "if")
+    return value

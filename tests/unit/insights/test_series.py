@@ -38,6 +38,7 @@ def test_outliers_become_the_bound_or_are_removed(ask):
     assert ask(marked, *CPU) == [{"cpu": str(n), "outlier": "0"} for n in (4, 3, 2, 1)]
     both = "outlier param=0 uselower=true mark=true cpu | display cpu, outlier | sort cpu"
     assert [row["cpu"] for row in ask(both, *CPU)] == ["2", "2", "3", "4", "4"]
+    assert ask("outlier param=0.0000001 cpu | stats max(cpu) as m", *CPU) == [{"m": "4.0000002"}]
     assert ask("outlier host | display host | limit 1", *CPU) == [{"host": "a"}]
 
 
