@@ -183,6 +183,18 @@ FAULTS = (
         endings=(_COMPLETE,),
     ),
     Fault(
+        name="quota-unread",
+        happens="PlanRun may not read the quota of Fargate, so whether the run fits is unknown",
+        act=_under("^servicequotas GetServiceQuota", refused(400, "AccessDeniedException")),
+        endings=(
+            Ending(
+                "failed",
+                "QuotaUnknown: the quota 'Fargate On-Demand vCPU resource count' cannot be read: …"
+                "AccessDeniedException…",
+            ),
+        ),
+    ),
+    Fault(
         name="query-throttled",
         happens="Logs Insights throttles the first three queries",
         act=_under("^logs StartQuery", _THROTTLED, 3),
