@@ -14,6 +14,7 @@ from pathlib import Path
 import duckdb
 
 from local.insights.addresses import network_bits
+from local.insights.source import quoted_path
 from local.insights.syntax import QueryError, Span
 from local.insights.values import quoted
 
@@ -79,7 +80,7 @@ class Lookup:
         named = ", ".join(f"{key} AS key{place}" for place, key in enumerate(keys))
         types = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in header)
         read = (
-            f"read_csv({quoted(str(path))}, header = TRUE, auto_detect = FALSE, delim = ',', "
+            f"read_csv({quoted_path(path)}, header = TRUE, auto_detect = FALSE, delim = ',', "
             f"quote = '\"', escape = '\"', nullstr = '', columns = {{{types}}})"
         )
         each = ", ".join(f"key{place}" for place in range(len(keys)))
@@ -100,7 +101,9 @@ def _header(path: Path) -> list[str]:
         raise LookupTableError(f"{path}: this file cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, csv.Error):
         raise LookupTableError(f"{path}: this is no CSV in UTF-8") from None
-    if not all(header) or len(set(header)) < max(len(header), 1):
+    # DuckDB's names are alike whatever the case of their letters.
+    different = {name.casefold() for name in header}
+    if not all(header) or len(different) < max(len(header), 1):
         raise LookupTableError(f"{path}: a lookup table begins with a line of different names")
     return header
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+
+from local.insights.values import quoted
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class EventSource:
         if not bounds:
             return self
         return EventSource(f"SELECT * FROM ({self.sql}) WHERE {' AND '.join(bounds)}")  # noqa: S608
+
+
+def quoted_path(path: Path) -> str:
+    """Return a path as SQL, by which DuckDB finds the very file: nothing in it is a pattern."""
+    return quoted(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
 def events_of(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from local.insights.source import EventSource, events_of
+from local.insights.source import EventSource, events_of, quoted_path
 from local.insights.values import quoted
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
@@ -196,12 +196,7 @@ def _logged(select: str, kind: str, files: Sequence[_LogFile]) -> EventSource:
 
 
 def _names(files: Sequence[_LogFile]) -> str:
-    # Without the brackets of a pattern taken for one, DuckDB finds the very file.
-    return f"[{', '.join(quoted(_literal(file.path)) for file in files)}]"
-
-
-def _literal(path: Path) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
+    return f"[{', '.join(quoted_path(file.path) for file in files)}]"
 
 
 def _columns() -> str:

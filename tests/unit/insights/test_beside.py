@@ -26,7 +26,8 @@ def tables(tmp_path):
     files = {
         "users": '\ufeffid,name,team\n1,Ann,"a, b"\n1,Bob,c\n2,,d\n',
         "nets": "range,owner\n10.0.0.0/8,ten\n10.1.0.0/16,eleven\n::/0,six\n1.2.3.4,one\nx/8,no\n",
-        "twice": "a,a\n1,2\n",
+        "twice": "a,A\n1,2\n",
+        "table[1]*": "a,b\n1,ok\n",
         "cut": "a,b\n1\n",
         "binary": b"\xff\n",
     }
@@ -112,6 +113,12 @@ def test_appended_columns_stand_beside_the_rows_by_number(events):
         {},
         {},
     ]
+
+
+def test_a_lookup_table_may_have_any_path(events, tables):
+    found = {"odd": tables["table[1]*"]}
+    query = "lookup odd a as id OUTPUT b | stats count(b) as n, max(b) as b"
+    assert answer(query, events, found) == [{"n": "1", "b": "ok"}]
 
 
 def test_a_lookup_takes_columns_of_the_first_row_that_is_equal(events, tables):

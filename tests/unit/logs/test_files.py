@@ -151,7 +151,7 @@ def test_a_path_without_logs_is_named(tmp_path, log):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"a\n\xff\n", r"bad\.log, line 2: Invalid unicode"),
+        (b"a\n\xff\n", r"bad\.log, line 2: this is no text in UTF-8"),
         (b"a\xf4\x8f\xbf\xbfb\n", r"U\+10FFFF, which is no character"),
         (b"a\n" + b"x" * 16_777_300, r"bad\.log, line 2: Maximum line size"),
         (json.dumps(EVENTS[0]).encode() + b'\n{"timestamp": \n', r"bad\.log"),
