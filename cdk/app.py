@@ -6,7 +6,8 @@ import json
 import sys
 from collections.abc import Mapping
 
-from aws_cdk import App, CfnOutput, Stack
+from aws_cdk import App, CfnOutput, Stack, Tags
+from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
 from aws_cdk.aws_sns_subscriptions import EmailSubscription
 
 from cdk.alarms import Alarms
@@ -119,7 +120,16 @@ def build(app: App) -> TidemarkStack:
             f"cdk.json: context: schedules: there is no suite {shown(min(unknown))}; "
             f"there are {listed(sorted(suites))}"
         )
+    _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
+
+
+def _apply_to_all(app: App, settings: Settings) -> None:
+    for key, value in settings.tags.items():
+        Tags.of(app).add(key, value)
+    if arn := settings.permissions_boundary:
+        policy = ManagedPolicy.from_managed_policy_arn(app, "PermissionsBoundary", arn)
+        PermissionsBoundary.of(app).apply(policy)
 
 
 def main() -> int:

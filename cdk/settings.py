@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from suites.cron import Cron, time_zone
@@ -36,6 +43,25 @@ def _known_zone(name: str) -> str:
 def _cron(fields: str) -> str:
     Cron(fields, "Etc/UTC")
     return fields
+
+
+def _separated(given: object) -> object:
+    """Return the parts of a text with commas, as which the command line gives a list."""
+    return given.split(",") if isinstance(given, str) else given
+
+
+def _not_of_aws(key: str) -> str:
+    if key.lower().startswith("aws:"):
+        raise ValueError(f"{shown(key)} is not accepted: what begins with aws: is AWS's own")
+    return key
+
+
+SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+# Source: AWS documentation, "Tag naming limits and requirements".
+TagKey = Annotated[
+    str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"), AfterValidator(_not_of_aws)
+]
+TagValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{0,256}$")]
 
 
 class StartTime(Frozen):
@@ -69,6 +95,23 @@ class Settings(Frozen):
     """Who is told of every outcome and alarm by e-mail; '' tells nobody but the topic."""
     alarms: bool
     """Whether CloudWatch watches for failed runs, missed schedules and undelivered starts."""
+    vpc_id: str = Field(pattern=r"^(vpc-[0-9a-f]{8,17})?$")
+    """The account's network that tasks run in; '' makes one, of public subnets and without NAT."""
+    subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]
+    """Subnets of that network, from which tasks without a public address reach S3, ECR, CloudWatch
+    Logs and the package index."""
+    permissions_boundary: str = Field(
+        pattern=r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
+    )
+    """ARN of the policy that bounds every role; '' bounds none."""
+    tags: dict[TagKey, TagValue]
+    """Tags of every resource that takes tags."""
+
+    @model_validator(mode="after")
+    def _network_is_whole(self) -> Self:
+        if bool(self.vpc_id) != bool(self.subnet_ids):
+            raise ValueError("vpcId and subnetIds: expected both, for an existing network, or none")
+        return self
 
 
 def written_context() -> dict[str, Any]:

@@ -6,15 +6,6 @@ import re
 from collections.abc import Mapping
 
 from aws_cdk import Duration, RemovalPolicy, Stack
-from aws_cdk.aws_ec2 import (
-    GatewayVpcEndpointAwsService,
-    GatewayVpcEndpointOptions,
-    IpAddresses,
-    SecurityGroup,
-    SubnetConfiguration,
-    SubnetType,
-    Vpc,
-)
 from aws_cdk.aws_ecr import Repository
 from aws_cdk.aws_ecr_assets import Platform
 from aws_cdk.aws_ecs import (
@@ -33,6 +24,7 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge, of_objects
+from cdk.network import Network
 from cdk.settings import Settings
 from suites.model import WORKLOAD_LABEL, Suite
 
@@ -109,33 +101,8 @@ class SystemTests(Construct):
         bucket: Bucket,
     ) -> None:
         super().__init__(scope, name)
-        # Public subnets cost nothing when idle, a NAT gateway does; S3 traffic takes the endpoint.
-        self.vpc = Vpc(
-            self,
-            "Network",
-            ip_addresses=IpAddresses.cidr("10.0.0.0/24"),
-            max_azs=2,
-            nat_gateways=0,
-            subnet_configuration=[
-                SubnetConfiguration(name="Public", subnet_type=SubnetType.PUBLIC)
-            ],
-            gateway_endpoints={
-                "S3": GatewayVpcEndpointOptions(service=GatewayVpcEndpointAwsService.S3)
-            },
-        )
-        self.security_group = SecurityGroup(
-            self,
-            "TaskTraffic",
-            vpc=self.vpc,
-            description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
-        )
-        acknowledge(
-            self.vpc,
-            "VPC7",
-            "No server listens here: tasks live for minutes, and their security group lets nothing "
-            "in. Who wants flow logs of every network gives one that has them (vpcId).",
-        )
-        self.cluster = Cluster(self, "Cluster", vpc=self.vpc)
+        self.network = Network(self, "Network", settings=settings)
+        self.cluster = Cluster(self, "Cluster", vpc=self.network.vpc)
         acknowledge(
             self.cluster,
             "ECS4",

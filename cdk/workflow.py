@@ -339,10 +339,12 @@ class Workflow(Construct):
         self.run = self._run(self.functions)
 
     def _trial(self, functions: Mapping[str, Function], tests: SystemTests) -> StateMachine:
+        network = tests.network
         machine = self._machine("Trial", "trial.asl.json", functions, {
             "Cluster": tests.cluster.cluster_arn,
-            "Subnets": ",".join(tests.vpc.select_subnets().subnet_ids),
-            "SecurityGroup": tests.security_group.security_group_id,
+            "Subnets": ",".join(network.subnet_ids),
+            "SecurityGroup": network.security_group.security_group_id,
+            "PublicAddress": "ENABLED" if network.public_address else "DISABLED",
         })  # fmt: skip
         # cfn-lint 1.58 takes a number only; in JSONata a time limit may be an expression.
         resource = cast("CfnResource", machine.node.default_child)

@@ -37,7 +37,7 @@ def glue_table(wanted: Wanted) -> str:
 @resource_type(
     "AWS::Athena::WorkGroup",
     # Nothing that is created here is ever deleted: recursive or not makes no difference.
-    {"Description", "Name", "RecursiveDeleteOption", "WorkGroupConfiguration"},
+    {"Description", "Name", "RecursiveDeleteOption", "Tags", "WorkGroupConfiguration"},
     {_EFFECTIVE_ENGINE},
 )
 def athena_workgroup(wanted: Wanted) -> tuple[str, Mapping[str, str]]:
@@ -47,7 +47,10 @@ def athena_workgroup(wanted: Wanted) -> tuple[str, Mapping[str, str]]:
     if limit := configuration.get("BytesScannedCutoffPerQuery"):
         configuration["BytesScannedCutoffPerQuery"] = int(limit)
     athena_backends[wanted.account][wanted.region].create_work_group(
-        name, configuration, wanted.properties.get("Description", ""), []
+        name,
+        configuration,
+        wanted.properties.get("Description", ""),
+        wanted.properties.get("Tags", []),
     )
     return name, {_EFFECTIVE_ENGINE: "Athena engine version 3"}
 

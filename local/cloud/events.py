@@ -43,7 +43,8 @@ _STATES = {"ENABLED", "DISABLED"}
 # A delivery to Lambda is accepted at once here: there is nothing to retry.
 _TARGET = {"Arn", "Id", "Input", "RetryPolicy"}
 _RULE = {
-    "Description", "EventBusName", "EventPattern", "Name", "ScheduleExpression", "State", "Targets",
+    "Description", "EventBusName", "EventPattern", "Name", "ScheduleExpression", "State", "Tags",
+    "Targets",
 }  # fmt: skip
 _PERMISSION = {"Action", "FunctionName", "Principal", "SourceAccount", "SourceArn"}
 _MATCHERS = {

@@ -65,7 +65,7 @@ def queue_policy(wanted: Wanted) -> str:
     "AWS::CloudWatch::Alarm",
     {
         "AlarmActions", "AlarmDescription", "AlarmName", "Dimensions", "MetricName", "Namespace",
-        "OKActions", "Period", "Threshold", *_EVALUATED,
+        "OKActions", "Period", "Tags", "Threshold", *_EVALUATED,
     },
     {"Arn"},
 )  # fmt: skip
@@ -93,6 +93,7 @@ def alarm(wanted: Wanted) -> tuple[str, Mapping[str, str]]:
         alarm_actions=given.get("AlarmActions", []),
         ok_actions=given.get("OKActions", []),
         treat_missing_data=given["TreatMissingData"],
+        tags=given.get("Tags"),
     )
     # moto takes an alarm that no value has set yet to be OK.
     created.state_value = "INSUFFICIENT_DATA"

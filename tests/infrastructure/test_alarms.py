@@ -1,10 +1,7 @@
 import json
 
-import pytest
-from aws_cdk import App
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Match
 
-from cdk.app import build
 from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
 
@@ -91,14 +88,3 @@ def test_nobody_gets_mail_unless_a_setting_says_who(template, everything):
             "TopicArn": {"Ref": Match.string_like_regexp("^WorkflowOutcomes")},
         },
     )
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """The template of a deployment that has turned off what is on by default."""
-    outdir = str(tmp_path_factory.mktemp("bare"))
-    return Template.from_stack(build(App(outdir=outdir, context={"alarms": "false"})))
-
-
-def test_a_setting_turns_the_alarms_off(bare):
-    bare.resource_count_is("AWS::CloudWatch::Alarm", 0)

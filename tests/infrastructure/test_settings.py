@@ -53,6 +53,25 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
             "cdk.json: context: notifyEmail: 'nobody' is not accepted: ",
         ),
         ({"alarms": "perhaps"}, "cdk.json: context: alarms: 'perhaps' is not accepted: "),
+        (
+            {"vpcId": "vpc-0123456789abcdef0"},
+            "cdk.json: context: vpcId and subnetIds: expected both, for an existing network, or",
+        ),
+        (
+            {"vpcId": "vpc-0123456789abcdef0", "subnetIds": "subnet-a"},
+            "cdk.json: context: subnetIds.0: 'subnet-a' is not accepted: ",
+        ),
+        ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted: "),
+        (
+            {"permissionsBoundary": "Boundary"},
+            "cdk.json: context: permissionsBoundary: 'Boundary' is not accepted: ",
+        ),
+        (
+            {"tags": {"aws:owner": "me"}},
+            "cdk.json: context: tags.aws:owner.[key]: 'aws:owner' is not accepted: what begins",
+        ),
+        ({"tags": {"owner": "a\nb"}}, "cdk.json: context: tags.owner: 'a\\nb' is not accepted: "),
+        ({"image": "a b"}, "cdk.json: context: image: 'a b' is not accepted: "),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )

@@ -1,0 +1,78 @@
+"""Where the tasks run: a network of their own, or subnets that the account has."""
+
+from __future__ import annotations
+
+from aws_cdk.aws_ec2 import (
+    GatewayVpcEndpointAwsService,
+    GatewayVpcEndpointOptions,
+    IpAddresses,
+    IVpc,
+    SecurityGroup,
+    SubnetConfiguration,
+    SubnetType,
+    Vpc,
+)
+from constructs import Construct
+
+from cdk.findings import acknowledge
+from cdk.settings import Settings
+
+
+class Network(Construct):
+    """The subnets and the security group of the tasks.
+
+    Attributes
+    ----------
+    vpc
+        What they are part of.
+    subnet_ids
+        Where a task may run.
+    public_address
+        Whether a task needs a public address to reach anything.
+    security_group
+        Lets nothing in.
+
+    """
+
+    def __init__(self, scope: Construct, name: str, *, settings: Settings) -> None:
+        super().__init__(scope, name)
+        self.vpc: IVpc
+        if settings.vpc_id:
+            # Nothing is looked up: subnets and zones are what CDK itself would choose from.
+            self.vpc = Vpc.from_vpc_attributes(
+                self, "Vpc", vpc_id=settings.vpc_id, availability_zones=["any"]
+            )
+            self.subnet_ids = list(settings.subnet_ids)
+        else:
+            self.vpc = self._own()
+            self.subnet_ids = self.vpc.select_subnets().subnet_ids
+        self.public_address = not settings.vpc_id
+        self.security_group = SecurityGroup(
+            self,
+            "TaskTraffic",
+            vpc=self.vpc,
+            description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
+        )
+
+    def _own(self) -> Vpc:
+        # Public subnets cost nothing when idle, a NAT gateway does; S3 traffic takes the endpoint.
+        vpc = Vpc(
+            self,
+            "Vpc",
+            ip_addresses=IpAddresses.cidr("10.0.0.0/24"),
+            max_azs=2,
+            nat_gateways=0,
+            subnet_configuration=[
+                SubnetConfiguration(name="Public", subnet_type=SubnetType.PUBLIC)
+            ],
+            gateway_endpoints={
+                "S3": GatewayVpcEndpointOptions(service=GatewayVpcEndpointAwsService.S3)
+            },
+        )
+        acknowledge(
+            vpc,
+            "VPC7",
+            "No server listens here: tasks live for minutes, and their security group lets nothing "
+            "in. Who wants flow logs of every network gives one that has them (vpcId).",
+        )
+        return vpc
