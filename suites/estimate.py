@@ -44,7 +44,7 @@ class Estimate(Frozen):
 
     basis: Basis
     """Whether the suite declares how long its tests take, or their time limits stand for it: then
-    all that follows is an upper bound."""
+    the times that follow, and what they cost, are an upper bound."""
     seconds: float
     """How long the tests take, one after the other [s]."""
     task_seconds: int
