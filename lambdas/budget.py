@@ -18,20 +18,23 @@ class Spent(Frozen):
     trials: int = 0
     usd: float = 0.0
     dearest: float = 0.0
-    """Of them, the most that one cost."""
+    """The most that a trial is known to cost."""
 
 
 def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:
     """Return ``spent`` with the next trials.
 
-    Of a trial that was lost not all is recorded: it counts as what a trial may cost.
+    A trial of which not all is recorded, since it was lost, counts as what a trial may cost.
     """
     for trial in trials:
         cost = run_cost(plan, [trial])
         known = cost.total if cost else 0.0
-        usd = known if cost and not _lost(trial) else max(known, expected_usd(spent, plan))
+        # What did not come to its end says nothing of what a whole trial costs.
+        whole = known if cost and trial.status == "ok" else max(known, expected_usd(spent, plan))
         spent = Spent(
-            trials=spent.trials + 1, usd=spent.usd + usd, dearest=max(spent.dearest, known)
+            trials=spent.trials + 1,
+            usd=spent.usd + (whole if cost is None or _lost(trial) else known),
+            dearest=max(spent.dearest, whole),
         )
     return spent
 

@@ -64,6 +64,27 @@ def test_a_trial_whose_execution_died_counts_as_what_a_trial_may_cost(plan):
     assert second.usd == pytest.approx(first.usd + 10 * MINUTE_USD)
 
 
+def test_a_trial_that_failed_early_does_not_make_the_next_look_cheap(plan):
+    (test,) = trial(plan, 1, 1).tests
+    failed = test.model_copy(update={"status": "failed"})
+    early = trial(plan, 1, 1).model_copy(update={"status": "failed", "tests": (failed,)})
+
+    spent = counted(Spent(), plan, [early])
+
+    assert spent.usd == pytest.approx(MINUTE_USD)
+    assert expected_usd(spent, plan) == expected_usd(Spent(), plan)
+
+
+def test_a_trial_whose_cost_is_not_recorded_counts_as_what_a_trial_may_cost(plan):
+    first = trial(plan, 1, 1)
+    (test,) = first.tests
+    unknown = first.model_copy(
+        update={"tests": (test.model_copy(update={"insights_bytes": None}),)}
+    )
+
+    assert counted(Spent(), plan, [unknown]).usd == expected_usd(Spent(), plan)
+
+
 def test_a_budget_may_be_spent_to_its_last_cent(plan):
     spent = Spent(trials=1, usd=0.25, dearest=0.25)
 
