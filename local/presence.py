@@ -49,6 +49,11 @@ def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
         note.unlink(missing_ok=True)
 
 
+def forget(state: Path) -> None:
+    """Take away the note of a process that was killed; for who has the folder to itself."""
+    (state / "cloud.json").unlink(missing_ok=True)
+
+
 def find_cloud(state: Path) -> Presence | None:
     """Return the cloud that is up on a state folder, in any process; None if there is none."""
     try:

@@ -14,13 +14,11 @@ from pydantic import (
 )
 from pydantic_core import SchemaError
 
-from suites.refusal import listed, shown
+from suites.refusal import ONE_LINE, listed, shown
 
 NAME = "[a-z][a-z0-9_]{0,31}"
 Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$")]
-# No control character, and nothing that breaks a line.
-ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
 Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 MOST_TASKS = 200
 MOST_REPETITIONS = 100

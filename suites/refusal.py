@@ -7,9 +7,45 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from suites.keys import RUN_ID
+
 if TYPE_CHECKING:  # a command that has no model starts without it
     from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
 
+# No control character, and nothing that breaks a line.
+ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
+# What is accepted, by pydantic's name for an error, whose context has the names in braces.
+_ACCEPTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "names with values",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "greater_than": "a number above {gt:,.12g}",
+    "greater_than_equal": "{ge:,.12g} or more",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_type": "a whole number",
+    "less_than_equal": "{le:,.12g} or less",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "model_type": "names with values",
+    "string_too_long": "a text of {max_length:,} characters or less",
+    "string_too_short": "a text of {min_length} characters or more",
+    "string_type": "a text",
+    "string_unicode": "a text of Unicode characters",
+    "too_long": "a list of {max_length:,} or less",
+    "too_short": "a list of {min_length} or more",
+    "tuple_type": "a list",
+}
+# The same for texts that have to have a form.
+_FORMS = {
+    ONE_LINE: "a text of one line without control characters",
+    f"^{RUN_ID}$": "the form of 20261120T124455Z-0a1b2c",
+}
 _LONGEST_VALUE = 60
 _MOST_NAMES = 20
 # Of a value that is large or deep only the beginning is ever written out.
@@ -47,7 +83,18 @@ def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
         return Refused(f"{place}: required, but missing")
     if first["type"] == "value_error":
         return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
-    return Refused(f"{place or 'input'}: {shown(first['input'])} is not accepted: {first['msg']}")
+    value, accepted = shown(first["input"]), _accepted(first)
+    return Refused(f"{place or 'input'}: {value} is not accepted; expected {accepted}")
+
+
+def _accepted(error: ErrorDetails) -> str:
+    """Return what would be accepted, as it ends a sentence."""
+    context = error.get("ctx", {})
+    if error["type"] == "string_pattern_mismatch":
+        pattern = context["pattern"]
+        return _FORMS.get(pattern, f"the form of {pattern}")
+    words = _ACCEPTED.get(error["type"])
+    return words.format(**context) if words else error["msg"]
 
 
 def _named(part: int | str) -> str:

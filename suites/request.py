@@ -22,11 +22,10 @@ from suites.model import (
     MOST_TRIAL_EVENTS,
     MOST_TRIALS,
     MOST_VERSIONS,
-    ONE_LINE,
     Frozen,
     Suite,
 )
-from suites.refusal import Refused, listed, refusal, shown
+from suites.refusal import ONE_LINE, Refused, listed, refusal, shown
 from suites.versions import NEWEST, PREVIOUS, latest
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]

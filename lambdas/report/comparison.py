@@ -42,7 +42,7 @@ class _Step:
         if not self.rate.change:
             return "no change"
         better = (self.rate.change > 0) == (self.rate.direction == "higher")
-        return f"{self.rate.change:+.2%} {'faster' if better else 'slower'}"
+        return f"{abs(self.rate.change):.2%} {'faster' if better else 'slower'}"
 
     @property
     def against_spread(self) -> str:

@@ -28,10 +28,11 @@ _ALL = "in all"
 @format_option
 @state_option
 def command(suite: str, form: str, state: Path) -> None:
-    """Say what the deployed stacks cost idle in a month, and what one run costs, by list prices.
+    """Say what the stacks cost idle in a month, and what a run costs.
 
-    Idle cost is that of every resource in the templates of the app, with the settings of cdk.json.
-    That of a run, with the suite's defaults, is the estimate that a run is given before it starts.
+    Prices are AWS's list prices. Idle cost is that of every resource in the templates of the app,
+    with the settings of cdk.json. That of a run, with the suite's defaults, is the estimate that a
+    run is given before it starts.
 
     \b
     Example:

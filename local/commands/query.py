@@ -74,7 +74,7 @@ def command(
     form: str,
     state: Path,
 ) -> None:
-    """Run a Logs Insights query over log files, or over the stored logs.
+    """Run a Logs Insights query over log files or stored logs.
 
     QUERY is a file, its text, or - for standard input. Each PATH is a text file, perhaps
     gzipped, a folder of them, or - for standard input; without one, the stored log groups are

@@ -31,9 +31,10 @@ def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[
 @run_argument
 @target_options
 def command(run: str, target: Target) -> None:
-    """Make the report of RUN again, from stored results alone: the same results, the same bytes.
+    """Make the report of RUN again, from stored results alone.
 
-    Exit code 1 if RUN goes on: it has its report when it ends.
+    The same results give the same bytes. Exit code 1 if RUN goes on: it has its report when it
+    ends.
 
     \b
     Example:

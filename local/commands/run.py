@@ -69,7 +69,7 @@ def command(
     resume: str | None,
     target: Target,
 ) -> None:
-    """Measure versions of SUITE (rocksdb) through the real state machine.
+    """Measure versions of SUITE (rocksdb) by the real state machine.
 
     Ctrl-C ends the run and keeps what it measured; again, it ends everything at once.
     It runs on this machine or, with --aws, in your account, where Ctrl-C leaves it going on.
@@ -205,12 +205,17 @@ def _leave(run: Run, target: Target, console: Console) -> NoReturn:
 
 
 def _stop(client: RunClient, run: Run, console: Console) -> None:
+    said = (
+        f"Run {run.run_id} was not waited for. It is ended by the next command at the latest, and "
+        f"keeps what it measured; `tidemark run --resume {run.run_id}` goes on with it.\n"
+    ).encode()
+
+    def end_at_once(*_: object) -> NoReturn:
+        # As if killed: the guard ends tasks and functions, and the next start ends the run.
+        os.write(sys.stderr.fileno(), said)
+        os._exit(_INTERRUPTED)
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end_at_once)
+        signal.signal(number, end_at_once)
     console.print("Stopping the run; Ctrl-C again ends everything at once.")
     client.stop(run, "interrupted on the command line")
-
-
-def _end_at_once(*_: object) -> NoReturn:
-    # As if killed: the guard ends tasks and functions, and the next start ends the run.
-    os._exit(_INTERRUPTED)

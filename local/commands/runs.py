@@ -21,7 +21,9 @@ from suites.request import known_suite
 @format_option
 @target_options
 def command(suite: str | None, limit: int, every: bool, form: str, target: Target) -> None:
-    """List the runs of SUITE, or of all suites: those that go on, then the newest first.
+    """List the runs of SUITE, or of all suites, the newest first.
+
+    Those that go on come before those that have ended.
 
     \b
     Example:

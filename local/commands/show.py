@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +24,9 @@ from suites.refusal import Refused
 @optional_run_argument
 @target_options
 def command(run: str | None, target: Target) -> None:
-    """Show what RUN, or the newest one, measured, on what, and how it ended or how far it is.
+    """Show what RUN, or the newest one, measured and how it ended.
+
+    Of a run that goes on it says how far it is.
 
     \b
     Example:
@@ -46,7 +49,15 @@ def command(run: str | None, target: Target) -> None:
     if sys.stdout.isatty():
         Console().print(Markdown(text))
     else:
-        click.echo(text, nl=False)
+        click.echo(plain(text), nl=False)
+
+
+def plain(text: str) -> str:
+    """Return Markdown without the backslashes that only a renderer needs; bars in cells keep them.
+
+    Source: CommonMark 0.31, "Backslash escapes".
+    """
+    return re.sub(r"\\([\\`*\[\]<>&~$_])", r"\1", text)
 
 
 def _ended(outcome: Mapping[str, Any] | None) -> str:

@@ -17,7 +17,9 @@ _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryStr
 @format_option
 @target_options
 def command(statement: str, form: str, target: Target) -> None:
-    """Ask runs, rates, latest_rates, task_rates and verdicts with a SELECT in Athena's SQL.
+    """Ask the tables of results with a SELECT in Athena's SQL.
+
+    They are runs, rates, latest_rates, task_rates and verdicts.
 
     \b
     Example:

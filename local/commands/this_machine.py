@@ -14,7 +14,7 @@ import click
 from local.commands.wording import ending
 from local.deployed import Deployed
 from local.following import RunClient
-from local.presence import GONE, Presence, announced, find_cloud
+from local.presence import GONE, Presence, announced, find_cloud, forget
 from local.stack import DeploymentFailed, Stack
 from suites.refusal import listed
 
@@ -94,7 +94,9 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     try:
         while True:
             try:
-                return opened.enter_context(start_cloud(state, port))
+                cloud = opened.enter_context(start_cloud(state, port))
+                forget(state)
+                return cloud
             except FolderInUse as error:
                 # Another process starts its cloud, or ends it.
                 if time.monotonic() > deadline:

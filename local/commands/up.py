@@ -22,7 +22,7 @@ _LOOK_UP_SECONDS = 0.5
 @click.option("--empty", is_flag=True, help="Deploy nothing: the CDK CLI may, as into an account.")
 @state_option
 def command(port: int, empty: bool, state: Path) -> None:
-    """Keep the cloud up, for the AWS CLI or any program that uses an AWS SDK.
+    """Keep the cloud up, for the AWS CLI or any AWS SDK.
 
     \b
     Example:

@@ -178,14 +178,17 @@ def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
 def test_a_second_interrupt_ends_everything_at_once(new_state):
     own = new_state()
     run = begin("run", *LONG, "--state", own, program=INTERRUPTIBLE)
-    running(run, own)
+    run_id = running(run, own)
     run.send_signal(signal.SIGINT)
     line_of(run, "Stopping the run")
     run.send_signal(signal.SIGTERM)
-    code, _, _ = end(run)
+    code, _, err = end(run)
 
     assert code in {1, 130}
+    left = f"Run {run_id} was not waited for. It is ended by the next command at the latest, "
+    assert (left in err) == (code == 130)
     assert tidemark("runs", "--state", own)[0] == 0
+    assert not (own / "cloud.json").exists()
 
 
 def test_a_run_whose_process_is_killed_is_ended_at_the_next_start_and_can_be_resumed(new_state):

@@ -100,11 +100,11 @@ def one_sentence(done, sentence):
         ),
         (
             ["--repetitions", "0"],
-            "repetitions: 0 is not accepted: Input should be greater than or equal to 1",
+            "repetitions: 0 is not accepted; expected 1 or more",
         ),
         (
             ["--repetitions", "100000"],
-            "repetitions: 100000 is not accepted: Input should be less than or equal to 100",
+            "repetitions: 100000 is not accepted; expected 100 or less",
         ),
         (
             ["--budget-usd", "nan"],
@@ -225,6 +225,7 @@ def test_every_command_has_help_with_an_example(command):
     assert done.returncode == 0
     assert "Usage: tidemark" in done.stdout
     assert not command or f"  tidemark {command} " in done.stdout
+    assert not re.search(r"\w\.\.\.$", done.stdout, re.MULTILINE), "a summary is cut"
 
 
 def test_up_keeps_the_cloud_for_other_programs_until_it_is_interrupted(own_state):

@@ -29,9 +29,15 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"stackName": "no spaces"}, "cdk.json: context: stackName: 'no spaces' is not accepted: "),
+        (
+            {"stackName": "no spaces"},
+            "cdk.json: context: stackName: 'no spaces' is not accepted; expected the form of ",
+        ),
         ({"logsDeadlineSeconds": -1}, "cdk.json: context: logsDeadlineSeconds: -1 is not accepted"),
-        ({"logRetention": "2"}, "cdk.json: context: logRetention: '2' is not accepted: "),
+        (
+            {"logRetention": "2"},
+            "cdk.json: context: logRetention: '2' is not accepted; expected 'ONE_WEEK', ",
+        ),
         (
             {"systems": "docs"},
             "cdk.json: context: systems: 'docs' is not accepted: it has no folder suites",
@@ -50,28 +56,34 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
         ),
         (
             {"notifyEmail": "nobody"},
-            "cdk.json: context: notifyEmail: 'nobody' is not accepted: ",
+            "cdk.json: context: notifyEmail: 'nobody' is not accepted; expected the form of ",
         ),
-        ({"alarms": "perhaps"}, "cdk.json: context: alarms: 'perhaps' is not accepted: "),
+        (
+            {"alarms": "perhaps"},
+            "cdk.json: context: alarms: 'perhaps' is not accepted; expected true or false",
+        ),
         (
             {"vpcId": "vpc-0123456789abcdef0"},
             "cdk.json: context: vpcId and subnetIds: expected both, for an existing network, or",
         ),
         (
             {"vpcId": "vpc-0123456789abcdef0", "subnetIds": "subnet-a"},
-            "cdk.json: context: subnetIds.0: 'subnet-a' is not accepted: ",
+            "cdk.json: context: subnetIds.0: 'subnet-a' is not accepted; expected ",
         ),
-        ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted: "),
+        ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted; expected "),
         (
             {"permissionsBoundary": "Boundary"},
-            "cdk.json: context: permissionsBoundary: 'Boundary' is not accepted: ",
+            "cdk.json: context: permissionsBoundary: 'Boundary' is not accepted; expected ",
         ),
         (
             {"tags": {"aws:owner": "me"}},
             "cdk.json: context: tags.aws:owner.[key]: 'aws:owner' is not accepted: what begins",
         ),
-        ({"tags": {"owner": "a\nb"}}, "cdk.json: context: tags.owner: 'a\\nb' is not accepted: "),
-        ({"image": "a b"}, "cdk.json: context: image: 'a b' is not accepted: "),
+        (
+            {"tags": {"owner": "a\nb"}},
+            "cdk.json: context: tags.owner: 'a\\nb' is not accepted; expected ",
+        ),
+        ({"image": "a b"}, "cdk.json: context: image: 'a b' is not accepted; expected "),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )

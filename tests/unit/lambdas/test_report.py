@@ -216,7 +216,7 @@ def test_a_rate_has_its_spread_its_change_and_its_extremes():
         "1,000.0", "1,020.0",
     ]  # fmt: skip
     assert row(table, "9.8.4", "909.0") == [
-        "9.8.4", "909.0", "12.73", "-10.00% slower", "beyond the spread", "2 of 2", "2",
+        "9.8.4", "909.0", "12.73", "10.00% slower", "beyond the spread", "2 of 2", "2",
         "900.0", "918.0",
     ]  # fmt: skip
 
@@ -227,7 +227,7 @@ def test_the_summary_tells_the_changes_that_the_spread_does_not_explain():
 
     text = said(plan, trials)
 
-    assert "- ingest_rate: 9.8.4 against 9.0.0: -10.84% slower, beyond the spread.\n" in text
+    assert "- ingest_rate: 9.8.4 against 9.0.0: 10.84% slower, beyond the spread.\n" in text
     assert "9.0.0 against 8.8.1" not in text
 
 
@@ -236,7 +236,7 @@ def test_where_less_is_better_a_larger_figure_is_slower():
 
     text = said(plan, ingest_of(plan, {"9.0.0": [0.5], "9.8.4": [0.75]}))
 
-    assert "9.8.4 against 9.0.0: +50.00% slower, spread unknown: one trial" in text
+    assert "9.8.4 against 9.0.0: 50.00% slower, spread unknown: one trial" in text
     assert "ingest_rate in s by version; lower is better" in text
 
 

@@ -101,6 +101,7 @@ def answer(read, *given):
         sentence = str(refused)
     assert sentence.isprintable()
     assert len(sentence) <= LONGEST_SENTENCE
+    assert " should " not in sentence, "pydantic's words, not ours"
     return None, sentence
 
 

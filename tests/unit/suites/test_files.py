@@ -108,13 +108,12 @@ def test_tests_that_take_longer_than_a_trial_lasts_are_refused(tmp_path):
         (
             "most_records: 10000000",
             "most_records: true",
-            "task.most_records: True is not accepted: Input should be a valid integer",
+            "task.most_records: True is not accepted; expected a whole number",
         ),
         (
             "seconds_per_million_records: 1.0",
             "seconds_per_million_records: .inf",
-            "tests.1.seconds_per_million_records: inf is not accepted: Input should be less "
-            "than or equal to 86400",
+            "tests.1.seconds_per_million_records: inf is not accepted; expected 86,400 or less",
         ),
         (
             r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",

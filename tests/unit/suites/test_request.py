@@ -46,8 +46,7 @@ def test_what_is_asked_for_is_kept():
         ),
         (
             {"suite": "rocksdb", "versions": []},
-            "versions: [] is not accepted: List should have at least 1 item after validation, "
-            "not 0",
+            "versions: [] is not accepted; expected a list of 1 or more",
         ),
         (
             {"suite": "rocksdb", "versions": ["9.0.0", "9.0.0"]},
@@ -76,11 +75,11 @@ def test_what_is_asked_for_is_kept():
         ),
         (
             {"suite": "rocksdb", "repetitions": 0},
-            "repetitions: 0 is not accepted: Input should be greater than or equal to 1",
+            "repetitions: 0 is not accepted; expected 1 or more",
         ),
         (
             {"suite": "rocksdb", "repetitions": 100000},
-            "repetitions: 100000 is not accepted: Input should be less than or equal to 100",
+            "repetitions: 100000 is not accepted; expected 100 or less",
         ),
         (
             {"suite": "rocksdb", "records": 10_000_001},
@@ -92,27 +91,36 @@ def test_what_is_asked_for_is_kept():
         ),
         (
             {"suite": "rocksdb", "tasks": True},
-            "tasks: True is not accepted: Input should be a valid integer",
+            "tasks: True is not accepted; expected a whole number",
         ),
         (
             {"suite": "rocksdb", "budget_usd": 0},
-            "budget_usd: 0 is not accepted: Input should be greater than 0",
+            "budget_usd: 0 is not accepted; expected a number above 0",
         ),
         (
             {"suite": "rocksdb", "budget_usd": "1"},
-            "budget_usd: '1' is not accepted: Input should be a valid number",
+            "budget_usd: '1' is not accepted; expected a number",
         ),
         (
             {"suite": "rocksdb", "budget_usd": float("nan")},
-            "budget_usd: nan is not accepted: Input should be less than or equal to 1000000",
+            "budget_usd: nan is not accepted; expected 1,000,000 or less",
         ),
         (
             {"suite": "rocksdb", "budget_usd": float("inf")},
-            "budget_usd: inf is not accepted: Input should be less than or equal to 1000000",
+            "budget_usd: inf is not accepted; expected 1,000,000 or less",
         ),
         (
             {"suite": "rocksdb", "records": "many"},
-            "records: 'many' is not accepted: Input should be a valid integer",
+            "records: 'many' is not accepted; expected a whole number",
+        ),
+        (
+            {"suite": "rocksdb", "note": "two\nlines"},
+            "note: 'two\\nlines' is not accepted; expected a text of one line without control "
+            "characters",
+        ),
+        (
+            {"suite": "rocksdb", "trigger": "me"},
+            "trigger: 'me' is not accepted; expected 'console', 'schedule' or 'cli'",
         ),
     ],
 )
