@@ -26,6 +26,7 @@ from local.insights import (
 from local.insights import compile as compile_query
 from local.insights.sources import NoLogGroupError, chosen
 from local.logs.files import LogFilesError, log_files
+from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
 
@@ -159,7 +160,7 @@ def _stored(
     """Return the events of the stored log groups, and of those that the query names itself."""
     if groups and query.sources:
         raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
-    store = LogStore(state / "logs", ACCOUNT)
+    store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
     known = store.groups()
     if not known:
         raise Refused(f"--state: {state} holds no logs; `tidemark run` leaves some")
@@ -186,6 +187,8 @@ def _explain(compiled: CompiledQuery) -> None:
     sql = compiled.statements
     for number, stage in enumerate(compiled.stages, 1):
         click.echo(f"{number}. {stage}")
+    if sql.parsed:
+        click.echo(f"\nCREATE TEMP VIEW parsed AS\n{sql.parsed};")
     if sql.groups:
         click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
     click.echo(f"\n{sql.result};")

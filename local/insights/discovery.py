@@ -48,6 +48,7 @@ _COLUMNS = {
 }
 # A JSON key may hold dots itself; beyond this many of them, only none and all are tried.
 _MOST_DOTS = 3
+_NOTHING = "CAST(NULL AS VARCHAR)"
 # From this many fields on it is quicker to take all of them in one pass.
 _ONE_PASS = 3
 
@@ -190,7 +191,7 @@ def _field(name: str, candidates: list[str]) -> Value:
         digits = f"TRY_CAST(regexp_extract(message, {quoted(pattern)}, 1) AS DOUBLE)"
         return Value(f"CASE WHEN {_REPORT} THEN {digits} * {scale} END", Type.NUMBER)
     candidates += _by_position(name)
-    return Value(f"coalesce({', '.join(candidates)}, NULL)" if candidates else "NULL", Type.TEXT)
+    return Value(f"coalesce({', '.join(candidates)}, NULL)" if candidates else _NOTHING, Type.TEXT)
 
 
 def _by_position(name: str) -> Iterator[str]:

@@ -177,6 +177,9 @@ def run(
         try:
             for view, source in {"events": events, "named": named or events}.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(start, end).sql}")
+            if sql.parsed:
+                parsed = events.parsed(sql.parsed, start, end)
+                connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
             if sql.groups:
                 connection.execute(f"CREATE TEMP TABLE groups AS {sql.groups}")
             records, size, matched = connection.execute(sql.statistics).fetchall()[0]

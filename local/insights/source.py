@@ -32,14 +32,29 @@ class EventSource:
 
     def within(self, start: int | None, end: int | None) -> EventSource:
         """Return the events from a first to a last second [s since 1970-01-01 UTC], inclusive."""
-        bounds = []
-        if start is not None:
-            bounds.append(f"timestamp >= {int(start) * 1000}")
-        if end is not None:
-            bounds.append(f"timestamp <= {int(end) * 1000 + 999}")
-        if not bounds:
-            return self
-        return EventSource(f"SELECT * FROM ({self.sql}) WHERE {' AND '.join(bounds)}")  # noqa: S608
+        return EventSource(rows_within(self.sql, start, end))
+
+    def parsed(self, select: str, start: int | None, end: int | None) -> str:
+        """Return the SELECT of what a query takes from its events in a window.
+
+        Parameters
+        ----------
+        select : str
+            The same over ``events``, which is a view of those in the window.
+        start, end : int or None
+            The window's first and last second [s since 1970-01-01 UTC].
+        """
+        return select
+
+
+def rows_within(select: str, start: int | None, end: int | None) -> str:
+    """Return the SELECT of the rows whose ``timestamp`` is in a window, as of its events."""
+    bounds = []
+    if start is not None:
+        bounds.append(f"timestamp >= {int(start) * 1000}")
+    if end is not None:
+        bounds.append(f"timestamp <= {int(end) * 1000 + 999}")
+    return f"SELECT * FROM ({select}) WHERE {' AND '.join(bounds)}" if bounds else select  # noqa: S608
 
 
 def quoted_path(path: Path) -> str:

@@ -7,7 +7,7 @@ names not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -64,6 +64,10 @@ class Statements:
 
     Attributes
     ----------
+    parsed : str or None
+        The SELECT of the view ``parsed``, which the others read: what the query takes from the
+        messages, one row for each event that it keeps, with its ``timestamp``. None if a message
+        is needed after that, or other events before.
     groups : str or None
         The SELECT of the table ``groups``, which the others read: what the first stats makes of
         the events. None if there is no stats, or if not all that precedes it works row by row.
@@ -76,6 +80,7 @@ class Statements:
         The SELECT of whether any event has each discovered field; None if there are none.
     """
 
+    parsed: str | None
     groups: str | None
     statistics: str
     result: str
@@ -95,7 +100,7 @@ def statements(plan: Plan) -> Statements:
     columns = (str(text(writer.value(column))) for column in plan.outputs.values())
     result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
     statistics = _counted_groups(plan) if writer.groups else _counted_events(plan)
-    return Statements(writer.groups, statistics, result, _presence(plan))
+    return Statements(writer.parsed, writer.groups, statistics, result, _presence(plan))
 
 
 def members_sql(plan: Plan, column: str) -> str:
@@ -149,19 +154,23 @@ class Writer:
     Parameters
     ----------
     grouping : bool
-        Whether the first stats of events is to be the table ``groups``.
+        Whether there are to be the view ``parsed`` and, of the first stats, the table ``groups``.
 
     Attributes
     ----------
+    parsed : str or None
+        The SELECT of that view.
     groups : str or None
         The SELECT of that table, with the number of events of each row besides.
     """
 
     def __init__(self, *, grouping: bool = False) -> None:
+        self.parsed: str | None = None
         self.groups: str | None = None
         self._grouping = grouping
         self._names = count(1)
         self._source = "events"
+        self._alone = True
         self._selects: list[str] = []
         self._types = {
             column: Type.TIME if column in _TIMES else Type.TEXT
@@ -170,9 +179,15 @@ class Writer:
 
     def write(self, steps: tuple[Step, ...], result: frozenset[str]) -> None:
         """Write every step that is needed for the columns ``result``."""
-        for step, live in reversed(list(backwards(steps, result))):
-            step.write(self, live - step.defines)
+        needed = list(reversed(list(backwards(steps, result))))
+        parsing = _parsing(needed) if self._grouping else 0
+        for place, (step, live) in enumerate(needed, 1):
+            held = live | {"timestamp"} if place <= parsing else live
+            step.write(self, held - step.defines)
             self._grouping = self._grouping and step.per_event
+            if place == parsing and self._alone:
+                self.parsed = self.select(", ".join(sorted(held)))
+                self._source, self._selects = "parsed", []
 
     def read_named(self) -> None:
         """Begin with the events of the log groups that the query names."""
@@ -281,6 +296,7 @@ class Writer:
             case Attribute():
                 value = attribute(self.value(expression.column), expression.path)
             case Members():
+                self._alone = False
                 value = Value(f"({members_sql(expression.plan, expression.column)})", Type.TABLE)
             case Call():
                 value = self._call(expression)
@@ -319,6 +335,19 @@ class Writer:
             # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
             value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
         return _READERS[wanted](value) if wanted else value
+
+
+def _parsing(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:
+    """Return how many steps there are up to the last that reads the message.
+
+    None, if the message is never read, or if not all of them work row by row.
+    """
+    for place, (step, live) in enumerate(needed, 1):
+        if not step.per_event:
+            break
+        if "message" not in live:
+            return place if "message" in step.reads else 0
+    return 0
 
 
 _LOGICAL = ("not", "and", "or")

@@ -14,7 +14,7 @@ import json
 import os
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 import duckdb
 
 from local.insights.values import quoted
+from local.logs.parquet import ROW_GROUP, parquet_of
 
-ROW_GROUP = 122_880
-"""Events of a Parquet row group; DuckDB's own unit."""
 SEGMENT_EVENTS = 4 * ROW_GROUP
 """How many events a segment takes before another is begun."""
 # The longest that a query runs (AWS documentation, CloudWatch Logs quotas: query timeout).
@@ -100,17 +99,18 @@ class Segments:
         folded = {file.stem for file in self._parquet}
         self._unfolded = [file for file in self._lines if file.stem not in folded]
 
-    def select(self) -> str | None:
+    def select(self, *, without: Collection[Path] = ()) -> str | None:
         """Return the SELECT of all events, or None if there are no files.
+
+        Parquet files ``without`` are left out.
 
         The columns are those of `LogEvent`, and ``size``, the bytes of the message. Every line
         must be an event; but the last line of a file that is still appended to may be cut off,
         and no damage to such a file is found before it is folded.
         """
         selects = []
-        if self._parquet:
-            files = _names(self._parquet)
-            selects.append(f"SELECT * EXCLUDE log_group FROM read_parquet({files})")  # noqa: S608
+        if parquet := [file for file in self._parquet if file not in without]:
+            selects.append(select_folded(parquet))
         growing = [file for file in self._unfolded if not _is_complete(file)]
         complete = [file for file in self._unfolded if file not in growing]
         if complete:
@@ -118,6 +118,10 @@ class Segments:
         if growing:
             selects.append(_select_lines(growing, cut_off=True))
         return " UNION ALL BY NAME ".join(selects) or None
+
+    def folded(self) -> list[Path]:
+        """Return the Parquet files, which never change."""
+        return self._parquet
 
     def streams(self) -> list[str]:
         """Return the log streams that have events, sorted."""
@@ -221,21 +225,15 @@ def _cut(file: Path, held: int, size: int) -> None:
 
 
 def _write_parquet(file: Path, group: str) -> None:
-    unfinished = file.with_suffix(".tmp")
-    options = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.execute("SET enable_progress_bar_print = FALSE")
-        try:
-            connection.execute(
-                f"COPY (SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])}) "  # noqa: S608 (texts are quoted)
-                f"ORDER BY timestamp, id) TO {quoted(str(unfinished))} ({options})"
-            )
-        except duckdb.InvalidInputException as error:
-            unfinished.unlink(missing_ok=True)
-            raise LogStoreError(f"{file}: {str(error).partition(chr(10))[0]}") from error
-    with unfinished.open("rb") as written:
-        os.fsync(written.fileno())
-    unfinished.replace(file.with_suffix(_PARQUET))
+    select = (
+        f"SELECT {quoted(group)} AS log_group, * FROM ({_select_lines([file])}) "  # noqa: S608 (texts are quoted)
+        "ORDER BY timestamp, id"
+    )
+    try:
+        with parquet_of(select, file.with_suffix(".tmp"), threads=1) as unfinished:
+            unfinished.replace(file.with_suffix(_PARQUET))
+    except duckdb.InvalidInputException as error:
+        raise LogStoreError(f"{file}: {str(error).partition(chr(10))[0]}") from error
 
 
 def _select_lines(files: list[Path], *, cut_off: bool = False) -> str:
@@ -252,5 +250,10 @@ def _select_lines(files: list[Path], *, cut_off: bool = False) -> str:
     return f"SELECT {', '.join(given)}, strlen(message) AS size FROM {lines}"  # noqa: S608
 
 
-def _names(files: list[Path]) -> str:
+def select_folded(files: Sequence[Path]) -> str:
+    """Return the SELECT of the events of Parquet files."""
+    return f"SELECT * EXCLUDE log_group FROM read_parquet({_names(files)})"  # noqa: S608
+
+
+def _names(files: Sequence[Path]) -> str:
     return f"[{', '.join(quoted(str(file)) for file in files)}]"

@@ -13,12 +13,14 @@ from urllib.parse import quote, unquote
 
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
+from local.logs.parsed import ParsedCache, Segment, StoredEvents
 from local.logs.segments import (
     SEGMENT_EVENTS,
     LogEvent,
     LogStoreError,
     OpenSegment,
     Segments,
+    select_folded,
 )
 
 __all__ = ["LogEvent", "LogStore", "LogStoreError"]
@@ -44,11 +46,18 @@ class LogStore:
         What ``@log`` names before the group.
     segment_events : int
         How many events of a group a file takes before they are folded into Parquet.
+    cache : ParsedCache, optional
+        What queries took from the events is kept there.
     """
 
     def __init__(
-        self, folder: Path, account: str = "local", segment_events: int = SEGMENT_EVENTS
+        self,
+        folder: Path,
+        account: str = "local",
+        segment_events: int = SEGMENT_EVENTS,
+        cache: ParsedCache | None = None,
     ) -> None:
+        self._cache = cache
         self._folder = folder
         self._account = account
         self._segment_events = segment_events
@@ -161,19 +170,34 @@ class LogStore:
 
     def events(self, groups: Iterable[str]) -> EventSource:
         """Return the events that log groups have now, for queries."""
-        return EventSource.union(
-            events_of(
-                f"({select})",
-                timestamp="timestamp",
-                ingestion_time="ingestion_time",
-                log=quoted(f"{self._account}:{group}"),
-                log_stream="log_stream",
-                message="message",
-                ptr="id",
-                size="size",
-            )
-            for group in groups
-            if (select := Segments(self._group_folder(group)).select())
+        listed = [(group, Segments(self._group_folder(group))) for group in groups]
+        events = self._union((group, segments.select()) for group, segments in listed)
+        if self._cache is None:
+            return events
+        worth = {group: self._cache.worth(segments.folded()) for group, segments in listed}
+        kept = tuple(
+            Segment(file, self._of(group, select_folded([file])).sql)
+            for group, files in worth.items()
+            for file in files
+        )
+        others = self._union(
+            (group, segments.select(without=worth[group])) for group, segments in listed
+        )
+        return StoredEvents(events.sql, kept, others, self._cache)
+
+    def _union(self, selects: Iterable[tuple[str, str | None]]) -> EventSource:
+        return EventSource.union(self._of(group, select) for group, select in selects if select)
+
+    def _of(self, group: str, select: str) -> EventSource:
+        return events_of(
+            f"({select})",
+            timestamp="timestamp",
+            ingestion_time="ingestion_time",
+            log=quoted(f"{self._account}:{group}"),
+            log_stream="log_stream",
+            message="message",
+            ptr="id",
+            size="size",
         )
 
     def _begin_files(self) -> None:

@@ -90,8 +90,9 @@ def ratios() -> Iterator[tuple[str, float]]:
 def _compiled(query: str) -> str:
     """Return the SQL that reads the events and gives the result."""
     sql = insights.compile(query).statements
+    parsed = f"CREATE OR REPLACE TEMP VIEW parsed AS {sql.parsed};" if sql.parsed else ""
     groups = f"CREATE OR REPLACE TEMP TABLE groups AS {sql.groups};" if sql.groups else ""
-    return f"{groups} {sql.result} LIMIT 10000"
+    return f"{parsed} {groups} {sql.result} LIMIT 10000"
 
 
 def compile_milliseconds() -> float:

@@ -109,7 +109,7 @@ def test_a_capture_may_be_parsed_again(ask):
 
 def test_a_glob_is_lowered_to_literal_search_and_only_used_captures_are_made():
     query = "parse @message '* * - * at * per second' as class, level, msg, rate | stats avg(rate)"
-    sql = insights.compile(query).statements.groups
+    sql = insights.compile(query).statements.parsed
     assert "regexp_matches" not in sql
     assert sql.count("left(") == 1
 
