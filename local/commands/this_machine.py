@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -85,6 +86,9 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     """Return the cloud that is up, or else a new one of this process."""
     if already := find_cloud(state):
         return already
+    # moto looks for the user's AWS profile as it is imported, and fails if there is none.
+    for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
+        os.environ.pop(name, None)
     # moto takes seconds to import: not before the input has been accepted.
     from local.cloud.cloud import start_cloud  # noqa: PLC0415
     from local.cloud.objects import FolderInUse, ObjectFilesError  # noqa: PLC0415
