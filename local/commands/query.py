@@ -14,6 +14,7 @@ import click
 from local.account import ACCOUNT
 from local.commands.formats import format_option, show
 from local.commands.options import Moment, MomentType, state_option
+from local.commands.wording import plural
 from local.insights import (
     CompiledQuery,
     EventsError,
@@ -200,7 +201,7 @@ def _show(result: QueryResult, form: str) -> None:
     show(columns, rows, form)
     counts = result.statistics
     click.echo(
-        f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}; {counts['recordsMatched']:,.0f} of "
+        f"{plural(len(rows), 'row')}; {counts['recordsMatched']:,.0f} of "
         f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
         err=True,
     )

@@ -7,6 +7,7 @@ import click
 from local.commands.formats import format_option, show
 from local.commands.tables import deployed_tables
 from local.commands.target import Target, target_options
+from local.commands.wording import plural
 from suites.refusal import Refused
 
 _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryString
@@ -34,4 +35,4 @@ def command(statement: str, form: str, target: Target) -> None:
         answer = tables.ask(statement)
     show(answer.columns, answer.records(), form)
     read = f"{answer.bytes_scanned:,} bytes read in {answer.milliseconds:,} ms"
-    click.echo(f"{len(answer.rows):,} rows, {read}", err=True)
+    click.echo(f"{plural(len(answer.rows), 'row')}, {read}", err=True)

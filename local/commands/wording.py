@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from local.results import Progress
-from suites.estimate import Estimate
+if TYPE_CHECKING:  # a command that has no model starts without it
+    from local.results import Progress
+    from suites.estimate import Estimate
 
 
 def duration(seconds: float) -> str:

@@ -158,7 +158,7 @@ def test_of_two_commands_that_start_at_once_each_has_its_answer(new_state):
     both = [begin("sql", "SELECT 1 AS one", "--state", own) for _ in range(2)]
 
     for code, out, err in map(end, both):
-        assert (code, "1 rows" in err) == (0, True), out + err
+        assert (code, "1 row," in err) == (0, True), out + err
     assert not (own / "cloud.json").exists()
 
 
