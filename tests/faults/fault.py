@@ -20,7 +20,7 @@ class Ending:
         Of its outcome; '' if there must be none.
     reason
         The outcome's whole reason; ``…`` stands for names and times, which are new each time, and
-        for words beside the point.
+        for words beside the point, of which there is one at least.
     kept
         Rates with a value in the table ``rates``.
     """
@@ -31,7 +31,7 @@ class Ending:
 
     def fits(self, seen: Ending) -> bool:
         """Tell whether this is what was seen."""
-        pattern = ".*".join(re.escape(part) for part in self.reason.split("…"))
+        pattern = ".+".join(re.escape(part) for part in self.reason.split("…"))
         return (
             self.status == seen.status
             and self.kept == seen.kept

@@ -86,7 +86,10 @@ def _faults() -> Iterator[Fault]:
         )
     for state in _STATES:
         if state.in_trial:
-            lost = "1 of 2 trials did not give all rates; the first is trial 2 (healthy): …by hand…"
+            lost = (
+                "1 of 2 trials did not give all rates; the first is trial 2 (healthy): "
+                "the trial's execution ended with States.TaskFailed: Stopped: by hand"
+            )
             yield Fault(
                 name=f"trial-stopped-in-{_words(state.name)}",
                 happens=f"StopExecution of the trial in {state.name}",

@@ -37,8 +37,9 @@ def both(words: str) -> str:
 
 _KILLED = "it was killed (exit code 137), most often for lack of memory…"
 EXIT_1 = "its container ended with exit code 1"
-NO_LINES = "ingest: " + "; ".join(
-    f"task {task} (…) logged 0 of 2 lines of ingest_rate…" for task in (0, 1)
+NO_LINES = (
+    "ingest: task 0 (…) logged 0 of 2 lines of ingest_rate; task 1 (…) logged 0 of 2 lines of "
+    "ingest_rate; searched from … to … UTC"
 )
 
 FAULTS = (
