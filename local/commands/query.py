@@ -14,6 +14,7 @@ import click
 from local.account import ACCOUNT
 from local.commands.formats import format_option, show
 from local.commands.options import Moment, MomentType, state_option
+from local.commands.reading import reading
 from local.commands.wording import plural
 from local.insights import (
     CompiledQuery,
@@ -102,11 +103,14 @@ def command(
         if explain or lint:
             _check(compiled, tables, explain=explain, lint=lint)
         elif paths:
-            with _files(paths) as events:
-                _show(run(compiled, events, *window, tables=tables), form)
+            with _files(paths) as events, reading() as told:
+                result = run(compiled, events, *window, tables=tables, told=told)
+            _show(result, form)
         else:
             events, named = _stored(compiled, groups, state)
-            _show(run(compiled, events, *window, named=named, tables=tables), form)
+            with reading() as told:
+                result = run(compiled, events, *window, named=named, tables=tables, told=told)
+            _show(result, form)
     except QueryError as error:
         click.echo("\n".join(filter(None, (f"{name}: {error}", error.excerpt()))), err=True)
         sys.exit(2)

@@ -14,6 +14,7 @@ from local.insights.commands.order import MOST_ROWS
 from local.insights.lookups import Lookup, LookupTableError
 from local.insights.names import resolve
 from local.insights.parser import parse
+from local.insights.progress import Told, progress_told
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
 from local.insights.sources import Groups
@@ -28,6 +29,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+# How many events are looked at before all are, for fields that they have.
+_FIRST_EVENTS = 10_000
 _CSV_ERROR = re.compile(
     r"CSV Error on Line: (\d+)\n.*?\n([^\n]+)\n.*?\n *file = ([^\n]+)", re.DOTALL
 )
@@ -136,6 +139,7 @@ def run(
     limit: int | None = None,
     named: EventSource | None = None,
     tables: Mapping[str, Path] | None = None,
+    told: Told | None = None,
 ) -> QueryResult:
     """Run a query over events.
 
@@ -154,6 +158,8 @@ def run(
         The events that SOURCE chooses among; by default ``events``.
     tables : dict of str to Path, optional
         The lookup tables: CSV files in UTF-8 that begin with a line of names.
+    told : callable, optional
+        Is told the progress of each reading of the events, from a thread of its own [%].
 
     Raises
     ------
@@ -167,7 +173,7 @@ def run(
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
-    with duckdb.connect(config=_CONFIG) as connection:
+    with duckdb.connect(config=_CONFIG) as connection, progress_told(connection, told):
         # DuckDB would draw its progress into standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
@@ -230,10 +236,18 @@ def _load(
 
 
 def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
-    """Return a warning for each field that the query takes from messages and no event has."""
-    if compiled.statements.presence is None:
+    """Return a warning for each field that the query takes from messages and no event has.
+
+    Only if the first events lack one, all are read, once for all fields.
+    """
+    select = compiled.statements.discovered
+    if select is None:
         return []
-    (present,) = connection.execute(compiled.statements.presence).fetchall()
+    for rows in (f"{select} LIMIT {_FIRST_EVENTS}", select):
+        sql = f"SELECT coalesce(bool_or(COLUMNS(*) IS NOT NULL), FALSE) FROM ({rows})"  # noqa: S608
+        (present,) = connection.execute(sql).fetchall()
+        if all(present):
+            break
     return [
         f"no event has a field {name!r}"
         for name, found in zip(compiled.discovered, present, strict=True)

@@ -76,15 +76,15 @@ class Statements:
         matches if it passes every filter before the first stats, limit or dedup.
     result : str
         The SELECT of the result: one text column for each output, sorted.
-    presence : str or None
-        The SELECT of whether any event has each discovered field; None if there are none.
+    discovered : str or None
+        The SELECT of the discovered fields of each event; None if there are none.
     """
 
     parsed: str | None
     groups: str | None
     statistics: str
     result: str
-    presence: str | None
+    discovered: str | None
 
 
 def statements(plan: Plan) -> Statements:
@@ -100,7 +100,7 @@ def statements(plan: Plan) -> Statements:
     columns = (str(text(writer.value(column))) for column in plan.outputs.values())
     result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
     statistics = _counted_groups(plan) if writer.groups else _counted_events(plan)
-    return Statements(writer.parsed, writer.groups, statistics, result, _presence(plan))
+    return Statements(writer.parsed, writer.groups, statistics, result, _discovered(plan))
 
 
 def members_sql(plan: Plan, column: str) -> str:
@@ -135,13 +135,13 @@ def _counted_events(plan: Plan) -> str:
     return writer.select(f"count(*), coalesce(sum(size), 0), count(*) FILTER (WHERE {matching})")
 
 
-def _presence(plan: Plan) -> str | None:
-    tests = []
-    for column, name in ((column, name) for name, column in plan.discovered.items()):
-        writer = Writer()
-        writer.write((*_among(plan), Discover({column: name})), frozenset({column}))
-        tests.append(f"EXISTS ({writer.select('1')} WHERE {column} IS NOT NULL)")
-    return f"SELECT {', '.join(tests)}" if tests else None
+def _discovered(plan: Plan) -> str | None:
+    if not plan.discovered:
+        return None
+    columns = {column: name for name, column in plan.discovered.items()}
+    writer = Writer()
+    writer.write((*_among(plan), Discover(columns)), frozenset(columns))
+    return writer.select(", ".join(columns))
 
 
 def _among(plan: Plan) -> tuple[Step, ...]:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from local import insights
+from local.insights import engine
 
 EVENT = json.dumps(
     {
@@ -166,8 +167,20 @@ def test_a_field_that_no_event_has_is_told(source):
     assert insights.run("fields a", events, 0, 10).warnings == ()
 
 
+def test_a_field_that_only_a_late_event_has_is_not_told(source, monkeypatch):
+    monkeypatch.setattr(engine, "_FIRST_EVENTS", 1)
+    events = source('{"a": 1}', '{"a": 1}', '{"b": 1}')
+    assert insights.run("fields a, b", events).warnings == ()
+    assert insights.run("fields a, b, c", events).warnings == ("no event has a field 'c'",)
+
+
+def test_events_are_read_once_for_all_fields_that_may_be_absent():
+    sql = insights.compile("fields a, b, c.d | filter @message like 'x'").statements.discovered
+    assert sql.count("FROM events") == 1
+
+
 def test_only_the_fields_that_are_used_are_taken():
-    sql = insights.compile("fields a, b, c.d | stats count(*) by b").statements.groups
+    sql = insights.compile("fields a, b, c.d | stats count(*) by b").statements.parsed
     assert "'/b'" in sql
     assert "'/a'" not in sql
     assert "'/c" not in sql
