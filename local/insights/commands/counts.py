@@ -46,20 +46,21 @@ class CountFrequent(Command):
 
 @dataclass(frozen=True)
 class Fillmissing(Command):
-    """``fillmissing with 0 for n``: a row for each bin that ``stats … by bin(…)`` left out."""
+    """``fillmissing with 0 for n, 'none' for m``: a row for each bin that ``stats`` left out."""
 
-    value: Number | Text | None
-    filled: tuple[str, ...]
+    filled: tuple[tuple[Number | Text, str], ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Fillmissing:
         """Read what follows the word ``fillmissing``."""
-        if not reader.take_word("with"):
-            return cls(reader.since(start), None, ())
-        value = reader.constant()
-        reader.need_word("for")
-        filled = tuple(name.value for name in reader.listed(reader.name))
-        return cls(reader.since(start), value, filled)
+
+        def pair() -> tuple[Number | Text, str]:
+            value = reader.constant()
+            reader.need_word("for")
+            return value, reader.name().value
+
+        filled = reader.listed(pair) if reader.take_word("with") else ()
+        return cls(reader.since(start), filled)
 
     def resolve(self, names: Names) -> None:
         """Add the rows."""
@@ -70,17 +71,17 @@ class Fillmissing(Command):
         if length is None:
             raise QueryError("fillmissing takes bins of days or shorter", period.span)
         fields = names.scope.fields
-        for name in self.filled:
+        for _, name in self.filled:
             if name not in fields:
                 raise QueryError(f"{name!r} is no result of stats: {', '.join(fields)}", self.span)
-        filled = [fields[name] for name in self.filled]
-        names.step(EveryBin(key, length, dict.fromkeys(filled, self.value)))
+        filled = {fields[name]: value for value, name in self.filled}
+        names.step(EveryBin(key, length, filled))
 
     def __str__(self) -> str:
-        if self.value is None:
-            return "fillmissing"
-        value = printing.expression(self.value)
-        return f"fillmissing with {value} for {printing.names(self.filled)}"
+        pairs = (
+            f"{printing.expression(value)} for {printing.name(name)}" for value, name in self.filled
+        )
+        return f"fillmissing with {', '.join(pairs)}" if self.filled else "fillmissing"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class EveryBin(Step):
 
     key: str
     period: int
-    filled: Mapping[str, Number | Text | None]
+    filled: Mapping[str, Number | Text]
 
     @property
     def reads(self) -> frozenset[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from local.insights import printing
 from local.insights.expressions import Reader
+from local.insights.lexer import Kind
 from local.insights.names import Names
 from local.insights.plan import Definition, Order, ordering
 from local.insights.sql import Writer
@@ -89,11 +90,16 @@ class Filldown(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Filldown:
-        """Read what follows the word ``filldown``: names, with * for any end; all if none."""
+        """Read what follows the word ``filldown``: names, with * for any part; all if none."""
         patterns: list[str] = []
-        while not reader.at("|") and not reader.at(")") and reader.token.span.text:
-            name = reader.name().value
-            patterns.append(f"{name}*" if reader.take("*") else name)
+        end = -1
+        while reader.token.kind is Kind.NAME or reader.at("*"):
+            part = reader.advance()
+            if patterns and part.span.start == end:
+                patterns[-1] += part.value
+            else:
+                patterns.append(part.value)
+            end = part.span.end
             reader.take(",")
         return cls(reader.since(start), tuple(patterns))
 
@@ -102,7 +108,7 @@ class Filldown(Command):
         shown = [
             name
             for name in names.plan().outputs
-            if not self.patterns or any(fnmatchcase(name, each) for each in self.patterns)
+            if not self.patterns or any(_fits(name, each) for each in self.patterns)
         ]
         shown = [name for name in shown if name != "@ptr"]
         if not shown:
@@ -117,10 +123,14 @@ class Filldown(Command):
 
     def __str__(self) -> str:
         written = (
-            f"{printing.name(each[:-1])}*" if each.endswith("*") else printing.name(each)
-            for each in self.patterns
+            "*".join(printing.name(part) if part else "" for part in pattern.split("*"))
+            for pattern in self.patterns
         )
         return " ".join(("filldown", *written))
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name) is not None
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,7 @@ row_commands = st.one_of(
     st.just("parse s /(?<letter>[a-z])(?<digit>[0-9])?/"),
     st.just("parse s /([a-z])(?:[0-9])?(-?)/ as letter, line multi"),
     st.just("parse s csv as left, right"),
+    st.just("fields concat('a=', s) as t | parse t logfmt as e | fields e.a as f"),
     st.builds("sort {} {}".format, fields, st.sampled_from(["asc", "desc"])),
     st.builds("accum {} as e".format, fields),
     st.builds("autoregress {} p=1-2".format, fields),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -70,6 +71,14 @@ def taken(command: Command, row: Row, shown: dict[str, None]) -> list[Row]:
             text = as_text(value(command.source, row))
             cells = [*(text.split(",") if text is not None else []), *[None] * len(names)]
             found = [dict(zip(names, cells, strict=False))]
+        case ParseFormat(format="logfmt", names=(name,)):
+            # Of values without spaces and quotes, after the one key `a`.
+            text = as_text(value(command.source, row)) or ""
+            held = {"a": text.removeprefix("a=")} if text.startswith("a=") else None
+            shown_map = held and json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+            found = [{name: shown_map, f"{name}.a": held and held["a"]}]
+            shown[name] = None
+            return found
         case JsonField(field=field, path=path, name=name):
             inside = row.get(field.name)
             held = inside.get(path.value) if isinstance(inside, dict) else None
@@ -196,10 +205,9 @@ def number_sessions(command: Sessionize, rows: list[Row]) -> None:
 
 def filled(command: Fillmissing, rows: list[Row], key: str, length: int) -> list[Row]:
     bins = [row[key] for row in rows if row[key] is not None]
-    constant = command.value.value if command.value else None
     every = range(int(min(bins)), int(max(bins)) + 1, length) if bins else range(0)
     missing = [
-        {key: Moment(at), **dict.fromkeys(command.filled, constant)}
+        {key: Moment(at), **{name: constant.value for constant, name in command.filled}}
         for at in every
         if at not in bins
     ]

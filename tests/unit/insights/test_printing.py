@@ -30,6 +30,8 @@ WRITTEN = [
     "lookup t a OUTPUT b | lookup t a as b, c OUTPUT d as e, `odd name`",
     "cidrlookup t a OUTPUT b | cidrlookup t a as b OUTPUTNEW c as d, e",
     "stats avg(a) as n by bin(300s) | fillmissing with 0 for n | tail 7",
+    "stats avg(a) as n by bin(1m) | fillmissing with -1 for n, 'x' for `bin(1m)` | filldown",
+    "filldown *a b*c* `odd name`*, d | fillmissing",
     "fields 0.0000001 as tiny, 100000000000000000000000 as huge # a comment\n| sort tiny",
 ]
 

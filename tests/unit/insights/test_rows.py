@@ -163,8 +163,15 @@ def test_sums_lags_and_last_values_go_down_the_rows(ask):
 
 
 def test_filldown_takes_names_that_begin_alike(ask):
-    query = "parse 'a=* b=*' as aa, ab | display aa, ab | sort @timestamp | filldown a*"
-    assert ask(query, "a=1 b=2", "x") == [{"aa": "1", "ab": "2"}] * 2
+    query = "parse 'a=* b=*' as aa, ab | display aa, ab | sort @timestamp | filldown {}"
+    for patterns, second in {
+        "a*": {"aa": "1", "ab": "2"},
+        "*": {"aa": "1", "ab": "2"},
+        "*b": {"ab": "2"},
+        "a*a x": {"aa": "1"},
+        "aa, ab": {"aa": "1", "ab": "2"},
+    }.items():
+        assert ask(query.format(patterns), "a=1 b=2", "x") == [{"aa": "1", "ab": "2"}, second]
 
 
 def test_missing_bins_are_filled(ask):
@@ -177,6 +184,8 @@ def test_missing_bins_are_filled(ask):
         ("4", "0", None),
         ("6", "1", "b"),
     ]
+    both = ask(f"{query} | fillmissing with -1 for n, 'none' for m", *events)
+    assert [(row["n"], row["m"]) for row in both[1:3]] == [("-1", "none")] * 2
     assert ask("filter @message = 'none' | stats count(*) by bin(1s) | fillmissing", "x") == []
 
 
