@@ -39,6 +39,7 @@ class Alarms(Construct):
     ) -> None:
         super().__init__(scope, name)
         self._topic, self._stack = topic, Stack.of(self).stack_name
+        self.all: list[Alarm] = []
         topic.add_to_resource_policy(self._may_tell())
         for suite in suites:
             self._alarm(
@@ -84,6 +85,7 @@ class Alarms(Construct):
         )
         alarm.add_alarm_action(SnsAction(self._topic))
         alarm.add_ok_action(SnsAction(self._topic))
+        self.all.append(alarm)
 
     def _may_tell(self) -> PolicyStatement:
         alarms = Stack.of(self).format_arn(service="cloudwatch", resource=f"alarm:{self._stack}-*")

@@ -11,6 +11,7 @@ from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
 from aws_cdk.aws_sns_subscriptions import EmailSubscription
 
 from cdk.alarms import Alarms
+from cdk.dashboard import RatesDashboard
 from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
 from cdk.queries import SavedQueries
@@ -77,7 +78,7 @@ class TidemarkStack(Stack):
         )
         if settings.notify_email:
             workflow.topic.add_subscription(EmailSubscription(settings.notify_email))
-        if settings.alarms:
+        alarms = (
             Alarms(
                 self,
                 "Alarms",
@@ -85,7 +86,18 @@ class TidemarkStack(Stack):
                 suites=suites,
                 undelivered=schedules.undelivered if schedules else None,
             )
-        SavedQueries(self, "Queries", tables=tables)
+            if settings.alarms
+            else None
+        )
+        if settings.dashboard:
+            RatesDashboard(
+                self,
+                "Rates",
+                machine=workflow.run,
+                suites=suites.values(),
+                alarms=alarms.all if alarms else [],
+            )
+        SavedQueries(self, "Queries", tables=tables, suites=suites, tests=tests)
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)

@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
+from aws_cdk import Stack
 from aws_cdk.aws_athena import CfnNamedQuery
+from aws_cdk.aws_logs import CfnQueryDefinition, LogGroup
 from constructs import Construct
 
+from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from suites.files import ROOT
+from suites.model import Suite
+
+# Those that every test is asked beside its metrics'.
+_OF_EVERY_TEST = ("environment", "failures")
 
 
 class SavedQueries(Construct):
-    """The SQL files, as saved queries of the tables' workgroup."""
+    """The SQL files, saved in the tables' workgroup, and the log queries of each suite."""
 
-    def __init__(self, scope: Construct, name: str, *, tables: Tables) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        tables: Tables,
+        suites: Mapping[str, Suite],
+        tests: SystemTests,
+    ) -> None:
         super().__init__(scope, name)
+        for suite in suites.values():
+            self._over_logs(suite, tests.suites[suite.name].log_group)
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
             self._over_tables(path, tables)
+
+    def _over_logs(self, suite: Suite, log_group: LogGroup) -> None:
+        """Save the queries that a suite's rates are read with, under ``<stack>/<suite>/``."""
+        metrics = [metric for test in suite.tests for metric in test.metrics]
+        asked = {query for metric in metrics for query in (metric.query, metric.samples)}
+        for query in sorted({*asked, *_OF_EVERY_TEST}):
+            CfnQueryDefinition(
+                self,
+                f"{suite.name}-{query}",
+                name=f"{Stack.of(self).stack_name}/{suite.name}/{query}",
+                query_string=(ROOT / "queries" / "logs" / f"{query}.cwli").read_text(
+                    encoding="utf-8"
+                ),
+                log_group_names=[log_group.log_group_name],
+            )
 
     def _over_tables(self, path: Path, tables: Tables) -> None:
         """Save a query under the first line of its leading comment; the rest describes it."""

@@ -95,6 +95,8 @@ class Settings(Frozen):
     """Who is told of every outcome and alarm by e-mail; '' tells nobody but the topic."""
     alarms: bool
     """Whether CloudWatch watches for failed runs, missed schedules and undelivered starts."""
+    dashboard: bool
+    """Whether CloudWatch has a dashboard of the rates; an account's first three are free."""
     vpc_id: str = Field(pattern=r"^(vpc-[0-9a-f]{8,17})?$")
     """The account's network that tasks run in; '' makes one, of public subnets and without NAT."""
     subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]

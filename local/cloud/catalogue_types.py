@@ -1,6 +1,7 @@
-"""CloudFormation's types of the Glue catalogue and of Athena, which moto lacks.
+"""CloudFormation's types of the Glue catalogue, of Athena and of saved queries, which moto lacks.
 
-Source: AWS documentation, CloudFormation: AWS Glue and Amazon Athena resource types.
+Source: AWS documentation, CloudFormation: AWS Glue, Amazon Athena and CloudWatch Logs resource
+types.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from moto.athena.models import athena_backends
+from moto.cloudformation.exceptions import ValidationError
 from moto.glue.models import glue_backends
 
+from local import insights
 from local.cloud.resource import Wanted, resource_type
 
 _EFFECTIVE_ENGINE = "WorkGroupConfiguration.EngineVersion.EffectiveEngineVersion"
@@ -72,3 +75,13 @@ def athena_named_query(wanted: Wanted) -> tuple[str, Mapping[str, str]]:
         )
     )
     return query, {"NamedQueryId": query}
+
+
+@resource_type("AWS::Logs::QueryDefinition", {"LogGroupNames", "Name", "QueryString"})
+def query_definition(wanted: Wanted) -> str:
+    """Check a saved query, which nobody here lists; its Ref is an id."""
+    try:
+        insights.compile(wanted.properties["QueryString"])
+    except insights.QueryError as error:
+        raise ValidationError(message=f"QueryString of {wanted.name}: {error}") from None
+    return wanted.name

@@ -1,0 +1,80 @@
+"""The dashboard: how runs ended, and what they measured, version by version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from aws_cdk import Duration, Stack
+from aws_cdk.aws_cloudwatch import (
+    Alarm,
+    AlarmStatusWidget,
+    Dashboard,
+    GraphWidget,
+    IMetric,
+    IWidget,
+    MathExpression,
+)
+from aws_cdk.aws_stepfunctions import StateMachine
+from constructs import Construct
+
+from suites.model import Metric, Suite, Test
+from suites.telemetry import NAMESPACE
+
+_DAY = Duration.days(1)
+# A weekly run gives a figure a week: a quarter shows a trend.
+_SHOWN = "-P90D"
+_WIDTH = 24  # of CloudWatch's grid
+_HALF = _WIDTH // 2
+
+
+class RatesDashboard(Construct):
+    """A graph of each metric of each suite, below how the runs of all of them ended."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        machine: StateMachine,
+        suites: Iterable[Suite],
+        alarms: Sequence[Alarm],
+    ) -> None:
+        super().__init__(scope, name)
+        status: list[IWidget] = [_runs(machine, _HALF if alarms else _WIDTH)]
+        if alarms:
+            status.append(AlarmStatusWidget(title="Alarms", alarms=list(alarms), width=_HALF))
+        rates = [
+            [_rates(suite, test, metric) for test in suite.tests for metric in test.metrics]
+            for suite in suites
+        ]
+        Dashboard(
+            self,
+            "Dashboard",
+            dashboard_name=Stack.of(self).stack_name,
+            start=_SHOWN,
+            widgets=[status, *rates],
+        )
+
+
+def _runs(machine: StateMachine, width: int) -> GraphWidget:
+    ends: list[IMetric] = [
+        machine.metric_succeeded(period=_DAY, label="complete"),
+        machine.metric_failed(period=_DAY, label="incomplete, failed or refused"),
+        machine.metric_aborted(period=_DAY, label="stopped"),
+        machine.metric_timed_out(period=_DAY, label="timed out"),
+    ]
+    return GraphWidget(title="Runs that ended, by day", left=ends, width=width)
+
+
+def _rates(suite: Suite, test: Test, metric: Metric) -> GraphWidget:
+    # A search finds versions that are measured later, too.
+    search = (
+        f'SEARCH(\'{{{NAMESPACE},suite,test,version}} suite="{suite.name}" test="{test.name}" '
+        f"MetricName=\"{metric.name}\"', 'Average', {_DAY.to_seconds():.0f})"
+    )
+    rates = MathExpression(
+        expression=search, using_metrics={}, label="${PROP('Dim.version')}", period=_DAY
+    )
+    return GraphWidget(
+        title=f"{suite.title}: {metric.name} [{metric.unit}]", left=[rates], width=_HALF
+    )

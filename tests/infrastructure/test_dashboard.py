@@ -1,0 +1,66 @@
+import json
+import re
+
+from suites.files import ROOT, read_suites
+
+
+def body(template):
+    (dashboard,) = template.find_resources("AWS::CloudWatch::Dashboard").values()
+    _, parts = dashboard["Properties"]["DashboardBody"]["Fn::Join"]
+    # What another resource gives is a word here.
+    return json.loads("".join(part if isinstance(part, str) else "given" for part in parts))
+
+
+def widgets(template, kind):
+    return [widget["properties"] for widget in body(template)["widgets"] if widget["type"] == kind]
+
+
+def test_the_dashboard_has_the_name_of_its_stack_and_shows_a_quarter(template):
+    (dashboard,) = template.find_resources("AWS::CloudWatch::Dashboard").values()
+
+    assert dashboard["Properties"]["DashboardName"] == "Tidemark"
+    assert body(template)["start"] == "-P90D"
+
+
+def test_each_metric_has_a_graph_that_finds_every_version(template):
+    graphs = {widget["title"]: widget for widget in widgets(template, "metric")}
+
+    for suite in read_suites().values():
+        for test in suite.tests:
+            for metric in test.metrics:
+                ((searched,),) = graphs[f"{suite.title}: {metric.name} [{metric.unit}]"]["metrics"]
+                assert searched["expression"] == (
+                    f'SEARCH(\'{{Tidemark,suite,test,version}} suite="{suite.name}" '
+                    f'test="{test.name}" MetricName="{metric.name}"\', \'Average\', 86400)'
+                )
+                assert searched["label"] == "${PROP('Dim.version')}"
+
+
+def test_it_shows_how_runs_ended_and_every_alarm(template, everything):
+    (runs, *_) = widgets(template, "metric")
+    metrics = [line[1] for line in runs["metrics"]]
+
+    assert metrics == [
+        "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsAborted", "ExecutionsTimedOut",
+    ]  # fmt: skip
+    assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [3]
+
+
+def test_the_log_queries_of_a_suite_are_saved_as_they_are_in_their_files(template):
+    saved = {
+        found["Properties"]["Name"]: found["Properties"]
+        for found in template.find_resources("AWS::Logs::QueryDefinition").values()
+    }
+
+    assert sorted(saved) == [
+        f"Tidemark/rocksdb/{query}"
+        for query in (
+            "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
+            "ingest_samples",
+        )
+    ]  # fmt: skip
+    for name, query in saved.items():
+        path = ROOT / "queries" / "logs" / f"{name.rsplit('/', 1)[-1]}.cwli"
+        assert query["QueryString"] == path.read_text()
+        (group,) = query["LogGroupNames"]
+        assert re.match("SystemTestsRocksdbLogs", group["Ref"])
