@@ -44,7 +44,7 @@ def expression(node: Expression) -> str:
     """Return an expression, each operation inside another in parentheses."""
     match node:
         case Number(value=value):
-            # By way of a decimal: a query has no exponents.
+            # By way of a decimal: AWS documents no exponents.
             written = format(Decimal(repr(value).removesuffix(".0")), "f")
         case Text(value=value):
             written = quoted(value)

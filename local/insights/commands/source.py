@@ -28,6 +28,10 @@ class Source(Command):
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Source:
         """Read what follows the word ``SOURCE``."""
+        if reader.at("="):
+            raise QueryError(
+                "source = … is of OpenSearch PPL; Logs Insights QL has SOURCE 'group'", start
+            )
         if reader.take_word("loggroups"):
             groups = _selection(reader)
         elif reader.token.kind is Kind.NAME:

@@ -115,7 +115,10 @@ def test_queries_of_the_first_tier_are_accepted(query):
         ("fields *", 1, 8, "there is no * for all fields; @message holds the whole event"),
         ("filter a startswith 'b'", 1, 10, "the beginning of a text is written startsWith(field"),
         ("stats p99.9(a)", 1, 7, "unknown function 'p99.9'; this is written pct(field, 99.9)"),
-        ("filter a = 1e9", 1, 12, "'1e' is neither a number nor a period; units: ms, s, m"),
+        ("filter a = 5x", 1, 12, "'5x' is neither a number nor a period; units: ms, s, m"),
+        ("limit 1e2", 1, 7, "expected a whole number of rows"),
+        ("fields 1e999", 1, 8, "this number is larger than a double holds"),
+        ("source = logs | head 5", 1, 1, "source = … is of OpenSearch PPL; Logs Insights QL has"),
         ("fields '\0'", 1, 9, "unexpected character '\\x00'"),
         ("fields '\ud800'", 1, 9, "unexpected character '\\ud800'"),
         ("parse @message", 1, 15, "expected a glob in quotes or a /regular expression/"),
@@ -255,6 +258,7 @@ def test_a_slash_divides_unless_a_pattern_is_expected(ask):
         ("1 = 2 and 1 = 1 or 1 = 1", "1"),
         ("not 1 = 2", "1"),
         ("1 < 2 = 1", "1"),
+        ("2500000 / 1e6 + 2.5E-1", "2.75"),
     ],
 )
 def test_operators_bind_as_in_most_languages(ask, expression, value):
