@@ -108,7 +108,7 @@ def one_sentence(done, sentence):
         ),
         (
             ["--budget-usd", "nan"],
-            "budget_usd: nan is not accepted: Input should be less than or equal to 1000000",
+            "budget_usd: nan is not accepted; expected 1,000,000 or less",
         ),
         (
             ["--baseline", "7.4.4"],
