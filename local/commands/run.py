@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 from rich.console import Console
@@ -93,7 +93,7 @@ def command(
         "records": records,
     }
     limit = {} if budget_usd is None else {"budget_usd": budget_usd}
-    given: dict[str, object] = {key: value for key, value in asked.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in asked.items() if value is not None}
     if resume is not None:
         if given:
             raise Refused(f"--resume: {listed(given)} is settled by the run that is resumed")
@@ -101,20 +101,21 @@ def command(
     given = {"suite": _DEFAULT_SUITE, **given, **limit, "note": note, "trigger": "cli"}
     known = suites()
     request = settle(given, known)
-    if versions is not None:
-        # What is told, and prepared, is what is measured, whatever `newest` is a moment later.
+    if versions is not None and target.stack is None:
+        # What is told, and prepared, is what is measured; an account has releases of its own.
         given["versions"] = list(request.versions)
-    console.print(_intention(request, known[request.suite], target), soft_wrap=True)
+    named = listed(given.get("versions", request.versions))
+    console.print(_intention(named, request, known[request.suite], target), soft_wrap=True)
     _preflight(request, known[request.suite], target, console)
     sys.exit(_measure(given, target, console))
 
 
-def _intention(request: Settled, suite: Suite, target: Target) -> str:
+def _intention(versions: str, request: Settled, suite: Suite, target: Target) -> str:
     trials = len(request.versions) * request.repetitions
     expected = estimate(request, suite, LIST_PRICES)
     here = estimate_seconds(request, suite, target.at_once)
     return (
-        f"[bold]{suite.title}[/] {listed(request.versions)}: "
+        f"[bold]{suite.title}[/] {versions}: "
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}, "
         f"{plural(request.tasks, 'task')} of {request.records:,} records; "
