@@ -99,6 +99,7 @@ class Scheduler:
     def _plan(self, schedule: Schedule, since: datetime) -> Schedule:
         """Have a schedule that was changed be due after a moment."""
         schedule.last_modified_date = self._now().timestamp()
+        schedule.state = schedule.state or "ENABLED"  # moto forgets it in an update
         self._times[schedule.arn] = due_times(
             schedule.schedule_expression,
             schedule.schedule_expression_timezone,

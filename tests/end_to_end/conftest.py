@@ -5,11 +5,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from cdk.settings import read_settings, written_context
 from local.cloud.cloud import Cloud, start_cloud
+from local.cloud.deployment import synthesise
 from local.following import Run, RunClient
 from local.stack import Stack
 
@@ -52,8 +55,30 @@ def state(tmp_path_factory):
     return tmp_path_factory.mktemp("state")
 
 
+@dataclass
+class Clock:
+    """A clock that stands still until it is moved on."""
+
+    time: datetime
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
 @pytest.fixture(scope="session")
-def deployed(state):
+def due():
+    """When the suite was due last: two days ago."""
+    return datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(days=2)
+
+
+@pytest.fixture(scope="session")
+def clock(due):
+    """EventBridge Scheduler's, before that."""
+    return Clock(due - timedelta(days=5))
+
+
+@pytest.fixture(scope="session")
+def deployed(state, due, clock):
     evaluations = []
     lock = threading.Lock()
 
@@ -61,7 +86,12 @@ def deployed(state):
         with lock:
             evaluations.append((expression, dict(bindings), value))
 
-    with start_cloud(state, on_evaluate=record) as cloud:
+    # The commands deploy with the settings as they are written.
+    synthesise(state, read_settings(written_context()))
+    weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
+    with start_cloud(
+        state, on_evaluate=record, context={"schedules": weekly}, clock=clock
+    ) as cloud:
         stack = cloud.deploy()
         client = RunClient(cloud.endpoint.client, stack)
         yield Deployed(cloud, stack, state, client, evaluations)

@@ -149,7 +149,10 @@ def test_rates_by_suite_test_and_version_and_the_runs_end_are_metrics(deployed, 
         (f"{test}_rate", ("suite", "rocksdb"), ("test", test), ("version", version))
         for test in ("ingest", "compaction")
         for version in ("9.0.0", "9.8.4")
-    } | {("RunFailed", ("stack", "Tidemark"), ("suite", "rocksdb"))}
+    } | {
+        ("RunFailed", ("stack", "Tidemark"), ("suite", "rocksdb")),
+        ("MissedSchedules", ("stack", "Tidemark")),
+    }
 
 
 def test_one_version_one_task_and_one_repetition_are_a_run_too(deployed):

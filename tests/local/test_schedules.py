@@ -169,7 +169,7 @@ def test_a_schedule_that_is_enabled_again_does_not_make_up_for_what_it_missed(
     asked = {"Name", "ScheduleExpression", "FlexibleTimeWindow", "Target"}
     clock.move_on(days=10)
 
-    client.update_schedule(**{name: kept[name] for name in asked}, State="ENABLED")
+    client.update_schedule(**{name: kept[name] for name in asked})
     scheduler.catch_up()
     assert inputs() == []
     clock.move_on(days=7)

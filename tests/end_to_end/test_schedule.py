@@ -1,0 +1,120 @@
+"""The weekly start of the deployed template: missed, delivered, and delivered twice."""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+
+import pytest
+
+from suites.versions import versions_parameter
+
+ALARM = "Tidemark-schedule-missed"
+SMALL = {"repetitions": 1, "tasks": 1, "records": 1000}
+RELEASED = "9.0.0,9.8.4,8.8.1"
+
+
+@dataclass
+class Weekly:
+    """What the schedule started, as DescribeExecution tells it, and its run's plan."""
+
+    execution: dict
+    plan: dict
+
+
+def sweep(deployed):
+    """Return the suites that the sweep finds missed."""
+    answer = deployed.cloud.endpoint.client("lambda").invoke(
+        FunctionName=deployed.stack.outputs["SweepRunsFunction"]
+    )
+    return json.loads(answer["Payload"].read())["missed"]
+
+
+def alarm(deployed):
+    cloudwatch = deployed.cloud.endpoint.client("cloudwatch")
+    (found,) = cloudwatch.describe_alarms(AlarmNames=[ALARM])["MetricAlarms"]
+    return found["StateValue"]
+
+
+def make_small(scheduler):
+    """Have the schedule of the template ask for a run of seconds, and change nothing else."""
+    (schedule,) = scheduler.list_schedules()["Schedules"]
+    kept = scheduler.get_schedule(Name=schedule["Name"])
+    asked = {"Name", "ScheduleExpression", "ScheduleExpressionTimezone", "FlexibleTimeWindow"}
+    given = json.dumps({**json.loads(kept["Target"]["Input"]), **SMALL})
+    scheduler.update_schedule(
+        **{name: kept[name] for name in asked}, Target={**kept["Target"], "Input": given}
+    )
+
+
+@pytest.fixture(scope="module")
+def missed(deployed):
+    """The alarm after the stack's first sweep: the scheduler's clock stands before the due time."""
+    deployed.until(lambda: alarm(deployed) != "INSUFFICIENT_DATA")
+    return alarm(deployed)
+
+
+@pytest.fixture(scope="module")
+def weekly(deployed, missed, due, clock):
+    """The run that the schedule has started, when it has ended."""
+    endpoint = deployed.cloud.endpoint
+    states = endpoint.client("stepfunctions")
+    machine = deployed.stack.state_machine
+    parameter = versions_parameter("Tidemark", "rocksdb")
+    endpoint.client("ssm").put_parameter(Name=parameter, Type="StringList", Value=RELEASED)
+    make_small(endpoint.client("scheduler"))
+    before = {run["executionArn"] for run in executions(states, machine)}
+
+    clock.time = due + timedelta(minutes=1)
+    deployed.until(lambda: len(executions(states, machine)) > len(before))
+    (arn,) = {run["executionArn"] for run in executions(states, machine)} - before
+    deployed.until(lambda: states.describe_execution(executionArn=arn)["status"] != "RUNNING")
+
+    endpoint.client("ssm").delete_parameter(Name=parameter)
+    execution = states.describe_execution(executionArn=arn)
+    run_id = json.loads(execution["output"])["run_id"]
+    return Weekly(execution, deployed.client.results.plan(run_id).model_dump(mode="json"))
+
+
+def executions(states, machine):
+    return states.list_executions(stateMachineArn=machine)["executions"]
+
+
+def test_a_start_that_was_missed_raises_the_alarm_of_the_template(missed):
+    assert missed == "ALARM"
+
+
+def test_when_it_is_due_the_schedule_measures_the_last_two_released_versions(weekly, due):
+    asked = weekly.plan["request"]
+
+    assert weekly.execution["status"] == "SUCCEEDED", weekly.execution["cause"]
+    assert (asked["versions"], asked["trigger"]) == (["9.8.4", "9.0.0"], "schedule")
+    assert asked["scheduled_at"] == f"{due:%Y-%m-%dT%H:%M:%SZ}"
+    assert weekly.plan["run_id"].startswith(f"{due:%Y%m%dT%H%M%SZ}-")
+    assert json.loads(weekly.execution["output"])["status"] == "complete"
+
+
+def test_a_second_delivery_succeeds_and_does_nothing(deployed, weekly):
+    s3 = deployed.cloud.endpoint.client("s3")
+    states = deployed.cloud.endpoint.client("stepfunctions")
+
+    def stored():
+        listed = s3.list_objects_v2(Bucket=deployed.stack.bucket)["Contents"]
+        return {(entry["Key"], entry["ETag"]) for entry in listed}
+
+    before = stored()
+    again = states.start_execution(
+        stateMachineArn=deployed.stack.state_machine, input=weekly.execution["input"]
+    )["executionArn"]
+    deployed.until(lambda: states.describe_execution(executionArn=again)["status"] != "RUNNING")
+
+    execution = states.describe_execution(executionArn=again)
+    assert execution["status"] == "SUCCEEDED"
+    told = json.loads(execution["output"])
+    assert told["run_id"] == weekly.plan["run_id"]
+    assert told["started_by"] == weekly.execution["executionArn"]
+    assert stored() == before
+
+
+def test_a_start_that_was_made_takes_the_alarm_back(deployed, weekly):
+    # Of the values of one minute an alarm takes the largest.
+    deployed.until(lambda: sweep(deployed) == [] and alarm(deployed) == "OK")
