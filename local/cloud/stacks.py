@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from typing import Any
 
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import Stack
+from moto.cloudformation.parsing import ResourceMap
 from moto.core.common_models import CloudFormationModel
 from moto.iam.access_control import PermissionResult
 from moto.s3.models import FakeBucket
@@ -16,6 +18,7 @@ from local.cloud import (
     catalogue_types,  # noqa: F401 (moto finds its classes)
     change_sets,
     messaging_types,  # noqa: F401
+    properties,
     schedule_types,  # noqa: F401
 )
 from local.cloud.replacements import Replacements
@@ -33,6 +36,11 @@ def install() -> Replacements:
         # moto only warns and reports CREATE_COMPLETE.
         if resource_type.startswith("Custom::") or not (found := class_of(resource_type)):
             raise ValidationError(message=f"{resource_type} is not supported on one machine.")
+        return found
+
+    def checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
+        found = parse(resource, resources)
+        properties.check(resource["Type"], found[1]["Properties"])
         return found
 
     def stable_name(resource_type: str, stack_name: str, logical_id: str) -> str:
@@ -54,6 +62,7 @@ def install() -> Replacements:
             failed.pop_all()
 
     create = replacements.set(Stack, "create_resources", create_all)
+    parse = replacements.set(parsing, "parse_resource", checked)
     replacements.set(parsing, "resource_class_from_type", known_class)
     replacements.set(parsing, "generate_resource_name", stable_name)
     # moto leaves a policy's conditions out, so that a refusal of plain HTTP refuses everything.
