@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from local.insights.values import quoted
+from local.logs.merging import clear, merge_small, superseded_by
 from local.logs.parquet import ROW_GROUP, parquet_of
 
 SEGMENT_EVENTS = 4 * ROW_GROUP
@@ -94,9 +95,12 @@ class Segments:
 
     def __init__(self, folder: Path) -> None:
         files = sorted(folder.iterdir()) if folder.is_dir() else []
-        self._parquet = [file for file in files if file.suffix == _PARQUET]
+        self._folder = folder
+        parquet = [file for file in files if file.suffix == _PARQUET]
+        superseded = {source for file in parquet for source in superseded_by(file)}
+        self._parquet = [file for file in parquet if file not in superseded]
         self._lines = [file for file in files if file.suffix == _LINES]
-        folded = {file.stem for file in self._parquet}
+        folded = {file.stem for file in parquet}
         self._unfolded = [file for file in self._lines if file.stem not in folded]
 
     def select(self, *, without: Collection[Path] = ()) -> str | None:
@@ -181,6 +185,16 @@ class Segments:
             parquet = file.with_suffix(_PARQUET)
             if parquet in self._parquet and parquet.stat().st_mtime < long_ago:
                 file.unlink(missing_ok=True)
+
+    def merge(self, most_events: int) -> None:
+        """Merge small Parquet files into one of this many events at most, and remove what was."""
+        if not self._parquet:
+            return
+        clear(self._folder, _KEPT_SECONDS)
+        # While the lines are there, they would count again without their Parquet file.
+        lines = {file.stem for file in self._lines}
+        files = [file for file in self._parquet if file.stem not in lines]
+        merge_small(self._folder, files, most_events)
 
 
 def _fold(file: Path, group: str) -> None:

@@ -115,6 +115,8 @@ class LogStore:
     def fold(self) -> None:
         """Write the events of every file that no process appends to any more as Parquet.
 
+        Where there are many small Parquet files, they become one.
+
         Raises
         ------
         LogStoreError
@@ -223,6 +225,7 @@ class LogStore:
     def _fold(self, group: str) -> None:
         with self._folding:
             Segments(self._group_folder(group)).fold(group)
+            Segments(self._group_folder(group)).merge(self._segment_events)
 
     def _group_folder(self, group: str) -> Path:
         # quote leaves dots alone, and a name of dots is another folder.
