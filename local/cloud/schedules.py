@@ -144,10 +144,11 @@ class Scheduler:
         queue = delivery.target.get("DeadLetterConfig", {}).get("Arn")
         if not queue:
             return
-        sqs = self._client("sqs", delivery)
+        # Scheduler knows the queue by its ARN: the role need not be allowed to ask for its URL.
+        find = self._endpoint.client("sqs").get_queue_url
         try:
-            url = sqs.get_queue_url(QueueName=queue.removeprefix(_QUEUE))["QueueUrl"]
-            sqs.send_message(QueueUrl=url, **letter)
+            url = find(QueueName=queue.removeprefix(_QUEUE))["QueueUrl"]
+            self._client("sqs", delivery).send_message(QueueUrl=url, **letter)
         except (BotoCoreError, ClientError) as error:
             _log.warning("Schedule %s has no dead-letter queue: %s", delivery.schedule.name, error)
 

@@ -11,6 +11,7 @@ from moto.cloudformation.models import Stack
 from moto.cloudformation.parsing import ResourceMap
 from moto.core.common_models import CloudFormationModel
 from moto.iam.access_control import PermissionResult
+from moto.logs.models import LogGroup
 from moto.s3.models import FakeBucket
 
 from local.cloud import (
@@ -44,11 +45,12 @@ def install() -> Replacements:
         return found
 
     def stable_name(resource_type: str, stack_name: str, logical_id: str) -> str:
-        # Results and logs outlive the process that made them: the names of their places must, too.
+        # Results and logs outlive the process that made them, and claims name its executions: the
+        # names of their places and of the machines must, too.
         if resource_type == "AWS::S3::Bucket":
             # Once there was one stack: the results that it left are where they were.
             return f"{stack_name.removesuffix('-Data')}-{logical_id}"[:63].lower()
-        if resource_type == "AWS::Logs::LogGroup":
+        if resource_type in {"AWS::Logs::LogGroup", "AWS::StepFunctions::StateMachine"}:
             return f"{stack_name}-{logical_id}"
         return str(name_of(resource_type, stack_name, logical_id))
 
@@ -61,8 +63,14 @@ def install() -> Replacements:
                 raise ValidationError(message=f"{listed(missing)} of {stack.name} was not created.")
             failed.pop_all()
 
+    def log_group_attribute(group: LogGroup, name: str) -> str:
+        # The ARN that a template is given has the streams with it, as the policies of logs do.
+        value: str = attribute_of(group, name)
+        return f"{value}:*" if name == "Arn" else value
+
     create = replacements.set(Stack, "create_resources", create_all)
     parse = replacements.set(parsing, "parse_resource", checked)
+    attribute_of = replacements.set(LogGroup, "get_cfn_attribute", log_group_attribute)
     replacements.set(parsing, "resource_class_from_type", known_class)
     replacements.set(parsing, "generate_resource_name", stable_name)
     # moto leaves a policy's conditions out, so that a refusal of plain HTTP refuses everything.
