@@ -72,6 +72,7 @@ class TidemarkStack(Stack):
                 starts=settings.schedules,
                 machine=workflow.run,
                 watcher=workflow.functions["SweepRuns"],
+                bucket=bucket,
             )
             if settings.schedules
             else None

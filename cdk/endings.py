@@ -34,6 +34,8 @@ class Endings(Construct):
                 function.add_to_role_policy(statement)
             if function.role:
                 acknowledge(function.role, of_executions(workflow.trial), EXECUTIONS)
+        # Of a task that nobody named, the sweep asks by whom it was started.
+        sweep.add_to_role_policy(_any_task(cluster, "ecs:DescribeTasks"))
         self._allow_asking(workflow.run, functions["PlanRun"], end, sweep)
         Rule(
             self,
@@ -59,17 +61,10 @@ class Endings(Construct):
         )
 
     def _stopping(self, trial: StateMachine, cluster: Cluster) -> list[PolicyStatement]:
-        in_cluster = {"ArnEquals": {"ecs:cluster": cluster.cluster_arn}}
         return [
             PolicyStatement(actions=["states:ListExecutions"], resources=[trial.state_machine_arn]),
             PolicyStatement(actions=["states:StopExecution"], resources=[_executions(trial)]),
-            # Fargate has no container instances, which are what ListTasks names; and the tasks of
-            # a run do not exist yet: any, but of this cluster only.
-            PolicyStatement(
-                actions=["ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"],
-                resources=["*"],
-                conditions=in_cluster,
-            ),
+            _any_task(cluster, "ecs:ListTasks", "ecs:StopTask"),
         ]
 
     def _allow_asking(self, run: StateMachine, *functions: Function) -> None:
@@ -84,6 +79,19 @@ class Endings(Construct):
             ],
         )
         acknowledge(policy, of_executions(run), EXECUTIONS)
+
+
+def _any_task(cluster: Cluster, *actions: str) -> PolicyStatement:
+    """Allow actions on the tasks of a cluster.
+
+    Fargate has no container instances, which are what ListTasks names; and the tasks of a run do
+    not exist yet: any, but of this cluster only.
+    """
+    return PolicyStatement(
+        actions=list(actions),
+        resources=["*"],
+        conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
+    )
 
 
 def _executions(machine: StateMachine) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from aws_cdk import Duration, Stack, TimeZone
 from aws_cdk.aws_iam import PolicyStatement
 from aws_cdk.aws_lambda import Function
+from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_scheduler import (
     ContextAttribute,
     Schedule,
@@ -41,6 +42,7 @@ class Schedules(Construct):
         starts: Mapping[str, StartTime],
         machine: StateMachine,
         watcher: Function,
+        bucket: Bucket,
     ) -> None:
         super().__init__(scope, name)
         self.undelivered = Queue(
@@ -75,6 +77,14 @@ class Schedules(Construct):
             PolicyStatement(
                 actions=["scheduler:GetSchedule"],
                 resources=[schedule.schedule_arn for schedule in schedules.values()],
+            )
+        )
+        # It looks for the runs that are named after a time at which one was due.
+        watcher.add_to_role_policy(
+            PolicyStatement(
+                actions=["s3:ListBucket"],
+                resources=[bucket.bucket_arn],
+                conditions={"StringLike": {"s3:prefix": "runs/*Z-"}},
             )
         )
 
