@@ -1,53 +1,14 @@
 """One cloud for all tests, with the app deployed, and one small run measured in it."""
 
 import shutil
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
 from cdk.settings import read_settings, written_context
-from local.cloud.cloud import Cloud, start_cloud
 from local.cloud.deployment import synthesise
-from local.following import Run, RunClient
-from local.stack import Stack
-
-ASKED = {
-    "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2,
-    "records": 5000, "note": "a note", "trigger": "cli",
-}  # fmt: skip
-
-_POLL_SECONDS = 0.1
-_MOST_POLLS = 3000
-
-
-@dataclass
-class Deployed:
-    """A cloud with the app in it, and every JSONata evaluation made there."""
-
-    cloud: Cloud
-    stack: Stack
-    state: Path
-    client: RunClient
-    evaluations: list[tuple[str, dict, object]] = field(default_factory=list)
-
-    def run(self, asked) -> tuple[Run, str, str]:
-        """Start a run; return it with its execution's status and cause at its end."""
-        run = self.client.start(asked)
-        self.until(lambda: not self.client.active(run))
-        return (run, *self.client.status(run))
-
-    def until(self, happened: Callable[[], object]) -> None:
-        """Wait for something to happen."""
-        for _ in range(_MOST_POLLS):
-            if happened():
-                return
-            time.sleep(_POLL_SECONDS)
-        pytest.fail(f"it did not happen within {_MOST_POLLS * _POLL_SECONDS:g} s")
+from tests.end_to_end.deployed import ASKED, deploy
 
 
 @pytest.fixture(scope="session")
@@ -78,23 +39,13 @@ def clock(due):
 
 
 @pytest.fixture(scope="session")
-def deployed(state, due, clock):
-    evaluations = []
-    lock = threading.Lock()
-
-    def record(expression, bindings, value):
-        with lock:
-            evaluations.append((expression, dict(bindings), value))
-
+def deployed(state, due, clock, calls):
     # The commands deploy with the settings as they are written.
     synthesise(state, read_settings(written_context()))
     weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
-    with start_cloud(
-        state, on_evaluate=record, context={"schedules": weekly}, clock=clock
-    ) as cloud:
-        stack = cloud.deploy()
-        client = RunClient(cloud.endpoint.client, stack)
-        yield Deployed(cloud, stack, state, client, evaluations)
+    context = {"schedules": weekly}
+    with deploy(state, calls / "end_to_end", context=context, clock=clock) as deployed:
+        yield deployed
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,15 @@
 """``make faults``: bring every fault about, print the table and write it to docs/faults.md.
 
 With names of faults it brings about only those, with ``--quick`` the quick ones; then nothing is
-written. ``--json`` prints a line of JSON a fault. Exit code 1 if anything is not as expected.
+written. ``--json`` prints a line of JSON a fault. ``--calls`` leaves what roles called in a folder.
+Exit code 1 if anything is not as expected, a call that IAM would deny among it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,9 +21,14 @@ from suites.files import ROOT
 from tests.faults.campaign import campaign
 from tests.faults.catalogue import FAULTS
 from tests.faults.fault import Fault, Verdict
+from tests.faults.ground import CALLS
 from tests.faults.page import page
+from tests.policies.proof import problems
+from tests.policies.recording import read_recordings
 
 PAGE = ROOT / "docs" / "faults.md"
+# What they call needs every grant.
+_QUICK = {fault for fault in FAULTS if fault.quick}
 
 
 def main() -> int:
@@ -36,10 +43,16 @@ def main() -> int:
             _tell(verdict, console)
             if arguments.json:
                 print(json.dumps({"fault": verdict.fault.name, "problems": verdict.problems}))
+        calls = Path(state) / CALLS
+        if arguments.calls:
+            shutil.copytree(calls, arguments.calls)
+        wrong = list(problems(read_recordings(calls), whole={*faults} >= _QUICK))
+    for problem in wrong:
+        console.print(problem, soft_wrap=True, markup=False)
     console.print(f"{len(faults) - bad} of {len(faults)} faults ended as they must.")
-    if faults == FAULTS and not bad:
+    if faults == FAULTS and not bad and not wrong:
         PAGE.write_text(page(faults), encoding="utf-8")
-    return 1 if bad else 0
+    return 1 if bad or wrong else 0
 
 
 def _arguments() -> argparse.Namespace:
@@ -47,6 +60,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="FAULT")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--calls", type=Path)
     return parser.parse_args()
 
 

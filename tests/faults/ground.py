@@ -6,22 +6,29 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from local.cloud.cloud import start_cloud
 from local.cloud.replacements import Replacements
 from local.following import Run, RunClient
 from local.logs.store import LogStore
+from suites import keys
+from suites.versions import versions_parameter
 from tests.faults.wire import on_the_wire
+from tests.policies.recording import recorded
 
 SYSTEM = Path(__file__).parent / "system"
 SUITE = "scripted"
 LOG_GROUP = f"/Tidemark/{SUITE}"
+# Below a state folder: what the roles of its clouds called.
+CALLS = "calls"
 _POLL_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 600
+_DAY = timedelta(days=1)
 
 
 class NeverHappened(AssertionError):
@@ -37,6 +44,8 @@ class Ground:
         Where services can fail.
     replaced
         What a fault replaces of the cloud; put back after it.
+    time
+        What EventBridge Scheduler takes the time to be; it stands still.
     """
 
     def __init__(self, state: Path, logs_deadline_seconds: int) -> None:
@@ -48,12 +57,22 @@ class Ground:
 
     def _begin(self) -> None:
         with ExitStack() as opened:
-            context = {"systems": str(SYSTEM), "logsDeadlineSeconds": self._logs_deadline_seconds}
+            context = {
+                "systems": str(SYSTEM),
+                "logsDeadlineSeconds": self._logs_deadline_seconds,
+                "schedules": {SUITE: {}},
+            }
+            # The sweep, by whose clock it is now, finds that a start of last week was missed.
+            self.time = datetime.now(UTC) - 8 * _DAY
             self.cloud = opened.enter_context(
-                start_cloud(self._state, context=context, jitter=lambda _: 0.0)
+                start_cloud(
+                    self._state, context=context, jitter=lambda _: 0.0, clock=lambda: self.time
+                )
             )
             self.wire = opened.enter_context(on_the_wire())
+            recorder = opened.enter_context(recorded(self._state / CALLS))
             self.stack = self.cloud.deploy()
+            recorder.deployed(self.cloud.endpoint)
             self.client.end_dead()
             self._open = opened.pop_all()
 
@@ -108,10 +127,56 @@ class Ground:
         self.until(lambda: not client.active(run))
         return run
 
-    def stop(self, execution_arn: str) -> None:
-        """Stop an execution."""
+    def stop(self, execution_arn: str, **why: str) -> None:
+        """Stop an execution, by hand unless an error and a cause are given."""
         states = self.cloud.endpoint.client("stepfunctions")
-        states.stop_execution(executionArn=execution_arn, error="Stopped", cause="by hand")
+        states.stop_execution(
+            executionArn=execution_arn, **(why or {"error": "Stopped", "cause": "by hand"})
+        )
+
+    @contextmanager
+    def deaf(self) -> Iterator[None]:
+        """Let no event of an execution's end be heard while the context is open."""
+        events = self.cloud.endpoint.client("events")
+        rules = [rule["Name"] for rule in events.list_rules()["Rules"] if "EventPattern" in rule]
+        for rule in rules:
+            events.disable_rule(Name=rule)
+        try:
+            yield
+        finally:
+            for rule in rules:
+                events.enable_rule(Name=rule)
+
+    def sweep(self) -> None:
+        """Have whatever died ended, as the schedule does every hour."""
+        function = self.stack.outputs["SweepRunsFunction"]
+        self.cloud.endpoint.client("lambda").invoke(FunctionName=function)
+
+    def be_due(self) -> None:
+        """Let the time come at which the suite is measured every week."""
+        self.time += 7 * _DAY
+
+    def undelivered(self) -> bool:
+        """Tell whether there is a start that could not be delivered; take it."""
+        sqs = self.cloud.endpoint.client("sqs")
+        (url,) = sqs.list_queues()["QueueUrls"]
+        return "Messages" in sqs.receive_message(QueueUrl=url)
+
+    def include(self, run: Run, trial: int) -> None:
+        """Say that a trial is not excluded, as who was stopped before anything followed of it."""
+        said = {"excluded": False, "reason": "", "at": datetime.now(UTC).isoformat()}
+        self.cloud.endpoint.client("s3").put_object(
+            Bucket=self.stack.bucket,
+            Key=keys.exclusion(run.run_id, trial),
+            Body=json.dumps(said).encode(),
+        )
+
+    def release(self, *versions: str) -> None:
+        """List the suite's versions, as a release pipeline does."""
+        name = versions_parameter(self.cloud.settings.stack_name, SUITE)
+        self.cloud.endpoint.client("ssm").put_parameter(
+            Name=name, Value=",".join(versions), Type="StringList", Overwrite=True
+        )
 
     def settled(self, run: Run) -> Run:
         """Return a run when it has its outcome and its suite is free again."""

@@ -1,11 +1,8 @@
-import json
 import re
-import subprocess
-import sys
 
 import pytest
 
-from suites.files import ROOT, read_suites
+from suites.files import read_suites
 from tests.faults.__main__ import PAGE
 from tests.faults.catalogue import FAULTS
 from tests.faults.ground import SYSTEM
@@ -13,23 +10,9 @@ from tests.faults.ground import SYSTEM
 QUICK = [fault.name for fault in FAULTS if fault.quick]
 
 
-@pytest.fixture(scope="module")
-def problems():
-    """What was not as it must be, by quick fault; in a process that has no other cloud in it."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", "--quick", "--json"],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
-    return {verdict["fault"]: verdict["problems"] for verdict in verdicts}
-
-
 @pytest.mark.parametrize("name", QUICK)
-def test_a_fault_ends_as_it_must(problems, name):
-    assert problems[name] == []
+def test_a_fault_ends_as_it_must(quick_faults, name):
+    assert quick_faults[name] == []
 
 
 def test_the_page_has_every_fault_of_the_campaign():

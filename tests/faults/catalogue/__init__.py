@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.faults.catalogue import claims, services, sizes, states, tasks
+from tests.faults.catalogue import claims, endings, services, sizes, states, tasks
 from tests.faults.fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
     *tasks.FAULTS,
     *services.FAULTS,
     *states.FAULTS,
+    *endings.FAULTS,
     *claims.FAULTS,
     *sizes.FAULTS,
 )

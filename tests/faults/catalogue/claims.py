@@ -8,7 +8,7 @@ from local.following import Run
 from tests.faults.catalogue.services import invocations
 from tests.faults.fault import Ending, Fault
 from tests.faults.ground import Ground
-from tests.faults.wire import slow
+from tests.faults.wire import refused, slow
 
 
 def _at_once(ground: Ground) -> list[Run]:
@@ -50,7 +50,21 @@ def _resumed_twice(ground: Ground) -> list[Run]:
     return [ground.settled(run), refused]
 
 
+def _undelivered(ground: Ground) -> list[Run]:
+    with ground.wire.fault("^states StartExecution", refused(500, "ServiceException")):
+        ground.be_due()
+        ground.until(ground.undelivered)
+    return []
+
+
 FAULTS = (
+    Fault(
+        name="start-undelivered",
+        happens="Step Functions fails whenever a schedule would start a run, which is then kept",
+        act=_undelivered,
+        endings=(),
+        quick=True,
+    ),
     Fault(
         name="two-at-once",
         happens="a run is started while another of its suite goes on",

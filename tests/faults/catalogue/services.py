@@ -169,6 +169,7 @@ FAULTS = (
         happens="S3 answers SlowDown whenever a trial is to be recorded",
         act=_under("^s3 PUT .*/trials/", refused(503, "SlowDown")),
         endings=(Ending("failed", "ClientError: An error occurred (SlowDown) when calling …"),),
+        quick=True,
     ),
     Fault(
         name="s3-denies",
@@ -315,6 +316,7 @@ FAULTS = (
             happens=f"{state} is killed when it has done its work",
             act=_crashed(state),
             endings=(_COMPLETE,),
+            quick=state == "RecordTrial",
         )
         for state in (
             "PlanRun",

@@ -95,6 +95,7 @@ def _faults() -> Iterator[Fault]:
                 happens=f"StopExecution of the trial in {state.name}",
                 act=_stopped(state, trial=True),
                 endings=(_COMPLETE if state.measured else Ending("incomplete", lost, 2),),
+                quick=state.name == "RestoreSystem",
             )
     for state in _STATES:
         yield Fault(
