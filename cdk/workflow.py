@@ -359,9 +359,16 @@ class Workflow(Construct):
         )
         # The tasks do not exist yet: any task, but of this cluster only.
         _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], in_cluster)
-        for definition in definitions:
-            definition.task_role.grant_pass_role(role)
-            definition.obtain_execution_role().grant_pass_role(role)
+        _grant(
+            role,
+            ["iam:PassRole"],
+            [
+                passed.role_arn
+                for definition in definitions
+                for passed in (definition.task_role, definition.obtain_execution_role())
+            ],
+            {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+        )
         _grant_rule(self, role, _TASK_RULE)
         return machine
 

@@ -266,6 +266,19 @@ def test_ecs_wildcards_are_kept_to_the_cluster(policies):
     assert all("ecs:cluster" in statement["Condition"]["ArnEquals"] for statement in found)
 
 
+def test_roles_are_passed_to_ecs_tasks_only(policies):
+    (passing,) = [
+        statement
+        for statements in policies.values()
+        for statement in statements
+        if "iam:PassRole" in actions(statement)
+    ]
+
+    assert passing["Condition"] == {
+        "StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}
+    }
+
+
 def test_a_function_may_only_do_what_its_state_needs(policies):
     def of(state):
         (role,) = [role for role in policies if f"Functions{state}ServiceRole" in role]
