@@ -29,15 +29,6 @@ class Run:
     """By which its outcome is found if it is refused; another one if it was to be resumed."""
 
 
-@dataclass(frozen=True)
-class Position:
-    """Where a run stands: the trial and test that it is at."""
-
-    trial: int
-    version: str
-    test: str
-
-
 class RunClient:
     """Runs of one deployed stack.
 
@@ -121,13 +112,13 @@ class RunClient:
             time.sleep(self.poll_seconds)
         return True
 
-    def position(self, run: Run, plan: Plan, trial: int) -> Position | None:
-        """Return where trial ``trial`` of the plan stands, None if it has not been started."""
+    def current_test(self, run: Run, plan: Plan, trial: int) -> str | None:
+        """Return the test that trial ``trial`` is at, None if the trial has not been started."""
         states = self._states_entered(self.trial_arn(run, trial))
         if states is None:
             return None
         begun = max(states.count("RunTasks"), 1)
-        return Position(trial, plan.trials[trial - 1].version, plan.suite.tests[begun - 1].name)
+        return plan.suite.tests[begun - 1].name
 
     def trial_arn(self, run: Run, trial: int) -> str:
         """Return the ARN of the execution of a run's trial."""

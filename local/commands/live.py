@@ -28,16 +28,22 @@ from suites.refusal import Refused
 class Pace:
     """How fast the trials of an execution are measured."""
 
-    elapsed: float
-    """Seconds since it began."""
     done: int
     of: int
+    measuring: float
+    """Seconds from its beginning until the last of those that are done was recorded."""
 
-    def left(self, trial_seconds: float) -> float:
-        """Return about how long it still takes [s]; while no trial is done, at these a trial."""
+    def told(self, elapsed: float, trial_seconds: float) -> str:
+        """Return how long it goes on, ``elapsed`` [s], and about how long it still takes.
+
+        While no trial is done, one takes ``trial_seconds``. Of what should have ended by then
+        nobody knows how long it still takes.
+        """
         if self.done:
-            trial_seconds = self.elapsed / self.done
-        return max(trial_seconds * self.of - self.elapsed, 0)
+            trial_seconds = self.measuring / self.done
+        left = trial_seconds * self.of - elapsed
+        told = f"elapsed {duration(elapsed)}"
+        return f"{told}, left about {duration(left)}" if left > 0 else told
 
 
 def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
@@ -48,6 +54,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
     began = time.monotonic()
     known = set(client.results.recorded(run.run_id))
     before = len(known)
+    measuring = 0.0
     with Live(Text("planning"), console=console, transient=True) as live:
         plan = client.results.plan(run.run_id)
         while plan is None and client.active(run):
@@ -61,12 +68,25 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
             for number in client.results.recorded(run.run_id, after=_next(known) - 1):
                 if number not in known:
                     known.add(number)
+                    measuring = time.monotonic() - began
                     line = _trial_line(client.results.trial(run.run_id, number), len(plan.trials))
                     live.console.print(line, soft_wrap=True, markup=False)
-            pace = Pace(time.monotonic() - began, len(known) - before, len(plan.trials) - before)
-            live.update(_progress_line(client, run, plan, _next(known), pace, at_once))
+            trial = _next(known)
+            whole = estimate_seconds(plan.request, plan.suite, at_once)
+            pace = Pace(len(known) - before, len(plan.trials) - before, measuring)
+            times = pace.told(time.monotonic() - began, whole / len(plan.trials))
+            live.update(Text(f"{place(client, run, plan, trial)}   {times}"))
             if active:
                 time.sleep(client.poll_seconds)
+
+
+def place(client: RunClient, run: Run, plan: Plan, trial: int) -> str:
+    """Return where a run is whose first trial without a record is ``trial``."""
+    if trial > len(plan.trials):
+        return "report"
+    where = f"trial {trial} of {len(plan.trials)}  {plan.trials[trial - 1].version}"
+    test = client.current_test(run, plan, trial)
+    return f"{where}  {test}" if test else where
 
 
 def show_result(client: RunClient, run: Run, target: Target, console: Console) -> int:
@@ -115,17 +135,6 @@ def _trial_line(trial: dict[str, Any], of: int) -> str:
 def _next(known: Set[int]) -> int:
     """Return the first trial that is missing: they are measured in order."""
     return next(number for number in count(1) if number not in known)
-
-
-def _progress_line(
-    client: RunClient, run: Run, plan: Plan, trial: int, pace: Pace, at_once: int
-) -> Text:
-    whole = estimate_seconds(plan.request, plan.suite, at_once)
-    left = pace.left(whole / len(plan.trials))
-    times = f"elapsed {duration(pace.elapsed)}, left about {duration(left)}"
-    at = client.position(run, plan, trial) if trial <= len(plan.trials) else None
-    where = f"trial {at.trial} of {len(plan.trials)}  {at.version}  {at.test}" if at else "report"
-    return Text(f"{where}   {times}")
 
 
 def _table(rates: list[dict[str, Any]]) -> Table:

@@ -73,7 +73,7 @@ def test_the_sweep_leaves_nothing_of_a_run_that_was_stopped(deployed):
     run = deployed.client.start(ASKED)
     deployed.until(lambda: deployed.client.results.plan(run.run_id))
     plan = deployed.client.results.plan(run.run_id)
-    deployed.until(lambda: deployed.client.position(run, plan, 1))
+    deployed.until(lambda: deployed.client.current_test(run, plan, 1))
     deployed.client.stop(run, "enough")
 
     invoke(deployed, "SweepRunsFunction", {})

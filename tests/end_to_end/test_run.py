@@ -204,7 +204,7 @@ def test_a_trial_that_is_stopped_from_outside_is_recorded_and_the_run_goes_on(de
 
     deployed.until(lambda: deployed.client.results.plan(run.run_id))
     plan = deployed.client.results.plan(run.run_id)
-    deployed.until(lambda: deployed.client.position(run, plan, 1))
+    deployed.until(lambda: deployed.client.current_test(run, plan, 1))
     states.stop_execution(executionArn=first, error="Stopped", cause="by hand")
     deployed.until(lambda: not deployed.client.active(run))
 

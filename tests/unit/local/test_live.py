@@ -1,0 +1,38 @@
+"""What is said of a run while it goes on."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from local.commands.live import Pace, place
+
+PLAN = SimpleNamespace(trials=[SimpleNamespace(version="9.0.0"), SimpleNamespace(version="9.8.4")])
+
+
+def test_what_is_left_counts_down_while_a_trial_goes_on():
+    pace = Pace(done=1, of=2, measuring=26)
+
+    assert pace.told(26, trial_seconds=5) == "elapsed 26 s, left about 26 s"
+    assert pace.told(43, trial_seconds=5) == "elapsed 43 s, left about 9.0 s"
+
+
+def test_what_a_trial_is_expected_to_take_stands_in_until_one_is_done():
+    assert Pace(0, 2, 0.0).told(1, trial_seconds=5) == "elapsed 1.0 s, left about 9.0 s"
+
+
+def test_of_a_run_that_takes_longer_than_expected_nothing_is_said_to_be_left():
+    assert Pace(0, 2, 0.0).told(20, trial_seconds=5) == "elapsed 20 s"
+
+
+@pytest.mark.parametrize(
+    ("trial", "test", "where"),
+    [
+        (1, None, "trial 1 of 2  9.0.0"),
+        (2, "ingest", "trial 2 of 2  9.8.4  ingest"),
+        (3, None, "report"),
+    ],
+)
+def test_a_run_is_at_its_report_once_no_trial_is_missing(trial, test, where):
+    client = SimpleNamespace(current_test=lambda *_: test)
+
+    assert place(client, None, PLAN, trial) == where
