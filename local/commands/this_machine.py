@@ -86,6 +86,10 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     """Return the cloud that is up, or else a new one of this process."""
     if already := find_cloud(state):
         return already
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(state, error) from None
     # moto looks for the user's AWS profile as it is imported, and fails if there is none.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
         os.environ.pop(name, None)
@@ -111,7 +115,11 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     except (ObjectFilesError, PortTaken) as error:
         raise click.ClickException(str(error)) from None
     except PermissionError as error:
-        raise click.ClickException(f"--state: {state} cannot be used: {error.strerror}") from None
+        raise _unusable(state, error) from None
+
+
+def _unusable(state: Path, error: OSError) -> click.ClickException:
+    return click.ClickException(f"--state: {state} cannot be used: {error.strerror}")
 
 
 def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
