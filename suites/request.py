@@ -29,7 +29,7 @@ from suites.refusal import ONE_LINE, Refused, listed, refusal, shown
 from suites.versions import NEWEST, PREVIOUS, latest
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
-Budget = Annotated[float, Field(strict=True, gt=0, le=MOST_BUDGET_USD)]
+Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
 Trigger = Literal["console", "schedule", "cli"]
 _UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _Asked = TypeVar("_Asked", bound=Frozen)
