@@ -215,20 +215,14 @@ class Tasks:
         self._client = client
         self._cluster = cluster
 
-    def started_by(self, name: str) -> list[str]:
-        """Return the ARNs of the tasks that run and were started by ``name``."""
-        pages = self._client.get_paginator("list_tasks")
-        found = pages.paginate(cluster=self._cluster, startedBy=name)
-        return [arn for page in found for arn in page["taskArns"]]
-
-    def starters(self) -> dict[str, str]:
-        """Return by whom each task that runs was started, by the task's ARN."""
+    def groups(self) -> dict[str, str]:
+        """Return the task group of each task that runs, by the task's ARN."""
         found: dict[str, str] = {}
         # A page holds up to 100 ARNs, as many as DescribeTasks takes.
         for page in self._client.get_paginator("list_tasks").paginate(cluster=self._cluster):
             if page["taskArns"]:
                 answer = self._client.describe_tasks(cluster=self._cluster, tasks=page["taskArns"])
-                found |= {task["taskArn"]: task.get("startedBy", "") for task in answer["tasks"]}
+                found |= {task["taskArn"]: task.get("group", "") for task in answer["tasks"]}
         return found
 
     def stop(self, arn: str, reason: str) -> None:

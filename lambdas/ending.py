@@ -114,17 +114,17 @@ class Ending:
         A run that cannot be ended keeps no other from its end.
         """
         # The tasks first: a run that claims its suite after this has started none of them.
-        starters = self.tasks.starters()
+        groups = self.tasks.groups()
         claimed = list(claims.all_held(self.bucket))
         outcomes = []
         for held in claimed:
             with attempts.at(f"run {held.claim.run_id}"):
                 outcomes.append(self.end(claims.holder(self.executions, held.claim, now), now))
         runs = {held.claim.run_id for held in claimed}
-        for arn, starter in starters.items():
-            if starter not in runs and re.fullmatch(RUN_ID, starter):
+        for arn, group in groups.items():
+            if group not in runs and re.fullmatch(RUN_ID, group):
                 with attempts.at(f"task {arn}"):
-                    self.tasks.stop(arn, f"run {starter} has ended")
+                    self.tasks.stop(arn, f"run {group} has ended")
         return [outcome for outcome in outcomes if outcome]
 
     def _cleared(self, held: Held, reason: str) -> bool:
@@ -134,11 +134,12 @@ class Ending:
             if is_trial_execution(name, claim.run_id, claim.execution_arn):
                 self.executions.stop(arn, reason)
         # Listed first: if the claim stands after that, none is of a run that was resumed.
-        tasks = self.tasks.started_by(claim.run_id)
+        groups = self.tasks.groups()
         if not claims.stands(self.bucket, held):
             return False
-        for arn in tasks:
-            self.tasks.stop(arn, reason)
+        for arn, group in groups.items():
+            if group == claim.run_id:
+                self.tasks.stop(arn, reason)
         if not claims.stands(self.bucket, held):
             return False
         self.bucket.delete(keys.work(claim.run_id))

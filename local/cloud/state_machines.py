@@ -477,6 +477,9 @@ class _Services:
     async def _run_task(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:
             raise StateError(errors.RUNTIME, f"Count is {arguments['Count']}; accepted: 1.")
+        # It is Step Functions itself, in whose name a task of .sync is started.
+        if isinstance(arguments, dict) and "StartedBy" in arguments:
+            raise StateError(errors.RUNTIME, "StartedBy is not supported by Step Functions.")
 
         async def follow(started: dict[str, Any]) -> None:
             submission.submitted(started)

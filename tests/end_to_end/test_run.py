@@ -176,7 +176,13 @@ def test_a_bad_input_is_rejected_with_its_sentence_and_no_task_is_started(deploy
 
     assert status == "FAILED"
     assert cause == "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4"
-    assert ecs.list_tasks(cluster=cluster, startedBy=run.run_id)["taskArns"] == []
+    arns = [
+        arn
+        for status in ("RUNNING", "STOPPED")
+        for arn in ecs.list_tasks(cluster=cluster, desiredStatus=status)["taskArns"]
+    ]
+    tasks = ecs.describe_tasks(cluster=cluster, tasks=arns)["tasks"]
+    assert run.run_id not in {task["group"] for task in tasks}
     (outcome,) = objects(deployed, f"runs/{run.run_id}/outcome.json").values()
     assert json.loads(outcome)["status"] == "rejected"
 

@@ -508,7 +508,7 @@ TASK_ARGUMENTS = {
     "Cluster": CLUSTER,
     "TaskDefinition": "f",
     "LaunchType": "FARGATE",
-    "StartedBy": "{% $states.context.Execution.Name %}",
+    "Group": "{% $states.context.Execution.Name %}",
     "NetworkConfiguration": {
         "AwsvpcConfiguration": {"Subnets": ["s"], "AssignPublicIp": "ENABLED"}
     },
@@ -551,7 +551,7 @@ def test_a_task_is_run_with_its_arguments_and_its_description_is_the_result(
             "cluster": CLUSTER,
             "taskDefinition": "f",
             "launchType": "FARGATE",
-            "startedBy": "run",
+            "group": "run",
             "networkConfiguration": {
                 "awsvpcConfiguration": {"subnets": ["s"], "assignPublicIp": "ENABLED"}
             },
@@ -603,12 +603,16 @@ def test_an_error_of_ecs_has_its_name(ecs, start_task, ended):
     assert ended(start_task())["error"] == "ECS.ClusterNotFoundException"
 
 
-def test_more_than_one_task_at_once_is_refused(run, ecs):
-    described = run({"A": task(RUN_TASK, TASK_ARGUMENTS | {"Count": 2})})
-    assert (described["error"], described["cause"]) == (
-        "States.Runtime",
-        "Count is 2; accepted: 1.",
-    )
+@pytest.mark.parametrize(
+    ("argument", "cause"),
+    [
+        ({"Count": 2}, "Count is 2; accepted: 1."),
+        ({"StartedBy": "run"}, "StartedBy is not supported by Step Functions."),
+    ],
+)
+def test_more_than_one_task_at_once_or_one_of_another_starter_is_refused(run, ecs, argument, cause):
+    described = run({"A": task(RUN_TASK, TASK_ARGUMENTS | argument)})
+    assert (described["error"], described["cause"]) == ("States.Runtime", cause)
     assert ecs.requests == []
 
 

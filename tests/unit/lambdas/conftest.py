@@ -116,21 +116,18 @@ class FakeExecutions:
 
 
 class FakeTasks:
-    """ECS tasks by ARN: who started each, and why those that were stopped were.
+    """ECS tasks by ARN: the group of each, and why those that were stopped were.
 
     ``called`` is called after each listing and each stop: whoever calls may be overtaken there.
     """
 
     def __init__(self):
-        self.starter_of = {}
+        self.group_of = {}
         self.stopped = {}
         self.called = lambda: None
 
-    def starters(self):
-        return {arn: name for arn, name in self.starter_of.items() if arn not in self.stopped}
-
-    def started_by(self, name):
-        listed = [arn for arn, starter in self.starters().items() if starter == name]
+    def groups(self):
+        listed = {arn: name for arn, name in self.group_of.items() if arn not in self.stopped}
         self.called()
         return listed
 

@@ -143,9 +143,9 @@ def test_every_page_of_tasks_is_described():
     with Stubber(client("ecs")) as ecs:
         for arn, token in (("a", {"nextToken": "more"}), ("b", {})):
             ecs.add_response("list_tasks", {"taskArns": [arn], **token})
-            ecs.add_response("describe_tasks", {"tasks": [{"taskArn": arn, "startedBy": "r"}]})
+            ecs.add_response("describe_tasks", {"tasks": [{"taskArn": arn, "group": "r"}]})
 
-        assert Tasks(ecs.client, "c").starters() == {"a": "r", "b": "r"}
+        assert Tasks(ecs.client, "c").groups() == {"a": "r", "b": "r"}
 
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "NoSuchResourceException"])

@@ -150,7 +150,7 @@ def test_its_trial_executions_and_tasks_are_stopped_and_no_others(dead):
     other = f"{TRIAL_MACHINE}:{trial_execution('20261120T124455Z-000000', 1, EXECUTION)}"
     for arn in (mine, resumed, other):
         dead.executions.add(arn)
-    dead.tasks.starter_of = {"t1": RUN, "t2": "20261120T124455Z-000000"}
+    dead.tasks.group_of = {"t1": RUN, "t2": "20261120T124455Z-000000"}
 
     end(dead, cause="enough")
 
@@ -222,7 +222,7 @@ def resumed(world):
     end(world)
     world.call(plan_run, RESUME)
     world.bucket.write(f"work/{RUN}/002/data/a", b"")
-    world.tasks.starter_of["new"] = RUN
+    world.tasks.group_of["new"] = RUN
 
 
 def finished(world):
@@ -235,7 +235,7 @@ def finished(world):
 @pytest.mark.usefixtures("packed")
 @pytest.mark.parametrize("call", range(2))
 def test_an_ending_that_a_resume_overtakes_stops_and_deletes_nothing_of_it(dead, call):
-    dead.tasks.starter_of["old"] = RUN
+    dead.tasks.group_of["old"] = RUN
     dead.tasks.called = on_call(call, lambda: resumed(dead))
 
     assert end(dead) is None
@@ -308,7 +308,7 @@ def test_the_sweep_waits_for_an_execution_that_is_not_known_yet(dead):
 
 def test_the_sweep_leaves_a_run_in_progress_and_its_tasks_alone(dead):
     dead.executions.add(EXECUTION)
-    dead.tasks.starter_of = {"t1": RUN}
+    dead.tasks.group_of = {"t1": RUN}
     before = dict(dead.bucket.objects)
 
     assert sweep(dead) == []
@@ -318,7 +318,12 @@ def test_the_sweep_leaves_a_run_in_progress_and_its_tasks_alone(dead):
 
 def test_the_sweep_stops_tasks_of_runs_that_have_ended_and_nobody_elses(dead):
     dead.executions.add(EXECUTION)
-    dead.tasks.starter_of = {"t1": RUN, "t2": "20261119T000000Z-123456", "t3": "", "t4": "somebody"}
+    dead.tasks.group_of = {
+        "t1": RUN,
+        "t2": "20261119T000000Z-123456",
+        "t3": "family:load",
+        "t4": "somebody",
+    }
 
     sweep(dead)
 
@@ -333,7 +338,7 @@ def test_a_run_that_cannot_be_ended_keeps_no_other_from_its_end_and_is_named(dea
         run_id=other, execution_arn="arn:gone", claimed_at=datetime(2020, 1, 1, tzinfo=UTC)
     )
     claims.take(dead.bucket, "zeppelin", gone)
-    dead.tasks.starter_of = {"t": "20261118T000000Z-123456"}
+    dead.tasks.group_of = {"t": "20261118T000000Z-123456"}
 
     with pytest.raises(AttemptsFailed, match=f"^run {RUN}: ValidationError: ") as failed:
         sweep(dead)
