@@ -83,8 +83,8 @@ class Settings(Frozen):
     systems: Annotated[Path, AfterValidator(_of_systems)]
     """The folder that holds ``suites/`` and ``workloads/``; a relative one begins at cdk.json."""
     image: str = Field(pattern=r"^[A-Za-z0-9._/:@-]*$")
-    """An existing image of the workload, in a public registry or in this account's ECR; '' builds
-    it from its Dockerfile (with Docker)."""
+    """An existing image of the workload, in a public registry or in ECR, whose repository lets the
+    account pull it; '' builds it from its Dockerfile (with Docker)."""
     log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
     """How long the logs of tasks and functions are kept."""
     logs_deadline_seconds: int = Field(ge=0, le=3600)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from aws_cdk import Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
 from aws_cdk.aws_ecr import Repository
 from aws_cdk.aws_ecr_assets import Platform
 from aws_cdk.aws_ecs import (
@@ -27,6 +27,12 @@ from cdk.findings import acknowledge, of_objects
 from cdk.network import Network
 from cdk.settings import Settings
 from suites.model import WORKLOAD_LABEL, Suite
+
+# An image of ECR: its account, region, repository, and digest or else tag.
+_PRIVATE = re.compile(
+    r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)"
+    r"(?::[^@]+(?=@))?(?:[:@](.+))?"
+)
 
 
 class SuiteTasks(Construct):
@@ -115,18 +121,25 @@ class SystemTests(Construct):
         }
 
 
-def _existing_image(scope: Construct, name: str) -> ContainerImage:
-    own = re.fullmatch(r"\d{12}\.dkr\.ecr\.[a-z0-9-]+\.amazonaws\.com/([^:@]+)(?::([^@]+))?", name)
-    if not own:
+def existing_image(scope: Construct, name: str) -> ContainerImage:
+    """Return an image by its full name, which a task's execution role may pull."""
+    private = _PRIVATE.fullmatch(name)
+    if not private:
         return ContainerImage.from_registry(name)
+    account, region, path, version = private.groups()
     # By the repository the execution role is granted the pull.
-    repository = Repository.from_repository_name(scope, "Repository", own.group(1))
-    return ContainerImage.from_ecr_repository(repository, own.group(2) or "latest")
+    repository = Repository.from_repository_attributes(
+        scope,
+        "Repository",
+        repository_name=path,
+        repository_arn=f"arn:{Aws.PARTITION}:ecr:{region}:{account}:repository/{path}",
+    )
+    return ContainerImage.from_ecr_repository(repository, version or "latest")
 
 
 def _image(scope: Construct, workload: str, settings: Settings) -> ContainerImage:
     if settings.image:
-        return _existing_image(scope, settings.image)
+        return existing_image(scope, settings.image)
     # Built for what the task runs on, not for the machine that deploys.
     return ContainerImage.from_asset(
         str(settings.systems / "workloads" / workload), platform=Platform.LINUX_AMD64
