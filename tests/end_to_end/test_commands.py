@@ -108,7 +108,7 @@ def one_sentence(done, sentence):
         ),
         (
             ["--budget-usd", "nan"],
-            "budget_usd: nan is not accepted; expected 1,000,000 or less",
+            "budget_usd: nan is not accepted; expected a finite number",
         ),
         (
             ["--baseline", "7.4.4"],
