@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_cloudwatch import (
     Alarm,
     AlarmStatusWidget,
@@ -50,7 +50,8 @@ class RatesDashboard(Construct):
         Dashboard(
             self,
             "Dashboard",
-            dashboard_name=Stack.of(self).stack_name,
+            # CloudWatch user guide: dashboards are global, and a stack may be in two regions.
+            dashboard_name=f"{Stack.of(self).stack_name}-{Aws.REGION}",
             start=_SHOWN,
             widgets=[status, *rates],
         )
@@ -67,7 +68,8 @@ def _runs(machine: StateMachine, width: int) -> GraphWidget:
 
 
 def _rates(suite: Suite, test: Test, metric: Metric) -> GraphWidget:
-    # A search finds versions that are measured later, too.
+    # CloudWatch user guide, "Use search expressions in graphs": it finds versions that are measured
+    # later, too, but none without data of the past two weeks.
     search = (
         f'SEARCH(\'{{{NAMESPACE},suite,test,version}} suite="{suite.name}" test="{test.name}" '
         f"MetricName=\"{metric.name}\"', 'Average', {_DAY.to_seconds():.0f})"

@@ -15,10 +15,12 @@ def widgets(template, kind):
     return [widget["properties"] for widget in body(template)["widgets"] if widget["type"] == kind]
 
 
-def test_the_dashboard_has_the_name_of_its_stack_and_shows_a_quarter(template):
+def test_the_dashboard_has_the_name_of_its_stack_and_region_and_shows_a_quarter(template):
     (dashboard,) = template.find_resources("AWS::CloudWatch::Dashboard").values()
 
-    assert dashboard["Properties"]["DashboardName"] == "Tidemark"
+    assert dashboard["Properties"]["DashboardName"] == {
+        "Fn::Join": ["", ["Tidemark-", {"Ref": "AWS::Region"}]]
+    }
     assert body(template)["start"] == "-P90D"
 
 
