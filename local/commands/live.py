@@ -115,7 +115,10 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
     reason = outcome["reason"] if outcome and status != "FAILED" else cause or status
     failure = Text(f"The run did not complete: {reason}", style="red")
     console.print(failure, soft_wrap=True)
-    if hint := resume_hint(run.run_id, client.results.progress(run.run_id), target.flags):
+    # The budget that a run has spent would end it again at once.
+    greater = " --budget-usd USD" if reason.startswith("budget_usd: ") else ""
+    progress = client.results.progress(run.run_id)
+    if hint := resume_hint(run.run_id, progress, greater + target.flags):
         console.print(f"What was measured is kept; {hint}.", soft_wrap=True)
     return 1
 

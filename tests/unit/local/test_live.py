@@ -1,10 +1,16 @@
-"""What is said of a run while it goes on."""
+"""What is said of a run while it goes on, and when it has ended."""
 
+import io
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from rich.console import Console
 
-from local.commands.live import Pace, place
+from local.commands.live import Pace, place, show_result
+from local.commands.target import Target
+from local.following import Run
+from local.results import Progress
 
 PLAN = SimpleNamespace(trials=[SimpleNamespace(version="9.0.0"), SimpleNamespace(version="9.8.4")])
 
@@ -36,3 +42,22 @@ def test_a_run_is_at_its_report_once_no_trial_is_missing(trial, test, where):
     client = SimpleNamespace(current_test=lambda *_: test)
 
     assert place(client, None, PLAN, trial) == where
+
+
+@pytest.mark.parametrize(
+    ("reason", "options"),
+    [("budget_usd: 1 USD of 1 USD are spent", " --budget-usd USD"), ("trial 2 failed", "")],
+)
+def test_a_run_that_spent_its_budget_is_resumed_with_another(reason, options):
+    results = SimpleNamespace(
+        outcome=lambda _: None, plan=lambda _: None, progress=lambda _: Progress(1, 2)
+    )
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("FAILED", reason), results=results
+    )
+    printed = io.StringIO()
+
+    code = show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
+
+    assert code == 1
+    assert f"resume it with `tidemark run --resume r{options}`." in printed.getvalue()
