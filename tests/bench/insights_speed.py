@@ -30,8 +30,9 @@ SEED = (
     'fields @message | filter @message like "to S3" '
     "| parse @message '* * - * at * per second' as class, level, msg, rate | stats avg(rate)"
 )
-# What the query's glob means, as who writes the loop by hand would have it.
-_RATE = re.compile(r"(.*?) (.*?) - (.*?) at (.*?) per second")
+# The captures that nothing reads are left out, as our engine does: with them, a search in a line
+# that does not match takes the cube of its length.
+_RATE = re.compile(r" .*? - .*? at (.*?) per second")
 _MAWK = '/ - .* at .* per second/ { sum += $2; count++ } END { printf "%.6f", sum / count }'
 _TEXT = ("text, whole process", 1.7, 1.2)
 _MUSTS = {
@@ -140,7 +141,7 @@ def _python(text: Path) -> float:
     with text.open(encoding="utf-8") as lines:
         for line in lines:
             if "to S3" in line and (found := _RATE.search(line)):
-                total += float(found[4])
+                total += float(found[1])
                 count += 1
     return total / count
 
