@@ -1,25 +1,27 @@
-"""Alarms: a run that failed, a start that was missed, a start that was not delivered.
+"""Alarms: a run that failed, a start that was missed or not delivered, what ends runs failed.
 
-A metric of ours has a value when something has happened, and none for days in between. So each
+A metric has a value when something has happened, and none for hours or days in between. So each
 alarm keeps the state that the last value gave it until another value comes: it is raised once, and
-taken back when the next run of the suite is complete, or when the queue is empty.
+taken back when the next run of the suite is complete, the queue is empty, or the function returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_cloudwatch import Alarm, ComparisonOperator, IMetric, Metric, TreatMissingData
 from aws_cdk.aws_cloudwatch_actions import SnsAction
 from aws_cdk.aws_iam import PolicyStatement, ServicePrincipal
+from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_sqs import Queue
 from constructs import Construct
 
 from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
-# Two values in one period are one: no two runs of a suite end, nor two sweeps, in one minute.
+# Two values in one period are one: no two runs of a suite end, nor two sweeps, in one minute; and
+# Lambda tries what failed again after one.
 _PERIOD = Duration.minutes(1)
 # Who looks into a queue hides its messages for half a minute.
 _QUEUE_PERIOD = Duration.minutes(5)
@@ -35,6 +37,7 @@ class Alarms(Construct):
         *,
         topic: Topic,
         suites: Iterable[str],
+        endings: Mapping[str, Function],
         undelivered: Queue | None,
     ) -> None:
         super().__init__(scope, name)
@@ -46,6 +49,12 @@ class Alarms(Construct):
                 f"{suite}-run-failed",
                 self._metric(RUN_FAILED, suite=suite),
                 f"The last run of {suite} is incomplete or failed; its report says why.",
+            )
+        for state, function in endings.items():
+            self._alarm(
+                f"{state}-failed",
+                function.metric_errors(statistic="Maximum", period=_PERIOD),
+                f"{state} failed: runs that died may not have been ended; its log says why.",
             )
         if undelivered:
             self._alarm(

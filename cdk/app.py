@@ -85,6 +85,7 @@ class TidemarkStack(Stack):
                 "Alarms",
                 topic=workflow.topic,
                 suites=suites,
+                endings={state: workflow.functions[state] for state in ("EndRun", "SweepRuns")},
                 undelivered=schedules.undelivered if schedules else None,
             )
             if settings.alarms

@@ -25,6 +25,7 @@ from moto.awslambda.models import LambdaBackend, LambdaFunction
 from moto.awslambda.responses import LambdaResponse
 from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_backends
 from moto.cloudformation.exceptions import ValidationError
+from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.config import default_user_config
 
 from local.account import ACCOUNT, REGION
@@ -98,9 +99,11 @@ class Functions:
         """Run a function on one event, in a warm environment if one is free."""
         sandbox = self._free(function) or self._start(function)
         try:
-            return sandbox.invoke(payload)
+            answer = sandbox.invoke(payload)
         finally:
             self._give_back(sandbox)
+        _report_errors(function, answer)
+        return answer
 
     def invoke_later(self, function: LambdaFunction, payload: bytes) -> None:
         """Run one of moto's functions on one event in the background, as Lambda does for events."""
@@ -302,6 +305,16 @@ def _refuse(function: str, name: str, value: Any, wanted: str) -> NoReturn:  # n
         f"Function {function} has {name} {json.dumps(value, default=str)}, "
         f"which one machine does not honour; accepted: {wanted}."
     )
+
+
+def _report_errors(function: Function, answer: Answer) -> None:
+    """Send the metric of Lambda that alarms may watch: whether an invocation failed."""
+    datum = {
+        "MetricName": "Errors",
+        "Dimensions": [{"Name": "FunctionName", "Value": function.name}],
+        "Value": int(answer.failed),
+    }
+    cloudwatch_backends[ACCOUNT][REGION].put_metric_data("AWS/Lambda", [datum])
 
 
 def _set_log_group(function: LambdaFunction, spec: Mapping[str, Any]) -> None:

@@ -40,6 +40,7 @@ def test_a_deployment_with_every_setting_changed_stands_on_one_machine(tmp_path)
 
     assert ":stateMachine:Perf-" in found["outputs"]["StateMachine"]
     assert sorted(found["alarms"]) == [
-        "Perf-schedule-missed", "Perf-scripted-run-failed", "Perf-start-undelivered",
+        "Perf-EndRun-failed", "Perf-SweepRuns-failed", "Perf-schedule-missed",
+        "Perf-scripted-run-failed", "Perf-start-undelivered",
     ]  # fmt: skip
     assert (found["subscriptions"], found["schedules"], found["protected"]) == (1, 1, True)

@@ -1,7 +1,9 @@
 import json
 
+import pytest
 from aws_cdk.assertions import Match
 
+from cdk.workflow import module_of
 from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
 
@@ -15,11 +17,21 @@ def dimensions(alarm):
 
 
 def test_each_suite_has_an_alarm_for_its_last_run(template):
-    (alarm,) = alarms(template).values()
+    alarm = alarms(template)["Tidemark-rocksdb-run-failed"]
 
-    assert alarm["AlarmName"] == "Tidemark-rocksdb-run-failed"
     assert (alarm["Namespace"], alarm["MetricName"]) == (NAMESPACE, RUN_FAILED)
     assert dimensions(alarm) == {"stack": "Tidemark", "suite": "rocksdb"}
+
+
+@pytest.mark.parametrize("state", ["EndRun", "SweepRuns"])
+def test_what_ends_dead_runs_has_an_alarm_for_its_own_failure(template, state):
+    alarm = alarms(template)[f"Tidemark-{state}-failed"]
+    (watched,) = dimensions(alarm).values()
+    function = template.to_json()["Resources"][watched["Ref"]]["Properties"]
+
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/Lambda", "Errors")
+    assert list(dimensions(alarm)) == ["FunctionName"]
+    assert function["Handler"] == f"lambdas.{module_of(state)}.handler"
 
 
 def test_schedules_have_one_for_what_was_missed_and_one_for_what_was_not_delivered(everything):
@@ -38,7 +50,7 @@ def test_schedules_have_one_for_what_was_missed_and_one_for_what_was_not_deliver
 def test_an_alarm_changes_with_a_value_and_never_for_the_want_of_one(everything):
     found = alarms(everything)
 
-    assert len(found) == 3
+    assert len(found) == 5
     for alarm in found.values():
         assert alarm["TreatMissingData"] == "ignore"
         assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (1, 1)
@@ -51,6 +63,8 @@ def test_two_runs_of_a_suite_never_share_a_period(everything):
 
     # A message that somebody looks at is hidden for 30 s.
     assert periods == {
+        "Tidemark-EndRun-failed": 60,
+        "Tidemark-SweepRuns-failed": 60,
         "Tidemark-rocksdb-run-failed": 60,
         "Tidemark-schedule-missed": 60,
         "Tidemark-start-undelivered": 300,

@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ClientError
@@ -285,6 +286,21 @@ def handler(event, context):
     listed = endpoint.client("cloudwatch").list_metrics(Namespace="Tidemark")["Metrics"]
     assert [metric["MetricName"] for metric in listed] == ["Rate"]
     assert listed[0]["Dimensions"] == [{"Name": "service", "Value": "tidemark"}]
+
+
+def test_each_invocation_tells_cloudwatch_whether_it_failed(create, invoke, endpoint):
+    create("def handler(event, context): return 1 / event['by']")
+    invoke({"by": 0})
+    invoke({"by": 1})
+
+    now = datetime.now(UTC)
+    (errors,) = endpoint.client("cloudwatch").get_metric_statistics(
+        Namespace="AWS/Lambda", MetricName="Errors", Period=3600,
+        Dimensions=[{"Name": "FunctionName", "Value": "f"}],
+        StartTime=now - timedelta(minutes=30), EndTime=now + timedelta(minutes=30),
+        Statistics=["SampleCount", "Sum"],
+    )["Datapoints"]  # fmt: skip
+    assert (errors["SampleCount"], errors["Sum"]) == (2, 1)
 
 
 def test_new_code_is_what_runs_next(create, invoke, endpoint):
