@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from suites.keys import RUN_ID
 from suites.refusal import Refused
@@ -20,6 +22,16 @@ state_option = click.option(
     show_default=True,
     help="Folder that keeps logs, results and the synthesised template.",
 )
+
+
+def state_flag(state: Path) -> str:
+    """Return how the next command is told of the state folder of this one, with a space before.
+
+    '' if it finds the same folder untold: the default, or that of the environment.
+    """
+    source = click.get_current_context().get_parameter_source("state")
+    told = source is ParameterSource.COMMANDLINE
+    return f" --state {shlex.quote(str(state))}" if told else ""
 
 
 def _checked_run(_: click.Context, parameter: click.Parameter, given: str | None) -> str | None:

@@ -189,7 +189,7 @@ def _follow(client: RunClient, run: Run, target: Target, console: Console) -> in
     except KeyboardInterrupt:
         if target.stack:
             _leave(run, target, console)
-        _stop(client, run, console)
+        _stop(client, run, target, console)
         # Not a return: who ends a run by Ctrl-C does not wait for those of other terminals.
         sys.exit(show_result(client, run, target, console) or 1)
     return show_result(client, run, target, console)
@@ -205,10 +205,11 @@ def _leave(run: Run, target: Target, console: Console) -> NoReturn:
     sys.exit(_INTERRUPTED)
 
 
-def _stop(client: RunClient, run: Run, console: Console) -> None:
+def _stop(client: RunClient, run: Run, target: Target, console: Console) -> None:
     said = (
         f"Run {run.run_id} was not waited for. It is ended by the next command at the latest, and "
-        f"keeps what it measured; `tidemark run --resume {run.run_id}` goes on with it.\n"
+        f"keeps what it measured; `tidemark run --resume {run.run_id}{target.flags}` goes on "
+        "with it.\n"
     ).encode()
 
     def end_at_once(*_: object) -> NoReturn:

@@ -14,7 +14,7 @@ import click
 
 from cdk.settings import read_settings, written_context
 from local.commands.account import in_account
-from local.commands.options import state_option
+from local.commands.options import state_flag, state_option
 from local.commands.this_machine import on_this_machine
 from local.deployed import Deployed
 from suites.model import MOST_TASKS
@@ -45,7 +45,7 @@ def deployed(target: Target, *, shared: bool = False) -> Iterator[Deployed]:
     ``shared`` lets other processes of this machine find a cloud of this one's own.
     """
     if target.stack is None:
-        with on_this_machine(target.state, shared=shared) as here:
+        with on_this_machine(target.state, shared=shared, flags=target.flags) as here:
             yield here
     else:
         with in_account(target.stack) as there:
@@ -64,12 +64,14 @@ def target_options(command: Callable[..., None]) -> Callable[..., None]:
     def told(*, state: Path, aws: bool, stack: str | None, **given: object) -> None:
         if stack is not None and not aws:
             raise Refused(f"--stack: {stack!r} is a stack of an AWS account; it goes with --aws")
-        command(target=_in_account(state, stack) if aws else Target(state, None), **given)
+        target = _in_account(state, stack) if aws else Target(state, None, state_flag(state))
+        command(target=target, **given)
 
     return told
 
 
 def _in_account(state: Path, stack: str | None) -> Target:
     if stack is None:
-        return Target(state, read_settings(written_context()).stack_name, " --aws")
-    return Target(state, stack, f" --aws --stack {shlex.quote(stack)}")
+        settled = read_settings(written_context()).stack_name
+        return Target(state, settled, f" --aws{state_flag(state)}")
+    return Target(state, stack, f" --aws --stack {shlex.quote(stack)}{state_flag(state)}")

@@ -60,20 +60,23 @@ def in_use(state: Path, endpoint: Endpoint, pid: int) -> click.ClickException:
 
 
 @contextmanager
-def on_this_machine(state: Path, port: int = 0, *, shared: bool = False) -> Iterator[Here]:
+def on_this_machine(
+    state: Path, port: int = 0, *, shared: bool = False, flags: str = ""
+) -> Iterator[Here]:
     """Have the cloud of the state folder: the one that is up, or else one of this process.
 
     ``shared`` lets other processes find it. At the end of the command it then stays for as long as
     their runs go on in it. Who only reads does not share: its cloud is gone in a moment, and others
-    wait for that. What prevents a cloud is said in one sentence, exit code 1.
+    wait for that. What prevents a cloud is said in one sentence, exit code 1. ``flags`` tell
+    another command of the same folder.
     """
     with ExitStack() as opened:
         found = _start(state, port, opened)
         if isinstance(found, Presence):
-            opened.enter_context(_told_if_gone(state, found))
+            opened.enter_context(_told_if_gone(state, found, flags))
             yield _here(found.endpoint, found.stack, found.pid)
             return
-        own = _deploy(found)
+        own = _deploy(found, flags)
         if shared:
             with announced(state, own.endpoint, own.stack.arn):
                 yield own
@@ -126,7 +129,7 @@ def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
     return Here(endpoint.client, stack, _POLL_SECONDS, endpoint, pid)
 
 
-def _deploy(cloud: Cloud) -> Here:
+def _deploy(cloud: Cloud, flags: str) -> Here:
     try:
         stack = cloud.deploy(schedules=False)
     except DeploymentFailed as error:
@@ -134,16 +137,17 @@ def _deploy(cloud: Cloud) -> Here:
     own = _here(cloud.endpoint, stack, None)
     dead = own.runs().end_dead()
     cloud.start_schedules()
-    _tell_of_the_dead(own.runs(), dead)
+    _tell_of_the_dead(own.runs(), dead, flags)
     return own
 
 
-def _tell_of_the_dead(client: RunClient, dead: Collection[str]) -> None:
+def _tell_of_the_dead(client: RunClient, dead: Collection[str], flags: str) -> None:
     if not client.await_end(dead):
         click.echo(f"Run {listed(dead)} was found unfinished, and is not ended yet.", err=True)
         return
     for run_id in dead:
-        ended = ending(run_id, client.results.outcome(run_id), client.results.progress(run_id))
+        outcome, progress = client.results.outcome(run_id), client.results.progress(run_id)
+        ended = ending(run_id, outcome, progress, flags)
         click.echo(f"Run {run_id} was found unfinished: {ended}", err=True)
 
 
@@ -160,7 +164,7 @@ def _await_others(own: Here) -> None:
 
 
 @contextmanager
-def _told_if_gone(state: Path, found: Presence) -> Iterator[None]:
+def _told_if_gone(state: Path, found: Presence, flags: str) -> Iterator[None]:
     try:
         yield
     except GONE:
@@ -168,5 +172,5 @@ def _told_if_gone(state: Path, found: Presence) -> Iterator[None]:
             raise
         raise click.ClickException(
             f"the cloud at {found.endpoint.url} is gone: process {found.pid}, which had it, has "
-            "ended. What was measured is kept; `tidemark runs` shows how each run ended."
+            f"ended. What was measured is kept; `tidemark runs{flags}` shows how each run ended."
         ) from None

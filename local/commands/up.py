@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from local.cloud.endpoint import Endpoint
-from local.commands.options import state_option
+from local.commands.options import state_flag, state_option
 from local.commands.this_machine import empty_cloud, in_use, on_this_machine
 from local.stack import Stack
 
@@ -34,7 +34,8 @@ def command(port: int, empty: bool, state: Path) -> None:
                 endpoint = opened.enter_context(empty_cloud(state, port)).endpoint
                 click.echo(_directions(endpoint, *_BY_THE_CDK))
             else:
-                cloud = opened.enter_context(on_this_machine(state, port, shared=True))
+                flags = state_flag(state)
+                cloud = opened.enter_context(on_this_machine(state, port, shared=True, flags=flags))
                 if cloud.pid is not None:
                     raise in_use(state, cloud.endpoint, cloud.pid)
                 click.echo(_directions(cloud.endpoint, *_by_the_aws_cli(cloud.stack)))

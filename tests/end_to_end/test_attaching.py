@@ -92,7 +92,8 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     code, out, _ = tidemark("runs", "rocksdb", "--limit", "1", "--format", "csv", "--state", folder)
     assert (code, out.splitlines()[1].split(",")[2:4]) == (0, [run_id, "running"])
     code, out, _ = tidemark("show", "--state", folder)
-    going_on = rf"goes on, \d of 3 trials recorded; `tidemark stop {run_id}` ends it"
+    stop = f"`tidemark stop {run_id} --state {folder}` ends it"
+    going_on = rf"goes on, \d of 3 trials recorded; {stop}"
     assert (code, bool(re.match(rf"Run {run_id} {going_on}\n", out))) == (0, True)
     code, out, err = tidemark("report", run_id, "--state", folder)
     assert (code, out) == (1, "")
@@ -100,18 +101,18 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     code, _, err = tidemark("run", *SMALL, "--state", folder)
     assert (code, f"rocksdb is being measured by run {run_id}" in err) == (2, True)
     code, _, err = tidemark("run", "--resume", run_id, "--state", folder)
-    goes_on = f"tidemark: --resume: {run_id} goes on; `tidemark stop {run_id}` ends it\n"
-    assert (code, err) == (2, goes_on)
+    assert (code, err) == (2, f"tidemark: --resume: {run_id} goes on; {stop}\n")
     code, out, _ = tidemark("stop", run_id, "--reason", "seen enough", "--state", folder)
 
     assert code == 0
     assert f"Run {run_id} is aborted, " in out
-    assert out.endswith(f"of 3 trials kept; resume it with `tidemark run --resume {run_id}`\n")
+    resume = f"resume it with `tidemark run --resume {run_id} --state {folder}`"
+    assert out.endswith(f"of 3 trials kept; {resume}\n")
     code, out, _ = end(run)
     assert code == 1
     assert "The run did not complete: " in out
     assert "stopped: seen enough" in out
-    assert f"resume it with `tidemark run --resume {run_id}`" in out
+    assert resume in out
 
 
 @pytest.mark.parametrize("command", [["stop"], ["show"], ["report"], ["run", "--resume"]])
@@ -146,7 +147,8 @@ def test_a_run_whose_cloud_is_killed_says_so_and_the_next_command_works(up, fold
     assert code == 1
     assert re.search(
         r"^Error: the cloud at http://localhost:\d+ is gone: process \d+, which had it, has "
-        r"ended\. What was measured is kept; `tidemark runs` shows how each run ended\.$",
+        rf"ended\. What was measured is kept; `tidemark runs --state {folder}` shows how each run "
+        r"ended\.$",
         err,
         re.MULTILINE,
     )
@@ -172,7 +174,7 @@ def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
     assert code == 1
     assert "Stopping the run; Ctrl-C again ends everything at once.\n" in out
     assert "The run did not complete: stopped: interrupted on the command line\n" in out
-    assert f"What was measured is kept; resume it with `tidemark run --resume {run_id}`.\n" in out
+    assert f"is kept; resume it with `tidemark run --resume {run_id} --state {own}`.\n" in out
 
 
 def test_a_second_interrupt_ends_everything_at_once(new_state):
@@ -202,7 +204,7 @@ def test_a_run_whose_process_is_killed_is_ended_at_the_next_start_and_can_be_res
     code, out, err = tidemark("show", run_id, "--state", own)
     found = re.search(rf"^Run {run_id} was found unfinished: aborted, (\d) of 3 trials kept; ", err)
     assert found
-    assert f"resume it with `tidemark run --resume {run_id}`\n" in err
+    assert f"resume it with `tidemark run --resume {run_id} --state {own}`\n" in err
     assert (code, f"Run {run_id} is aborted: its execution is gone; " in out) == (0, True)
 
     code, out, _ = tidemark("run", "--resume", run_id, "--state", own)
