@@ -225,8 +225,8 @@ class Functions(Construct):
         acknowledge(
             role,
             "IAM5[Resource::*]",
-            "X-Ray, the results of a log query and, kept to our cluster by a condition, tasks that "
-            "do not exist yet: none of these can be named.",
+            "X-Ray, the results of a log query, the defaults of quotas and, kept to our cluster by "
+            "a condition, tasks that do not exist yet: none of these can be named.",
         )
         return role
 
@@ -282,6 +282,8 @@ class Functions(Construct):
             statements.append(
                 _allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
             )
+            # Service Authorization Reference: this one takes no resource.
+            statements.append(_allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
         return statements
 
     def _quota(self, quota: Quota) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_service_quotas import ServiceQuotasClient
+    from mypy_boto3_service_quotas.type_defs import ServiceQuotaTypeDef
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_ssm import SSMClient
     from mypy_boto3_stepfunctions import SFNClient
@@ -303,7 +304,7 @@ class Quotas:
         self._client = client
 
     def value(self, quota: Quota) -> float:
-        """Return the value of a quota that is applied to the account.
+        """Return the value of a quota that is applied to the account, or else AWS's default.
 
         Raises
         ------
@@ -312,15 +313,24 @@ class Quotas:
 
         """
         try:
-            found = self._client.get_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)[
-                "Quota"
-            ]
+            found = self._found(quota)
         except self._client.exceptions.ClientError as error:
             raise QuotaUnknown(f"the quota {quota.name!r} cannot be read: {error}") from None
         # A quota that could not be worked out has an ErrorReason in place of a value.
         if "Value" not in found:
             raise QuotaUnknown(f"the quota {quota.name!r} has no value: {found.get('ErrorReason')}")
         return found["Value"]
+
+    def _found(self, quota: Quota) -> ServiceQuotaTypeDef:
+        service, code = quota.service, quota.code
+        try:
+            return self._client.get_service_quota(ServiceCode=service, QuotaCode=code)["Quota"]
+        # Service Quotas API reference, ListServiceQuotas: some quotas have no applied value, only
+        # a default.
+        except self._client.exceptions.NoSuchResourceException:
+            return self._client.get_aws_default_service_quota(ServiceCode=service, QuotaCode=code)[
+                "Quota"
+            ]
 
 
 class LogQueries:

@@ -229,6 +229,7 @@ WILDCARDS = {
     "ecs:DescribeTasks": "the tasks do not exist yet; a condition keeps it to our cluster",
     "ecs:ListTasks": "Fargate has no container instances; a condition keeps it to our cluster",
     "logs:GetQueryResults": "a query has no ARN",
+    "servicequotas:GetAWSDefaultServiceQuota": "it takes no resource: a default is nobody's",
     "ecr:GetAuthorizationToken": "the token is the account's, not a repository's",
     "xray:PutTraceSegments": "X-Ray takes segments of whoever may send any",
     "xray:PutTelemetryRecords": "as above",
@@ -292,6 +293,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
     assert of("PlanRun") == {
         "s3:GetObject", "s3:PutObject", "s3:ListBucket", "states:DescribeExecution",
         "ssm:GetParameter", "servicequotas:GetServiceQuota",
+        "servicequotas:GetAWSDefaultServiceQuota",
     }  # fmt: skip
     assert of("PrepareTrial") == {"s3:GetObject"}
     assert of("ChooseTrial") == {

@@ -187,6 +187,9 @@ _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "s3:ListObjectsV2": _list_objects,
     "s3:PutObject": _object("s3:PutObject"),
     "scheduler:GetSchedule": _get_schedule,
+    "servicequotas:GetAWSDefaultServiceQuota": lambda _: [
+        Request("servicequotas:GetAWSDefaultServiceQuota", "*")
+    ],
     "servicequotas:GetServiceQuota": _get_quota,
     "sns:Publish": _of("sns:Publish", "TopicArn"),
     "sqs:SendMessage": _send_message,

@@ -39,6 +39,11 @@ REASONS = (
         "arn:aws:logs:*:*:log-group:?*:*",
     ),
     Reason(
+        "A quota without an applied value has AWS's default; here each has a value.",
+        ("servicequotas:GetAWSDefaultServiceQuota",),
+        "?",
+    ),
+    Reason(
         "Lambda and Step Functions send traces; nobody traces here (AWS X-Ray developer guide).",
         ("xray:PutTelemetryRecords", "xray:PutTraceSegments"),
         "?",

@@ -148,12 +148,29 @@ def test_every_page_of_tasks_is_described():
         assert Tasks(ecs.client, "c").groups() == {"a": "r", "b": "r"}
 
 
-@pytest.mark.parametrize("code", ["AccessDeniedException", "NoSuchResourceException"])
-def test_a_quota_that_may_not_be_read_is_an_error_and_not_as_much_as_one_likes(code):
+def test_a_quota_that_may_not_be_read_is_an_error_and_not_as_much_as_one_likes():
     with Stubber(client("service-quotas")) as service:
-        service.add_client_error("get_service_quota", code)
+        service.add_client_error("get_service_quota", "AccessDeniedException")
 
-        with pytest.raises(QuotaUnknown, match=f"'Fargate On-Demand vCPU .* be read: .*{code}"):
+        with pytest.raises(QuotaUnknown, match=r"'Fargate On-Demand vCPU .* be read: .*AccessDen"):
+            Quotas(service.client).value(VCPUS)
+
+
+def test_a_quota_that_was_never_applied_to_the_account_has_its_default():
+    asked = {"ServiceCode": VCPUS.service, "QuotaCode": VCPUS.code}
+    with Stubber(client("service-quotas")) as service:
+        service.add_client_error("get_service_quota", "NoSuchResourceException")
+        service.add_response("get_aws_default_service_quota", {"Quota": {"Value": 6.0}}, asked)
+
+        assert Quotas(service.client).value(VCPUS) == 6
+
+
+def test_a_quota_that_nobody_has_is_an_error():
+    with Stubber(client("service-quotas")) as service:
+        service.add_client_error("get_service_quota", "NoSuchResourceException")
+        service.add_client_error("get_aws_default_service_quota", "NoSuchResourceException")
+
+        with pytest.raises(QuotaUnknown, match=r"cannot be read: .*GetAWSDefaultServiceQuota"):
             Quotas(service.client).value(VCPUS)
 
 
