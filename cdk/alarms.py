@@ -43,7 +43,6 @@ class Alarms(Construct):
         super().__init__(scope, name)
         self._topic, self._stack = topic, Stack.of(self).stack_name
         self.all: list[Alarm] = []
-        topic.add_to_resource_policy(self._may_tell())
         for suite in suites:
             self._alarm(
                 f"{suite}-run-failed",
@@ -69,6 +68,7 @@ class Alarms(Construct):
                 ),
                 f"Starts of runs could not be delivered; they are kept in {undelivered.queue_name}",
             )
+        topic.add_to_resource_policy(self._may_tell())
 
     def _metric(self, name: str, **dimensions: str) -> Metric:
         return Metric(
@@ -93,17 +93,18 @@ class Alarms(Construct):
             treat_missing_data=TreatMissingData.IGNORE,
         )
         alarm.add_alarm_action(SnsAction(self._topic))
+        # It tells of its first value, too, if that is none to be alarmed by: CloudWatch cannot tell
+        # OK after ALARM from OK after INSUFFICIENT_DATA.
         alarm.add_ok_action(SnsAction(self._topic))
         self.all.append(alarm)
 
     def _may_tell(self) -> PolicyStatement:
-        alarms = Stack.of(self).format_arn(service="cloudwatch", resource=f"alarm:{self._stack}-*")
         return PolicyStatement(
             principals=[ServicePrincipal("cloudwatch.amazonaws.com")],
             actions=["sns:Publish"],
             resources=[self._topic.topic_arn],
             conditions={
-                "ArnLike": {"aws:SourceArn": alarms},
+                "ArnEquals": {"aws:SourceArn": [alarm.alarm_arn for alarm in self.all]},
                 "StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID},
             },
         )

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 from aws_cdk.assertions import Match
 
@@ -78,8 +76,8 @@ def test_an_alarm_tells_the_topic_when_it_is_raised_and_when_it_is_taken_back(ev
         assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": topic}]
 
 
-def test_only_alarms_of_this_stack_in_this_account_may_tell_the_topic(template):
-    (policy,) = template.find_resources("AWS::SNS::TopicPolicy").values()
+def test_only_the_alarms_of_this_stack_may_tell_the_topic(everything):
+    (policy,) = everything.find_resources("AWS::SNS::TopicPolicy").values()
     (allowed,) = [
         statement
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]
@@ -88,7 +86,10 @@ def test_only_alarms_of_this_stack_in_this_account_may_tell_the_topic(template):
 
     assert allowed["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     assert allowed["Action"] == "sns:Publish"
-    assert "alarm:Tidemark-*" in json.dumps(allowed["Condition"]["ArnLike"])
+    assert allowed["Condition"]["ArnEquals"]["aws:SourceArn"] == [
+        {"Fn::GetAtt": [alarm, "Arn"]}
+        for alarm in everything.find_resources("AWS::CloudWatch::Alarm")
+    ]
     assert allowed["Condition"]["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
 
 
