@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ from local.insights import (
 )
 from local.insights import compile as compile_query
 from local.insights.sources import NoLogGroupError, chosen
-from local.logs.files import LogFilesError, log_files
+from local.logs.files import LogFilesError, files_of, log_files
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError
 from suites.refusal import Refused, listed
@@ -44,6 +44,9 @@ def _tables(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> di
         if name in tables:
             raise Refused(f"--lookup-table: {name!r} is given twice")
         tables[name] = Path(file)
+    for table in tables.values():
+        if not _is_file(str(table)):
+            raise Refused(f"--lookup-table: there is no file {str(table)!r}")
     return tables
 
 
@@ -103,7 +106,7 @@ def command(
         if explain or lint:
             _check(compiled, tables, explain=explain, lint=lint)
         elif paths:
-            with _files(paths) as events, reading() as told:
+            with _files(compiled, paths) as events, reading() as told:
                 result = run(compiled, events, *window, tables=tables, told=told)
             _show(result, form)
         else:
@@ -144,11 +147,15 @@ def _is_file(query: str) -> bool:
 
 
 @contextmanager
-def _files(paths: tuple[str, ...]) -> Iterator[EventSource]:
+def _files(query: CompiledQuery, paths: tuple[str, ...]) -> Iterator[EventSource]:
     with TemporaryDirectory() as folder:
-        yield log_files(
+        files = [
             _spooled(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths
-        )
+        ]
+        events = log_files(files)
+        # Files are of no account.
+        _named(query, "", [str(file) for file in files_of(files)])
+        yield events
 
 
 def _spooled(folder: Path) -> Path:
@@ -172,11 +179,16 @@ def _stored(
     for group in groups:
         if group not in known:
             raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")
+    named = _named(query, ACCOUNT, known)
+    return store.events(groups or known), store.events(named)
+
+
+def _named(query: CompiledQuery, account: str, known: Collection[str]) -> list[str]:
+    """Return the log groups that the query names itself, each of which has to be there."""
     try:
-        named = chosen(query.named, ACCOUNT, known)
+        return chosen(query.named, account, known)
     except NoLogGroupError as error:
         raise Refused(f"{error}; there are {listed(known)}") from None
-    return store.events(groups or known), store.events(named)
 
 
 def _check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:

@@ -50,7 +50,8 @@ class Groups:
         found = [name for name in known if self.has(account, name)]
         if not found:
             raise NoLogGroupError(
-                f"SOURCE: account {account} has no log group that logGroups selects"
+                f"SOURCE: {f'account {account}' if account else 'PATH'} has no log group that "
+                "logGroups selects"
             )
         return found
 

@@ -73,7 +73,7 @@ def log_files(paths: Iterable[Path]) -> EventSource:
     LogFilesError
         If a path does not exist, cannot be opened, or is a folder without logs.
     """
-    files = [_described(path) for path in _found(paths)]
+    files = [_described(path) for path in files_of(paths)]
     sources = {_Form.TEXT: _lines, _Form.EVENTS: _events, _Form.ANSWER: _answers}
     return EventSource.union(
         source(of_form)
@@ -82,7 +82,14 @@ def log_files(paths: Iterable[Path]) -> EventSource:
     )
 
 
-def _found(paths: Iterable[Path]) -> Iterator[Path]:
+def files_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield each file that `log_files` reads of paths, once.
+
+    Raises
+    ------
+    LogFilesError
+        If a folder holds no logs.
+    """
     seen = set()
     for path in paths:
         below = _below(path) if path.is_dir() else [path]

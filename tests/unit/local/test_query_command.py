@@ -111,6 +111,24 @@ def test_source_names_files_or_stored_log_groups(log, tmp_path):
         assert str(refused).startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("'/none'", "SOURCE: no log group is named '/none'; there are "),
+        ("logGroups(namePrefix: ['/none'])", "SOURCE: PATH has no log group that logGroups sel"),
+        (
+            f"logGroups(accountIdentifiers: ['{ACCOUNT}'])",
+            "SOURCE: PATH has no log group that logGroups selects; there are ",
+        ),
+    ],
+)
+def test_a_source_that_is_none_of_the_files_is_refused(log, source, sentence):
+    refused = query(f"SOURCE {source} | stats count(*)", log).exception
+    assert isinstance(refused, Refused)
+    assert str(refused).startswith(sentence)
+    assert str(refused).endswith(f"; there are {log}")
+
+
 def test_a_lookup_table_is_a_file(log, tmp_path):
     table = tmp_path / "rates.csv"
     table.write_text("rate,name\n1.5,slow\n")
@@ -125,7 +143,8 @@ def test_a_lookup_table_is_a_file(log, tmp_path):
     for given, sentence in (
         (["rates"], "--lookup-table: 'rates' is not of the form NAME=FILE"),
         (["a=b", "a=c"], "--lookup-table: 'a' is given twice"),
-        ([f"rates={tmp_path / 'none'}"], f"{tmp_path / 'none'}: this file cannot be read: No such"),
+        ([f"rates={tmp_path / 'none'}"], f"--lookup-table: there is no file '{tmp_path / 'none'}'"),
+        (["unused=/"], "--lookup-table: there is no file '/'"),
     ):
         refused = query(asked, log, *(f"--lookup-table={each}" for each in given)).exception
         assert isinstance(refused, Refused)
