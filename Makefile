@@ -61,7 +61,7 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced,
 	@echo '$(STACK) is deleted: state machines, functions, schedules, network, and the logs of tasks and functions.'
 	@echo '$(STACK)-Data stays, protected from deletion: what its bucket and tables hold cannot be measured again.'
 	@echo 'What `cdk bootstrap` made stays, with the images and code in it: other apps may use it.'
-	$(CDK) destroy $(STACK) $(ARGS)
+	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
 	rm -rf .bench $(AWS_CLI) $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions

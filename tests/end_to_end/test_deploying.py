@@ -149,6 +149,16 @@ def quicker(found):
     return f"'{json.dumps({**json.loads(found[1]), **QUICK})}'"
 
 
+def test_a_stack_of_another_name_is_destroyed_by_that_name():
+    done = subprocess.run(
+        ["make", "--dry-run", "destroy", "STACK=Perf"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert "Perf-Data stays" in done.stdout
+    assert done.stdout.splitlines()[-1].split()[1:] == ["destroy", "Perf", "-c", "stackName=Perf"]
+
+
 def test_destroying_says_what_stays_and_then_asks_for_the_end_of_the_other_stack_only(
     in_account, assembly, account
 ):
