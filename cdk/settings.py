@@ -56,12 +56,28 @@ def _not_of_aws(key: str) -> str:
     return key
 
 
-SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+_STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
+_IMAGE = r"^[A-Za-z0-9._/:@-]*$"
+_EMAIL = r"^([^@\s]+@[^@\s]+)?$"
+_VPC = r"^(vpc-[0-9a-f]{8,17})?$"
+_SUBNET = r"^subnet-[0-9a-f]{8,17}$"
+_POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
 # Source: AWS documentation, "Tag naming limits and requirements".
-TagKey = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"), AfterValidator(_not_of_aws)
-]
-TagValue = Annotated[str, Field(pattern=r"^[A-Za-z0-9 _.:/=+@-]{0,256}$")]
+_TAG_KEY = r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"
+_TAG_VALUE = r"^[A-Za-z0-9 _.:/=+@-]{0,256}$"
+_FORMS = {
+    _STACK: "a letter, and up to 63 letters, digits and hyphens after it",
+    _IMAGE: "an image such as python:3.11-slim, or ''",
+    _EMAIL: "an address such as name@example.com, or ''",
+    _VPC: "an id such as vpc-0123456789abcdef0, or ''",
+    _SUBNET: "an id such as subnet-0123456789abcdef0",
+    _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
+    _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
+    _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
+}
+SubnetId = Annotated[str, Field(pattern=_SUBNET)]
+TagKey = Annotated[str, Field(pattern=_TAG_KEY), AfterValidator(_not_of_aws)]
+TagValue = Annotated[str, Field(pattern=_TAG_VALUE)]
 
 
 class StartTime(Frozen):
@@ -79,10 +95,10 @@ class Settings(Frozen):
 
     model_config = ConfigDict(alias_generator=to_camel)
 
-    stack_name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,63}$")
+    stack_name: str = Field(pattern=_STACK)
     systems: Annotated[Path, AfterValidator(_of_systems)]
     """The folder that holds ``suites/`` and ``workloads/``; a relative one begins at cdk.json."""
-    image: str = Field(pattern=r"^[A-Za-z0-9._/:@-]*$")
+    image: str = Field(pattern=_IMAGE)
     """An existing image of the workload, in a public registry or in ECR, whose repository lets the
     account pull it; '' builds it from its Dockerfile (with Docker)."""
     log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
@@ -91,20 +107,18 @@ class Settings(Frozen):
     """How long after its tasks a test waits for their log lines [s]."""
     schedules: dict[str, StartTime]
     """When each suite is measured by itself; a suite that is not named is measured when asked."""
-    notify_email: str = Field(pattern=r"^([^@\s]+@[^@\s]+)?$", max_length=254)
+    notify_email: str = Field(pattern=_EMAIL, max_length=254)
     """Who is told of every outcome and alarm by e-mail; '' tells nobody but the topic."""
     alarms: bool
     """Whether CloudWatch watches for failed runs, missed schedules and undelivered starts."""
     dashboard: bool
     """Whether CloudWatch has a dashboard of the rates; an account's first three are free."""
-    vpc_id: str = Field(pattern=r"^(vpc-[0-9a-f]{8,17})?$")
+    vpc_id: str = Field(pattern=_VPC)
     """The account's network that tasks run in; '' makes one, of public subnets and without NAT."""
     subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]
     """Subnets of that network, from which tasks without a public address reach S3, ECR, CloudWatch
     Logs and the package index."""
-    permissions_boundary: str = Field(
-        pattern=r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
-    )
+    permissions_boundary: str = Field(pattern=_POLICY)
     """ARN of the policy that bounds every role; '' bounds none."""
     tags: dict[TagKey, TagValue]
     """Tags of every resource that takes tags."""
@@ -133,4 +147,4 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(own)
     except ValidationError as error:
-        raise Refused(f"cdk.json: context: {refusal(Settings, error)}") from None
+        raise Refused(f"cdk.json: context: {refusal(Settings, error, _FORMS)}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +72,13 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
-def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
-    """Return the first complaint of pydantic about an input of ``model`` as a refusal."""
+def refusal(
+    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] = _FORMS
+) -> Refused:
+    """Return the first complaint of pydantic about an input of ``model`` as a refusal.
+
+    ``forms`` says, by regular expression, what texts are accepted.
+    """
     first = error.errors(include_url=False)[0]
     place = ".".join(_named(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
@@ -83,16 +88,16 @@ def refusal(model: type[BaseModel], error: ValidationError) -> Refused:
         return Refused(f"{place}: required, but missing")
     if first["type"] == "value_error":
         return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
-    value, accepted = shown(first["input"]), _accepted(first)
+    value, accepted = shown(first["input"]), _accepted(first, forms)
     return Refused(f"{place or 'input'}: {value} is not accepted; expected {accepted}")
 
 
-def _accepted(error: ErrorDetails) -> str:
+def _accepted(error: ErrorDetails, forms: Mapping[str, str]) -> str:
     """Return what would be accepted, as it ends a sentence."""
     context = error.get("ctx", {})
     if error["type"] == "string_pattern_mismatch":
         pattern = context["pattern"]
-        return _FORMS.get(pattern, f"the form of {pattern}")
+        return forms.get(pattern, f"the form of {pattern}")
     words = _ACCEPTED.get(error["type"])
     return words.format(**context) if words else error["msg"]
 
