@@ -68,6 +68,11 @@ class Results:
         """Return a file of a run's report, None if there is none."""
         return self._read(keys.report(suite, run_id, file))
 
+    def is_marked(self, run_id: str, trial: int | None) -> bool:
+        """Return whether a trial, or the whole run, is excluded by itself."""
+        body = self._read(keys.exclusion(run_id, trial))
+        return bool(body and json.loads(body)["excluded"])
+
     def mark(self, run_id: str, trial: int | None, reason: str, *, excluded: bool) -> None:
         """Exclude a trial, or the whole run, from every figure, or include it again."""
         said = {"excluded": excluded, "reason": reason, "at": datetime.now(UTC).isoformat()}

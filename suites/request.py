@@ -127,7 +127,9 @@ def settle(
         _check_version(version, suite)
     if len(set(versions)) != len(versions):
         twice = next(version for version in versions if versions.count(version) > 1)
-        raise Refused(f"versions: {twice} stands twice; name each version once")
+        words = [word for word in (NEWEST, PREVIOUS) if word in asked and meant[word] == twice]
+        named = [f", {word} is {twice}" for word in words]
+        raise Refused(f"versions: {twice} stands twice{''.join(named)}; name each version once")
     if baseline is not None and baseline not in versions:
         raise Refused(
             f"baseline: {shown(baseline)} is not measured in this run; "

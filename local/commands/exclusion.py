@@ -11,6 +11,13 @@ from suites.keys import RUN_ID
 from suites.refusal import Refused
 
 _TRIALS = re.compile(rf"({RUN_ID})(?:/(\d{{1,3}}))?")
+# By what is to be: excluded or not, already so or not.
+_SAID = {
+    (True, False): "does not count any more",
+    (True, True): "is already excluded; the reason given now is kept",
+    (False, False): "counts again",
+    (False, True): "was not excluded",
+}
 
 
 @click.command(name="exclude")
@@ -54,9 +61,11 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
         results = cloud.runs().results
         plan = results.plan(run_id)
         if plan is None:
-            raise Refused(f"RUN: {run_id} is not stored")
+            raise target.not_stored(run_id)
         if trial is not None and not 1 <= trial <= len(plan.trials):
             raise Refused(f"TRIAL: {trial} is not one of 1 to {len(plan.trials)} of run {run_id}")
+        already = results.is_marked(run_id, trial) == excluded
+        # Marked again all the same: what was to follow from it the last time may not have.
         results.mark(run_id, trial, reason, excluded=excluded)
     what = f"trial {trial} of run {run_id}" if trial else f"run {run_id}"
-    click.echo(f"{what} {'does not count any more' if excluded else 'counts again'}")
+    click.echo(f"{what} {_SAID[excluded, already]}")

@@ -10,7 +10,6 @@ from local.commands.options import run_argument
 from local.commands.target import Target, deployed, target_options
 from local.commands.wording import going_on
 from local.results import Results
-from suites.refusal import Refused
 
 FILES = ("report.md", "report.html")
 
@@ -44,7 +43,7 @@ def command(run: str, target: Target) -> None:
         results = cloud.runs().results
         plan = results.plan(run)
         if plan is None:
-            raise Refused(f"RUN: {run} is not stored")
+            raise target.not_stored(run)
         progress = results.progress(run)
         if progress and run in results.claims():
             said = going_on(run, progress, target.flags)

@@ -143,10 +143,7 @@ def _resume(run_id: str, more: Mapping[str, object], target: Target, console: Co
         client = cloud.runs()
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
         if plan is None or progress is None:
-            raise Refused(
-                f"--resume: {run_id} is not stored; "
-                f"`tidemark runs{target.flags}` lists those that are"
-            )
+            raise target.not_stored(run_id, "--resume")
         if client.find(run_id):
             raise Refused(
                 f"--resume: {run_id} goes on; `tidemark stop {run_id}{target.flags}` ends it"

@@ -40,7 +40,7 @@ def command(run: str | None, target: Target) -> None:
         report = results.report(plan.suite.name, run, "report.md") if plan else None
         goes_on = run in results.claims()
     if progress is None:
-        raise Refused(f"RUN: {run} is not stored")
+        raise target.not_stored(run)
     if goes_on:
         click.echo(f"Run {run} {going_on(run, progress, target.flags)}\n")
     else:

@@ -29,8 +29,9 @@ def command(run: str, reason: str, target: Target) -> None:
         client = cloud.runs()
         going_on = client.find(run)
         if going_on is None:
-            known = client.results.plan(run)
-            raise Refused(f"RUN: {run} {'has ended already' if known else 'is not stored'}")
+            if client.results.plan(run) is None:
+                raise target.not_stored(run)
+            raise Refused(f"RUN: {run} has ended already")
         client.stop(going_on, reason)
         client.await_end([run])
         outcome, progress = client.results.outcome(run), client.results.progress(run)

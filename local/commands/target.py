@@ -37,6 +37,12 @@ class Target:
         """How many tasks run side by side and do not wait for each other."""
         return (os.cpu_count() or 1) if self.stack is None else MOST_TASKS
 
+    def not_stored(self, run_id: str, named: str = "RUN") -> Refused:
+        """Return that there is no such run here; ``named`` is what named it."""
+        return Refused(
+            f"{named}: {run_id} is not stored; `tidemark runs{self.flags}` lists those that are"
+        )
+
 
 @contextmanager
 def deployed(target: Target, *, shared: bool = False) -> Iterator[Deployed]:

@@ -189,7 +189,11 @@ def test_nobody_asks_what_was_released_if_every_version_is_named():
             "versions: the newest version of RocksDB is '10.0.0', which its suite does not have; "
             f"there are {', '.join(SUITES['rocksdb'].versions)}",
         ),
-        (["newest", "9.8.4"], ["9.8.4"], "versions: 9.8.4 stands twice; name each version once"),
+        (
+            ["newest", "9.8.4"],
+            ["9.8.4", "9.7.3"],
+            "versions: 9.8.4 stands twice, newest is 9.8.4; name each version once",
+        ),
     ],
 )
 def test_a_newest_or_previous_version_that_cannot_be_is_refused(versions, released, sentence):
