@@ -44,7 +44,7 @@ class RatesDashboard(Construct):
         if alarms:
             status.append(AlarmStatusWidget(title="Alarms", alarms=list(alarms), width=_HALF))
         rates = [
-            [_rates(suite, test, metric) for test in suite.tests for metric in test.metrics]
+            [self._rates(suite, test, metric) for test in suite.tests for metric in test.metrics]
             for suite in suites
         ]
         Dashboard(
@@ -56,6 +56,21 @@ class RatesDashboard(Construct):
             widgets=[status, *rates],
         )
 
+    def _rates(self, suite: Suite, test: Test, metric: Metric) -> GraphWidget:
+        # CloudWatch user guide, "Use search expressions in graphs": it finds versions that are
+        # measured later, too, but none without data of the past two weeks.
+        search = (
+            f"SEARCH('{{{NAMESPACE},stack,suite,test,version}} "
+            f'stack="{Stack.of(self).stack_name}" suite="{suite.name}" test="{test.name}" '
+            f"MetricName=\"{metric.name}\"', 'Average', {_DAY.to_seconds():.0f})"
+        )
+        rates = MathExpression(
+            expression=search, using_metrics={}, label="${PROP('Dim.version')}", period=_DAY
+        )
+        return GraphWidget(
+            title=f"{suite.title}: {metric.name} [{metric.unit}]", left=[rates], width=_HALF
+        )
+
 
 def _runs(machine: StateMachine, width: int) -> GraphWidget:
     ends: list[IMetric] = [
@@ -65,18 +80,3 @@ def _runs(machine: StateMachine, width: int) -> GraphWidget:
         machine.metric_timed_out(period=_DAY, label="timed out"),
     ]
     return GraphWidget(title="Runs that ended, by day", left=ends, width=width)
-
-
-def _rates(suite: Suite, test: Test, metric: Metric) -> GraphWidget:
-    # CloudWatch user guide, "Use search expressions in graphs": it finds versions that are measured
-    # later, too, but none without data of the past two weeks.
-    search = (
-        f'SEARCH(\'{{{NAMESPACE},suite,test,version}} suite="{suite.name}" test="{test.name}" '
-        f"MetricName=\"{metric.name}\"', 'Average', {_DAY.to_seconds():.0f})"
-    )
-    rates = MathExpression(
-        expression=search, using_metrics={}, label="${PROP('Dim.version')}", period=_DAY
-    )
-    return GraphWidget(
-        title=f"{suite.title}: {metric.name} [{metric.unit}]", left=[rates], width=_HALF
-    )

@@ -1,5 +1,6 @@
 """RecordTrial: write a trial's result, once, and send its rates to CloudWatch."""
 
+import os
 from typing import Any
 
 from aws_lambda_powertools.metrics import MetricUnit, single_metric
@@ -45,7 +46,12 @@ def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
 
 def _send_rates(suite: str, result: TrialResult) -> None:
     for test in result.tests:
-        dimensions = {"suite": suite, "test": test.test, "version": result.version}
+        dimensions = {
+            "stack": os.environ["STACK"],
+            "suite": suite,
+            "test": test.test,
+            "version": result.version,
+        }
         for rate in test.rates:
             if rate.value is not None:
                 with single_metric(

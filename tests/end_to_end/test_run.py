@@ -139,14 +139,20 @@ def test_a_run_costs_what_aws_would_bill_for_its_tasks_and_queries(deployed, mea
     assert row["insights_bytes"] > 0
 
 
-def test_rates_by_suite_test_and_version_and_the_runs_end_are_metrics(deployed, measured):
+def test_rates_by_stack_suite_test_and_version_and_the_runs_end_are_metrics(deployed, measured):
     found = deployed.cloud.endpoint.client("cloudwatch").list_metrics(Namespace="Tidemark")
 
     assert {
         (metric["MetricName"], *sorted((d["Name"], d["Value"]) for d in metric["Dimensions"]))
         for metric in found["Metrics"]
     } == {
-        (f"{test}_rate", ("suite", "rocksdb"), ("test", test), ("version", version))
+        (
+            f"{test}_rate",
+            ("stack", "Tidemark"),
+            ("suite", "rocksdb"),
+            ("test", test),
+            ("version", version),
+        )
         for test in ("ingest", "compaction")
         for version in ("9.0.0", "9.8.4")
     } | {

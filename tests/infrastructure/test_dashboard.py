@@ -32,7 +32,8 @@ def test_each_metric_has_a_graph_that_finds_every_version(template):
             for metric in test.metrics:
                 ((searched,),) = graphs[f"{suite.title}: {metric.name} [{metric.unit}]"]["metrics"]
                 assert searched["expression"] == (
-                    f'SEARCH(\'{{Tidemark,suite,test,version}} suite="{suite.name}" '
+                    "SEARCH('{Tidemark,stack,suite,test,version} "
+                    f'stack="Tidemark" suite="{suite.name}" '
                     f'test="{test.name}" MetricName="{metric.name}"\', \'Average\', 86400)'
                 )
                 assert searched["label"] == "${PROP('Dim.version')}"

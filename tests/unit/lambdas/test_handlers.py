@@ -362,7 +362,8 @@ def test_record_trial_sends_each_rate_to_cloudwatch_once(world, capsys):
     ]
     (directive,) = metrics[0]["_aws"]["CloudWatchMetrics"]
     assert directive["Namespace"] == "Tidemark"
-    assert sorted(directive["Dimensions"][0]) == ["suite", "test", "version"]
+    assert sorted(directive["Dimensions"][0]) == ["stack", "suite", "test", "version"]
+    assert metrics[0]["stack"] == "Tidemark"
     assert metrics[0]["ingest_rate"] == [150.0]
 
 
