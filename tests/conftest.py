@@ -16,6 +16,7 @@ settings.load_profile("tidemark")
 WHOLE_CLOUDS = {"end_to_end", "faults", "policies"}
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist takes the groups of the tests in this very hook.
 def pytest_collection_modifyitems(items):
     """Put the tests of whole clouds in one process and all others in a second, when two are given.
 
