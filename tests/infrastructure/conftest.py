@@ -5,11 +5,13 @@ from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from cdk.app import build
+from cdk.settings import written_context
 
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory):
-    return build(App(outdir=str(tmp_path_factory.mktemp("assembly"))))
+    context = written_context()  # as the CDK CLI gives it
+    return build(App(outdir=str(tmp_path_factory.mktemp("assembly")), context=context))
 
 
 @pytest.fixture(scope="session")

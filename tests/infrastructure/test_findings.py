@@ -2,6 +2,7 @@
 
 import pytest
 from aws_cdk import App, Stack, Validations
+from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3 import Bucket
 from cdk_nag import AwsSolutionsChecks
 
@@ -57,3 +58,8 @@ def test_every_acknowledgement_has_a_reason_and_stands_on_one_construct(stack):
         assert construct not in {stack, stack.data}
         assert reason.endswith(".")
         assert len(reason) > 20
+
+
+def test_the_cdk_warns_of_nothing(stack):
+    for each in (stack, stack.data):
+        assert Annotations.from_stack(each).find_warning("*", Match.any_value()) == []
