@@ -29,7 +29,7 @@ run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versi
 	$(BIN)/tidemark run $(ARGS)
 
 test: lint $(NODE_READY) $(AWS_CLI)/.ready  ## Every check and test
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2
 
 check: lint  ## Lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit
