@@ -39,7 +39,10 @@ def variables(template):
 def test_every_setting_is_changed_here():
     known = [field.alias for field in Settings.model_fields.values()]
 
-    assert sorted(CHANGED) == sorted(known) == sorted(written_context())
+    # A feature flag of the CDK has a slash in its name.
+    written = [name for name in written_context() if "/" not in name]
+
+    assert sorted(CHANGED) == sorted(known) == sorted(written)
     assert not [name for name in known if CHANGED[name] == written_context()[name]]
 
 
