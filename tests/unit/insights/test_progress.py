@@ -44,7 +44,11 @@ def test_progress_is_shown_on_a_terminal_and_leaves_the_answer_alone(tmp_path):
     outer, inner = pty.openpty()
     code = "from local.commands.query import command; command()"
     command = [sys.executable, "-c", code, "stats count(*) as n", log, "--format", "csv"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=inner, check=True, text=True)
+    # A terminal that moves its cursor, whatever the one is that the tests are started in.
+    env = {**os.environ, "TERM": "xterm"}
+    done = subprocess.run(
+        command, env=env, stdout=subprocess.PIPE, stderr=inner, check=True, text=True
+    )
     os.close(inner)
     assert done.stdout == "n\n1\n"
     with os.fdopen(outer, "rb") as terminal:
