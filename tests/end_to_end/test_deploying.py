@@ -25,6 +25,8 @@ BLOCKS = [
 CDK_COMMANDS, TIDEMARK_COMMANDS, AWS_CLI_COMMANDS, (DESTROY,) = BLOCKS
 LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 QUICK = {"repetitions": 1, "records": 2000}
+# Within `make test` make would say which folder it enters.
+ALONE = "--no-print-directory"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ def make(line, environment, *arguments):
     """Run a make command of the README; its image is none, since there is no Docker here."""
     given = " ".join(["-c image=none", "--no-notices", *arguments])
     return subprocess.run(
-        [*line.split(), f"ARGS={given}"],
+        [*line.split(), ALONE, f"ARGS={given}"],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -151,7 +153,7 @@ def quicker(found):
 
 def test_a_stack_of_another_name_is_destroyed_by_that_name():
     done = subprocess.run(
-        ["make", "--dry-run", "destroy", "STACK=Perf"],
+        ["make", ALONE, "--dry-run", "destroy", "STACK=Perf"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
 
