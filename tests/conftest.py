@@ -14,6 +14,8 @@ settings.register_profile("tidemark", deadline=None, derandomize=True)
 settings.load_profile("tidemark")
 
 WHOLE_CLOUDS = {"end_to_end", "faults", "policies"}
+# Its cloud is one of another process, which it shares with no other test.
+OF_ITS_OWN = "tests/end_to_end/test_deploying.py"
 
 
 class ByClouds(LoadScopeScheduling):
@@ -23,7 +25,8 @@ class ByClouds(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid):
-        return "clouds" if nodeid.split("/")[1] in WHOLE_CLOUDS else "layers"
+        shared = nodeid.split("/")[1] in WHOLE_CLOUDS and not nodeid.startswith(OF_ITS_OWN)
+        return "clouds" if shared else "layers"
 
 
 def pytest_xdist_make_scheduler(config, log):
