@@ -34,8 +34,6 @@ class Endings(Construct):
                 function.add_to_role_policy(statement)
             if function.role:
                 acknowledge(function.role, of_executions(workflow.trial), EXECUTIONS)
-        # Of a task that nobody named, the sweep asks by whom it was started.
-        sweep.add_to_role_policy(_any_task(cluster, "ecs:DescribeTasks"))
         self._allow_asking(workflow.run, functions["PlanRun"], end, sweep)
         Rule(
             self,
@@ -64,7 +62,8 @@ class Endings(Construct):
         return [
             PolicyStatement(actions=["states:ListExecutions"], resources=[trial.state_machine_arn]),
             PolicyStatement(actions=["states:StopExecution"], resources=[_executions(trial)]),
-            _any_task(cluster, "ecs:ListTasks", "ecs:StopTask"),
+            # ListTasks does not tell of which group, that is run, a task is.
+            _any_task(cluster, "ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"),
         ]
 
     def _allow_asking(self, run: StateMachine, *functions: Function) -> None:
