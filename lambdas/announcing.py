@@ -6,12 +6,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
-
 from lambdas.aws import EventBus, Topic
+from lambdas.metrics import send
 from lambdas.outcome import Outcome, RunStatus
 from suites import keys
-from suites.telemetry import EVENT_SOURCE, EVENT_TYPE, NAMESPACE, RUN_FAILED
+from suites.telemetry import EVENT_SOURCE, EVENT_TYPE, RUN_FAILED
 
 # Of the others, a person who stopped the run or asked in vain knows it.
 _ALARMING: Mapping[RunStatus, int] = {"complete": 0, "incomplete": 1, "failed": 1}
@@ -58,11 +57,4 @@ def _announcement(outcome: Outcome) -> Announcement:
 
 def _send_metric(outcome: Outcome) -> None:
     if outcome.suite and outcome.status in _ALARMING:
-        with single_metric(
-            name=RUN_FAILED,
-            unit=MetricUnit.Count,
-            value=_ALARMING[outcome.status],
-            namespace=NAMESPACE,
-            default_dimensions={"stack": os.environ["STACK"], "suite": outcome.suite},
-        ):
-            pass
+        send(RUN_FAILED, _ALARMING[outcome.status], suite=outcome.suite)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
 from aws_lambda_powertools.utilities.parser import BaseModel
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_pascal
 
 from lambdas.aws import Bucket, Schedules
+from lambdas.metrics import send
 from lambdas.observability import logger
 from lambdas.stored import find_plan
 from suites import keys
 from suites.cron import Cron
-from suites.telemetry import MISSED_SCHEDULES, NAMESPACE
+from suites.telemetry import MISSED_SCHEDULES
 
 # From the last try of a delivery to the plan of the run: retries of PlanRun, and of its state.
 _PLANNING = timedelta(minutes=15)
@@ -81,14 +80,7 @@ def tell_missed(
     ]
     if watched:
         logger.info("missed", extra={"suites": suites})
-        with single_metric(
-            name=MISSED_SCHEDULES,
-            unit=MetricUnit.Count,
-            value=len(suites),
-            namespace=NAMESPACE,
-            default_dimensions={"stack": os.environ["STACK"]},
-        ):
-            pass
+        send(MISSED_SCHEDULES, len(suites))
     return suites
 
 

@@ -1,21 +1,20 @@
 """RecordTrial: write a trial's result, once, and send its rates to CloudWatch."""
 
-import os
 from typing import Any
 
-from aws_lambda_powertools.metrics import MetricUnit, single_metric
+from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import aws
 from lambdas.events import TrialEvent
 from lambdas.failure import Failure
+from lambdas.metrics import send
 from lambdas.observability import logger
 from lambdas.record import record, trial_result
 from lambdas.results import TrialResult
 from lambdas.stored import planned, read_measured, read_plan, read_trial
 from suites import keys
-from suites.telemetry import NAMESPACE
 
 # What CloudWatch calls the units that it knows.
 _UNITS = {"records/s": MetricUnit.CountPerSecond, "s": MetricUnit.Seconds}
@@ -46,19 +45,8 @@ def handler(event: RecordTrialEvent, _: LambdaContext) -> dict[str, Any]:
 
 def _send_rates(suite: str, result: TrialResult) -> None:
     for test in result.tests:
-        dimensions = {
-            "stack": os.environ["STACK"],
-            "suite": suite,
-            "test": test.test,
-            "version": result.version,
-        }
         for rate in test.rates:
             if rate.value is not None:
-                with single_metric(
-                    name=rate.metric,
-                    unit=_UNITS.get(rate.unit, MetricUnit.NoUnit),
-                    value=rate.value,
-                    namespace=NAMESPACE,
-                    default_dimensions=dimensions,
-                ):
-                    pass
+                unit = _UNITS.get(rate.unit, MetricUnit.NoUnit)
+                of = {"suite": suite, "test": test.test, "version": result.version}
+                send(rate.metric, rate.value, unit, **of)
