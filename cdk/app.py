@@ -11,9 +11,9 @@ from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
 from aws_cdk.aws_sns_subscriptions import EmailSubscription
 
 from cdk.alarms import Alarms
-from cdk.dashboard import RatesDashboard
 from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
+from cdk.operations import OperationsDashboard
 from cdk.queries import SavedQueries
 from cdk.results import Results
 from cdk.schedules import Schedules
@@ -92,7 +92,7 @@ class TidemarkStack(Stack):
             else None
         )
         if settings.dashboard:
-            RatesDashboard(
+            OperationsDashboard(
                 self,
                 "Rates",
                 machine=workflow.run,

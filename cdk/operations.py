@@ -1,4 +1,4 @@
-"""The dashboard: how runs ended, and what they measured, version by version."""
+"""The operations dashboard in CloudWatch: how runs ended, and what they measured."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDTH = 24  # of CloudWatch's grid
 _HALF = _WIDTH // 2
 
 
-class RatesDashboard(Construct):
+class OperationsDashboard(Construct):
     """A graph of each metric of each suite, below how the runs of all of them ended."""
 
     def __init__(
