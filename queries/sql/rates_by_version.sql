@@ -27,8 +27,27 @@ WITH by_version AS (
 ),
 -- avg and stddev add up as rows happen to come, even if told an order: the last bits would vary.
 means AS (
-    SELECT *, reduce(ascending, 0e0, (total, rate) -> total + rate, total -> total) / trials AS mean
+    SELECT
+        *,
+        CAST(
+            reduce(ascending, 0e0, (total, rate) -> total + rate, total -> total) / trials AS double
+        ) AS mean
     FROM by_version
+),
+named AS (
+    SELECT
+        *,
+        -- As people name it: compaction rate (records/s).
+        concat(
+            CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
+            replace(metric, '_', ' '),
+            CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
+            CASE WHEN labels = '' THEN '' ELSE concat(' ', labels) END,
+            ' (',
+            unit,
+            ')'
+        ) AS rate
+    FROM means
 )
 SELECT
     suite,
@@ -55,6 +74,12 @@ SELECT
     first_at,
     last_at,
     provenance,
-    value_text
-FROM means
+    value_text,
+    rate,
+    concat(suite, ': ', rate) AS series,
+    -- The place of the version among those of its suite, by which charts are sorted.
+    dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
+    -- When the version was last measured, whatever of it.
+    max(last_at) OVER (PARTITION BY suite, version) AS tested_at
+FROM named
 ORDER BY suite, test, metric, statistic, labels, unit, direction, version_order, version

@@ -2,16 +2,26 @@
 
 import math
 from datetime import datetime
-from itertools import groupby
+from itertools import combinations, groupby
 
 import pytest
 
+from cdk.data_sets import read_data_set
+from cdk.definition import data_sets, read_definition
 from suites.files import ROOT
 from tests.conformance.figures import SLEEPER, rows_of, stored_figures
 from tests.conformance.local_engine import LocalEngine
 
 QUERIES = ROOT / "queries" / "sql"
 METRIC = ("suite", "test", "metric", "statistic", "labels", "unit", "direction")
+# By Trino's types.
+QUICKSIGHT = {
+    "varchar": "STRING",
+    "integer": "INTEGER",
+    "bigint": "INTEGER",
+    "double": "DECIMAL",
+    "timestamp(3)": "DATETIME",
+}
 BY_VERSION = (*METRIC, "version_order", "version")
 
 
@@ -67,10 +77,28 @@ def counted(objects):
     return {group: list(rows) for group, rows in groupby(ordered, lambda row: key(row, BY_VERSION))}
 
 
+def versions(objects, suite):
+    """Those of a suite that have rates, in their order."""
+    return [
+        version
+        for _, version in sorted(
+            {
+                key(rates[0], ("version_order", "version"))
+                for rates in counted(objects).values()
+                if rates[0]["suite"] == suite
+            }
+        )
+    ]
+
+
+def known(objects):
+    return {version for suite in ("rocksdb", "sleeper") for version in versions(objects, suite)}
+
+
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
         "latest_against_previous", "latest_run", "rates_by_version", "run_health",
-        "samples_of_run",
+        "samples_of_run", "version_pairs",
     ]  # fmt: skip
 
 
@@ -155,6 +183,93 @@ def test_there_is_no_change_from_nothing_or_from_zero(ask):
     ]
 
 
+def test_a_rate_is_named_as_people_name_it(ask):
+    named = {row["metric"]: row["rate"] for row in ask("rates_by_version")}
+
+    assert named["compaction_rate"] == "compaction rate (records/s)"
+    assert named["rate"] == "ingest rate (records/s)"  # of Sleeper, whose metric is "rate" alone
+    assert named["latency"] == 'load latency p99 {"operation": "write"} (ms)'
+
+
+def test_a_version_has_its_place_among_those_of_its_suite_and_one_day_for_all_its_rates(ask):
+    rows = ask("rates_by_version")
+
+    for suite in {row["suite"] for row in rows}:
+        of_suite = [row for row in rows if row["suite"] == suite]
+        order = sorted({(row["version_order"], row["version"]) for row in of_suite})
+        for row in of_suite:
+            assert order[row["version_rank"] - 1] == (row["version_order"], row["version"])
+            assert row["tested_at"] == max(
+                other["last_at"] for other in of_suite if other["version"] == row["version"]
+            )
+
+
+def test_version_pairs_gives_each_version_beside_each_older_one_bit_for_bit(ask, objects):
+    rows = [row for row in ask("version_pairs") if {row["base"], row["new"]} <= known(objects)]
+
+    figures = counted(objects)
+    expected = {
+        (*metric, base, new)
+        for *metric, _, _ in figures
+        for base, new in combinations(versions(objects, metric[0]), 2)
+        if {base, new} & {version for *other, _, version in figures if other == metric}
+    }
+    assert {(*key(row, METRIC), row["base"], row["new"]) for row in rows} == expected
+    assert len(rows) == len(expected)
+    for row in rows:
+        for side in ("base", "new"):
+            values = [
+                rate["value"]
+                for (*metric, _, version), rates in figures.items()
+                if (*metric, version) == (*key(row, METRIC), row[side])
+                for rate in rates
+            ]
+            assert row[f"{side}_trials"] == len(values)
+            if values:
+                found = (row[f"{side}_mean"], row[f"{side}_stddev"])
+                assert found == (mean(values), spread(values))
+                assert (row[f"{side}_min"], row[f"{side}_max"]) == (min(values), max(values))
+
+
+def test_newest_and_previous_are_words_for_the_last_two_versions_of_a_suite(ask, objects):
+    said, named = {}, {}
+    for row in ask("version_pairs"):
+        figures = {name: value for name, value in row.items() if name not in ("base", "new")}
+        if (row["base"], row["new"]) == ("previous", "newest"):
+            said.setdefault(row["suite"], []).append(figures)
+        if [row["base"], row["new"]] == versions(objects, row["suite"])[-2:]:
+            named.setdefault(row["suite"], []).append(figures)
+
+    assert set(said) == {"rocksdb", "sleeper"}
+    assert said == named
+
+
+def test_what_a_change_is_worth_is_said_in_words(ask):
+    for row in ask("version_pairs"):
+        base, new = row["base_mean"], row["new_mean"]
+        if base is None or new is None:
+            lacking = row["base_version"] if base is None else row["new_version"]
+            assert (row["finding"], row["change"]) == (f"no rate of {lacking}", None)
+        elif base == 0:
+            assert row["finding"] == f"the rate of {row['base_version']} is zero"
+        else:
+            better = (new > base) == (row["direction"] == "higher")
+            assert row["change"] == new / base - 1
+            assert row["gain"] == (
+                row["change"] if row["direction"] == "higher" else -row["change"]
+            )
+            assert row["finding"].startswith("faster" if better else "slower")
+            spreads = [row["base_stddev"], row["new_stddev"]]
+            beyond = None not in spreads and abs(new - base) > max(spreads)
+            assert row["finding"].endswith(
+                "; spread unknown: one trial"
+                if None in spreads
+                else f", {'beyond' if beyond else 'within'} the spread"
+            )
+        assert row["slower"] == int(row["finding"] == "slower, beyond the spread")
+        assert row["missing"] == int(row["finding"].startswith("no rate"))
+
+
 def test_latest_run_gives_every_rate_of_the_newest_run_of_each_suite(ask, objects):
     rates = list(rows_of(objects, "rates"))
     newest = {row["suite"]: row["run_id"] for row in sorted(rates, key=lambda row: row["run_id"])}
@@ -193,6 +308,13 @@ def test_run_health_gives_each_run_once_the_newest_first(ask, objects):
     assert len(rows) == len(stored)
     assert {key(row, copied) for row in rows} == {key(row, copied) for row in stored}
     assert {row["versions"] for row in rows} == {"8.8.1, 8.10.0, 9.0.0, 9.8.4", ""}
+
+
+@pytest.mark.parametrize("name", data_sets(read_definition()))
+def test_a_data_set_has_the_columns_that_its_query_gives(engine, name):
+    columns, _ = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+
+    assert read_data_set(name).columns == {column: QUICKSIGHT[kind] for column, kind in columns}
 
 
 @pytest.mark.parametrize("name", ["samples_of_run", "run_health"])
