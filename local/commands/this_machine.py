@@ -17,7 +17,7 @@ from local.deployed import Deployed
 from local.following import RunClient
 from local.presence import GONE, Presence, announced, find_cloud, forget
 from local.stack import DeploymentFailed, Stack
-from suites.refusal import listed
+from suites.refusal import Refused, listed
 
 if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
@@ -67,9 +67,17 @@ def on_this_machine(
 
     ``shared`` lets other processes find it. At the end of the command it then stays for as long as
     their runs go on in it. Who only reads does not share: its cloud is gone in a moment, and others
-    wait for that. What prevents a cloud is said in one sentence, exit code 1. ``flags`` tell
-    another command of the same folder.
+    wait for that; and nothing is made for it. What prevents a cloud is said in one sentence, exit
+    code 1. ``flags`` tell another command of the same folder.
+
+    Raises
+    ------
+    Refused
+        If it is not ``shared``, and the folder is none that holds results.
+
     """
+    if not shared:
+        _check_kept(state, flags)
     with ExitStack() as opened:
         found = _start(state, port, opened)
         if isinstance(found, Presence):
@@ -119,6 +127,18 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
         raise click.ClickException(str(error)) from None
     except PermissionError as error:
         raise _unusable(state, error) from None
+
+
+def _check_kept(state: Path, flags: str) -> None:
+    try:
+        kept = (state / "objects").is_dir()
+    except OSError as error:
+        raise _unusable(state, error) from None
+    if not kept:
+        raise Refused(
+            f"--state: {state} holds no results; expected the folder of a run, which "
+            f"`tidemark run{flags}` would make of it"
+        )
 
 
 def _unusable(state: Path, error: OSError) -> click.ClickException:

@@ -157,6 +157,7 @@ def test_a_run_whose_cloud_is_killed_says_so_and_the_next_command_works(up, fold
 
 def test_of_two_commands_that_start_at_once_each_has_its_answer(new_state):
     own = new_state()
+    (own / "objects").mkdir()  # as the cloud of a run leaves it
     both = [begin("sql", "SELECT 1 AS one", "--state", own) for _ in range(2)]
 
     for code, out, err in map(end, both):
