@@ -40,7 +40,8 @@ def command(suite: str, test: str | None, metric: str | None, form: str, target:
     if form == "json":
         click.echo(json.dumps([version.record() for version in found], indent=2))
     elif not found:
-        raise Refused(f"suite: {suite} has no rates yet; `tidemark run` measures some")
+        hint = f"`tidemark run {suite}{target.flags}` measures some"
+        raise Refused(f"suite: {suite} has no rates yet; {hint}")
     else:
         _show(found, form)
 

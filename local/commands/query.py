@@ -13,7 +13,7 @@ import click
 
 from local.account import ACCOUNT
 from local.commands.formats import format_option, show
-from local.commands.options import Moment, MomentType, state_option
+from local.commands.options import Moment, MomentType, state_flag, state_option
 from local.commands.reading import reading
 from local.commands.wording import plural
 from local.insights import (
@@ -175,7 +175,8 @@ def _stored(
     store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
     known = store.groups()
     if not known:
-        raise Refused(f"--state: {state} holds no logs; `tidemark run` leaves some")
+        hint = f"`tidemark run{state_flag(state)}` leaves some"
+        raise Refused(f"--state: {state} holds no logs; {hint}")
     for group in groups:
         if group not in known:
             raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")

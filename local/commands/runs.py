@@ -37,6 +37,6 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     known = {row["run_id"] for row in going_on}
     rows = [*going_on, *(row for row in answer.records() if row["run_id"] not in known)]
     if not rows:
-        click.echo("no run is stored yet; `tidemark run` measures some versions", err=True)
+        click.echo(target.nothing_stored, err=True)
     if rows or form != "table":
         show(answer.columns, rows if every else rows[:limit], form)

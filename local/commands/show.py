@@ -34,7 +34,7 @@ def command(run: str | None, target: Target) -> None:
     """
     with deployed(target) as cloud, tables_of(cloud) as tables:
         client = cloud.runs()
-        run = run or _newest(client, tables)
+        run = run or _newest(client, tables, target)
         results = client.results
         plan, outcome, progress = results.plan(run), results.outcome(run), results.progress(run)
         report = results.report(plan.suite.name, run, "report.md") if plan else None
@@ -66,10 +66,10 @@ def _ended(outcome: Mapping[str, Any] | None) -> str:
     return f"{outcome['status']}: {outcome['reason']}" if outcome["reason"] else outcome["status"]
 
 
-def _newest(client: RunClient, tables: SqlClient) -> str:
+def _newest(client: RunClient, tables: SqlClient, target: Target) -> str:
     """Return a run that goes on, or else the newest that has ended."""
     ended = [row["run_id"] for row in tables.saved("run_health", limit=1).records()]
     newest = max(client.results.claims(), default=None) or next(iter(ended), None)
     if newest is None:
-        raise Refused("RUN: no run is stored yet; `tidemark run` measures some versions")
+        raise Refused(f"RUN: {target.nothing_stored}")
     return newest

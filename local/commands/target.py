@@ -37,6 +37,11 @@ class Target:
         """How many tasks run side by side and do not wait for each other."""
         return (os.cpu_count() or 1) if self.stack is None else MOST_TASKS
 
+    @property
+    def nothing_stored(self) -> str:
+        """That there is no run here, and what makes one."""
+        return f"no run is stored yet; `tidemark run{self.flags}` measures some versions"
+
     def not_stored(self, run_id: str, named: str = "RUN") -> Refused:
         """Return that there is no such run here; ``named`` is what named it."""
         return Refused(

@@ -28,13 +28,13 @@ def command(port: int, empty: bool, state: Path) -> None:
     Example:
       tidemark up --port 4566
     """
+    flags = state_flag(state)
     try:
         with ExitStack() as opened:
             if empty:
                 endpoint = opened.enter_context(empty_cloud(state, port)).endpoint
-                click.echo(_directions(endpoint, *_BY_THE_CDK))
+                click.echo(_directions(endpoint, *_by_the_cdk(flags)))
             else:
-                flags = state_flag(state)
                 cloud = opened.enter_context(on_this_machine(state, port, shared=True, flags=flags))
                 if cloud.pid is not None:
                     raise in_use(state, cloud.endpoint, cloud.pid)
@@ -46,11 +46,12 @@ def command(port: int, empty: bool, state: Path) -> None:
         click.echo("Down.")
 
 
-_BY_THE_CDK = (
-    "With the lines above in a shell, deploy, with any name for an image, and start a run:",
-    "  make deploy ARGS='-c image=none'",
-    "  .venv/bin/tidemark run --aws",
-)
+def _by_the_cdk(flags: str) -> Sequence[str]:
+    return (
+        "With the lines above in a shell, deploy, with any name for an image, and start a run:",
+        "  make deploy ARGS='-c image=none'",
+        f"  .venv/bin/tidemark run --aws{flags}",
+    )
 
 
 def _by_the_aws_cli(stack: Stack) -> Sequence[str]:

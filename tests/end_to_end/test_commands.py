@@ -207,7 +207,7 @@ def test_a_query_that_does_not_parse_is_shown_with_its_position(ran, own_state):
 def test_a_query_over_no_logs_says_where_logs_come_from(tmp_path):
     one_sentence(
         tidemark("query", "-", "--state", str(tmp_path), stdin="fields @message"),
-        f"--state: {tmp_path} holds no logs; `tidemark run` leaves some",
+        f"--state: {tmp_path} holds no logs; `tidemark run --state {tmp_path}` leaves some",
     )
 
 
