@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
+from typing import NoReturn
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from suites.refusal import Refused
 
@@ -46,14 +48,36 @@ def tidemark() -> None:
     """Did this version get slower, and how sure are we?"""
 
 
+_FAILED, _REFUSED = 1, 2
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
 def main() -> None:
-    """Run the command line; a refused input is one sentence and exit code 2."""
+    """Run the command line and end the process, with 0 if what was asked is done.
+
+    What keeps it from that is one sentence on standard error after ``tidemark: ``. Exit code 1 is
+    a failure, 2 an input that is not accepted, 130 an interrupt.
+    """
     # A closed terminal or a cancelled job ends as Ctrl-C does: with no task left behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
             signal.signal(number, signal.default_int_handler)
     try:
-        tidemark()
+        sys.exit(tidemark(prog_name="tidemark", standalone_mode=False))
     except Refused as refused:
-        click.echo(f"tidemark: {refused}", err=True)
-        sys.exit(2)
+        _end(_REFUSED, str(refused))
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(_REFUSED)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "tidemark"
+        _end(_REFUSED, f"{error.format_message()} `{command} --help` says what is accepted.")
+    except click.ClickException as error:
+        _end(_FAILED, error.format_message())
+    except click.Abort:
+        _end(_INTERRUPTED, "interrupted")
+
+
+def _end(code: int, why: str) -> NoReturn:
+    click.echo(f"tidemark: {why}", err=True)
+    sys.exit(code)

@@ -115,8 +115,8 @@ def command(
                 result = run(compiled, events, *window, named=named, tables=tables, told=told)
             _show(result, form)
     except QueryError as error:
-        click.echo("\n".join(filter(None, (f"{name}: {error}", error.excerpt()))), err=True)
-        sys.exit(2)
+        lines = (f"{name}: {error}", error.excerpt())
+        raise Refused("\n".join(line for line in lines if line)) from None
     except (LogFilesError, LookupTableError) as error:
         raise Refused(str(error)) from None
     except EventsError as error:

@@ -97,7 +97,9 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     assert (code, bool(re.match(rf"Run {run_id} {going_on}\n", out))) == (0, True)
     code, out, err = tidemark("report", run_id, "--state", folder)
     assert (code, out) == (1, "")
-    assert re.fullmatch(rf"Error: run {run_id} {going_on}; it has its report when it ends\n", err)
+    assert re.fullmatch(
+        rf"tidemark: run {run_id} {going_on}; it has its report when it ends\n", err
+    )
     code, _, err = tidemark("run", *SMALL, "--state", folder)
     assert (code, f"rocksdb is being measured by run {run_id}" in err) == (2, True)
     code, _, err = tidemark("run", "--resume", run_id, "--state", folder)
@@ -146,7 +148,7 @@ def test_a_run_whose_cloud_is_killed_says_so_and_the_next_command_works(up, fold
 
     assert code == 1
     assert re.search(
-        r"^Error: the cloud at http://localhost:\d+ is gone: process \d+, which had it, has "
+        r"^tidemark: the cloud at http://localhost:\d+ is gone: process \d+, which had it, has "
         rf"ended\. What was measured is kept; `tidemark runs --state {folder}` shows how each run "
         r"ended\.$",
         err,

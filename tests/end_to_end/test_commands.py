@@ -163,15 +163,6 @@ def test_a_version_that_is_in_no_cache_and_out_of_reach_is_refused_before_the_cl
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.parametrize("arguments", [["run", "--records", "many"], ["run", "a", "b"], ["walk"]])
-def test_a_command_line_that_click_refuses_ends_with_two_and_no_traceback(arguments):
-    done = tidemark(*arguments)
-
-    assert done.returncode == 2
-    assert "Error: " in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_suite_file_with_an_unknown_key_is_refused_by_name(tmp_path):
     shutil.copytree(FOLDER, tmp_path / "suites", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "cdk.json", tmp_path)
@@ -199,7 +190,7 @@ def test_a_query_that_does_not_parse_is_shown_with_its_position(ran, own_state):
 
     assert (done.returncode, done.stdout) == (2, "")
     first, excerpt, caret = done.stderr.splitlines()
-    assert first.startswith("<stdin>: line 2, column 3: unknown command 'filtre'")
+    assert first.startswith("tidemark: <stdin>: line 2, column 3: unknown command 'filtre'")
     assert excerpt == "| filtre @message like 'x'"
     assert caret == "  ^"
 

@@ -1,0 +1,76 @@
+"""How the command line ends where what was asked is not done."""
+
+import signal
+
+import click
+import pytest
+
+from local import commands
+from suites.refusal import Refused
+
+
+@pytest.fixture
+def ended(monkeypatch, capsys):
+    """Return a way to run the command line; it gives the exit code and what is on each stream."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def ended(*arguments):
+        monkeypatch.setattr("sys.argv", ["tidemark", *arguments])
+        with pytest.raises(SystemExit) as end:
+            commands.main()
+        return end.value.code, *capsys.readouterr()
+
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "sentence"),
+    [
+        (Refused("RUN: no run is stored yet"), 2, "RUN: no run is stored yet"),
+        (click.ClickException("the cloud is gone"), 1, "the cloud is gone"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_what_ends_a_command_is_one_sentence_with_an_exit_code(
+    ended, monkeypatch, raised, code, sentence
+):
+    def fail(*_):
+        raise raised
+
+    monkeypatch.setattr(commands.tidemark, "invoke", fail)
+
+    # An interrupt stands on a line of its own, for a terminal has written ^C.
+    status, out, err = ended("runs")
+    assert (status, out, err.lstrip("\n")) == (code, "", f"tidemark: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["run", "--records", "many"], "tidemark run"),
+        (["run", "a", "b"], "tidemark run"),
+        (["query", "limit 1", "--start", "noon"], "tidemark query"),
+        (["walk"], "tidemark"),
+    ],
+)
+def test_a_command_line_that_click_refuses_is_one_sentence_too(ended, arguments, command):
+    code, out, err = ended(*arguments)
+
+    assert (code, out) == (2, "")
+    assert err.startswith("tidemark: ")
+    assert err.endswith(f" `{command} --help` says what is accepted.\n")
+    assert len(err.splitlines()) == 1
+
+
+def test_help_and_version_are_no_failures(ended):
+    for arguments in (["--help"], ["run", "--help"], ["--version"]):
+        code, out, err = ended(*arguments)
+        assert (code or 0, err) == (0, "")
+        assert out
+
+
+def test_a_command_line_without_a_command_is_told_what_there_is(ended):
+    code, out, err = ended()
+
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: tidemark ")
