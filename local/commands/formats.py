@@ -5,12 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from typing import Literal
 
 import click
 
 Rows = Sequence[Mapping[str, str | None]]
+
+# A number, perhaps with its spread: 12, 695,700.7 ± 33,629.9 (6 trials), 1.5e-07, +5.17%.
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?%?( ± .*)?", re.IGNORECASE)
+_LONGEST_WORD = 24
+_NARROWEST, _GAP = 8, 2
 
 format_option = click.option(
     "--format",
@@ -71,11 +78,36 @@ def _show_table(columns: Sequence[str], rows: Rows) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(row.get(column) or "" for column in columns))
     # A program that reads the output gets each row on one line, however long.
     width = None if sys.stdout.isatty() else 10_000
-    Console(highlight=False, markup=False, width=width).print(table)
+    console = Console(highlight=False, markup=False, width=width)
+    cells = {column: [row.get(column) or "" for row in rows] for column in columns}
+    words = _whole_words(cells, console.width)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in columns:
+        justify: Literal["right", "left"] = "right" if _are_numbers(cells[column]) else "left"
+        table.add_column(column, justify=justify, no_wrap=column in words, overflow="fold")
+    for line in zip(*cells.values(), strict=True):
+        table.add_row(*line)
+    console.print(table)
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell)
+
+
+def _whole_words(cells: Mapping[str, Sequence[str]], width: int) -> Set[str]:
+    """Return the columns whose cells are not folded, if a table of this width has room for that.
+
+    The id of a run is copied, a number is read at a glance.
+    """
+    widest = {column: max(map(len, [column, *texts])) for column, texts in cells.items()}
+    words = {
+        column
+        for column, texts in cells.items()
+        if widest[column] <= _LONGEST_WORD and not any(" " in text for text in texts)
+    }
+    needed = sum(
+        size if column in words else min(size, _NARROWEST) for column, size in widest.items()
+    )
+    return words if needed + _GAP * len(cells) <= width else set()

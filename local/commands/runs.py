@@ -8,8 +8,10 @@ from local.commands.formats import format_option, show
 from local.commands.systems import suites
 from local.commands.tables import tables_of
 from local.commands.target import Target, deployed, target_options
-from local.running import running
+from local.running import Row, running
 from suites.request import known_suite
+
+_COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 
 
 @click.command(name="runs")
@@ -23,7 +25,8 @@ from suites.request import known_suite
 def command(suite: str | None, limit: int, every: bool, form: str, target: Target) -> None:
     """List the runs of SUITE, or of all suites, the newest first.
 
-    Those that go on come before those that have ended.
+    Those that go on come before those that have ended. The table has the columns that fit a screen,
+    csv, json and markdown have all.
 
     \b
     Example:
@@ -38,5 +41,12 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     rows = [*going_on, *(row for row in answer.records() if row["run_id"] not in known)]
     if not rows:
         click.echo(target.nothing_stored, err=True)
-    if rows or form != "table":
-        show(answer.columns, rows if every else rows[:limit], form)
+    listed = rows if every else rows[:limit]
+    if form != "table":
+        show(answer.columns, listed, form)
+    elif listed:
+        show(_COLUMNS, [_line(row) for row in listed], form)
+
+
+def _line(row: Row) -> Row:
+    return {**row, "trials": f"{row['trials_done']}/{row['trials_planned']}"}

@@ -8,16 +8,24 @@ from click.testing import CliRunner
 
 from local.commands import runs
 
+COLUMNS = ["run_id", "year", "status", "trials_planned", "trials_done"]
+
+
+@pytest.fixture
+def stored():
+    """The runs that are stored, as rows."""
+    return []
+
 
 @pytest.fixture(autouse=True)
-def nothing_was_run(monkeypatch):
+def cloud(monkeypatch, stored):
     @contextmanager
     def deployed(_target):
         yield SimpleNamespace(runs=lambda: None)
 
     @contextmanager
     def tables_of(_cloud):
-        answer = SimpleNamespace(columns=["run_id", "status"], records=list)
+        answer = SimpleNamespace(columns=COLUMNS, records=lambda: stored)
         yield SimpleNamespace(saved=lambda *_, **__: answer)
 
     monkeypatch.setattr(runs, "deployed", deployed)
@@ -34,6 +42,18 @@ def test_a_person_is_told_that_no_run_is_stored():
     assert listed.stderr == f"no run is stored yet; {hint}\n"
 
 
-@pytest.mark.parametrize(("form", "printed"), [("csv", "run_id,status\n"), ("json", "[]\n")])
+@pytest.mark.parametrize(("form", "printed"), [("csv", ",".join(COLUMNS) + "\n"), ("json", "[]\n")])
 def test_a_program_gets_an_empty_list(form, printed):
     assert CliRunner().invoke(runs.command, ["--format", form]).stdout == printed
+
+
+def test_the_table_has_what_fits_a_screen_and_the_other_formats_all(stored):
+    stored.append(dict(zip(COLUMNS, ["R", "2026", "incomplete", "9", "4"], strict=True)))
+
+    heading, _, row = CliRunner().invoke(runs.command).stdout.strip().splitlines()
+    assert heading.split()[:4] == ["run_id", "suite", "status", "trials"]
+    assert row.split() == ["R", "incomplete", "4/9"]
+    assert CliRunner().invoke(runs.command, ["--format", "csv"]).stdout.splitlines() == [
+        ",".join(COLUMNS),
+        "R,2026,incomplete,9,4",
+    ]
