@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from suites.model import Suite
+from suites.model import FORMS, Suite
 from suites.refusal import Refused, refusal
 from suites.request import settle
 
@@ -26,7 +26,7 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
     try:
         suite = Suite.model_validate(read_yaml(path))
     except ValidationError as error:
-        raise Refused(f"{path.name}: {refusal(Suite, error)}") from None
+        raise Refused(f"{path.name}: {refusal(Suite, error, FORMS)}") from None
     if suite.name != path.stem:
         raise Refused(f"{path.name}: name: {suite.name!r} is not the file's name, {path.stem!r}")
     _check_references(path, suite, workloads)

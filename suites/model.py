@@ -17,8 +17,17 @@ from pydantic_core import SchemaError
 from suites.refusal import ONE_LINE, listed, shown
 
 NAME = "[a-z][a-z0-9_]{0,31}"
-Name = Annotated[str, Field(pattern=f"^{NAME}$")]
-VersionText = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$")]
+_NAME = f"^{NAME}$"
+_VERSION = r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
+_PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
+FORMS = {
+    _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
+    _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
+    _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
+}
+"""What texts of a suite are accepted, in words, by regular expression."""
+Name = Annotated[str, Field(pattern=_NAME)]
+VersionText = Annotated[str, Field(pattern=_VERSION)]
 Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 MOST_TASKS = 200
 MOST_REPETITIONS = 100
@@ -110,7 +119,7 @@ class Suite(Frozen):
 
     name: Name
     title: Line
-    package: str = Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")
+    package: str = Field(pattern=_PACKAGE)
     """The PyPI package that carries the system."""
     version_form: Line
     """A regular expression that a version must match whole before it goes anywhere else."""
@@ -130,7 +139,7 @@ class Suite(Frozen):
                 "without look-around and back-references"
             ) from None
         if other:
-            raise ValueError(f"versions: {other!r} does not match {shown(self.version_form)}")
+            raise ValueError(f"versions: {other!r} does not have the form of version_form")
         limits = sum(test.timeout_seconds for test in self.tests)
         if limits > LONGEST_TESTS_SECONDS:
             raise ValueError(

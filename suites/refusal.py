@@ -73,11 +73,11 @@ def shown(value: object) -> str:
 
 
 def refusal(
-    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] = _FORMS
+    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] | None = None
 ) -> Refused:
     """Return the first complaint of pydantic about an input of ``model`` as a refusal.
 
-    ``forms`` says, by regular expression, what texts are accepted.
+    ``forms`` says, by regular expression of the model's own, what texts are accepted.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(_named(part) for part in first["loc"])
@@ -88,7 +88,7 @@ def refusal(
         return Refused(f"{place}: required, but missing")
     if first["type"] == "value_error":
         return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
-    value, accepted = shown(first["input"]), _accepted(first, forms)
+    value, accepted = shown(first["input"]), _accepted(first, {**_FORMS, **(forms or {})})
     return Refused(f"{place or 'input'}: {value} is not accepted; expected {accepted}")
 
 
@@ -96,8 +96,7 @@ def _accepted(error: ErrorDetails, forms: Mapping[str, str]) -> str:
     """Return what would be accepted, as it ends a sentence."""
     context = error.get("ctx", {})
     if error["type"] == "string_pattern_mismatch":
-        pattern = context["pattern"]
-        return forms.get(pattern, f"the form of {pattern}")
+        return forms[context["pattern"]]
     words = _ACCEPTED.get(error["type"])
     return words.format(**context) if words else error["msg"]
 

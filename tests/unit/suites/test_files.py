@@ -1,7 +1,11 @@
+import json
+import re
+
 import pytest
 
 from suites.files import FOLDER, read_suite, read_suites
-from suites.refusal import Refused
+from suites.model import FORMS, Suite
+from suites.refusal import ONE_LINE, Refused
 from suites.versions import version_order
 
 ROCKSDB = (FOLDER / "rocksdb.yaml").read_text(encoding="utf-8")
@@ -58,10 +62,10 @@ def test_text_that_is_no_yaml_is_refused(tmp_path):
 
 def test_a_version_outside_its_form_is_refused(tmp_path):
     sentence = refusal_of(
-        tmp_path, ROCKSDB.replace("  7.4.4: 0.3.2", "  7.4: 0.3.2\n  7.4.4: 0.3.2")
+        tmp_path, ROCKSDB.replace("  7.4.4: 0.3.2", "  '7.4': 0.3.2\n  7.4.4: 0.3.2")
     )
 
-    assert "versions" in sentence
+    assert sentence == "rocksdb.yaml: versions: '7.4' does not have the form of version_form"
 
 
 def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
@@ -104,6 +108,30 @@ def test_tests_that_take_longer_than_a_trial_lasts_are_refused(tmp_path):
             "versions: [8.8.1, 9.0.0, 9.8.4]",
             "versions: [9.0.0, 9.0.0]",
             "defaults.versions: 9.0.0 stands twice; name each version once",
+        ),
+        (
+            "name: ingest\n",
+            "name: Ingest-1\n",
+            "tests.0.name: 'Ingest-1' is not accepted; expected a small letter, and up to 31 small "
+            "letters, digits and _ after it",
+        ),
+        (
+            "package: rocksdict",
+            "package: rocks.dict",
+            "package: 'rocks.dict' is not accepted; expected a small letter, and up to 63 small "
+            "letters, digits and hyphens after it",
+        ),
+        (
+            "  9.8.4: 0.3.29",
+            "  9.8.4: '>0.3'",
+            "versions.9.8.4: '>0.3' is not accepted; expected a letter or digit, and up to 63 "
+            "letters, digits and .+_- after it",
+        ),
+        (
+            "title: RocksDB",
+            'title: "Rocks\\tDB"',
+            "title: 'Rocks\\tDB' is not accepted; expected a text of one line without control "
+            "characters",
         ),
         (
             "most_records: 10000000",
@@ -155,3 +183,10 @@ def test_versions_sort_as_numbers_do():
     assert sorted(versions, key=version_order) == [
         "8.8.1", "9.8", "9.8.4-rc2", "9.8.4-rc10", "9.8.4", "9.10.0", "10.0.0",
     ]  # fmt: skip
+
+
+def test_every_form_that_a_text_must_have_is_told_in_words():
+    schema = json.dumps(Suite.model_json_schema())
+
+    patterns = {json.loads(text) for text in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schema)}
+    assert patterns - {ONE_LINE} == set(FORMS)
