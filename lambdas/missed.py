@@ -10,6 +10,7 @@ from aws_lambda_powertools.utilities.parser import BaseModel
 from pydantic import ConfigDict
 from pydantic.alias_generators import to_pascal
 
+from lambdas.attempts import Attempts
 from lambdas.aws import Bucket, Schedules
 from lambdas.metrics import send
 from lambdas.observability import logger
@@ -68,17 +69,24 @@ class Schedule(_Described):
 
 
 def tell_missed(
-    bucket: Bucket, schedules: Schedules, watched: Mapping[str, str], now: datetime
+    bucket: Bucket,
+    schedules: Schedules,
+    watched: Mapping[str, str],
+    now: datetime,
+    attempts: Attempts,
 ) -> list[str]:
     """Return the suites that have no run for the last time that they were due; send their number.
 
     ``watched`` holds the name of each suite's schedule. One that somebody deleted starts nothing
-    any more: its suite is among them.
+    any more: its suite is among them. One that cannot be read is among what failed of ``attempts``.
     """
-    suites = [
-        suite for suite, name in watched.items() if _is_missed(bucket, schedules, suite, name, now)
-    ]
-    if watched:
+    missed: dict[str, bool] = {}
+    for suite, name in watched.items():
+        with attempts.at(f"schedule {name}"):
+            missed[suite] = _is_missed(bucket, schedules, suite, name, now)
+    suites = [suite for suite, is_missed in missed.items() if is_missed]
+    # Of one that cannot be read nobody knows that nothing was missed: no alarm is taken back.
+    if suites or (watched and missed.keys() == watched.keys()):
         logger.info("missed", extra={"suites": suites})
         send(MISSED_SCHEDULES, len(suites))
     return suites

@@ -23,10 +23,8 @@ def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
     """
     attempts, now = Attempts(), datetime.now(UTC)
     outcomes = ending().sweep(now, attempts)
-    missed: list[str] = []
-    with attempts.at("schedules"):
-        watched = json.loads(os.environ.get("SCHEDULES", "{}"))
-        missed = tell_missed(aws.bucket(), aws.schedules(), watched, now)
+    watched = json.loads(os.environ.get("SCHEDULES", "{}"))
+    missed = tell_missed(aws.bucket(), aws.schedules(), watched, now, attempts)
     attempts.check()
     told = [outcome.model_dump(mode="json") for outcome in outcomes]
     return {"outcomes": told, "missed": missed}

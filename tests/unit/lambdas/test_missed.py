@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from lambdas import plan_run, sweep_runs
-from lambdas.attempts import AttemptsFailed
+from lambdas.attempts import Attempts, AttemptsFailed
 from lambdas.missed import tell_missed
 
 pytestmark = pytest.mark.usefixtures("packed")
@@ -59,7 +59,7 @@ def start(world, **asked):
 
 def missed(world, after=timedelta(days=2)):
     """Return the suites that are found missed some time after one was due."""
-    return tell_missed(world.bucket, world.schedules, WATCHED, DUE + after)
+    return tell_missed(world.bucket, world.schedules, WATCHED, DUE + after, Attempts())
 
 
 def metrics(capsys):
@@ -141,12 +141,30 @@ def test_a_schedule_that_cannot_be_read_is_named(world, swept, monkeypatch):
 
     monkeypatch.setattr(world.schedules, "describe", refuse)
 
-    with pytest.raises(AttemptsFailed, match=r"^schedules: ClientError: .*AccessDenied"):
+    with pytest.raises(AttemptsFailed, match=r"^schedule weekly: ClientError: .*AccessDenied"):
         swept()
 
 
 def test_a_schedule_of_another_kind_is_named(watched, swept):
     watched.schedules.known["weekly"] = schedule(ScheduleExpression="rate(7 days)")
 
-    with pytest.raises(AttemptsFailed, match=r"^schedules: Refused: 'rate\(7 days\)' is no cron"):
+    with pytest.raises(
+        AttemptsFailed, match=r"^schedule weekly: Refused: 'rate\(7 days\)' is no cron"
+    ):
         swept()
+
+
+@pytest.mark.parametrize(("state", "told"), [("ENABLED", [[1.0]]), ("DISABLED", [])])
+def test_one_that_cannot_be_read_hides_no_other_and_takes_no_alarm_back(
+    watched, swept, monkeypatch, capsys, state, told
+):
+    watched.schedules.known |= {
+        "odd": schedule(ScheduleExpression="rate(7 days)"),
+        "weekly": schedule(State=state),
+    }
+    monkeypatch.setenv("SCHEDULES", json.dumps({"other": "odd", **WATCHED}))
+
+    with pytest.raises(AttemptsFailed, match=r"^schedule odd: Refused: "):
+        swept()
+
+    assert [metric["MissedSchedules"] for metric in metrics(capsys)] == told
