@@ -67,5 +67,10 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
         already = results.is_marked(run_id, trial) == excluded
         # Marked again all the same: what was to follow from it the last time may not have.
         results.mark(run_id, trial, reason, excluded=excluded)
+        without_run = trial is not None and results.is_marked(run_id, None)
     what = f"trial {trial} of run {run_id}" if trial else f"run {run_id}"
-    click.echo(f"{what} {_SAID[excluded, already]}")
+    if without_run and not excluded:
+        hint = f"`tidemark include {run_id}{target.flags}` lets it count"
+        click.echo(f"{what} still does not count, for the whole run is excluded; {hint}")
+    else:
+        click.echo(f"{what} {_SAID[excluded, already]}")

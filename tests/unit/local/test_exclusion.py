@@ -79,3 +79,15 @@ def test_a_run_that_is_not_stored_is_refused_with_where_those_that_are_stand(sai
 
     runs = "`tidemark runs --state /kept`"
     assert refused == f"RUN: {other} is not stored; {runs} lists those that are"
+
+
+def test_a_trial_of_a_run_that_is_excluded_as_a_whole_does_not_count_again(said):
+    trial, hint = f"{RUN}/2", f"`tidemark include {RUN} --state /kept` lets it count"
+    said(exclusion.exclude, trial, "--reason", "noisy")
+    said(exclusion.exclude, RUN, "--reason", "noisy")
+
+    assert said(exclusion.include, trial, "--state", "/kept") == (
+        f"trial 2 of run {RUN} still does not count, for the whole run is excluded; {hint}\n"
+    )
+    assert said(exclusion.include, RUN) == f"run {RUN} counts again\n"
+    assert said(exclusion.include, trial) == f"trial 2 of run {RUN} was not excluded\n"
