@@ -26,7 +26,7 @@ _TRANSITION_BYTES = 2_000
 # Amazon Athena pricing: what a query is billed for at least.
 _LEAST_READ_BYTES = 10 * 10**6
 # As many as ``queries/sql`` has: whoever looks at a run asks some of them.
-SAVED_QUERIES = 6
+SAVED_QUERIES = 11
 
 # States of the state machines, by what makes them be entered.
 _RUN_STATES = 10

@@ -113,6 +113,16 @@ judged AS (
         *,
         -- More is better, so that what is gained is above zero.
         CASE direction WHEN 'higher' THEN change ELSE -change END AS gain,
+        -- As people name it: compaction rate (records/s).
+        concat(
+            CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
+            replace(metric, '_', ' '),
+            CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
+            CASE WHEN labels = '' THEN '' ELSE concat(' ', labels) END,
+            ' (',
+            unit,
+            ')'
+        ) AS rate,
         -- The larger spread of the two versions; unknown if either has one trial.
         greatest(base_stddev, new_stddev) AS spread
     FROM pairs
@@ -125,15 +135,8 @@ SELECT
     labels,
     unit,
     direction,
-    concat(
-        CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
-        replace(metric, '_', ' '),
-        CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
-        CASE WHEN labels = '' THEN '' ELSE concat(' ', labels) END,
-        ' (',
-        unit,
-        ')'
-    ) AS rate,
+    rate,
+    concat(suite, ': ', rate) AS series,
     base,
     new,
     base_version,

@@ -108,8 +108,9 @@ def test_every_query_is_saved_as_it_is_in_its_file_under_a_name_that_tells(templ
 
     assert {query["QueryString"] for query in saved} == {path.read_text() for path in SAVED}
     assert sorted(query["Name"] for query in saved) == [
-        "Latest against previous", "Latest run", "Rates by version", "Run health",
-        "Samples of a run", "Versions compared",
+        "Latest against previous", "Latest run", "Newest runs", "Rates by version", "Run health",
+        "Runs by week", "Samples of a run", "Samples of the newest runs",
+        "Trials of the newest runs", "Unfinished runs", "Versions compared",
     ]  # fmt: skip
     for query in saved:
         assert re.fullmatch(r"[A-Z].*\.", query["Description"])

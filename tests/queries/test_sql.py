@@ -1,7 +1,7 @@
 """Every saved query, over runs of every kind; what it should give is computed in plain Python."""
 
 import math
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import combinations, groupby
 
 import pytest
@@ -97,8 +97,9 @@ def known(objects):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
-        "latest_against_previous", "latest_run", "rates_by_version", "run_health",
-        "samples_of_run", "version_pairs",
+        "latest_against_previous", "latest_run", "newest_runs", "rates_by_version", "run_health",
+        "runs_by_week", "samples_of_newest_runs", "samples_of_run", "trials_of_newest_runs",
+        "unfinished_runs", "version_pairs",
     ]  # fmt: skip
 
 
@@ -308,6 +309,110 @@ def test_run_health_gives_each_run_once_the_newest_first(ask, objects):
     assert len(rows) == len(stored)
     assert {key(row, copied) for row in rows} == {key(row, copied) for row in stored}
     assert {row["versions"] for row in rows} == {"8.8.1, 8.10.0, 9.0.0, 9.8.4", ""}
+
+
+def newest(objects, among=lambda run: True):
+    """Each suite's runs, the newest first."""
+    runs = sorted(
+        (run for run in rows_of(objects, "runs") if among(run)), key=lambda run: run["run_id"]
+    )
+    suites = sorted({run["suite"] for run in runs})
+    return {suite: [run for run in runs[::-1] if run["suite"] == suite] for suite in suites}
+
+
+def test_newest_runs_gives_the_newest_five_of_each_suite_the_newest_by_that_word(ask, objects):
+    rows = ask("newest_runs")
+
+    expected = newest(objects)
+    assert max(map(len, expected.values())) > 5
+    assert [(row["suite"], row["run_id"], row["run"]) for row in rows] == [
+        (suite, run["run_id"], run["run_id"] if place else "newest")
+        for suite, runs in expected.items()
+        for place, run in enumerate(runs[:5])
+    ]
+    stored = {run["run_id"]: run for run in rows_of(objects, "runs")}
+    copied = ("status", "reason", "trials_planned", "trials_done", "cost_usd", "task_seconds")
+    for row in rows:
+        assert key(row, copied) == key(stored[row["run_id"]], copied)
+        if row["ended_at"]:
+            assert row["seconds"] == (row["ended_at"] - row["started_at"]).total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "columns"),
+    [
+        ("trials_of_newest_runs", "rates", ("trial", "test", "metric", "labels", "value", "unit")),
+        ("samples_of_newest_runs", "task_rates", ("trial", "test", "line", "task_id", "value")),
+    ],
+)
+def test_trials_and_samples_are_those_of_the_newest_five_runs(ask, objects, name, table, columns):
+    words = {
+        run["run_id"]: run["run_id"] if place else "newest"
+        for runs in newest(objects).values()
+        for place, run in enumerate(runs[:5])
+    }
+
+    found = [(row["suite"], row["run"], *key(row, columns)) for row in ask(name)]
+
+    expected = [
+        (row["suite"], words[row["run_id"]], *key(row, columns))
+        for row in rows_of(objects, table)
+        if row["run_id"] in words
+    ]
+    assert sorted(found, key=repr) == sorted(expected, key=repr)
+
+
+def test_what_does_not_count_says_why(ask):
+    for row in ask("trials_of_newest_runs"):
+        counts = row["counts"]
+        assert (counts == "no: it has no rate") == (row["value"] is None and "excl" not in counts)
+    found = {name: {row["counts"] for row in ask(name)} for name in data_sets(read_definition())
+             if name.endswith("_of_newest_runs")}  # fmt: skip
+
+    assert found == {
+        "trials_of_newest_runs": {"yes", "no: excluded", "no: it has no rate"},
+        "samples_of_newest_runs": {"yes", "no: excluded", "no: it is no number"},
+    }
+
+
+def test_runs_by_week_counts_each_run_once_by_how_it_ended(ask, objects):
+    rows = ask("runs_by_week")
+
+    expected = {}
+    for run in rows_of(objects, "runs"):
+        day = datetime.fromisoformat(run["started_at"]).date()
+        week = expected.setdefault(
+            (run["suite"], day - timedelta(day.weekday()), run["status"]), []
+        )
+        week.append(run)
+    assert [(row["suite"], row["week"].date(), row["status"]) for row in rows] == sorted(expected)
+    for row, runs in zip(rows, dict(sorted(expected.items())).values(), strict=True):
+        planned = sum(run["trials_planned"] or 0 for run in runs)
+        done = sum(run["trials_done"] or 0 for run in runs)
+        assert (row["runs"], row["trials_planned"], row["trials_done"], row["trials_missing"]) == (
+            len(runs), planned, done, planned - done,
+        )  # fmt: skip
+        assert row["not_complete"] == (0 if row["status"] == "complete" else len(runs))
+
+
+def test_weeks_without_a_run_add_up_to_those_between_the_first_run_and_the_last(ask):
+    rows = [row for row in ask("runs_by_week") if row["suite"] == "rocksdb"]
+
+    weeks = sorted({row["week"] for row in rows})
+    whole = (weeks[-1] - weeks[0]).days // 7 + 1
+    assert sum(row["weeks_without_run"] for row in rows) == whole - len(weeks) > 0
+
+
+def test_unfinished_runs_gives_those_that_did_not_complete_and_why(ask, objects):
+    rows = ask("unfinished_runs")
+
+    unfinished = newest(objects, lambda run: run["status"] != "complete")
+    assert [row["run_id"] for row in rows] == sorted(
+        (run["run_id"] for runs in unfinished.values() for run in runs), reverse=True
+    )
+    assert {key(row, ("status", "reason", "trials_missing")) for row in rows} == {
+        ("incomplete", "ingest: 1 task died", 1)
+    }
 
 
 @pytest.mark.parametrize("name", data_sets(read_definition()))
