@@ -85,9 +85,9 @@ ENDING = Needs(
 
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
-        reads=["claims/*", "runs/*/plan.json"],
+        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
         writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/trials/*"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
         reads_releases=True,
         reads_quotas=True,
     ),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lambdas.cost import run_cost
 from lambdas.results import TrialResult
+from lambdas.resumes import Resume
 from suites.estimate import estimate
 from suites.model import Frozen
 from suites.plan import Plan
@@ -19,6 +20,15 @@ class Spent(Frozen):
     usd: float = 0.0
     dearest: float = 0.0
     """The most that a trial is known to cost."""
+
+
+def latest_budget(plan: Plan, resumes: Sequence[Resume]) -> float | None:
+    """Return the budget that a run was given last [USD], None if it never was given one.
+
+    ``resumes`` are in the order of time; one without a budget leaves what there was.
+    """
+    given = [plan.request.budget_usd, *(resume.budget_usd for resume in resumes)]
+    return next((budget for budget in reversed(given) if budget is not None), None)
 
 
 def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 
 from lambdas import claims
 from lambdas.aws import Bucket, Executions, Quotas, Releases
+from lambdas.budget import latest_budget
 from lambdas.claims import Claim
 from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState
 from lambdas.quotas import check
 from lambdas.resumes import Resume
-from lambdas.stored import find_plan, read_plan
+from lambdas.stored import find_plan, read_plan, read_resumes
 from suites import keys
 from suites.estimate import Estimate
 from suites.model import Frozen, Suite
@@ -79,12 +80,11 @@ def begin(
         if other.run_id == plan.run_id and not asked:
             return _planned(plan, started_by=other.execution_arn)
         raise Refused(_held_sentence(suite, other))
-    if asked:
-        _write_resume(bucket, event, asked)
-    else:
+    if not asked:
         _write_once(bucket, plan)
-    budget = (asked and asked.budget_usd) or plan.request.budget_usd
-    return _planned(plan, budget_usd=budget)
+        return _planned(plan, budget_usd=plan.request.budget_usd)
+    _write_resume(bucket, event, asked)
+    return _planned(plan, budget_usd=latest_budget(plan, read_resumes(bucket, plan.run_id)))
 
 
 def _planned(

@@ -15,4 +15,4 @@ class Resume(Frozen):
     trigger: str
     note: str
     budget_usd: float | None = None
-    """In place of the run's own; None leaves that."""
+    """In place of the one that was given before; None leaves that."""

@@ -65,7 +65,7 @@ class ResumeRequest(Frozen):
     suite: str
     run: str = Field(pattern=f"^{RUN_ID}$")
     budget_usd: Budget | None = None
-    """In place of the budget that the run was started with; it counts from its first trial."""
+    """In place of the budget that the run was given last; it counts from its first trial."""
     note: Note = ""
     trigger: Trigger = "console"
 

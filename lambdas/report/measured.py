@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from lambdas.budget import latest_budget
 from lambdas.exclusions import Exclusions
 from lambdas.results import Rate, Sample, TestResult, TrialResult
 from lambdas.resumes import Resume
@@ -68,8 +69,7 @@ class MeasuredRun:
 
     def budget_usd(self) -> float | None:
         """Return what the run might cost when it was last gone on with [USD]; None for no limit."""
-        asked = self.resumes[-1].budget_usd if self.resumes else None
-        return asked or self.plan.request.budget_usd
+        return latest_budget(self.plan, self.resumes)
 
     def ended_at(self) -> datetime | None:
         """Return when the last test ended; None if there was none."""

@@ -73,7 +73,8 @@ def command(
 
     Ctrl-C ends the run and keeps what it measured; again, it ends everything at once.
     It runs on this machine or, with --aws, in your account, where Ctrl-C leaves it going on.
-    --resume measures the trials that a run lacks, and takes a note and a budget beside it.
+    --resume measures the trials that a run lacks, and takes a note and a budget beside it; without
+    a budget, that which the run was given last still holds, from its first trial.
 
     Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
     input is refused, 130 if it was ended, or left, at once.

@@ -102,7 +102,7 @@ def test_a_resume_needs_what_its_run_needs(world):
         resume(world)
 
 
-def test_a_resume_has_its_own_budget_or_else_that_of_the_run(world, plan):
+def test_a_resume_has_its_own_budget_or_else_the_last_that_the_run_was_given(world, plan):
     limited = plan.model_copy(
         update={"request": plan.request.model_copy(update={"budget_usd": 0.5})}
     )
@@ -111,6 +111,8 @@ def test_a_resume_has_its_own_budget_or_else_that_of_the_run(world, plan):
     assert resume(world)["budget_usd"] == 0.5
     conclude(world, "second", {"suite": "rocksdb", "run": RUN}, RUN)
     assert resume(world, "third", budget_usd=2)["budget_usd"] == 2
+    conclude(world, "third", {"suite": "rocksdb", "run": RUN}, RUN)
+    assert resume(world, "fourth")["budget_usd"] == 2
 
 
 def test_a_budget_for_a_run_whose_cost_is_not_known_is_refused(world, plan):
