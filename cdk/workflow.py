@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -49,71 +49,27 @@ class Needs:
     reads_quotas: bool = False
     timeout_seconds: int = 30
 
+    @classmethod
+    def together(cls, several: Collection[Needs]) -> Needs:
+        """Return what a function needs that does what several do."""
+        return cls(
+            reads=_all(needs.reads for needs in several),
+            writes=_all(needs.writes for needs in several),
+            lists=_all(needs.lists for needs in several),
+            deletes=_all(needs.deletes for needs in several),
+            queries_logs=any(needs.queries_logs for needs in several),
+            announces=any(needs.announces for needs in several),
+            reads_releases=any(needs.reads_releases for needs in several),
+            reads_quotas=any(needs.reads_quotas for needs in several),
+            timeout_seconds=max(needs.timeout_seconds for needs in several),
+        )
 
-# What RecordRates, PublishReport and RecordOutcome do, for a run that never got to them.
-ENDING = Needs(
-    reads=[
-        "claims/*",
-        "runs/*/plan.json",
-        "runs/*/trials/*",
-        "runs/*/exclusions/*",
-        "runs/*/resumes/*",
-        "runs/*/outcome.json",
-    ],
-    writes=[
-        "runs/*/outcome.json",
-        "tables/rates/*",
-        "tables/task_rates/*",
-        "tables/latest_rates/*",
-        "tables/runs/*",
-        "reports/*",
-    ],
-    lists=[
-        "claims/*",
-        "runs/*/plan.json",
-        "runs/*/trials/*",
-        "runs/*/exclusions/*",
-        "runs/*/resumes/*",
-        "runs/*/outcome.json",
-        "tables/latest_rates/*",
-        "work/*",
-    ],
-    deletes=["claims/*", "tables/latest_rates/*", "work/*"],
-    announces=True,
-    timeout_seconds=240,
-)
 
-FUNCTIONS: Mapping[str, Needs] = {
-    "PlanRun": Needs(
-        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
-        reads_releases=True,
-        reads_quotas=True,
-    ),
-    "ChooseTrial": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
-        writes=["runs/*/trials/*"],
-        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
-        deletes=["work/*/measured/*", "work/*/data/*"],
-        # The first choice of a run that is resumed with a budget reads every trial.
-        timeout_seconds=240,
-    ),
-    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
-    "ClassifyStop": Needs(),
-    "CollectRates": Needs(
-        reads=["runs/*/plan.json"],
-        writes=["work/*/measured/*"],
-        queries_logs=True,
-        timeout_seconds=900,
-    ),
-    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
-    "RecordTrial": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
-        writes=["runs/*/trials/*"],
-        lists=["work/*/measured/*"],
-        deletes=["work/*/measured/*"],
-    ),
+def _all(several: Iterable[Sequence[str]]) -> Sequence[str]:
+    return sorted({pattern for patterns in several for pattern in patterns})
+
+
+RECORDING: Mapping[str, Needs] = {
     "RecordRates": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         writes=["tables/rates/*", "tables/task_rates/*", "tables/latest_rates/*"],
@@ -153,8 +109,43 @@ FUNCTIONS: Mapping[str, Needs] = {
         announces=True,
         timeout_seconds=240,
     ),
-    "EndRun": ENDING,
-    "SweepRuns": ENDING,
+}
+
+FUNCTIONS: Mapping[str, Needs] = {
+    "PlanRun": Needs(
+        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
+        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
+        reads_releases=True,
+        reads_quotas=True,
+    ),
+    "ChooseTrial": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
+        deletes=["work/*/measured/*", "work/*/data/*"],
+        # The first choice of a run that is resumed with a budget reads every trial.
+        timeout_seconds=240,
+    ),
+    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
+    "ClassifyStop": Needs(),
+    "CollectRates": Needs(
+        reads=["runs/*/plan.json"],
+        writes=["work/*/measured/*"],
+        queries_logs=True,
+        timeout_seconds=900,
+    ),
+    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
+    "RecordTrial": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["work/*/measured/*"],
+        deletes=["work/*/measured/*"],
+    ),
+    **RECORDING,
+    # They record a run that never got to it.
+    "EndRun": Needs.together(RECORDING.values()),
+    "SweepRuns": Needs.together(RECORDING.values()),
 }
 
 
