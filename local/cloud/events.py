@@ -40,6 +40,7 @@ _FUNCTION = re.compile(r"arn:aws:lambda:[a-z0-9-]+:\d{12}:function:[A-Za-z0-9-_]
 _PRINCIPAL = {"Service": "events.amazonaws.com"}
 _DEFAULT_BUS = "default"
 _STATES = {"ENABLED", "DISABLED"}
+_STATUS_CHANGE = "Step Functions Execution Status Change"
 # A delivery to Lambda is accepted at once here: there is nothing to retry.
 _TARGET = {"Arn", "Id", "Input", "RetryPolicy"}
 _RULE = {
@@ -73,30 +74,21 @@ class Events:
 
     def execution_changed(self, execution: Mapping[str, Any]) -> None:
         """Emit the event of an execution's new status, described as DescribeExecution does."""
-        event = {
-            "version": "0",
-            "id": str(uuid4()),
-            "detail-type": "Step Functions Execution Status Change",
-            "source": "aws.states",
-            "account": ACCOUNT,
-            "time": _second(datetime.now(UTC)),
-            "region": REGION,
-            "resources": [execution["executionArn"]],
-            "detail": {
-                "executionArn": execution["executionArn"],
-                "stateMachineArn": execution["stateMachineArn"],
-                "name": execution["name"],
-                "status": execution["status"],
-                "startDate": _milliseconds(execution["startDate"]),
-                "stopDate": _milliseconds(execution.get("stopDate")),
-                "input": execution["input"],
-                "output": execution.get("output"),
-                "inputDetails": execution["inputDetails"],
-                "outputDetails": execution.get("outputDetails"),
-                "error": execution.get("error"),
-                "cause": execution.get("cause"),
-            },
+        detail = {
+            "executionArn": execution["executionArn"],
+            "stateMachineArn": execution["stateMachineArn"],
+            "name": execution["name"],
+            "status": execution["status"],
+            "startDate": _milliseconds(execution["startDate"]),
+            "stopDate": _milliseconds(execution.get("stopDate")),
+            "input": execution["input"],
+            "output": execution.get("output"),
+            "inputDetails": execution["inputDetails"],
+            "outputDetails": execution.get("outputDetails"),
+            "error": execution.get("error"),
+            "cause": execution.get("cause"),
         }
+        event = _event("aws.states", _STATUS_CHANGE, execution["executionArn"], detail)
         for rule in _rules():
             self._match(rule, event)
 
@@ -176,7 +168,7 @@ class Events:
         while not self._closing.is_set():
             for rule in _rules():
                 if rule.scheduled_expression and self._is_due(rule):
-                    self._fire(rule, _scheduled_event(rule))
+                    self._fire(rule, _event("aws.events", "Scheduled Event", rule.arn, {}))
             self._closing.wait(_TICK_SECONDS)
 
     def _is_due(self, rule: Rule) -> bool:
@@ -222,17 +214,18 @@ def _permits(statement: Mapping[str, Any], rule_arn: str) -> bool:
     return statement.get("Principal") == _PRINCIPAL and fnmatchcase(rule_arn, source)
 
 
-def _scheduled_event(rule: Rule) -> dict[str, Any]:
+def _event(source: str, kind: str, resource: str, detail: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event of this moment, about one resource, as AWS's services emit it."""
     return {
         "version": "0",
         "id": str(uuid4()),
-        "detail-type": "Scheduled Event",
-        "source": "aws.events",
+        "detail-type": kind,
+        "source": source,
         "account": ACCOUNT,
         "time": _second(datetime.now(UTC)),
         "region": REGION,
-        "resources": [rule.arn],
-        "detail": {},
+        "resources": [resource],
+        "detail": detail,
     }
 
 

@@ -305,28 +305,23 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
     }  # fmt: skip
 
 
-def test_plan_run_reads_the_parameters_of_its_own_suites_versions_and_no_other(policies):
+@pytest.mark.parametrize(
+    ("action", "named"),
+    [
+        ("ssm:GetParameter", [":parameter/Tidemark/rocksdb/versions"]),
+        ("servicequotas:GetServiceQuota", [":fargate/L-3032A538", ":vpc/L-DF5E4CA3"]),
+    ],
+)
+def test_plan_run_reads_what_its_runs_need_and_no_other(policies, action, named):
     found = [
         resource["Fn::Join"][1][-1]
         for statements in policies.values()
         for statement in statements
-        if "ssm:GetParameter" in actions(statement)
+        if action in actions(statement)
         for resource in resources(statement)
     ]
 
-    assert found == [":parameter/Tidemark/rocksdb/versions"]
-
-
-def test_plan_run_reads_the_quotas_that_a_run_needs_and_no_other(policies):
-    found = [
-        resource["Fn::Join"][1][-1]
-        for statements in policies.values()
-        for statement in statements
-        if "servicequotas:GetServiceQuota" in actions(statement)
-        for resource in resources(statement)
-    ]
-
-    assert found == [":fargate/L-3032A538", ":vpc/L-DF5E4CA3"]
+    assert found == named
 
 
 def test_a_function_logs_to_its_own_group_and_nothing_is_managed_by_aws(template, policies):
