@@ -7,7 +7,6 @@ reference, Task and Container; Amazon ECS developer guide, "Amazon ECS task life
 
 from __future__ import annotations
 
-import re
 import shutil
 import signal
 import threading
@@ -31,13 +30,12 @@ from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process
 from local.cloud.replacements import Replacements
 
-_STARTED_BY = re.compile(r"[A-Za-z0-9/_-]{0,128}")
 _MOST_TASKS = 10  # of one RunTask
 _RUN_TASK = {
     "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",
-    "platformVersion", "startedBy", "tags", "taskDefinition",
+    "platformVersion", "tags", "taskDefinition",
 }  # fmt: skip
-_LIST_TASKS = {"cluster", "desiredStatus", "family", "startedBy"}
+_LIST_TASKS = {"cluster", "desiredStatus", "family"}
 _NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instance", "start_task")
 
 
@@ -88,7 +86,6 @@ class Task:
             "cluster": task["clusterArn"],
             "desiredStatus": task["desiredStatus"],
             "family": task["taskDefinitionArn"].rsplit("/", 1)[-1].split(":")[0],
-            "startedBy": task["startedBy"],
         }
         return wanted.items() <= offered.items()
 
@@ -260,7 +257,6 @@ class Tasks:
             "clusterArn": ecs._get_cluster(request.get("cluster", "default")).arn,
             "taskDefinitionArn": definition.arn,
             "group": request.get("group") or f"family:{definition.family}",
-            "startedBy": request.get("startedBy", ""),
             "overrides": overrides,
             "tags": request.get("tags", []),
             "cpu": definition.cpu,
@@ -340,11 +336,6 @@ def _checked_count(request: Mapping[str, Any]) -> int:
     if not request.get("networkConfiguration", {}).get("awsvpcConfiguration", {}).get("subnets"):
         raise InvalidParameterException(
             "Network Configuration must be provided when networkMode 'awsvpc' is specified."
-        )
-    if not _STARTED_BY.fullmatch(request.get("startedBy", "")):
-        raise InvalidParameterException(
-            f"startedBy is {request['startedBy']!r}; accepted: up to 128 letters, digits, "
-            "hyphens, slashes and underscores."
         )
     count = int(request.get("count", 1))
     if not 1 <= count <= _MOST_TASKS:

@@ -157,14 +157,13 @@ def test_a_task_goes_from_provisioning_to_running_to_stopped(
 
 def test_a_task_is_described_with_all_that_a_reader_of_its_end_needs(define, run, ended):
     registered = define("raise SystemExit(3)")["taskDefinition"]
-    arn = run(startedBy="a/run-1")
+    arn = run()
     task = ended(arn)
     assert re.fullmatch(r"arn:aws:ecs:us-east-1:123456789012:task/tests/[0-9a-f]{32}", arn)
     assert task["taskDefinitionArn"] == registered["taskDefinitionArn"]
     assert task["clusterArn"] == "arn:aws:ecs:us-east-1:123456789012:cluster/tests"
     assert task["launchType"] == "FARGATE"
     assert task["group"] == "family:load"
-    assert task["startedBy"] == "a/run-1"
     assert task["stopCode"] == "EssentialContainerExited"
     assert task["stoppedReason"] == "Essential container in task exited"
     (container,) = task["containers"]
@@ -360,26 +359,22 @@ def test_a_request_that_is_repeated_starts_nothing_anew(define, run):
     assert run(clientToken="once") == run(clientToken="once") != run(clientToken="twice")
 
 
-def test_tasks_are_listed_by_who_started_them_their_family_and_their_status(
-    define, run, ended, endpoint, tmp_path
-):
+def test_tasks_are_listed_by_their_family_and_their_status(define, run, ended, endpoint, tmp_path):
     define(waits_for(tmp_path / "go"))
-    one, other = run(startedBy="run-1"), run(startedBy="run-2")
+    one, other = run(), run()
     ecs = endpoint.client("ecs")
 
     def listed(**by):
         return set(ecs.list_tasks(cluster="tests", **by)["taskArns"])
 
     assert listed() == {one, other}
-    assert listed(startedBy="run-1") == {one}
-    assert listed(startedBy="run") == set()
     assert listed(family="load") == {one, other}
     assert listed(family="other") == set()
     (tmp_path / "go").touch()
     ended(one)
     ended(other)
     assert listed() == set()
-    assert listed(desiredStatus="STOPPED", startedBy="run-2") == {other}
+    assert listed(desiredStatus="STOPPED") == {one, other}
 
 
 def test_an_unknown_task_is_missing(define, run, ended, endpoint):
@@ -476,7 +471,7 @@ def test_what_a_process_cannot_honour_of_a_definition_is_refused_by_name(
         ({"launchType": "EC2"}, "launchType is EC2; accepted: FARGATE"),
         ({"networkConfiguration": {}}, "Network Configuration must be provided"),
         ({"count": 11}, "count is 11; accepted: 1 to 10"),
-        ({"startedBy": "a run"}, "startedBy is 'a run'"),
+        ({"startedBy": "run"}, "RunTask request has startedBy"),
         ({"enableExecuteCommand": True}, "RunTask request has enableExecuteCommand"),
         ({"cluster": "nowhere"}, "ClusterNotFoundException"),
         ({"taskDefinition": "nothing"}, "Unable to describe task definition"),
