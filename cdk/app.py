@@ -105,7 +105,7 @@ class TidemarkStack(Stack):
         CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
         CfnOutput(self, "Database", value=tables.database)
         CfnOutput(self, "WorkGroup", value=tables.workgroup)
-        for state in ("RecordRates", "PublishReport", "EndRun", "SweepRuns"):
+        for state in ("RecordRates", "PublishReport", "PublishComparison", "EndRun", "SweepRuns"):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)

@@ -84,7 +84,7 @@ RECORDING: Mapping[str, Needs] = {
     ),
     "PublishReport": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
-        writes=["reports/*"],
+        writes=["reports/*", "versions/*"],
         lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         timeout_seconds=240,
     ),
@@ -141,6 +141,18 @@ FUNCTIONS: Mapping[str, Needs] = {
         writes=["runs/*/trials/*"],
         lists=["work/*/measured/*"],
         deletes=["work/*/measured/*"],
+    ),
+    "PublishComparison": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=["reports/*"],
+        lists=[
+            "versions/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+        ],
+        timeout_seconds=240,
     ),
     **RECORDING,
     # They record a run that never got to it.

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 
 from lambdas.failure import shortened
 from lambdas.results import TrialResult
+from suites import keys
 from suites.model import NAME, Frozen
 from suites.plan import Plan
 
@@ -37,6 +38,8 @@ class Outcome(Frozen):
     ended_at: datetime
     execution_arn: str | None = None
     """That which ended, the last of a run that was resumed; None if it was not kept then."""
+    comparisons: tuple[str, ...] = ()
+    """Keys of the comparisons with its baseline, as Markdown."""
 
 
 def judged(
@@ -74,6 +77,15 @@ def judged(
         trials_done=done,
         ended_at=ended_at,
         execution_arn=execution_arn,
+        comparisons=tuple(
+            keys.comparison(
+                plan.suite.name,
+                (plan.run_id, plan.request.baseline or ""),
+                (plan.run_id, version),
+                "md",
+            )
+            for version in plan.compared
+        ),
     )
 
 

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from lambdas import tables
 from lambdas.aws import Bucket
+from lambdas.comparing import write_comparison
 from lambdas.report.contents import report
 from lambdas.report.markdown import markdown
 from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import packed_vega, page
+from lambdas.results import TrialResult
 from lambdas.stored import StoredRun, fold
 from lambdas.summary import summarise
 from suites import keys
 
 
 def publish_report(bucket: Bucket, run_id: str) -> dict[str, str]:
-    """Write ``report.md``, ``report.html`` and ``summary.json``; return the key of each."""
+    """Write the report of a run and its comparisons; return the key of each file of the report."""
     return fold(bucket, run_id, lambda run: write_report(bucket, run))
 
 
 def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
-    """Write the report of a run as it was read; return the key of each file."""
+    """Write the report of a run as it was read; return the key of each of its files.
+
+    With it go the comparisons with the run's baseline, and of which versions it has rates.
+    """
     rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
     said = report(MeasuredRun(run.plan, run.trials, rates, run.exclusions, run.resumes))
     files = {
@@ -32,4 +38,17 @@ def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
     written = {file: keys.report(run.plan.suite.name, run.plan.run_id, file) for file in files}
     for file, text in files.items():
         bucket.write(written[file], text.encode())
+    for version in run.plan.compared:
+        write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version))
+    for version in _measured(run.trials):
+        bucket.write(keys.run_of_version(run.plan.suite.name, version, run.plan.run_id), b"")
     return written
+
+
+def _measured(trials: Iterable[TrialResult]) -> set[str]:
+    """Return the versions that gave a rate, whether or not it counts."""
+    return {
+        trial.version
+        for trial in trials
+        if any(rate.value is not None for test in trial.tests for rate in test.rates)
+    }

@@ -35,16 +35,19 @@ def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Written]) ->
     """
     while True:
         seen = _contents(bucket, run_id)
-        written = write(
-            StoredRun(
-                read_plan(bucket, run_id),
-                read_trials(bucket, run_id),
-                read_exclusions(bucket, run_id),
-                read_resumes(bucket, run_id),
-            )
-        )
+        written = write(read_run(bucket, read_plan(bucket, run_id)))
         if _contents(bucket, run_id) == seen:
             return written
+
+
+def read_run(bucket: Bucket, plan: Plan) -> StoredRun:
+    """Return a run as it is stored now."""
+    return StoredRun(
+        plan,
+        read_trials(bucket, plan.run_id),
+        read_exclusions(bucket, plan.run_id),
+        read_resumes(bucket, plan.run_id),
+    )
 
 
 def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:

@@ -60,7 +60,7 @@ def _by_version(
             and not row["excluded"]
         ]
         values = [row["value"] for row in measured]
-        value = _mean(values) if values else None
+        value = mean(values) if values else None
         found.append(
             VersionRate(
                 version=version,
@@ -69,19 +69,41 @@ def _by_version(
                 unit=metric.unit,
                 direction=metric.direction,
                 value=value,
-                spread=_spread(values) if len(values) > 1 else None,
+                spread=spread(values),
                 trials=len(values),
                 planned=plan.request.repetitions,
                 samples=sum(row["samples"] for row in measured),
-                change=value / before - 1 if value is not None and before else None,
+                change=change(before, value),
             )
         )
         before = value
     return found
 
 
+def change(base: float | None, new: float | None) -> float | None:
+    """Return by how much a figure changed, 0.1 being 10 % more.
+
+    None if one is missing or the base is zero: of nothing there is no share.
+    """
+    return new / base - 1 if new is not None and base else None
+
+
 # By the very steps of queries/sql/rates_by_version.sql, so that a report and Athena show the same
 # figures to the last bit: added in ascending order, with a rounding after each.
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean of one value or more."""
+    return _sum(sorted(values)) / len(values)
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Return the sample standard deviation (n - 1); None for fewer than two values."""
+    if len(values) < 2:
+        return None
+    middle = mean(values)
+    squares = ((value - middle) * (value - middle) for value in sorted(values))
+    return math.sqrt(_sum(squares) / (len(values) - 1))
 
 
 def _sum(numbers: Iterable[float]) -> float:
@@ -89,14 +111,3 @@ def _sum(numbers: Iterable[float]) -> float:
     for number in numbers:
         total += number
     return total
-
-
-def _mean(values: Sequence[float]) -> float:
-    return _sum(sorted(values)) / len(values)
-
-
-def _spread(values: Sequence[float]) -> float:
-    """Return the sample standard deviation (n - 1)."""
-    mean = _mean(values)
-    squares = ((value - mean) * (value - mean) for value in sorted(values))
-    return math.sqrt(_sum(squares) / (len(values) - 1))

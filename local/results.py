@@ -12,6 +12,7 @@ from typing import Any
 from local.stack import Stack
 from suites import keys
 from suites.plan import Plan
+from suites.refusal import Refused
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,29 @@ class Results:
             Key=keys.exclusion(run_id, trial),
             Body=json.dumps(said).encode(),
         )
-        self._invoke("RecordRatesFunction", run_id)
+        self._invoke("RecordRatesFunction", run_id=run_id)
         self.rebuild_report(run_id)
 
     def rebuild_report(self, run_id: str) -> None:
         """Make a run's report again from what is stored."""
-        self._invoke("PublishReportFunction", run_id)
+        self._invoke("PublishReportFunction", run_id=run_id)
+
+    def compare(self, suite: str, base: str, new: str) -> dict[str, str]:
+        """Make the comparison of two versions; return the key of each form, ``md`` and ``html``.
+
+        Raises
+        ------
+        Refused
+            If a side is not stored.
+
+        """
+        return self._invoke("PublishComparisonFunction", suite=suite, base=base, new=new)
+
+    def read(self, key: str) -> bytes:
+        """Return an object's body; AssertionError if there is none."""
+        body = self._read(key)
+        assert body is not None, f"{key} is not there"
+        return body
 
     def end(self, execution_arn: str) -> None:
         """Have the run of an execution ended that is gone, soon."""
@@ -96,13 +114,16 @@ class Results:
             Payload=json.dumps({"detail": {"executionArn": execution_arn, "status": "GONE"}}),
         )
 
-    def _invoke(self, output: str, run_id: str) -> None:
+    def _invoke(self, output: str, **event: str) -> dict[str, Any]:
         answer = self._lambda.invoke(
-            FunctionName=self._stack.outputs[output], Payload=json.dumps({"run_id": run_id})
+            FunctionName=self._stack.outputs[output], Payload=json.dumps(event)
         )
+        said: dict[str, Any] = json.loads(answer["Payload"].read())
         if "FunctionError" in answer:
-            said = json.loads(answer["Payload"].read())
+            if said["errorType"] == "Refused":
+                raise Refused(said["errorMessage"])
             raise RuntimeError(f"{output} failed: {said['errorType']}: {said['errorMessage']}")
+        return said
 
     def _keys(self, prefix: str, after: str = "") -> Iterator[str]:
         pages = self._s3.get_paginator("list_objects_v2")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+# Seconds that sort the newest first count down from here: the end of the year 9999.
+_LAST_SECOND = 99991231235959
 # The form of a run's name, which ``suites.plan.run_id`` makes.
 RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 
@@ -98,3 +100,24 @@ def table(name: str, suite: str, run_id: str) -> str:
 def report(suite: str, run_id: str, file: str) -> str:
     """Return the key of a file of a run's report."""
     return f"reports/{suite}/{run_id}/{file}"
+
+
+def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: str) -> str:
+    """Return the key of a comparison, ``form`` being ``md`` or ``html``.
+
+    Both sides are a run and a version; it stands with the report of the new side's run.
+    """
+    (base_run, base_version), (run_id, version) = base, new
+    against = base_version if base_run == run_id else f"{base_run}-{base_version}"
+    return report(suite, run_id, f"{version}-against-{against}.{form}")
+
+
+def runs_of(suite: str, version: str) -> str:
+    """Return the prefix of the runs that have a rate of a version; the newest comes first."""
+    return f"versions/{suite}/{version}/"
+
+
+def run_of_version(suite: str, version: str, run_id: str) -> str:
+    """Return the key that stands for one of them."""
+    moment = int(run_id[:15].replace("T", ""))
+    return f"{runs_of(suite, version)}{_LAST_SECOND - moment:014d}-{run_id}"

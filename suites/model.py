@@ -18,7 +18,8 @@ from suites.refusal import ONE_LINE, listed, shown
 
 NAME = "[a-z][a-z0-9_]{0,31}"
 _NAME = f"^{NAME}$"
-_VERSION = r"^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$"
+VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
+_VERSION = f"^{VERSION}$"
 _PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
 FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",

@@ -13,6 +13,7 @@ from suites.estimate import Estimate, estimate
 from suites.model import Frozen, Suite
 from suites.prices import LIST_PRICES, Prices
 from suites.request import Settled
+from suites.versions import version_order
 
 
 class PlannedTrial(Frozen):
@@ -41,6 +42,13 @@ class Plan(Frozen):
     """Those of its time; None if it did not say."""
     estimate: Estimate | None = None
     """What it was expected to take; None if nobody said."""
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The versions that are compared with the baseline, in order; none without one."""
+        baseline = self.request.baseline
+        others = (version for version in self.request.versions if version != baseline)
+        return tuple(sorted(others, key=version_order)) if baseline else ()
 
 
 def run_id(mark: object, started_at: datetime) -> str:

@@ -38,6 +38,16 @@ class Bullets:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What one kind of mark of a chart is."""
+
+    kind: str
+    """The page's class of its colour."""
+    symbol: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Chart:
     """A chart and the table that says the same."""
 
@@ -47,6 +57,7 @@ class Chart:
     width: float
     """The least width at which it can be read [em]."""
     table: Table
+    legend: tuple[Mark, ...]
 
 
 Block = str | Bullets | Table | Chart

@@ -1,45 +1,43 @@
-"""The chart of every sample of one metric, by version and trial, as Vega-Lite."""
+"""The chart of every sample of one metric, by version or side and trial, as Vega-Lite."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from lambdas.report.blocks import Chart, Row, Table
+from lambdas.report.blocks import Chart, Mark, Row, Table
 from lambdas.report.figures import figure
 from lambdas.report.measured import Measurement
-from lambdas.summary import VersionRate
+from lambdas.report.vega import CONFIG, SCHEMA, Json, layer
 from suites.model import Metric
 
-Json = dict[str, Any]
-
-# A version takes the width 1; its trials, each in its own lane, share what the margins leave.
+# A column takes the width 1; its trials, each in its own lane, share what the margins leave.
 _MARGIN = 0.1
-_VERSION_WIDTH_EM = 4.5
-# The page that shows the chart says what these colours are, in light and in dark.
-_CONFIG = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "domainColor": "var(--line)",
-        "gridColor": "var(--line)",
-        "labelColor": "var(--ink)",
-        "labelFontSize": 12,
-        "titleColor": "var(--ink)",
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "ticks": False,
-    },
-}
+_COLUMN_WIDTH_EM = 4.5
+_LEGEND = (
+    Mark("sample", "●", "sample"),
+    Mark("left-out", "✚", "sample that is not in the rate"),
+    Mark("trial", "━", "mean of a trial"),
+    Mark("version", "━", "mean of the version"),
+)
 
 
-def chart(
-    metric: Metric, rates: Sequence[VersionRate], measurements: Sequence[Measurement]
-) -> Chart | str:
+@dataclass(frozen=True)
+class Column:
+    """What stands side by side in the chart: a version, or a side of a comparison."""
+
+    name: str
+    mean: float | None
+    lanes: int
+    """How many trials were planned."""
+    measurements: Sequence[Measurement]
+
+
+def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
     """Return the chart of a metric; a sentence if there is nothing to draw."""
+    measurements = [measurement for column in columns for measurement in column.measurements]
     logged = [sample.value for measurement in measurements for sample in measurement.samples]
     values = [value for value in logged if value is not None]
     if not values:
@@ -54,13 +52,13 @@ def chart(
     return Chart(
         caption=caption,
         spec={
-            "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+            "$schema": SCHEMA,
             "width": "container",
             "height": 280,
             "autosize": {"type": "fit-x", "contains": "padding"},
-            "config": _CONFIG,
+            "config": CONFIG,
             "encoding": {
-                "x": _by_version([rate.version for rate in rates]),
+                "x": _by_column([column.name for column in columns]),
                 "y": {
                     "field": "value",
                     "type": "quantitative",
@@ -69,10 +67,11 @@ def chart(
                     "axis": {"tickCount": 6, "domain": False},
                 },
             },
-            "layer": _layers(rates, measurements),
+            "layer": _layers(columns),
         },
-        width=_VERSION_WIDTH_EM * (1 + len(rates)),
-        table=_table(metric, measurements),
+        width=_COLUMN_WIDTH_EM * (1 + len(columns)),
+        table=_table(metric, columns),
+        legend=_LEGEND,
     )
 
 
@@ -84,36 +83,36 @@ def _axis(values: Sequence[float]) -> tuple[float, float]:
     return max(0.0, math.floor((low - room) / step) * step), math.ceil((high + room) / step) * step
 
 
-def _by_version(versions: Sequence[str]) -> Json:
+def _by_column(names: Sequence[str]) -> Json:
     return {
         "field": "x",
         "type": "quantitative",
         "title": None,
-        "scale": {"domain": [0, len(versions)], "nice": False},
+        "scale": {"domain": [0, len(names)], "nice": False},
         "axis": {
-            "values": [position + 0.5 for position in range(len(versions))],
-            "labelExpr": f"{json.dumps(versions)}[floor(datum.value)]",
+            "values": [position + 0.5 for position in range(len(names))],
+            "labelExpr": f"{json.dumps(names)}[floor(datum.value)]",
             "labelPadding": 8,
             "grid": False,
         },
     }
 
 
-def _layers(rates: Sequence[VersionRate], measurements: Sequence[Measurement]) -> list[Json]:
-    starts = {rate.version: position for position, rate in enumerate(rates)}
-    width = (1 - 2 * _MARGIN) / max(rate.planned for rate in rates)
+def _layers(columns: Sequence[Column]) -> list[Json]:
+    width = (1 - 2 * _MARGIN) / max(column.lanes for column in columns)
     samples: dict[bool, list[Json]] = {True: [], False: []}
     means: list[Json] = []
-    for measurement in measurements:
-        trial = measurement.trial
-        lane = starts[trial.version] + _MARGIN + width * (trial.repetition - 1)
-        samples[measurement.counts] += _points(measurement, lane, width)
-        if measurement.counts and measurement.rate and measurement.rate.value is not None:
-            means.append(_mean(f"trial {trial.trial}", measurement.rate.value, lane, width))
+    for start, column in enumerate(columns):
+        for measurement in column.measurements:
+            trial = measurement.trial
+            lane = start + _MARGIN + width * (trial.repetition - 1)
+            samples[measurement.counts] += _points(column, measurement, lane, width)
+            if measurement.counts and measurement.rate and measurement.rate.value is not None:
+                means.append(_mean(f"trial {trial.trial}", measurement.rate.value, lane, width))
     versions = [
-        _mean(rate.version, rate.value, starts[rate.version], 1)
-        for rate in rates
-        if rate.value is not None
+        _mean(column.name, column.mean, start, 1)
+        for start, column in enumerate(columns)
+        if column.mean is not None
     ]
     return [
         _rules("versions", versions, "var(--version)"),
@@ -123,7 +122,7 @@ def _layers(rates: Sequence[VersionRate], measurements: Sequence[Measurement]) -
     ]
 
 
-def _points(measurement: Measurement, lane: float, width: float) -> Iterator[Json]:
+def _points(column: Column, measurement: Measurement, lane: float, width: float) -> Iterator[Json]:
     count = len(measurement.samples)
     logged = ((task, sample) for task, own in measurement.by_task() for sample in own)
     for position, (task, sample) in enumerate(logged):
@@ -131,7 +130,7 @@ def _points(measurement: Measurement, lane: float, width: float) -> Iterator[Jso
             yield {
                 "x": round(lane + width * (position + 1) / (count + 1), 4),
                 "value": sample.value,
-                "version": measurement.trial.version,
+                "version": column.name,
                 "trial": measurement.trial.trial,
                 "task": task,
                 "logged": sample.value_text,
@@ -153,23 +152,23 @@ def _marks(name: str, points: Sequence[Json], shape: str, color: str) -> Json:
     mark = {
         "type": "point", "shape": shape, "size": 50, "filled": True, "color": color, "opacity": 0.8
     }  # fmt: skip
-    return _layer(name, points, mark, {"tooltip": _told("version", "trial", "task", "logged")})
+    return layer(name, points, mark, {"tooltip": _told("version", "trial", "task", "logged")})
 
 
 def _rules(name: str, rules: Sequence[Json], color: str) -> Json:
     mark = {"type": "rule", "color": color, "strokeWidth": 2.5}
-    return _layer(name, rules, mark, {"x2": {"field": "end"}, "tooltip": _told("of", "mean")})
-
-
-def _layer(name: str, values: Sequence[Json], mark: Json, encoding: Json) -> Json:
-    return {"name": name, "data": {"values": list(values)}, "mark": mark, "encoding": encoding}
+    return layer(name, rules, mark, {"x2": {"field": "end"}, "tooltip": _told("of", "mean")})
 
 
 def _told(*fields: str) -> list[Json]:
     return [{"field": field} for field in fields]
 
 
-def _table(metric: Metric, measurements: Sequence[Measurement]) -> Table:
+def _table(metric: Metric, columns: Sequence[Column]) -> Table:
+    by_trial = sorted(
+        ((measurement, column) for column in columns for measurement in column.measurements),
+        key=lambda pair: pair[0].trial.trial,
+    )
     return Table(
         caption=f"Every sample of {metric.name} in {metric.unit}, as it was logged",
         columns=("Trial", "Version", "Task", "Samples", "In the rate"),
@@ -177,13 +176,13 @@ def _table(metric: Metric, measurements: Sequence[Measurement]) -> Table:
             Row(
                 (
                     str(measurement.trial.trial),
-                    measurement.trial.version,
+                    column.name,
                     str(task),
                     ", ".join(sample.value_text for sample in own) or "none",
                     "yes" if measurement.counts else "no",
                 )
             )
-            for measurement in measurements
+            for measurement, column in by_trial
             for task, own in measurement.by_task()
         ),
     )

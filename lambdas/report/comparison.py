@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lambdas.report.blocks import Bullets, Row, Section, Table
-from lambdas.report.chart import chart
+from lambdas.report.chart import Column, chart
 from lambdas.report.figures import MISSING, figure
 from lambdas.report.measured import MeasuredRun, Measurement
 from lambdas.summary import VersionRate
@@ -80,11 +80,16 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
     """Yield a section for each metric: its rates by version, and every sample."""
     for test, metric in _of(run):
         steps, measurements = _steps(run, test, metric), list(run.measurements(test, metric))
-        rates = [step.rate for step in steps]
-        yield Section(
-            metric.name,
-            (_table(metric, steps, measurements), chart(metric, rates, measurements)),
-        )
+        columns = [
+            Column(
+                step.rate.version,
+                step.rate.value,
+                step.rate.planned,
+                [one for one in measurements if one.trial.version == step.rate.version],
+            )
+            for step in steps
+        ]
+        yield Section(metric.name, (_table(metric, steps, measurements), chart(metric, columns)))
 
 
 def _of(run: MeasuredRun) -> Iterator[tuple[Test, Metric]]:

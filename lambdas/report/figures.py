@@ -17,6 +17,11 @@ def figure(value: float | None) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def percent(share: float | None) -> str:
+    """Return a share as a percentage with two decimals; what rounds to nothing has no sign."""
+    return MISSING if share is None else f"{share:z.2%}"
+
+
 def moment(time: datetime | None) -> str:
     """Return a time, which is in UTC as all that we store, to the second."""
     return f"{time:%Y-%m-%d %H:%M:%S}" if time else MISSING

@@ -41,6 +41,18 @@ def machines(trials: Iterable[TrialResult]) -> Table | str:
     )
 
 
+def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
+    """Return the different values of each thing that the tasks logged of their machines.
+
+    The names of the hosts are left out: each task may get its own.
+    """
+    found: dict[str, set[str]] = {}
+    for _, environment in _logged(trials):
+        for key in _machine_keys(environment):
+            found.setdefault(key, set()).add(_value(key, environment[key]))
+    return {key: sorted(found[key]) for key in sorted(found)}
+
+
 def digests(trials: Iterable[TrialResult], version: str) -> str:
     """Return the digests that the tasks of a version logged of its package."""
     found = {

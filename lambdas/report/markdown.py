@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Table
 
@@ -10,15 +11,19 @@ from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Table
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
 
 
-def markdown(report: Report) -> str:
-    """Return a report as Markdown; a chart is its table."""
-    parts = [f"# {_text(report.title)}", *map(_block, report.summary)]
+def markdown(report: Report, most_rows: int | None = None) -> str:
+    """Return a report as Markdown; a chart is its table, or if that has too many rows, a word."""
+
+    def blocks(given: Iterable[Block]) -> list[str]:
+        return [_block(block, most_rows) for block in given]
+
+    parts = [f"# {_text(report.title)}", *blocks(report.summary)]
     for section in report.sections:
-        parts += [f"## {_text(section.heading)}", *map(_block, section.blocks)]
+        parts += [f"## {_text(section.heading)}", *blocks(section.blocks)]
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, most_rows: int | None) -> str:
     match block:
         case str():
             return _text(block)
@@ -26,6 +31,8 @@ def _block(block: Block) -> str:
             return "\n".join(f"- {_text(item)}" for item in block.items)
         case Table():
             return _table(block)
+        case Chart() if most_rows is not None and len(block.table.rows) > most_rows:
+            return _text(f"{block.table.caption}: {len(block.table.rows):,} rows, in the page.")
         case Chart():
             return _table(block.table)
 

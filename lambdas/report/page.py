@@ -95,6 +95,10 @@ def _chart(chart: Chart) -> str:
     spec = json.dumps(chart.spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return Template(_file("chart.html")).substitute(
         caption=caption,
+        legend="\n".join(
+            f'<li><span class="{mark.kind}">{mark.symbol}</span> {escape(mark.words)}</li>'
+            for mark in chart.legend
+        ),
         width=f"{chart.width:g}",
         spec=spec,
         summary=escape(chart.table.caption),

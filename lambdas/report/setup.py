@@ -18,10 +18,11 @@ def setup(run: MeasuredRun) -> tuple[Block, ...]:
     return _table(run), _versions(run), machines(run.trials)
 
 
-def _table(run: MeasuredRun) -> Table:
+def settings(run: MeasuredRun) -> dict[str, str]:
+    """Return what a run was asked for, when and by whom, each by its name."""
     plan, request = run.plan, run.plan.request
     tests = " and ".join(test.name for test in plan.suite.tests)
-    said = {
+    return {
         "Suite": f"{plan.suite.title} ({plan.suite.name}): {tests}",
         "Repetitions": f"{request.repetitions:,}",
         "Tasks of a test": f"{request.tasks:,}",
@@ -39,10 +40,22 @@ def _table(run: MeasuredRun) -> Table:
         "Suite digest": plan.suite_digest,
         "Tidemark": plan.tidemark_version or MISSING,
     }
+
+
+def carried(run: MeasuredRun, version: str) -> dict[str, str]:
+    """Return what carried a version: its package and image, each by its name."""
+    return {
+        "Package": run.plan.suite.requirement(version),
+        "Package digest": digests(run.trials, version),
+        "Image digest": images(run.trials, version),
+    }
+
+
+def _table(run: MeasuredRun) -> Table:
     return Table(
         caption="Set-up of the run",
         columns=("What", "Value"),
-        rows=tuple(Row(entry) for entry in said.items()),
+        rows=tuple(Row(entry) for entry in settings(run).items()),
     )
 
 
@@ -55,20 +68,12 @@ def _resumes(resumes: Sequence[Resume]) -> dict[str, str]:
 
 
 def _versions(run: MeasuredRun) -> Table:
-    plan = run.plan
     return Table(
         caption="Versions and the packages that carry them",
         columns=("Version", "Package", "Package digest", "Image digest"),
         rows=tuple(
-            Row(
-                (
-                    version,
-                    plan.suite.requirement(version),
-                    digests(run.trials, version),
-                    images(run.trials, version),
-                )
-            )
-            for version in sorted(plan.request.versions, key=version_order)
+            Row((version, *carried(run, version).values()))
+            for version in sorted(run.plan.request.versions, key=version_order)
         ),
     )
 

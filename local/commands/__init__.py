@@ -20,6 +20,7 @@ _COMMANDS = {
     "runs": "runs.command",
     "show": "show.command",
     "report": "report.command",
+    "compare": "compare.command",
     "sql": "sql.command",
     "exclude": "exclusion.exclude",
     "include": "exclusion.include",

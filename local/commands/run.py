@@ -41,7 +41,9 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
     "those of the suite.",
     metavar="A,B,…",
 )
-@click.option("--baseline", help="The version to compare with; recorded with the run.")
+@click.option(
+    "--baseline", help="The version that the others are compared with, in reports beside the run's."
+)
 @click.option(
     "--repetitions",
     type=int,

@@ -18,7 +18,8 @@ from local.stack import Stack
 from tests.policies.recording import recorded
 
 ASKED = {
-    "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2,
+    "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "baseline": "9.0.0", "repetitions": 1,
+    "tasks": 2,
     "records": 5000, "note": "a note", "trigger": "cli",
 }  # fmt: skip
 

@@ -15,8 +15,8 @@ from suites.files import FOLDER, ROOT, read_suites
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
 COMMANDS = (
-    "", "run", "stop", "history", "runs", "show", "report", "sql", "exclude", "include", "query",
-    "up", "cost",
+    "", "run", "stop", "history", "runs", "show", "report", "compare", "sql", "exclude", "include",
+    "query", "up", "cost",
 )  # fmt: skip
 SMALL = ["--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
 

@@ -51,3 +51,18 @@ def test_a_report_that_is_made_again_is_the_same_byte_for_byte(deployed, measure
 
     assert "FunctionError" not in answer
     assert [report(deployed, measured, file) for file in FILES] == before
+
+
+def test_the_comparison_of_a_run_with_a_baseline_is_what_is_made_when_it_is_asked_for(
+    deployed, measured
+):
+    outcome = json.loads(stored(deployed, f"runs/{measured.run_id}/outcome.json"))
+    (key,) = outcome["comparisons"]
+    before = stored(deployed, key)
+
+    keys = deployed.client.results.compare("rocksdb", "9.0.0", f"{measured.run_id}/9.8.4")
+
+    assert keys["md"] == key
+    assert stored(deployed, key) == before
+    assert b"# RocksDB: 9.8.4 against 9.0.0\n" in before
+    assert b"window.vegaEmbed=" in stored(deployed, keys["html"])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from local.following import Run
 from tests.faults.catalogue.services import invocations
 from tests.faults.fault import Ending, Fault
-from tests.faults.ground import Ground
+from tests.faults.ground import SUITE, Ground
 from tests.faults.wire import refused
 
 _FAILS = refused(500, "ServiceException")
@@ -60,7 +60,10 @@ def _swept(ground: Ground) -> list[Run]:
 
 def _found_by_the_next(ground: Ground) -> list[Run]:
     ground.release("healthy")
-    return [ground.ended(ground.start(versions=["newest"]))]
+    run = ground.ended(ground.start(versions=["newest"]))
+    # With the run that was stopped, excluded from and resumed.
+    ground.client.results.compare(SUITE, "healthy", run.run_id)
+    return [run]
 
 
 FAULTS = (

@@ -4,124 +4,35 @@ import base64
 import hashlib
 import json
 import math
-import random
 import re
-from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
 import pytest
 import vl_convert
 
 from lambdas import publish_report, publishing, tables
-from lambdas.exclusions import NONE, Exclusion, Exclusions
+from lambdas.exclusions import NONE
 from lambdas.report.blocks import Chart, Table
 from lambdas.report.contents import report
 from lambdas.report.figures import figure, ranges
 from lambdas.report.markdown import markdown
 from lambdas.report.measured import MeasuredRun
 from lambdas.report.page import page
-from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
 from lambdas.resumes import Resume
 from lambdas.summary import summarise
-from suites.files import read_suites
-from suites.plan import make_plan
-from suites.request import settle
-
-STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
-ENVIRONMENT = {
-    "arch": "x86_64", "cores": 2, "cpu_model": "AMD EPYC 7R13", "host": "ip-10-0-0-7",
-    "kernel": "6.1.0", "memory": 8 * 2**30, "package": "rocksdict", "package_digest": "ab12",
-}  # fmt: skip
-TYPICAL = {"ingest": 700_000, "compaction": 2_000_000}
-
-
-def planned(versions=("8.8.1", "9.0.0", "9.8.4"), repetitions=3, note="", tasks=1):
-    suites = read_suites()
-    asked = {
-        "suite": "rocksdb", "versions": list(versions), "repetitions": repetitions, "note": note,
-        "tasks": tasks,
-    }  # fmt: skip
-    return make_plan(
-        settle(asked, suites),
-        suites["rocksdb"],
-        name="20261120T124455Z-abcdef",
-        execution_arn="arn:aws:states:eu-west-2:123456789012:execution:Run:by-hand",
-        started_at=STARTED,
-    )
-
-
-def measured_test(plan, trial, test, numbers, environment):
-    started = STARTED + timedelta(seconds=12 * trial.trial + (6 if test.name != "ingest" else 0))
-    tasks = tuple(
-        TaskResult(
-            index=n,
-            status="ok",
-            task_arn=f"arn:aws:ecs:eu-west-2:1:task/c/{trial.trial:03d}{test.name}{n}",
-            exit_code=0,
-            started_at=started,
-            stopped_at=started + timedelta(seconds=5),
-            image_digest="sha256:cd34",
-            log_stream=f"rocksdb/rocksdb/{trial.trial:03d}{test.name}{n}",
-        )
-        for n in range(plan.request.tasks)
-    )
-    (metric,) = test.metrics
-    samples = tuple(
-        Sample(
-            metric=metric.name,
-            log_stream=task.log_stream,
-            logged_at=f"{started:%Y-%m-%d %H:%M:%S}.000",
-            job=None,
-            value_text=str(value),
-            value=value,
-            records=1_000_000,
-        )
-        for task in tasks
-        for value in [
-            round(TYPICAL[test.name] * numbers.gauss(1, 0.03), 1) for _ in range(test.jobs)
-        ]
-    )
-    values = [sample.value for sample in samples]
-    rate = Rate(
-        metric=metric.name, unit=metric.unit, direction=metric.direction,
-        value=math.fsum(values) / len(values), samples=len(values), expected=len(values),
-        not_finite=0, stddev=None, min=min(values), max=max(values), records=None,
-    )  # fmt: skip
-    return TestResult(
-        test=test.name, status="ok", started_at=started, ended_at=started + timedelta(seconds=5),
-        tasks=tasks, rates=(rate,), samples=samples, environments=(environment,),
-        log_group="/Tidemark/rocksdb", insights_bytes=2_000_000,
-    )  # fmt: skip
-
-
-def measured(plan, environment=ENVIRONMENT):
-    """Return every trial of a plan, measured."""
-    numbers = random.Random(7)
-    return [
-        TrialResult(
-            run_id=plan.run_id, **trial.model_dump(), status="ok", reason="",
-            tests=tuple(
-                measured_test(plan, trial, test, numbers, environment) for test in plan.suite.tests
-            ),
-        )
-        for trial in plan.trials
-    ]  # fmt: skip
-
-
-def failed(trial, reason="its container ended with exit code 1"):
-    """Return a trial whose first test failed, with the samples that it had logged."""
-    first, *rest = trial.tests
-    rates = tuple(rate.model_copy(update={"value": None}) for rate in first.rates)
-    tests = [
-        first.model_copy(update={"status": "failed", "reason": reason, "rates": rates}),
-        *(TestResult(test=test.test, status="skipped", reason="ingest failed") for test in rest),
-    ]
-    said = {"status": "failed", "reason": f"ingest: {reason}", "tests": tuple(tests)}
-    return trial.model_copy(update=said)
-
-
-def left_out(trial, reason):
-    return Exclusions({f"{trial:03d}": Exclusion(excluded=True, reason=reason, at=STARTED)})
+from tests.unit.lambdas.measured_runs import (
+    HOSTILE,
+    STARTED,
+    failed,
+    ingest_of,
+    left_out,
+    measured,
+    on_machine,
+    planned,
+    row,
+    with_ingest,
+    with_values,
+)
 
 
 def reported(plan, trials, exclusions=NONE, resumes=()):
@@ -155,47 +66,6 @@ def values_of(trials, metric):
         for sample in test.samples
         if sample.metric == metric
     ]
-
-
-def with_values(trial, test, values):
-    """Return a trial in which a test's one task logged ``values``."""
-    result = next(result for result in trial.tests if result.test == test)
-    first, rate = result.samples[0], result.rates[0]
-    samples = tuple(
-        first.model_copy(update={"value": value, "value_text": str(value)}) for value in values
-    )
-    mean = rate.model_copy(
-        update={"value": math.fsum(values) / len(values), "samples": len(values)}
-    )
-    changed = result.model_copy(update={"samples": samples, "rates": (mean,)})
-    tests = tuple(changed if result.test == test else result for result in trial.tests)
-    return trial.model_copy(update={"tests": tests})
-
-
-def with_ingest(plan, **changed):
-    """Return a plan whose suite has another metric of ``ingest``."""
-    ingest, *rest = plan.suite.tests
-    metric = ingest.metrics[0].model_copy(update=changed)
-    tests = (ingest.model_copy(update={"metrics": (metric,)}), *rest)
-    return plan.model_copy(update={"suite": plan.suite.model_copy(update={"tests": tests})})
-
-
-def ingest_of(plan, rates):
-    """Return a plan's trials with the rate of ``ingest`` that ``rates`` has, by version in turn."""
-    left = {version: iter(given) for version, given in rates.items()}
-    return [with_values(t, "ingest", [next(left[t.version])]) for t in measured(plan)]
-
-
-def on_machine(trial, **differing):
-    environment = {**ENVIRONMENT, **differing}
-    tests = tuple(t.model_copy(update={"environments": (environment,)}) for t in trial.tests)
-    return trial.model_copy(update={"tests": tests})
-
-
-def row(text, *cells):
-    """Return the one row of a Markdown table that begins with ``cells``."""
-    (found,) = [line for line in text.splitlines() if line.startswith(f"| {' | '.join(cells)} |")]
-    return [cell.strip() for cell in found.strip("|").split("|")]
 
 
 def test_the_same_stored_run_gives_the_same_bytes():
@@ -584,11 +454,6 @@ def test_a_figure_has_four_significant_digits_or_more(value, text):
 
 def test_neighbouring_trials_are_named_as_a_range():
     assert ranges([3, 1, 2, 7, 2]) == "1–3, 7"
-
-
-HOSTILE = (
-    '</script><script>alert(1)</script><img src="//x.example/a.png" onerror=a()>|*`_ [a](b) ~~&lt;'
-)
 
 
 def hostile_run():

@@ -1,0 +1,103 @@
+"""Comparing two versions: which runs that takes, and where the comparison is kept."""
+
+from __future__ import annotations
+
+from lambdas.aws import Bucket
+from lambdas.comparison.contents import comparison
+from lambdas.comparison.sides import sides
+from lambdas.report.markdown import markdown
+from lambdas.report.page import packed_vega, page
+from lambdas.stored import StoredRun, find_plan, read_run
+from suites import keys
+from suites.plan import Plan
+from suites.refusal import Refused, listed
+from suites.sides import Named, named
+
+# The comment of a pull request on GitHub holds 65,536 characters: of a longer table it is told
+# that the page has it.
+_MOST_ROWS = 40
+
+
+def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
+    """Write the comparison of two sides as they are named; return the key of each form.
+
+    Of a version that is named alone, NEW is its newest run. BASE is the same run if that measured
+    it beside NEW, and otherwise the newest other run: how many runs are stored does not matter.
+
+    Raises
+    ------
+    Refused
+        In a sentence, if a side is not stored or both are the same.
+
+    """
+    plan, version = _found(bucket, suite, "NEW", named("NEW", new))
+    asked = named("BASE", base)
+    beside = asked.version != version and asked.version in plan.request.versions
+    if asked.run_id is None and beside:
+        asked = Named(plan.run_id, asked.version)
+    base_plan, base_version = _found(bucket, suite, "BASE", asked, but=plan.run_id)
+    if (base_plan.run_id, base_version) == (plan.run_id, version):
+        raise Refused(
+            f"NEW: {version} of run {plan.run_id} is what BASE is, too; name another version, or "
+            "another run of it as RUN/VERSION"
+        )
+    run = read_run(bucket, plan)
+    base_run = run if base_plan.run_id == plan.run_id else read_run(bucket, base_plan)
+    return write_comparison(bucket, (base_run, base_version), (run, version))
+
+
+def write_comparison(
+    bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str]
+) -> dict[str, str]:
+    """Write the comparison of two versions of runs as they were read; return each form's key."""
+    said = comparison(sides(base, new))
+    forms = {
+        "md": markdown(said, most_rows=_MOST_ROWS),
+        "html": page(said, packed_vega()),
+    }
+    base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
+    written = {
+        form: keys.comparison(new[0].plan.suite.name, base_key, new_key, form) for form in forms
+    }
+    for form, text in forms.items():
+        bucket.write(written[form], text.encode())
+    return written
+
+
+def _found(
+    bucket: Bucket, suite: str, side: str, asked: Named, but: str | None = None
+) -> tuple[Plan, str]:
+    """Return the plan of the run that a side names, and its version.
+
+    Of a version that is named alone, that is its newest run, but for one.
+    """
+    run_id = asked.run_id or _newest(bucket, suite, side, asked.version or "", but)
+    plan = find_plan(bucket, run_id)
+    if plan is None:
+        raise Refused(f"{side}: run {run_id} is not stored; `tidemark runs` lists those that are")
+    if plan.suite.name != suite:
+        raise Refused(f"{side}: run {run_id} is of the suite {plan.suite.name}, not {suite}")
+    measured = plan.request.versions
+    version = asked.version or (measured[0] if len(measured) == 1 else None)
+    if version is None:
+        raise Refused(
+            f"{side}: run {run_id} measured {listed(measured)}; name one of them, as "
+            f"{run_id}/{measured[0]}"
+        )
+    if version not in measured:
+        raise Refused(f"{side}: run {run_id} measured {listed(measured)}, not {version}")
+    return plan, version
+
+
+def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None) -> str:
+    """Return the newest run with a rate of a version, but for one."""
+    prefix = keys.runs_of(suite, version)
+    runs = (key.removeprefix(prefix).split("-", 1)[1] for key in bucket.keys(prefix))
+    found = next((run_id for run_id in runs if run_id != but), None)
+    if found is None:
+        other = f" beside {but}" if but else ""
+        raise Refused(
+            f"{side}: no run{other} with a rate of {suite} {version} is known; `tidemark runs` "
+            "lists the runs, and `tidemark report RUN` makes the versions of an older one known"
+        )
+    return found

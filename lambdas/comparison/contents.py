@@ -1,0 +1,63 @@
+"""What a comparison says, in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lambdas.comparison import results, setup
+from lambdas.comparison.comments import action_items, comments, in_short
+from lambdas.comparison.progress import progress
+from lambdas.comparison.sides import Pair, Sides
+from lambdas.report import trials
+from lambdas.report.blocks import Block, Bullets, Report, Section
+from lambdas.report.chart import Column, chart
+
+
+def comparison(sides: Sides) -> Report:
+    """Return the comparison of two sides: the same stored runs give the same comparison."""
+    return Report(
+        title=f"{sides.new.run.plan.suite.title}: {sides.new.name} against {sides.base.name}",
+        summary=tuple(_summary(sides)),
+        sections=tuple(_sections(sides)),
+    )
+
+
+def _summary(sides: Sides) -> Iterator[Block]:
+    yield in_short(sides)
+    yield Bullets(
+        tuple(
+            f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"
+            for side in sides.both
+        )
+    )
+
+
+def _sections(sides: Sides) -> Iterator[Section]:
+    pairs = list(sides.pairs())
+    yield Section("Comments", comments(sides))
+    yield Section("Action items", (action_items(sides),))
+    yield Section("Setup", (setup.table(sides),))
+    yield Section("Results", (results.table(sides, pairs), results.EXPLANATION))
+    for test in sides.tests():
+        own = [pair for pair in pairs if pair.test == test]
+        yield Section(
+            f"Graphs: {test}",
+            (*(_samples(pair, sides) for pair in own), progress(sides, test)),
+        )
+
+
+def _samples(pair: Pair, sides: Sides) -> Block:
+    readings = [
+        (reading, side)
+        for reading, side in ((pair.base, sides.base), (pair.new, sides.new))
+        if reading
+    ]
+    if len({reading.metric.unit for reading, _ in readings}) > 1:
+        return f"No chart of {pair.name}: {results.lacking(pair, sides)}."
+    return chart(
+        pair.metric,
+        [
+            Column(side.name, reading.rate.value, reading.rate.planned, reading.measurements)
+            for reading, side in readings
+        ],
+    )

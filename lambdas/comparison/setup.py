@@ -1,0 +1,60 @@
+"""What both sides were measured with, and where that differs."""
+
+from __future__ import annotations
+
+import re
+
+from lambdas.comparison.sides import Side, Sides
+from lambdas.report.blocks import Row, Table
+from lambdas.report.machines import values
+from lambdas.report.setup import carried, settings
+
+_DIFFERS = "differs"
+# What a version is, and what no two runs have in common: these may differ.
+_OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
+_OF_RUN = (
+    "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
+    "Resumed [UTC]",
+)  # fmt: skip
+# Of no meaning beside another run's.
+_LEFT_OUT = {"Execution", "Baseline"}
+
+
+def table(sides: Sides) -> Table:
+    """Return a row for each thing that is known of how the sides were measured."""
+    base, new = (_said(side) for side in sides.both)
+    return Table(
+        caption="What both were measured with; what differs is marked",
+        columns=("Setting", "Difference", sides.base.name, sides.new.name),
+        rows=tuple(
+            Row((name, _DIFFERS if len({*both}) > 1 else "", *map(_shortened, both)))
+            for name in dict.fromkeys((*base, *new))
+            if (both := (base.get(name, "not recorded"), new.get(name, "not recorded")))
+        ),
+    )
+
+
+def unlike(sides: Sides) -> list[str]:
+    """Return in words what differs beside the versions themselves, and their runs."""
+    return [
+        f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
+        for name, mark, base, new in (row.cells for row in table(sides).rows)
+        if mark and name not in {*_OF_VERSION, *_OF_RUN}
+    ]
+
+
+def _shortened(value: str) -> str:
+    """Return a value with as much of each digest as tells it from others."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", value)
+
+
+def _said(side: Side) -> dict[str, str]:
+    machine = {
+        f"Machine: {key}": " and ".join(found) for key, found in values(side.run.trials).items()
+    }
+    return {
+        "Version": side.version,
+        **carried(side.run, side.version),
+        **{name: value for name, value in settings(side.run).items() if name not in _LEFT_OUT},
+        **machine,
+    }

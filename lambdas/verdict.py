@@ -1,0 +1,103 @@
+"""Whether one version is faster than another, as far as the trials of both can tell."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lambdas.summary import change, mean, spread
+from suites.model import MOST_REPETITIONS
+
+# A change this small is none that anybody would hold a release up for.
+SAME = 0.05
+# Student's t, two-sided 95 %, by degrees of freedom; between two of them the larger quantile holds.
+# Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
+_STUDENT = {
+    1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262,
+    10: 2.228, 11: 2.201, 12: 2.179, 13: 2.160, 14: 2.145, 15: 2.131, 16: 2.120, 17: 2.110,
+    18: 2.101, 19: 2.093, 20: 2.086, 21: 2.080, 22: 2.074, 23: 2.069, 24: 2.064, 25: 2.060,
+    26: 2.056, 27: 2.052, 28: 2.048, 29: 2.045, 30: 2.042, 40: 2.021, 60: 2.000, 120: 1.980,
+}  # fmt: skip
+
+Said = Literal["faster", "slower", "same", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a metric changed from the base to the new version."""
+
+    said: Said
+    change: float | None
+    """Of the means, 0.1 being 10 % more; None if the mean of the base is zero."""
+    low: float | None = None
+    high: float | None = None
+    """The 95 % interval of the change; None if there is none."""
+    reason: str = ""
+    """Why it cannot be told, '' if it can."""
+    trials: int | None = None
+    """Of each version, about how many it would take to tell; None if it can be told already, or
+    would take more than a run may have."""
+
+
+def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verdict:
+    """Return what the rates of the trials of two versions tell, at least one of each.
+
+    The interval is that of the ratio of both means, by the delta method, with Student's t and the
+    degrees of freedom of Welch and Satterthwaite. A change whose interval leaves out zero is
+    ``faster`` or ``slower``, however small; another is ``same`` if its interval lies within
+    ``SAME`` of zero.
+    """
+    before, after = mean(base), mean(new)
+    changed = change(before, after)
+    if changed is None:
+        return Verdict("cannot tell", None, reason="the rate of the base is zero")
+    base_spread, new_spread = spread(base), spread(new)
+    if base_spread is None or new_spread is None:
+        return Verdict("cannot tell", changed, reason="one trial shows no spread", trials=3)
+    # The variance of each side's part in new / base.
+    of_base = (after / before * base_spread / before) ** 2 / len(base)
+    of_new = (new_spread / before) ** 2 / len(new)
+    error = math.sqrt(of_base + of_new)
+    half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error
+    low, high = changed - half, changed + half
+    if low > 0 or high < 0:
+        better = (changed > 0) == (direction == "higher")
+        return Verdict("faster" if better else "slower", changed, low, high)
+    if max(-low, high) <= SAME:
+        return Verdict("same", changed, low, high)
+    fewest = min(len(base), len(new))
+    needed = _trials(fewest, error * math.sqrt(fewest))
+    return Verdict("cannot tell", changed, low, high, "the trials scatter too much", needed)
+
+
+def student(freedom: float) -> float:
+    """Return the quantile of Student's t for a two-sided 95 %; at least one degree of freedom."""
+    known = list(_STUDENT)
+    return _STUDENT[known[max(0, bisect_right(known, freedom) - 1)]]
+
+
+def _freedom(*sides: tuple[float, int]) -> float:
+    """Return the degrees of freedom of a sum of variances of means, each of so many trials.
+
+    Source: Welch, Biometrika 34 (1947), and Satterthwaite, Biometrics Bulletin 2 (1946).
+    """
+    total = math.fsum(variance for variance, _ in sides)
+    parts = math.fsum(variance**2 / (trials - 1) for variance, trials in sides)
+    # What is a whole number but for its last bits is that number.
+    return round(total**2 / parts, 6) if parts else 1.0
+
+
+def _trials(measured: int, deviation: float) -> int | None:
+    """Return of how many trials each the interval would be within ``SAME`` of the change.
+
+    ``deviation`` is the standard deviation of the change of one trial each. None for more than a
+    run may have.
+    """
+    more = range(measured + 1, MOST_REPETITIONS + 1)
+    return next(
+        (n for n in more if student(2 * n - 2) * deviation / math.sqrt(n) <= SAME),
+        None,
+    )

@@ -1,0 +1,444 @@
+"""What the comparison of two versions says, in both of its forms."""
+
+from datetime import timedelta
+
+import pytest
+import vl_convert
+
+from lambdas import publish_comparison, publish_report
+from lambdas.comparing import compare
+from lambdas.comparison.contents import comparison
+from lambdas.comparison.sides import sides
+from lambdas.exclusions import NONE
+from lambdas.report.blocks import Chart
+from lambdas.report.markdown import markdown
+from lambdas.report.page import page
+from lambdas.stored import StoredRun
+from suites.refusal import Refused
+from tests.unit.lambdas.measured_runs import (
+    HOSTILE,
+    RUN,
+    failed,
+    ingest_of,
+    left_out,
+    measured,
+    on_machine,
+    planned,
+    row,
+    with_ingest,
+    with_values,
+)
+
+BOTH = ["9.0.0", "9.8.4"]
+LATER = "20261127T124455Z-fedcba"
+
+
+def run_of(plan, trials, exclusions=NONE):
+    return StoredRun(plan, trials, exclusions, [])
+
+
+def compared(plan, trials, exclusions=NONE):
+    run = run_of(plan, trials, exclusions)
+    return comparison(sides((run, "9.0.0"), (run, "9.8.4")))
+
+
+def said(plan, trials, exclusions=NONE):
+    return markdown(compared(plan, trials, exclusions))
+
+
+def section(text, heading):
+    return text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def steady(base, new):
+    """Return a plan and its trials with these rates of ``ingest``."""
+    plan = planned(BOTH, repetitions=len(base))
+    return plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new})
+
+
+def charts(report):
+    return [
+        block for section in report.sections for block in section.blocks if isinstance(block, Chart)
+    ]
+
+
+def test_the_sections_are_those_that_a_performance_engineer_writes():
+    headings = [
+        found.heading for found in compared(planned(BOTH), measured(planned(BOTH))).sections
+    ]
+
+    assert headings == [
+        "Comments", "Action items", "Setup", "Results", "Graphs: ingest", "Graphs: compaction",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "delta"),
+    [
+        (8552, 9994, "16.86%"),
+        (8682, 10045, "15.70%"),
+        (9230, 9219, "-0.12%"),
+        (11330, 11292, "-0.34%"),
+    ],
+)
+def test_a_delta_is_as_mattermost_published_it(base, new, delta):
+    text = section(said(*steady([base], [new])), "Results")
+
+    assert row(text, "ingest")[2:5] == [f"{base:,.1f}", f"{new:,.1f}", delta]
+
+
+def test_a_change_beyond_what_the_trials_leave_open_is_told_with_its_evidence():
+    text = said(*steady([1000, 1010, 1020], [900, 909, 918]))
+
+    # By hand: the ratio 0.9 has the standard error sqrt(((0.9 * 10)^2 + 9^2) / 3) / 1010 = 0.00728
+    # with 4 degrees of freedom, for which t is 2.776.
+    assert (
+        "- ingest_rate is 10.00% slower with 9.8.4: 909.0 against 1,010.0 records/s, interval of "
+        "the change -12.02% to -7.98%, 3 and 3 trials.\n"
+    ) in section(text, "Comments")
+    assert "- Find out why ingest_rate is 10.00% slower, or accept it" in text
+    assert row(section(text, "Results"), "ingest")[4:] == [
+        "-10.00%", "slower", "-12.02% to -7.98%", "10.00", "9.000", "3 of 3, 3 of 3",
+    ]  # fmt: skip
+
+
+def test_where_less_is_better_more_is_slower():
+    plan, trials = steady([1000, 1010, 1020], [900, 909, 918])
+
+    text = said(with_ingest(plan, direction="lower"), trials)
+
+    assert "ingest_rate is 10.00% faster with 9.8.4" in text
+
+
+def test_a_change_that_is_small_for_sure_is_no_change():
+    text = said(*steady([1000, 1001, 1002], [1000, 1001, 1003]))
+
+    assert "What did not change:\n\n- ingest_rate is the same within ±5%: " in text
+    assert "No action items." in text or "compaction_rate" in section(text, "Action items")
+
+
+def test_what_the_trials_leave_open_says_how_many_would_tell():
+    text = said(*steady([1000, 1100, 900], [1000, 1120, 930]))
+
+    assert "the trials scatter too much to tell whether that is the version" in text
+    assert (
+        "- Measure both in one run, of about 32 repetitions: tidemark run rocksdb --versions "
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 32\n"
+    ) in text
+    assert "- The trials of 9.0.0 scatter by 10.00% of their mean in ingest_rate: 900.0, " in text
+
+
+def test_a_version_with_one_trial_has_a_change_and_no_verdict():
+    text = said(*steady([1000], [1200]))
+
+    assert row(section(text, "Results"), "ingest")[4:] == [
+        "20.00%", "cannot tell", "none", "one trial", "one trial", "1 of 1, 1 of 1",
+    ]  # fmt: skip
+    assert "ingest_rate changed by 20.00%, and one trial shows no spread to tell" in text
+    assert "- 9.8.4 has one trial that counts of ingest_rate, compaction_rate, and so no" in text
+
+
+def test_a_base_of_zero_has_no_share():
+    text = said(*steady([0.0, 0.0], [5.0, 6.0]))
+
+    assert "- ingest_rate: the rate of the base is zero.\n" in text
+    assert row(section(text, "Results"), "ingest")[4:7] == ["none", "cannot tell", "none"]
+
+
+def test_what_was_not_measured_is_said_and_never_a_loss_of_everything():
+    plan, trials = steady([1000, 1010], [900, 909])
+    trials = [failed(trial) if trial.version == "9.8.4" else trial for trial in trials]
+
+    text = said(plan, trials)
+
+    assert row(section(text, "Results"), "ingest")[2:7] == [
+        "1,005.0", "not measured", "none", "not comparable", "none",
+    ]  # fmt: skip
+    assert (
+        "- ingest_rate cannot be compared: no trial of 9.8.4 that counts gave a rate.\n"
+    ) in section(text, "Comments")
+    assert "(9.8.4) failed: ingest: its container ended with exit code 1" in text
+    assert "-100" not in text
+    assert "Look into the logs of what failed: trials" in text
+
+
+def test_trials_that_are_left_out_are_named_with_their_reason_and_count_nowhere():
+    plan, trials = steady([1000, 1010], [900, 1])
+    noisy = next(trial.trial for trial in trials if trial.tests[0].rates[0].value == 1)
+
+    text = said(plan, trials, left_out(noisy, "a neighbour was noisy"))
+
+    assert f"trial {noisy} (9.8.4) is left out of every figure: a neighbour was noisy" in text
+    assert row(section(text, "Results"), "ingest")[3] == "900.0"
+    assert "9.8.4 has one trial that counts of ingest_rate" in text
+
+
+def test_a_version_that_is_left_out_as_a_whole_is_said_to_be():
+    plan, trials = steady([1000], [900])
+    new = next(trial.trial for trial in trials if trial.version == "9.8.4")
+
+    assert "every trial of 9.8.4 is left out on request" in said(plan, trials, left_out(new, "x"))
+
+
+def another_run(plan, trials):
+    """Return a base run of 9.0.0, and this one as the new side's."""
+    base = planned(["9.0.0"], repetitions=2, name=LATER, records=2_000_000)
+    base_run = run_of(base, ingest_of(base, {"9.0.0": [1000, 1010]}))
+    return comparison(sides((base_run, "9.0.0"), (run_of(plan, trials), "9.8.4")))
+
+
+def test_two_runs_are_suspicious_and_what_differs_between_them_is_marked():
+    plan = planned(["9.8.4"], repetitions=2)
+    trials = [
+        on_machine(trial, cpu_model="Intel Xeon")
+        for trial in ingest_of(plan, {"9.8.4": [1000, 1010]})
+    ]
+
+    text = markdown(another_run(plan, trials))
+
+    comments, setup = section(text, "Comments"), section(text, "Setup")
+    assert f"They were measured in two runs, {LATER} and {RUN}, not in turns" in comments
+    assert "- They were not measured alike: Records of a task is 2,000,000 for 9.0.0 and 1," in text
+    assert row(setup, "Machine: cpu\\_model" if "cpu\\_" in setup else "Machine: cpu_model") == [
+        "Machine: cpu_model", "differs", "AMD EPYC 7R13", "Intel Xeon",
+    ]  # fmt: skip
+    assert row(setup, "Task size")[1] == ""
+    assert "- Measure both on machines of one kind.\n" in text
+    assert "- Measure both in one run, of about" in text
+
+
+def test_a_metric_whose_unit_changed_is_not_compared():
+    plan = with_ingest(planned(["9.8.4"], repetitions=2), unit="rows/s")
+
+    text = markdown(another_run(plan, measured(plan)))
+
+    assert (
+        "ingest_rate cannot be compared: its unit is records/s for 9.0.0 and rows/s for 9.8.4."
+    ) in text
+    assert row(section(text, "Results"), "ingest")[1:5:3] == ["ingest_rate \\[rows/s\\]", "none"]
+    assert "No chart of ingest_rate: its unit is records/s" in text
+
+
+def test_a_metric_that_one_side_alone_has_is_shown_on_that_side():
+    plan = with_ingest(planned(["9.8.4"], repetitions=2), name="write_rate")
+    trials = [
+        trial.model_copy(
+            update={
+                "tests": tuple(
+                    result.model_copy(
+                        update={
+                            "rates": tuple(
+                                rate.model_copy(update={"metric": "write_rate"})
+                                for rate in result.rates
+                            )
+                        }
+                    )
+                    if result.test == "ingest"
+                    else result
+                    for result in trial.tests
+                )
+            }
+        )
+        for trial in ingest_of(plan, {"9.8.4": [1000, 1010]})
+    ]
+
+    text = markdown(another_run(plan, trials))
+
+    results = section(text, "Results")
+    assert row(results, "ingest", "write_rate \\[records/s\\]")[2:6] == [
+        "not measured", "1,005.0", "none", "not comparable",
+    ]  # fmt: skip
+    assert row(results, "ingest", "ingest_rate \\[records/s\\]")[3] == "not measured"
+    assert "write_rate cannot be compared: the suite that measured 9.0.0 has no write_rate" in text
+
+
+def test_a_drift_over_the_trials_is_found_whichever_version_took_its_turn():
+    plan = planned(BOTH, repetitions=3)
+    trials = [with_values(trial, "ingest", [1000.0 - 20 * trial.trial]) for trial in measured(plan)]
+
+    assert "- ingest_rate falls by 9.83%" in said(plan, trials), (
+        "each trial is some 2 % below the one before"
+    )
+    assert "(r = -0.9" in said(plan, trials)
+    assert "drift" not in said(*steady([1000, 1010, 1000], [1000, 1000, 1010]))
+
+
+def test_the_same_runs_give_the_same_bytes():
+    first, again = (compared(planned(BOTH), measured(planned(BOTH))) for _ in range(2))
+
+    assert markdown(first) == markdown(again)
+    assert page(first, "vega") == page(again, "vega")
+
+
+def working(trial, seconds):
+    """Return a trial whose ingest finished a piece of work after each of these seconds."""
+    ingest, compaction = trial.tests
+    begun = ingest.tasks[0].started_at
+    samples = tuple(
+        ingest.samples[0].model_copy(
+            update={"logged_at": f"{begun + timedelta(seconds=s):%Y-%m-%d %H:%M:%S.%f}"[:-3]}
+        )
+        for s in seconds
+    )
+    return trial.model_copy(
+        update={"tests": (ingest.model_copy(update={"samples": samples}), compaction)}
+    )
+
+
+def progress_of(plan, trials):
+    _, chart, *_ = charts(compared(plan, trials))
+    return chart
+
+
+def test_progress_is_aligned_at_the_start_and_as_long_as_the_longer_side():
+    plan = planned(BOTH, repetitions=1)
+    took = {"9.0.0": [2, 4], "9.8.4": [3, 9.5]}
+    chart = progress_of(plan, [working(trial, took[trial.version]) for trial in measured(plan)])
+
+    base, new = (
+        [(p["s"], p["value"]) for p in each["data"]["values"]] for each in chart.spec["layer"]
+    )
+    assert base == [(0, 0), (2, 1_000_000), (4, 2_000_000)]
+    assert new == [(0, 0), (3, 1_000_000), (9.5, 2_000_000)]
+    assert chart.spec["encoding"]["x"]["scale"]["domain"] == [0, 9.5]
+    assert [mark.words for mark in chart.legend] == BOTH
+    assert [row.cells[0] for row in chart.table.rows] == BOTH
+    assert chart.table.rows[1].cells[2:] == ("3.0", "3.0", "9.5", "9.5", "2,000,000")
+
+
+def test_progress_without_records_counts_pieces_of_work():
+    plan = planned(BOTH, repetitions=1)
+    trials = [working(trial, [1, 2]) for trial in measured(plan)]
+    ingest, compaction = trials[0].tests
+    unknown = tuple(sample.model_copy(update={"records": None}) for sample in ingest.samples)
+    trials[0] = trials[0].model_copy(
+        update={"tests": (ingest.model_copy(update={"samples": unknown}), compaction)}
+    )
+
+    chart = progress_of(plan, trials)
+
+    assert chart.spec["encoding"]["y"]["title"] == "jobs finished"
+    assert max(p["value"] for each in chart.spec["layer"] for p in each["data"]["values"]) == 2
+
+
+def test_progress_of_a_long_test_is_thinned_to_what_a_chart_shows():
+    plan = planned(BOTH, repetitions=1)
+    trials = [working(trial, range(1, 1001)) for trial in measured(plan)]
+
+    chart = progress_of(plan, trials)
+
+    drawn = chart.spec["layer"][0]["data"]["values"]
+    assert len(drawn) == 200
+    assert (drawn[0]["s"], drawn[-1]["s"]) == (0, 1000)
+
+
+def test_vega_lite_draws_every_chart_of_a_comparison():
+    for chart in charts(compared(planned(BOTH), measured(planned(BOTH)))):
+        assert "<path" in vl_convert.vegalite_to_svg({**chart.spec, "width": 600})
+
+
+def test_a_table_too_long_for_a_comment_is_left_to_the_page():
+    report = compared(planned(BOTH), measured(planned(BOTH)))
+
+    text = markdown(report, most_rows=5)
+
+    assert (
+        "Every sample of ingest_rate in records/s, as it was logged: 6 rows, in the page.\n" in text
+    )
+    assert "| ingest |" in section(text, "Results")
+
+
+def test_a_hostile_text_is_shown_and_does_nothing():
+    plan = with_ingest(planned(BOTH, repetitions=1, note=HOSTILE), unit=HOSTILE)
+    trials = [on_machine(failed(trial, HOSTILE), cpu_model=HOSTILE) for trial in measured(plan)]
+
+    report = compared(plan, trials)
+
+    assert "<img" not in page(report, "vega")
+    assert "\\<img" in markdown(report)
+
+
+def stored(world, plan, trials):
+    world.bucket.write(f"runs/{plan.run_id}/plan.json", plan.model_dump_json().encode())
+    for trial in trials:
+        key = f"runs/{plan.run_id}/trials/{trial.trial:03d}.json"
+        world.bucket.write(key, trial.model_dump_json().encode())
+    world.call(publish_report, {"run_id": plan.run_id})
+
+
+@pytest.fixture
+def archive(world, monkeypatch):
+    """Two runs: an older one of three versions, and a newer one of two."""
+    monkeypatch.setattr("lambdas.publishing.packed_vega", lambda: "vega()")
+    monkeypatch.setattr("lambdas.comparing.packed_vega", lambda: "vega()")
+    for name, versions in ((RUN, ["8.8.1", *BOTH]), (LATER, ["8.8.1", "9.0.0"])):
+        plan = planned(versions, repetitions=1, name=name)
+        trials = [trial.model_copy(update={"run_id": name}) for trial in measured(plan)]
+        stored(world, plan, trials)
+    return world
+
+
+def test_versions_are_compared_as_the_newest_run_of_the_new_one_measured_both(archive):
+    def key_of(base, new):
+        return compare(archive.bucket, "rocksdb", base, new)["md"].removeprefix("reports/rocksdb/")
+
+    assert key_of("8.8.1", "9.0.0") == f"{LATER}/9.0.0-against-8.8.1.md"
+    assert key_of("9.0.0", "9.8.4") == f"{RUN}/9.8.4-against-9.0.0.md"
+    assert key_of("9.8.4", "9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.8.4.md"
+    assert key_of("9.0.0", "9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
+    assert key_of(f"{RUN}/9.0.0", f"{LATER}/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "sentence"),
+    [
+        ("9.0.0", "7.4.4", "NEW: no run with a rate of rocksdb 7.4.4 is known; "),
+        (
+            "9.0.0",
+            RUN,
+            f"NEW: run {RUN} measured 8.8.1, 9.0.0, 9.8.4; name one of them, as {RUN}/8",
+        ),
+        ("9.0.0", f"{RUN}/7.4.4", f"NEW: run {RUN} measured 8.8.1, 9.0.0, 9.8.4, not 7.4.4"),
+        (f"{RUN[:-1]}0", "9.0.0", f"BASE: run {RUN[:-1]}0 is not stored; "),
+        ("9.8.4", "9.8.4", f"BASE: no run beside {RUN} with a rate of rocksdb 9.8.4 is known; "),
+        (
+            f"{LATER}/9.0.0",
+            "9.0.0",
+            f"NEW: 9.0.0 of run {LATER} is what BASE is, too; name another",
+        ),
+        ("../x", "9.0.0", "BASE: '../x' names no version and no run; expected the form of 9.8.4, "),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_a_sentence(archive, base, new, sentence):
+    with pytest.raises(Refused) as refused:
+        compare(archive.bucket, "rocksdb", base, new)
+
+    assert str(refused.value).startswith(sentence)
+
+
+def test_a_run_of_another_suite_is_refused(archive):
+    with pytest.raises(Refused, match=f"NEW: run {RUN} is of the suite rocksdb, not sleeper"):
+        compare(archive.bucket, "sleeper", "9.0.0", f"{RUN}/9.0.0")
+
+
+def test_a_comparison_is_made_again_to_the_same_bytes(archive):
+    asked = {"suite": "rocksdb", "base": "9.0.0", "new": "9.8.4"}
+    keys = archive.call(publish_comparison, asked)
+    before = dict(archive.bucket.objects)
+
+    assert archive.call(publish_comparison, asked) == keys
+    assert archive.bucket.objects == before
+    assert archive.bucket.objects[keys["html"]].startswith(b"<!DOCTYPE html>")
+
+
+def test_a_run_with_a_baseline_has_its_comparisons_beside_its_report(archive):
+    plan = planned(["8.8.1", *BOTH], repetitions=1, baseline="9.0.0", name=LATER)
+
+    stored(archive, plan, [t.model_copy(update={"run_id": LATER}) for t in measured(plan)])
+
+    below = f"reports/rocksdb/{LATER}/"
+    found = {key.removeprefix(below) for key in archive.bucket.keys(below)}
+    assert found == {
+        "report.md", "report.html", "summary.json", "8.8.1-against-9.0.0.md",
+        "8.8.1-against-9.0.0.html", "9.8.4-against-9.0.0.md", "9.8.4-against-9.0.0.html",
+    }  # fmt: skip
