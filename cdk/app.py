@@ -15,6 +15,7 @@ from cdk.endings import Endings
 from cdk.lambda_code import lambda_code
 from cdk.operations import OperationsDashboard
 from cdk.queries import SavedQueries
+from cdk.reports import Reports
 from cdk.results import Results
 from cdk.schedules import Schedules
 from cdk.settings import Settings, read_settings, written_context
@@ -99,6 +100,8 @@ class TidemarkStack(Stack):
                 suites=suites.values(),
                 alarms=alarms.all if alarms else [],
             )
+        if settings.reports:
+            Reports(self, "Reports", settings=settings, bucket=bucket, tables=tables)
         SavedQueries(self, "Queries", tables=tables, suites=suites, tests=tests)
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)

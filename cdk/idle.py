@@ -125,6 +125,8 @@ _NETWORK = "a network without NAT gateway and addresses is free"
 _PERMISSION = "permissions are free"
 _CATALOGUE = "the first million objects of the catalogue are free"
 
+_REPORTS = "QuickSight charges for users, and for more of SPICE than comes with an author"
+
 _FREE: Mapping[str, str] = {
     "AWS::Athena::NamedQuery": "a query is charged when it is asked",
     "AWS::Athena::WorkGroup": "a query is charged when it is asked",
@@ -146,6 +148,11 @@ _FREE: Mapping[str, str] = {
     "AWS::Logs::QueryDefinition": "a query is charged when it is asked",
     "AWS::S3::BucketPolicy": _PERMISSION,
     "AWS::Scheduler::Schedule": "a million starts cost a dollar; what they start is runs",
+    "AWS::QuickSight::Analysis": _REPORTS,
+    "AWS::QuickSight::Dashboard": _REPORTS,
+    "AWS::QuickSight::DataSet": _REPORTS,
+    "AWS::QuickSight::DataSource": _REPORTS,
+    "AWS::QuickSight::Theme": _REPORTS,
     "AWS::SNS::Subscription": "only messages are charged",
     "AWS::SNS::Topic": "only messages are charged",
     "AWS::SNS::TopicPolicy": _PERMISSION,

@@ -62,6 +62,7 @@ _EMAIL = r"^([^@\s]+@[^@\s]+)?$"
 _VPC = r"^(vpc-[0-9a-f]{8,17})?$"
 _SUBNET = r"^subnet-[0-9a-f]{8,17}$"
 _POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
+_GROUP = r"^(arn:aws[a-z-]*:quicksight:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9._-]+/[\w+=,.@/-]+)?$"
 # Source: AWS documentation, "Tag naming limits and requirements".
 _TAG_KEY = r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"
 _TAG_VALUE = r"^[A-Za-z0-9 _.:/=+@-]{0,256}$"
@@ -72,6 +73,7 @@ _FORMS = {
     _VPC: "an id such as vpc-0123456789abcdef0, or ''",
     _SUBNET: "an id such as subnet-0123456789abcdef0",
     _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
+    _GROUP: "an ARN such as arn:aws:quicksight:us-east-1:123456789012:group/default/Perf, or ''",
     _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
     _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
 }
@@ -113,6 +115,11 @@ class Settings(Frozen):
     """Whether CloudWatch watches for failed runs, missed schedules and undelivered starts."""
     dashboard: bool
     """Whether CloudWatch has a dashboard of the rates; an account's first three are free."""
+    reports: bool
+    """Whether QuickSight has the reports; the account has to have subscribed to it."""
+    reports_principal: str = Field(pattern=_GROUP, max_length=256)
+    """ARN of the QuickSight group that sees the reports, with the region where QuickSight keeps the
+    account's users; '' if there are no reports."""
     vpc_id: str = Field(pattern=_VPC)
     """The account's network that tasks run in; '' makes one, of public subnets and without NAT."""
     subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]
@@ -127,6 +134,12 @@ class Settings(Frozen):
     def _network_is_whole(self) -> Self:
         if bool(self.vpc_id) != bool(self.subnet_ids):
             raise ValueError("vpcId and subnetIds: expected both, for an existing network, or none")
+        return self
+
+    @model_validator(mode="after")
+    def _reports_are_seen(self) -> Self:
+        if self.reports and not self.reports_principal:
+            raise ValueError("reportsPrincipal: '' is not accepted with reports; expected a group")
         return self
 
 

@@ -408,28 +408,15 @@ class Workflow(Construct):
             for state, function in functions.items()
             if f"${{{state}}}" in definition
         }
-        log_group = LogGroup(
-            self,
-            f"{name}Logs",
-            # Step Functions user guide: names of this prefix spare the policy that lets it log,
-            # which the whole account shares and which may hold 5,120 characters.
-            log_group_name=f"/aws/vendedlogs/states/{Stack.of(self).stack_name}/{name}",
-            retention=RetentionDays[self._settings.log_retention],
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        machine = StateMachine(
+        machine = state_machine(
             self,
             name,
-            # Inputs and outputs stand in the execution's history.
-            logs=LogOptions(
-                destination=log_group, level=LogLevel.ALL, include_execution_data=False
-            ),
-            tracing_enabled=True,
-            definition_body=DefinitionBody.from_string(definition),
-            definition_substitutions={
+            definition,
+            {
                 **{state: function.function_arn for state, function in called.items()},
                 **substitutions,
             },
+            self._settings,
         )
         # Grants of CDK's own would add versions and aliases, which no state names.
         arns = [function.function_arn for function in called.values()]
@@ -441,6 +428,34 @@ class Workflow(Construct):
             "not exist yet: none of these can be named.",
         )
         return machine
+
+
+def state_machine(
+    scope: Construct,
+    name: str,
+    definition: str,
+    substitutions: Mapping[str, str],
+    settings: Settings,
+) -> StateMachine:
+    """Return a state machine that is traced, and that logs every event without its data."""
+    log_group = LogGroup(
+        scope,
+        f"{name}Logs",
+        # Step Functions user guide: names of this prefix spare the policy that lets it log,
+        # which the whole account shares and which may hold 5,120 characters.
+        log_group_name=f"/aws/vendedlogs/states/{Stack.of(scope).stack_name}/{name}",
+        retention=RetentionDays[settings.log_retention],
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+    return StateMachine(
+        scope,
+        name,
+        # Inputs and outputs stand in the execution's history.
+        logs=LogOptions(destination=log_group, level=LogLevel.ALL, include_execution_data=False),
+        tracing_enabled=True,
+        definition_body=DefinitionBody.from_string(definition),
+        definition_substitutions=dict(substitutions),
+    )
 
 
 def module_of(state: str) -> str:

@@ -103,7 +103,8 @@ def start_cloud(
     """
     # Tasks and functions have working directories of their own.
     state = state.resolve()
-    settings = read_settings({**written_context(), **(context or {})})
+    # There is no QuickSight on one machine: the dashboard's definition is drawn without it.
+    settings = read_settings({**written_context(), **(context or {}), "reports": False})
     with ExitStack() as opened:
         # moto keeps what was created in the process: the next cloud in it starts empty.
         opened.callback(moto_api_backend.reset)

@@ -31,6 +31,8 @@ def everything(tmp_path_factory):
     context = {
         "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
         "notifyEmail": "perf@example.com",
+        "reports": True,
+        "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases",
     }
     outdir = str(tmp_path_factory.mktemp("everything"))
     return Template.from_stack(build(App(outdir=outdir, context=context)))

@@ -106,6 +106,13 @@ def test_the_dashboard_may_be_left_out(settled):
     settled.resource_count_is("AWS::CloudWatch::Dashboard", 0)
 
 
+def test_reports_are_those_of_the_stack_and_the_group_sees_them(settled):
+    (dashboard,) = properties(settled, "AWS::QuickSight::Dashboard")
+
+    assert dashboard["DashboardId"] == "Perf-dashboard"
+    assert [each["Principal"] for each in dashboard["Permissions"]] == [CHANGED["reportsPrincipal"]]
+
+
 def test_vpc_id_and_subnet_ids_let_tasks_run_in_a_network_that_is_there(settled):
     (group,) = properties(settled, "AWS::EC2::SecurityGroup")
     (machine,) = [

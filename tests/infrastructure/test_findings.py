@@ -9,7 +9,12 @@ from cdk_nag import AwsSolutionsChecks
 from cdk.app import build
 from cdk.findings import acknowledge
 
-EVERYTHING = {"schedules": {"rocksdb": {}}, "notifyEmail": "perf@example.com"}
+EVERYTHING = {
+    "schedules": {"rocksdb": {}},
+    "notifyEmail": "perf@example.com",
+    "reports": True,
+    "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases",
+}
 
 
 def synth(app):

@@ -70,6 +70,14 @@ def test_what_the_cdk_cli_adds_to_the_context_is_not_ours():
             {"vpcId": "vpc-0123456789abcdef0", "subnetIds": "subnet-a"},
             "cdk.json: context: subnetIds.0: 'subnet-a' is not accepted; expected an id",
         ),
+        (
+            {"reports": "true"},
+            "cdk.json: context: reportsPrincipal: '' is not accepted with reports; expected a gro",
+        ),
+        (
+            {"reportsPrincipal": "Releases"},
+            "cdk.json: context: reportsPrincipal: 'Releases' is not accepted; expected an ARN ",
+        ),
         ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted; expected an id"),
         (
             {"permissionsBoundary": "Boundary"},

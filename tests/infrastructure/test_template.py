@@ -419,7 +419,7 @@ def test_tasks_are_run_by_the_full_arn_of_their_definition(template):
     assert f'{{"Ref": "{definition}"}}' in systems
 
 
-@pytest.mark.parametrize("name", ["trial", "workflow"])
+@pytest.mark.parametrize("name", ["trial", "workflow", "refresh"])
 def test_asl_validator_accepts_the_definition(name):
     found = subprocess.run(
         ["node_modules/.bin/asl-validator", f"cdk/{name}.asl.json"],

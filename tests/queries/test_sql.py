@@ -8,6 +8,7 @@ import pytest
 
 from cdk.data_sets import read_data_set
 from cdk.definition import data_sets, read_definition
+from cdk.reports import within_database
 from suites.files import ROOT
 from tests.conformance.figures import SLEEPER, rows_of, stored_figures
 from tests.conformance.local_engine import LocalEngine
@@ -420,6 +421,13 @@ def test_a_data_set_has_the_columns_that_its_query_gives(engine, name):
     columns, _ = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
 
     assert read_data_set(name).columns == {column: QUICKSIGHT[kind] for column, kind in columns}
+
+
+@pytest.mark.parametrize("name", data_sets(read_definition()))
+def test_a_data_set_asked_without_a_database_gives_the_same_rows(engine, name):
+    data_set = read_data_set(name)
+
+    assert engine.ask(within_database(data_set, "tidemark")) == engine.ask(data_set.sql)
 
 
 @pytest.mark.parametrize("name", ["samples_of_run", "run_health"])

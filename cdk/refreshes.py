@@ -1,0 +1,81 @@
+"""What takes the figures of a run that has ended into the data sets of reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Stack
+from aws_cdk.aws_events import EventPattern, Rule
+from aws_cdk.aws_events_targets import SfnStateMachine
+from aws_cdk.aws_iam import PolicyStatement
+from aws_cdk.aws_s3 import Bucket
+from constructs import Construct
+
+from cdk.findings import acknowledge
+from cdk.settings import Settings
+from cdk.workflow import FOLDER, state_machine
+from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
+
+
+class Refreshes(Construct):
+    """A state machine that refreshes data sets by their ids, whenever a run has ended.
+
+    The last step of a run tells the event bus. What hangs on that, and is no state of the run,
+    neither fails nor delays a run, and follows those that are ended from outside, too.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        data_sets: Sequence[str],
+        bucket: Bucket,
+    ) -> None:
+        super().__init__(scope, name)
+        self._machine = state_machine(
+            self,
+            "Refresh",
+            (FOLDER / "refresh.asl.json").read_text(encoding="utf-8"),
+            {"Account": Aws.ACCOUNT_ID, "DataSets": ",".join(data_sets)},
+            settings,
+        )
+        acknowledge(
+            self._machine,
+            "IAM5[Resource::*]",
+            "X-Ray and the delivery of logs: neither can be named.",
+        )
+        for data_set in data_sets:
+            self._allow_refreshing(data_set)
+        Rule(
+            self,
+            "RunEnded",
+            description="The data sets of the reports take in what a run measured",
+            event_pattern=EventPattern(
+                source=[EVENT_SOURCE],
+                detail_type=[EVENT_TYPE],
+                # The runs of another stack may be told on the same bus.
+                detail={"bucket": [bucket.bucket_name]},
+            ),
+            targets=[SfnStateMachine(self._machine)],
+        )
+
+    def _allow_refreshing(self, data_set: str) -> None:
+        ingestions = f"{data_set}/ingestion/*"
+        self._machine.add_to_role_policy(
+            PolicyStatement(
+                actions=["quicksight:CreateIngestion"],
+                resources=[
+                    Stack.of(self).format_arn(
+                        service="quicksight", resource="dataset", resource_name=ingestions
+                    )
+                ],
+            )
+        )
+        acknowledge(
+            self._machine,
+            "IAM5[Resource::arn:<AWS::Partition>:quicksight:<AWS::Region>:<AWS::AccountId>:"
+            f"dataset/{ingestions}]",
+            "An ingestion has a name when it is created, and no sooner.",
+        )
