@@ -10,6 +10,7 @@ STACK ?= $(shell sed -n 's/.*"stackName": "\(.*\)".*/\1/p' cdk.json)
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
+export CHROMIUM ?= /usr/bin/chromium
 CONFORMANCE := .conformance
 TRINO := 476
 MAVEN_COPY := mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
@@ -28,7 +29,7 @@ help:  ## Say what there is
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
 
-test: lint $(NODE_READY) $(AWS_CLI)/.ready  ## Every check and test
+test: lint $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)  ## Every check and test
 	$(BIN)/python -m pytest --numprocesses 2
 
 check: lint  ## Lint, types and the fast tests
@@ -84,6 +85,11 @@ $(AWS_CLI)/.ready: tests/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
 	$(BIN)/uv pip install --quiet --python $(AWS_CLI) --requirement tests/end_to_end/aws-cli.txt
 	touch $@
+
+# Of the machine, not of a folder: Playwright's own would be another download of 150 MB.
+$(CHROMIUM):
+	{ apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium; } || \
+	  { echo "make: the pages are tested in Debian's chromium; 'sudo apt-get install chromium' installs it, or set CHROMIUM to a Chromium that is there" >&2; exit 2; }
 
 # Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.
 $(CONFORMANCE)/.ready: tests/conformance/requirements.txt $(PYTHON_READY)

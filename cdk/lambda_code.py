@@ -8,10 +8,10 @@ from pathlib import Path
 
 import aws_croniter  # type: ignore[import-untyped]
 import jsii
-import vl_convert
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk.aws_lambda import Code
 
+from cdk.vega import vega
 from suites.files import ROOT
 from suites.model import Suite
 
@@ -36,13 +36,8 @@ class _Copy:
         shutil.copytree(Path(aws_croniter.__file__).parent, out / "aws_croniter", ignore=_LEFT_OUT)
         for name, suite in self._suites.items():
             (out / "suites" / f"{name}.json").write_text(suite.model_dump_json(), encoding="utf-8")
-        (out / "lambdas" / "report" / "vega.js").write_text(_vega(), encoding="utf-8")
+        (out / "lambdas" / "report" / "vega.js").write_text(vega(), encoding="utf-8")
         return True
-
-
-def _vega() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script, which gives a page ``vegaEmbed``."""
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
 
 
 def lambda_code(suites: Mapping[str, Suite]) -> Code:

@@ -17,6 +17,7 @@ _COMMANDS = {
     "run": "run.command",
     "stop": "stop.command",
     "history": "history.command",
+    "dashboard": "dashboard.command",
     "runs": "runs.command",
     "show": "show.command",
     "report": "report.command",

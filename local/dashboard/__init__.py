@@ -1,0 +1,1 @@
+"""The QuickSight dashboard on one machine: its definition and data sets as one HTML page."""

@@ -1,0 +1,106 @@
+// The page is a view of its address: what was chosen stands behind the #, and can be shared.
+
+const { data, parameters, sheets } = JSON.parse(
+  document.getElementById("dashboard").textContent,
+);
+const rowsOf = Object.fromEntries(
+  Object.entries(data).map(([name, { columns, rows }]) => [
+    name,
+    rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
+  ]),
+);
+const tabs = [...document.querySelectorAll("[role=tab]")];
+let chosen;
+
+const asked = () => new URLSearchParams(location.hash.slice(1));
+
+function ask(name, value) {
+  const next = asked();
+  next.set(name, value);
+  history.replaceState(null, "", `#${next}`);
+  update();
+}
+
+// What can be chosen, given what was chosen in the controls that it depends on.
+function offered({ column, sources }, controls) {
+  const rows = rowsOf[column.data_set].filter((row) =>
+    sources.every((source) => {
+      const { parameter } = controls.find(({ id }) => id === source.control);
+      return ["", row[source.column]].includes(chosen[parameter]);
+    }),
+  );
+  const values = new Set(rows.map((row) => row[column.name]));
+  return [...values].filter((value) => value !== null).toSorted((a, b) => compare(a, b, false));
+}
+
+// A choice that another one has left without rows is made anew, on the sheet that is shown. On the
+// others it stays, for they have rows of other kinds.
+function offer(control, controls, isShown) {
+  const input = document.getElementById(control.id);
+  const value = () => chosen[control.parameter];
+  if (control.column) {
+    const all = control.everything ? [new Option("All", "")] : [];
+    input.replaceChildren(...all, ...offered(control, controls).map((each) => new Option(each)));
+    if (![...input.options].some((option) => option.value === value())) {
+      if (isShown && control.sources.length && input.options.length) chosen[control.parameter] = input.options[0].value;
+      else input.append(new Option(value()));
+    }
+  }
+  input.value = value();
+}
+
+function draw(visual) {
+  const rows = rowsOf[visual.data_set].filter((row) =>
+    visual.filters.every((filter) => passes(row, filter, chosen)),
+  );
+  const drawn = rows.length ? DRAWN[visual.kind](visual, rows) : [made("p", { class: "nothing" }, "Nothing is stored for what is chosen.")];
+  document.querySelector(`#${CSS.escape(visual.id)} .body`).replaceChildren(...drawn);
+}
+
+function show({ id }) {
+  for (const tab of tabs) {
+    const shown = tab.getAttribute("aria-controls") === id;
+    tab.setAttribute("aria-selected", shown);
+    tab.tabIndex = shown ? 0 : -1;
+    document.getElementById(tab.getAttribute("aria-controls")).classList.toggle("shown", shown);
+  }
+}
+
+function update() {
+  const address = asked();
+  chosen = Object.fromEntries(
+    Object.entries(parameters).map(([name, first]) => [name, address.get(name) ?? first]),
+  );
+  const shown = sheets.find(({ id }) => id === address.get("sheet")) ?? sheets[0];
+  show(shown);
+  // What is shown decides what is chosen, so it comes first.
+  for (const sheet of [shown, ...sheets.filter((each) => each !== shown)]) {
+    for (const control of inTurn(sheet.controls)) offer(control, sheet.controls, sheet === shown);
+    sheet.visuals.forEach(draw);
+  }
+}
+
+// Those that depend on others come after them.
+function inTurn(controls) {
+  const depth = ({ sources }) =>
+    sources.reduce((most, { control }) => Math.max(most, 1 + depth(controls.find(({ id }) => id === control))), 0);
+  return controls.toSorted((a, b) => depth(a) - depth(b));
+}
+
+for (const control of sheets.flatMap(({ controls }) => controls)) {
+  document
+    .getElementById(control.id)
+    .addEventListener("change", ({ target }) => ask(control.parameter, target.value));
+}
+for (const [at, tab] of tabs.entries()) {
+  tab.addEventListener("click", () => ask("sheet", tab.getAttribute("aria-controls")));
+  tab.addEventListener("keydown", ({ key }) => {
+    const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[key];
+    if (next === undefined) return;
+    const to = tabs.at(next % tabs.length);
+    to.focus();
+    to.click();
+  });
+}
+addEventListener("hashchange", update);
+update();

@@ -1,0 +1,134 @@
+"""The dashboard as one HTML page that holds all it needs and asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from local.dashboard.charts import specification
+from local.dashboard.choices import Control
+from local.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
+from local.dashboard.rows import Rows
+from local.dashboard.visuals import Chart, Visual
+
+_FOLDER = Path(__file__).parent
+_SCRIPTS = ("figures.js", "visuals.js", "page.js")
+
+
+def page(dashboard: Dashboard, rows: Mapping[str, Rows], said: Sequence[str], vega: str) -> str:
+    """Return the page. ``rows`` are those of each data set, ``said`` what is to be known of them.
+
+    ``vega`` is the script that draws charts. The page's policy lets that script and our own run,
+    known by their digest, and nothing else: whatever a value brought along would not run even if
+    it were not escaped.
+    """
+    script = "\n".join([vega, *map(_file, _SCRIPTS)])
+    return Template(_file("page.html")).substitute(
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        style=_file("page.css"),
+        said="".join(f"<p>{escape(sentence)}</p>" for sentence in said),
+        tabs="\n".join(map(_tab, dashboard.sheets)),
+        sheets="\n".join(map(_sheet, dashboard.sheets)),
+        dashboard=_json(_read_by_the_script(dashboard, rows)),
+        script=script,
+    )
+
+
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _json(value: object) -> str:
+    # Within a script element only the less-than sign can end or alter it.
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _read_by_the_script(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, Any]:
+    optional = {
+        each.parameter for of_one in dashboard.filters.values() for each in of_one if each.optional
+    }
+    return {
+        "data": {name: {"columns": of.columns, "rows": of.rows} for name, of in rows.items()},
+        "parameters": dashboard.parameters,
+        "sheets": [
+            {
+                "id": sheet.id,
+                "controls": [_input(each, optional) for each in sheet.controls],
+                "visuals": [
+                    _visual(element, dashboard)
+                    for _, element in sheet.elements
+                    if isinstance(element, Visual)
+                ],
+            }
+            for sheet in dashboard.sheets
+        ],
+    }
+
+
+def _input(control: Control, optional: Collection[str | None]) -> dict[str, Any]:
+    everything = control.everything and control.parameter in optional
+    return {**asdict(control), "everything": everything}
+
+
+def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
+    drawn = asdict(visual.shown)
+    if isinstance(visual.shown, Chart):
+        drawn["specification"] = specification(visual.shown)
+    return {
+        "id": visual.id,
+        "kind": type(visual.shown).__name__,
+        "title": visual.title,
+        "alternative": visual.alternative,
+        "data_set": visual.data_set,
+        "filters": [asdict(each) for each in dashboard.filters[visual.id]],
+        **drawn,
+    }
+
+
+def _tab(sheet: Sheet) -> str:
+    return (
+        f'<button type="button" role="tab" id="tab-{escape(sheet.id)}"'
+        f' aria-controls="{escape(sheet.id)}">{escape(sheet.name)}</button>'
+    )
+
+
+def _sheet(sheet: Sheet) -> str:
+    return Template(_file("sheet.html")).substitute(
+        id=escape(sheet.id),
+        name=escape(sheet.name),
+        title=escape(sheet.title or sheet.name),
+        controls="\n".join(map(_control, sheet.controls)),
+        elements="\n".join(_element(place, element) for place, element in sheet.elements),
+    )
+
+
+def _control(control: Control) -> str:
+    name, label = escape(control.id), escape(control.label)
+    field = (
+        f'<select id="{name}"></select>' if control.column else f'<input type="date" id="{name}">'
+    )
+    return f'<p><label for="{name}">{label}</label>{field}</p>'
+
+
+def _element(place: Place, element: Visual | TextBox) -> str:
+    style = (
+        f"--column: {place.column + 1}; --columns: {place.columns}; "
+        f"--row: {place.row + 1}; --rows: {place.rows}"
+    )
+    if isinstance(element, TextBox):
+        return f'<p class="box" style="{style}">{escape(element.text)}</p>'
+    return Template(_file("visual.html")).substitute(
+        id=escape(element.id),
+        kind=type(element.shown).__name__,
+        style=style,
+        title=escape(element.title),
+        subtitle=escape(element.subtitle),
+    )
