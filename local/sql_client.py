@@ -14,7 +14,7 @@ SAVED = ROOT / "queries" / "sql"
 _FIRST_POLL_SECONDS = 0.02
 _SLOWEST_POLL_SECONDS = 1.0
 _UNFINISHED = {"QUEUED", "RUNNING"}
-_ORDER = "\nORDER BY "
+_ORDER = "\nORDER BY"
 
 Value = str | int
 EVERYTHING: Mapping[str, Value] = {}
