@@ -1,7 +1,8 @@
 -- Versions compared
 -- Each of the newest 30 versions of a suite beside each older one of them, metric by metric: both
--- mean rates, the change, 0.1 being 10 % more, and what it is worth. Base and new are versions, or
--- the words newest and previous. What only one of them has measured is there, too.
+-- mean rates, the change, 0.1 being 10 % more, its 95 % interval (Student's t, Welch) and the
+-- verdict. Base and new are versions, or the words newest and previous. What only one of them has
+-- measured is there, too.
 WITH by_version AS (
     SELECT
         suite,
@@ -108,9 +109,61 @@ pairs AS (
         AND n.version = wanted.new_version
     WHERE b.version IS NOT NULL OR n.version IS NOT NULL
 ),
+-- The variance of each side's part in new / base, by the delta method.
+variances AS (
+    SELECT
+        *,
+        new_mean / nullif(base_mean, 0) * base_stddev / nullif(base_mean, 0)
+            * (new_mean / nullif(base_mean, 0) * base_stddev / nullif(base_mean, 0))
+            / base_trials AS of_base,
+        new_stddev / nullif(base_mean, 0) * (new_stddev / nullif(base_mean, 0))
+            / new_trials AS of_new
+    FROM pairs
+),
+-- Degrees of freedom by Welch and Satterthwaite; one where no trial differs from another.
+freedoms AS (
+    SELECT
+        *,
+        coalesce(
+            round(
+                (of_base + of_new) * (of_base + of_new) / nullif(
+                    of_base * of_base / nullif(base_trials - 1, 0)
+                        + of_new * of_new / nullif(new_trials - 1, 0),
+                    0
+                ),
+                6
+            ),
+            1e0
+        ) AS freedom
+    FROM variances
+),
+-- Two-sided 95 %. Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
+student (freedom, quantile) AS (
+    VALUES
+        (1, 12.706e0), (2, 4.303e0), (3, 3.182e0), (4, 2.776e0), (5, 2.571e0), (6, 2.447e0),
+        (7, 2.365e0), (8, 2.306e0), (9, 2.262e0), (10, 2.228e0), (11, 2.201e0), (12, 2.179e0),
+        (13, 2.160e0), (14, 2.145e0), (15, 2.131e0), (16, 2.120e0), (17, 2.110e0), (18, 2.101e0),
+        (19, 2.093e0), (20, 2.086e0), (21, 2.080e0), (22, 2.074e0), (23, 2.069e0), (24, 2.064e0),
+        (25, 2.060e0), (26, 2.056e0), (27, 2.052e0), (28, 2.048e0), (29, 2.045e0), (30, 2.042e0),
+        (40, 2.021e0), (60, 2.000e0), (120, 1.980e0)
+),
+-- Between two known degrees of freedom the larger quantile holds.
+halves AS (
+    SELECT freedoms.*, quantile * sqrt(of_base + of_new) AS half
+    FROM freedoms
+    JOIN student ON student.freedom = CASE
+        WHEN freedoms.freedom >= 120 THEN 120
+        WHEN freedoms.freedom >= 60 THEN 60
+        WHEN freedoms.freedom >= 40 THEN 40
+        WHEN freedoms.freedom >= 30 THEN 30
+        ELSE greatest(1, CAST(floor(freedoms.freedom) AS integer))
+    END
+),
 judged AS (
     SELECT
         *,
+        change - half AS low,
+        change + half AS high,
         -- More is better, so that what is gained is above zero.
         CASE direction WHEN 'higher' THEN change ELSE -change END AS gain,
         -- As people name it: compaction rate (records/s).
@@ -122,10 +175,19 @@ judged AS (
             ' (',
             unit,
             ')'
-        ) AS rate,
-        -- The larger spread of the two versions; unknown if either has one trial.
-        greatest(base_stddev, new_stddev) AS spread
-    FROM pairs
+        ) AS rate
+    FROM halves
+),
+told AS (
+    SELECT
+        *,
+        CASE
+            WHEN base_mean IS NULL OR new_mean IS NULL THEN 'not comparable'
+            WHEN low > 0 OR high < 0 THEN CASE WHEN gain > 0 THEN 'faster' ELSE 'slower' END
+            WHEN -low <= 0.05e0 AND high <= 0.05e0 THEN 'same'
+            ELSE 'cannot tell'
+        END AS verdict
+    FROM judged
 )
 SELECT
     suite,
@@ -145,6 +207,17 @@ SELECT
     new_mean,
     change,
     gain,
+    low,
+    high,
+    verdict,
+    CASE
+        WHEN base_mean IS NULL THEN concat('no rate of ', base_version)
+        WHEN new_mean IS NULL THEN concat('no rate of ', new_version)
+        WHEN verdict <> 'cannot tell' THEN ''
+        WHEN base_mean = 0 THEN 'the rate of the base is zero'
+        WHEN low IS NULL THEN 'one trial shows no spread'
+        ELSE 'the trials scatter too much'
+    END AS reason,
     base_stddev,
     new_stddev,
     base_trials,
@@ -154,22 +227,8 @@ SELECT
     new_min,
     new_max,
     last_at,
-    CASE
-        WHEN base_mean IS NULL THEN concat('no rate of ', base_version)
-        WHEN new_mean IS NULL THEN concat('no rate of ', new_version)
-        WHEN new_mean = base_mean THEN 'no change'
-        WHEN change IS NULL THEN concat('the rate of ', base_version, ' is zero')
-        ELSE concat(
-            CASE WHEN gain > 0 THEN 'faster' ELSE 'slower' END,
-            CASE
-                WHEN spread IS NULL THEN '; spread unknown: one trial'
-                WHEN abs(new_mean - base_mean) <= spread THEN ', within the spread'
-                ELSE ', beyond the spread'
-            END
-        )
-    END AS finding,
     -- To be added up: how many got slower, and how many are missing on one side.
-    CASE WHEN gain < 0 AND abs(new_mean - base_mean) > spread THEN 1 ELSE 0 END AS slower,
-    CASE WHEN base_mean IS NULL OR new_mean IS NULL THEN 1 ELSE 0 END AS missing
-FROM judged
+    CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
+    CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing
+FROM told
 ORDER BY suite, test, metric, statistic, labels, unit, direction, base, new

@@ -9,7 +9,11 @@ import pytest
 from cdk.data_sets import read_data_set
 from cdk.definition import data_sets, read_definition
 from cdk.reports import within_database
+from lambdas.tables import packed
+from lambdas.verdict import verdict
+from suites import keys
 from suites.files import ROOT
+from suites.versions import version_order
 from tests.conformance.figures import SLEEPER, rows_of, stored_figures
 from tests.conformance.local_engine import LocalEngine
 
@@ -246,30 +250,59 @@ def test_newest_and_previous_are_words_for_the_last_two_versions_of_a_suite(ask,
     assert said == named
 
 
-def test_what_a_change_is_worth_is_said_in_words(ask):
-    for row in ask("version_pairs"):
-        base, new = row["base_mean"], row["new_mean"]
-        if base is None or new is None:
-            lacking = row["base_version"] if base is None else row["new_version"]
-            assert (row["finding"], row["change"]) == (f"no rate of {lacking}", None)
-        elif base == 0:
-            assert row["finding"] == f"the rate of {row['base_version']} is zero"
-        else:
-            better = (new > base) == (row["direction"] == "higher")
-            assert row["change"] == new / base - 1
-            assert row["gain"] == (
-                row["change"] if row["direction"] == "higher" else -row["change"]
-            )
-            assert row["finding"].startswith("faster" if better else "slower")
-            spreads = [row["base_stddev"], row["new_stddev"]]
-            beyond = None not in spreads and abs(new - base) > max(spreads)
-            assert row["finding"].endswith(
-                "; spread unknown: one trial"
-                if None in spreads
-                else f", {'beyond' if beyond else 'within'} the spread"
-            )
-        assert row["slower"] == int(row["finding"] == "slower, beyond the spread")
-        assert row["missing"] == int(row["finding"].startswith("no rate"))
+# Rates of versions that differ by much, by little and not at all, scattering and not.
+JUDGED = {
+    "1.0": [100.0, 101.0, 99.0, 100.5], "1.1": [100.0, 100.0, 100.0], "1.2": [100.0, 100.0],
+    "1.3": [150.0, 149.0, 152.0], "1.4": [60.0, 140.0, 100.0], "1.5": [0.0, 0.0], "1.6": [101.0],
+    "1.7": [100.0 + n % 7 for n in range(50)], "1.8": [100.2 + n % 9 for n in range(100)],
+    "1.9": [103.0, 104.5, 103.5],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_a_verdict_is_that_of_the_comparison_report(direction):
+    rows = [
+        {"run_id": "20261101T000000Z-0000aa", "trial": trial, "test": "t", "metric": "m",
+         "statistic": "mean", "labels": "", "version": version,
+         "version_order": version_order(version), "unit": "s", "direction": direction,
+         "value": value, "started_at": "2026-11-01 00:00:00.000"}
+        for version, values in JUDGED.items()
+        for trial, value in enumerate(values, start=1)
+    ]  # fmt: skip
+    engine = LocalEngine({keys.table("rates", "rocksdb", rows[0]["run_id"]): packed(rows)})
+    columns, found = engine.ask((QUERIES / "version_pairs.sql").read_text(encoding="utf-8"))
+
+    seen = set()
+    for row in (dict(zip([name for name, _ in columns], each, strict=True)) for each in found):
+        values = JUDGED[row["base_version"]], JUDGED[row["new_version"]]
+        expected = verdict(*values, direction)
+        seen.add((row["verdict"], row["reason"]))
+        assert (row["verdict"], row["reason"]) == (expected.said, expected.reason)
+        assert (row["change"], row["low"], row["high"]) == pytest.approx(
+            (expected.change, expected.low, expected.high)
+        )
+        gained = (
+            None if row["change"] is None else row["change"] * (1 if direction == "higher" else -1)
+        )
+        assert row["gain"] == gained
+        assert (row["slower"], row["missing"]) == (int(row["verdict"] == "slower"), 0)
+    assert seen == {
+        ("faster", ""), ("slower", ""), ("same", ""),
+        ("cannot tell", "one trial shows no spread"),
+        ("cannot tell", "the rate of the base is zero"),
+        ("cannot tell", "the trials scatter too much"),
+    }  # fmt: skip
+
+
+def test_what_one_version_has_not_measured_is_not_compared_and_says_so(ask):
+    lacking = [row for row in ask("version_pairs") if None in (row["base_mean"], row["new_mean"])]
+
+    assert lacking
+    for row in lacking:
+        version = row["base_version"] if row["base_mean"] is None else row["new_version"]
+        assert (row["verdict"], row["reason"]) == ("not comparable", f"no rate of {version}")
+        assert (row["change"], row["gain"], row["low"], row["high"]) == (None, None, None, None)
+        assert (row["slower"], row["missing"]) == (0, 1)
 
 
 def test_latest_run_gives_every_rate_of_the_newest_run_of_each_suite(ask, objects):
