@@ -29,7 +29,7 @@ _KEPT: Mapping[str, Collection[str]] = {
     "AWS::IAM::Policy": {"PolicyDocument", "PolicyName", "Roles"},
     "AWS::IAM::Role": {"AssumeRolePolicyDocument", "PermissionsBoundary", "RoleName", "Tags"},
     "AWS::Logs::LogGroup": {"LogGroupName", "RetentionInDays", "Tags"},
-    "AWS::S3::Bucket": {"BucketEncryption", "Tags"},
+    "AWS::S3::Bucket": {"BucketEncryption", "LifecycleConfiguration", "Tags"},
     "AWS::SNS::Topic": {"TopicName"},
     "AWS::SQS::Queue": {"MessageRetentionPeriod", "QueueName", "SqsManagedSseEnabled", "Tags"},
 }  # fmt: skip
@@ -37,8 +37,7 @@ _KEPT: Mapping[str, Collection[str]] = {
 # Without effect on one machine.
 _IDLE: Mapping[str, Collection[str]] = {
     "AWS::ECS::Cluster": {"Tags"},  # nobody is charged
-    # Nothing here is public, and what is to expire after days goes with the folder that holds it.
-    "AWS::S3::Bucket": {"LifecycleConfiguration", "PublicAccessBlockConfiguration"},
+    "AWS::S3::Bucket": {"PublicAccessBlockConfiguration"},  # nothing here is public
     "AWS::SNS::Topic": {"Tags"},
 }
 

@@ -18,6 +18,7 @@ from local.cloud import (
     alarms,
     catalogue_types,  # noqa: F401 (moto finds its classes)
     change_sets,
+    lifecycle,
     messaging_types,  # noqa: F401
     properties,
     schedule_types,  # noqa: F401
@@ -77,6 +78,7 @@ def install() -> Replacements:
     replacements.set(FakeBucket, "get_permission", lambda *_: PermissionResult.NEUTRAL)
     change_sets.replace_methods(replacements)
     alarms.replace_methods(replacements)
+    lifecycle.replace_methods(replacements)
     return replacements
 
 
