@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from aws_cdk import CfnResource, Stack, Validations
+from aws_cdk.aws_ecs import Cluster
 from aws_cdk.aws_s3 import IBucket
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import IConstruct
@@ -30,7 +31,15 @@ def of_objects(bucket: IBucket, pattern: str) -> str:
 
 def of_executions(machine: StateMachine) -> str:
     """Return the finding that a role may use every execution of a state machine."""
-    resource = cast("CfnResource", machine.node.default_child)
-    name = Stack.of(machine).get_logical_id(resource)
-    arn = "arn:<AWS::Partition>:states:<AWS::Region>:<AWS::AccountId>"
-    return f"IAM5[Resource::{arn}:execution:<{name}.Name>:*]"
+    return _of_any(machine, "states", "execution:<{}.Name>:*")
+
+
+def of_tasks(cluster: Cluster) -> str:
+    """Return the finding that a role may use every task of a cluster."""
+    return _of_any(cluster, "ecs", "task/<{}>/*")
+
+
+def _of_any(owner: IConstruct, service: str, resource: str) -> str:
+    name = Stack.of(owner).get_logical_id(cast("CfnResource", owner.node.default_child))
+    arn = f"arn:<AWS::Partition>:{service}:<AWS::Region>:<AWS::AccountId>"
+    return f"IAM5[Resource::{arn}:{resource.format(name)}]"

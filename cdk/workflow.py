@@ -16,7 +16,7 @@ from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
 from constructs import Construct
 
-from cdk.findings import EXECUTIONS, acknowledge, of_executions, of_objects
+from cdk.findings import EXECUTIONS, acknowledge, of_executions, of_objects, of_tasks
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
 from suites.prices import FUNCTION_MEMORY
@@ -353,9 +353,13 @@ class Workflow(Construct):
         # cfn-lint 1.58 takes a number only; in JSONata a time limit may be an expression.
         resource = cast("CfnResource", machine.node.default_child)
         resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3601"]}})
+        self._allow_tasks(machine.role, tests)
+        return machine
+
+    def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
+        """Let the machine of a trial run tasks of the suites, and wait for their end."""
         definitions = [tasks.definition for tasks in tests.suites.values()]
         in_cluster = {"ArnEquals": {"ecs:cluster": tests.cluster.cluster_arn}}
-        role = machine.role
         _grant(
             role,
             ["ecs:RunTask"],
@@ -364,6 +368,14 @@ class Workflow(Construct):
         )
         # The tasks do not exist yet: any task, but of this cluster only.
         _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], in_cluster)
+        # A task has the tags of its definition, by which its cost is told from others'.
+        name = tests.cluster.cluster_name
+        task = Stack.of(self).format_arn(service="ecs", resource="task", resource_name=f"{name}/*")
+        created = {"StringEquals": {"ecs:CreateAction": "RunTask"}}
+        _grant(role, ["ecs:TagResource"], [task], created)
+        acknowledge(
+            role, of_tasks(tests.cluster), "A task has an id when it is started, and no sooner."
+        )
         _grant(
             role,
             ["iam:PassRole"],
@@ -375,7 +387,6 @@ class Workflow(Construct):
             {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
         )
         _grant_rule(self, role, _TASK_RULE)
-        return machine
 
     def _run(self, functions: Mapping[str, Function]) -> StateMachine:
         machine = self._machine("Run", "workflow.asl.json", functions, {

@@ -33,7 +33,7 @@ from local.cloud.replacements import Replacements
 _MOST_TASKS = 10  # of one RunTask
 _RUN_TASK = {
     "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",
-    "platformVersion", "tags", "taskDefinition",
+    "platformVersion", "propagateTags", "tags", "taskDefinition",
 }  # fmt: skip
 _LIST_TASKS = {"cluster", "desiredStatus", "family"}
 _NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instance", "start_task")
@@ -258,7 +258,7 @@ class Tasks:
             "taskDefinitionArn": definition.arn,
             "group": request.get("group") or f"family:{definition.family}",
             "overrides": overrides,
-            "tags": request.get("tags", []),
+            "tags": _tags(request, definition),
             "cpu": definition.cpu,
             "memory": definition.memory,
         }
@@ -341,6 +341,18 @@ def _checked_count(request: Mapping[str, Any]) -> int:
     if not 1 <= count <= _MOST_TASKS:
         raise InvalidParameterException(f"count is {count}; accepted: 1 to {_MOST_TASKS}.")
     return count
+
+
+def _tags(request: Mapping[str, Any], definition: TaskDefinition) -> list[dict[str, str]]:
+    source = request.get("propagateTags", "NONE")
+    if source not in {"NONE", "TASK_DEFINITION"}:
+        raise InvalidParameterException(
+            f"propagateTags is {source}; accepted: NONE, TASK_DEFINITION."
+        )
+    propagated = definition.tags if source == "TASK_DEFINITION" else []
+    own = request.get("tags", [])
+    named = {tag["key"] for tag in own}
+    return [*own, *(tag for tag in propagated if tag["key"] not in named)]
 
 
 def _task_prefix(cluster_arn: str) -> str:

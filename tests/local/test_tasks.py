@@ -472,6 +472,7 @@ def test_what_a_process_cannot_honour_of_a_definition_is_refused_by_name(
         ({"networkConfiguration": {}}, "Network Configuration must be provided"),
         ({"count": 11}, "count is 11; accepted: 1 to 10"),
         ({"startedBy": "run"}, "RunTask request has startedBy"),
+        ({"propagateTags": "SERVICE"}, "propagateTags is SERVICE; accepted: NONE, TASK_DEFINITION"),
         ({"enableExecuteCommand": True}, "RunTask request has enableExecuteCommand"),
         ({"cluster": "nowhere"}, "ClusterNotFoundException"),
         ({"taskDefinition": "nothing"}, "Unable to describe task definition"),
@@ -516,3 +517,15 @@ def test_what_the_tasks_of_a_killed_process_left_is_removed(
     ecs_tasks.install(workloads, tmp_path / "state", endpoint, logs, guard).close()
 
     assert not left.exists()
+
+
+def test_a_task_has_the_tags_of_its_definition_if_it_is_asked_for(define, run, ended, endpoint):
+    ecs = endpoint.client("ecs")
+    tags = [{"key": "cost-centre", "value": "4711"}]
+    ecs.register_task_definition(**definition("pass", task={"tags": tags}))
+    with_tags, without = run(propagateTags="TASK_DEFINITION"), run()
+    ended(with_tags)
+    ended(without)
+
+    described = ecs.describe_tasks(cluster="tests", tasks=[with_tags, without], include=["TAGS"])
+    assert [task["tags"] for task in described["tasks"]] == [tags, []]

@@ -120,6 +120,16 @@ def _in_cluster(
     return asked
 
 
+def _run_task(given: Parameters) -> list[Request]:
+    found = _in_cluster("ecs:RunTask", lambda given: [given["taskDefinition"]])(given)
+    # Asked if the definition has tags, as settings may give it (Amazon ECS developer guide, "Grant
+    # permission to tag resources on creation").
+    if given.get("propagateTags") == "TASK_DEFINITION":
+        task = f"{given['cluster'].replace(':cluster/', ':task/')}/0123456789abcdef"
+        found.append(Request("ecs:TagResource", task, _context({"ecs:CreateAction": "RunTask"})))
+    return found
+
+
 # --- EventBridge ---
 
 
@@ -174,7 +184,7 @@ def _get_parameter(given: Parameters) -> list[Request]:
 _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "ecs:DescribeTasks": _in_cluster("ecs:DescribeTasks", lambda given: given["tasks"]),
     "ecs:ListTasks": _in_cluster("ecs:ListTasks", lambda _: ["*"]),
-    "ecs:RunTask": _in_cluster("ecs:RunTask", lambda given: [given["taskDefinition"]]),
+    "ecs:RunTask": _run_task,
     "ecs:StopTask": _in_cluster("ecs:StopTask", lambda given: [given["task"]]),
     "events:PutEvents": _put_events,
     "lambda:Invoke": _of("lambda:InvokeFunction", "FunctionName"),
