@@ -1,0 +1,248 @@
+"""What Task states may call: each integration is a call of the cloud's own API.
+
+Source: AWS Step Functions developer guide, "Integrating services" and "Run Amazon ECS/Fargate
+tasks".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
+
+from botocore import xform_name
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.parsers import ResponseParserError
+
+from local.asl import errors
+from local.asl.errors import StateError
+from local.asl.interpreter import Integration, Submission
+from local.asl.payload import Json, dump, parse
+from local.cloud.endpoint import Endpoint
+
+_Started = TypeVar("_Started")
+
+
+class TaskEnds(Protocol):
+    """Who knows when ECS tasks stop."""
+
+    def stopped(self, task_arn: str) -> Future[None]:
+        """Return a future that is done when the task is STOPPED, or at once if it is."""
+
+
+def integrations(
+    endpoint: Endpoint,
+    role: str,
+    task_ends: TaskEnds,
+    ended: Callable[[str], Future[None]],
+) -> Mapping[str, Integration]:
+    """Return what Task states may call in the name of a role, by their resources.
+
+    ``ended`` gives a future that is done when an execution, by its ARN, has ended.
+    """
+    services = _Services(endpoint, role, task_ends, ended)
+    return {
+        "arn:aws:states:::ecs:runTask.sync": services.run_task,
+        "arn:aws:states:::lambda:invoke": services.invoke,
+        "arn:aws:states:::states:startExecution.sync:2": services.start_execution,
+    }
+
+
+class _Services:
+    """What Task states may call in the name of a role."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        role: str,
+        task_ends: TaskEnds,
+        ended: Callable[[str], Future[None]],
+    ) -> None:
+        self._endpoint = endpoint
+        self._role = role
+        self._task_ends = task_ends
+        self._ended = ended
+
+    async def invoke(self, arguments: Json, _: Submission) -> Json:
+        answer = await self._call("Lambda", "Invoke", arguments)
+        if "FunctionError" in answer:
+            payload = answer.get("Payload")
+            kind = payload.get("errorType") if isinstance(payload, dict) else None
+            raise StateError(kind or "Lambda.Unknown", dump(payload))
+        return answer
+
+    async def start_execution(self, arguments: Json, submission: Submission) -> Json:
+        if isinstance(arguments, dict) and not isinstance(arguments.get("Input"), str):
+            arguments = {**arguments, "Input": dump(arguments.get("Input", {}))}
+
+        async def follow(started: dict[str, Any]) -> None:
+            submission.submitted(started)
+            await _done(self._ended(started["ExecutionArn"]))
+
+        async def stop(started: dict[str, Any]) -> None:
+            await self._call(
+                "StepFunctions", "StopExecution", {"ExecutionArn": started["ExecutionArn"]}
+            )
+
+        start = self._call("StepFunctions", "StartExecution", arguments, "ExecutionArn")
+        arn = {"ExecutionArn": (await _to_the_end(start, follow, stop))["ExecutionArn"]}
+        child = await self._call("StepFunctions", "DescribeExecution", arn, "Status")
+        for field in child.keys() & {"Input", "Output"}:
+            child[field] = parse(child[field])
+        if child["Status"] != "SUCCEEDED":
+            raise StateError(errors.TASK_FAILED, dump(child))
+        return child
+
+    async def run_task(self, arguments: Json, submission: Submission) -> Json:
+        if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:
+            raise StateError(errors.RUNTIME, f"Count is {arguments['Count']}; accepted: 1.")
+        # It is Step Functions itself, in whose name a task of .sync is started.
+        if isinstance(arguments, dict) and "StartedBy" in arguments:
+            raise StateError(errors.RUNTIME, "StartedBy is not supported by Step Functions.")
+
+        async def follow(started: dict[str, Any]) -> None:
+            submission.submitted(started)
+            await _done(self._task_ends.stopped(started["Tasks"][0]["TaskArn"]))
+
+        async def stop(started: dict[str, Any]) -> None:
+            task = started["Tasks"][0]
+            names = {"Cluster": task["ClusterArn"], "Task": task["TaskArn"]}
+            reason = "The Step Functions task was aborted or timed out."
+            await self._call("ECS", "StopTask", {**names, "Reason": reason})
+            # One that does not heed it has 30 s left, on this machine beside what comes next.
+            await _done(self._task_ends.stopped(task["TaskArn"]))
+
+        started = await _to_the_end(self._start_task(arguments), follow, stop)
+        task = await self._stopped_task(started["Tasks"][0])
+        if await self._has_failed(task):
+            raise StateError(errors.TASK_FAILED, dump(task))
+        return task
+
+    async def _start_task(self, arguments: Json) -> dict[str, Any]:
+        answer = await self._call("ECS", "RunTask", arguments, "Failures", "Tasks")
+        if answer["Failures"]:
+            raise StateError("AmazonECS.Unknown", dump(answer))
+        return answer
+
+    async def _stopped_task(self, task: dict[str, Any]) -> dict[str, Any]:
+        names = {"Cluster": task["ClusterArn"], "Tasks": [task["TaskArn"]]}
+        answer = await self._call("ECS", "DescribeTasks", names, "Tasks")
+        described: dict[str, Any] = answer["Tasks"][0]
+        return described
+
+    async def _has_failed(self, task: dict[str, Any]) -> bool:
+        """Tell whether an essential container exited with an error, or never exited."""
+        # What is essential is known to Step Functions: the role need not be allowed to ask.
+        describe = self._endpoint.client("ecs").describe_task_definition
+        answer = await asyncio.to_thread(describe, taskDefinition=task["TaskDefinitionArn"])
+        essential = {
+            container["name"]
+            for container in answer["taskDefinition"]["containerDefinitions"]
+            if container.get("essential", True)
+        }
+        codes = {container["Name"]: container.get("ExitCode") for container in task["Containers"]}
+        return any(codes.get(container) != 0 for container in essential)
+
+    async def _call(
+        self, service: str, operation: str, arguments: Json, *needed: str
+    ) -> dict[str, Any]:
+        """Call an API, with the Pascal case and the error names that Step Functions gives it.
+
+        An answer without a field that is ``needed`` is an error: of a body that is no JSON,
+        botocore makes an answer with a message.
+        """
+        client = self._endpoint.client(service.lower(), role=self._role)
+        model = client.meta.service_model.operation_model(operation)
+
+        def call() -> dict[str, Any]:
+            request = _to_api(arguments, model.input_shape)
+            answer = getattr(client, xform_name(operation))(**request)
+            shown: dict[str, Any] = _from_api(answer, model.output_shape)
+            return shown
+
+        try:
+            answer = await asyncio.to_thread(call)
+        except ParamValidationError as error:
+            raise StateError(errors.RUNTIME, str(error)) from error
+        except ClientError as error:
+            code = error.response["Error"]["Code"].removesuffix("Exception")
+            raise StateError(f"{service}.{code}Exception", str(error)) from error
+        except (BotoCoreError, ResponseParserError, UnicodeDecodeError) as error:
+            raise StateError(f"{service}.SdkClientException", str(error)) from error
+        if lacking := [field for field in needed if field not in answer]:
+            cause = f"the answer of {operation} has no {lacking[0]}: {dump(answer)}"
+            raise StateError(f"{service}.SdkClientException", cause)
+        return answer
+
+
+async def _to_the_end(
+    start: Awaitable[_Started],
+    follow: Callable[[_Started], Awaitable[None]],
+    stop: Callable[[_Started], Awaitable[None]],
+) -> _Started:
+    """Start work and follow it to its end; cancelled, even while it starts, stop it."""
+    starting = asyncio.ensure_future(start)
+
+    async def stop_started() -> None:
+        await stop(await starting)
+
+    try:
+        started = await asyncio.shield(starting)
+        await follow(started)
+    except asyncio.CancelledError:
+        await asyncio.shield(asyncio.ensure_future(stop_started()))
+        raise
+    return started
+
+
+async def _done(future: Future[None]) -> None:
+    # Shielded: a cancelled waiter must not cancel the future of those who complete it.
+    await asyncio.shield(asyncio.wrap_future(future))
+
+
+def _to_api(value: Any, shape: Any) -> Any:  # noqa: ANN401 (botocore's shapes are untyped)
+    if shape.type_name == "structure" and isinstance(value, dict):
+        names = {_pascal(member): member for member in shape.members}
+        if unknown := sorted(value.keys() - names.keys()):
+            cause = f"{shape.name} has no field {unknown[0]!r}; accepted: {', '.join(names)}."
+            raise StateError(errors.RUNTIME, cause)
+        return {
+            names[name]: _to_api(member, shape.members[names[name]])
+            for name, member in value.items()
+        }
+    if shape.type_name == "list" and isinstance(value, list):
+        return [_to_api(item, shape.member) for item in value]
+    if shape.type_name == "map" and isinstance(value, dict):
+        return {key: _to_api(item, shape.value) for key, item in value.items()}
+    return dump(value).encode() if shape.type_name == "blob" else value
+
+
+def _from_api(value: Any, shape: Any) -> Any:  # noqa: ANN401
+    match shape.type_name:
+        case "structure":
+            return {
+                _pascal(name): _from_api(value[name], member)
+                for name, member in shape.members.items()
+                if name in value
+            }
+        case "list":
+            return [_from_api(item, shape.member) for item in value]
+        case "map":
+            return {key: _from_api(item, shape.value) for key, item in value.items()}
+        case "timestamp":
+            return int(value.timestamp() * 1000)  # as the events of AWS give it
+        case "blob":
+            return _json_or_text(value.read().decode())
+    return value
+
+
+def _json_or_text(text: str) -> Json:
+    try:
+        return parse(text)
+    except ValueError:
+        return text
+
+
+def _pascal(name: str) -> str:
+    return name[0].upper() + name[1:]
