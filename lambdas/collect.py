@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,27 +18,33 @@ _MOST_REASONS = 5
 _LONGEST_WORDS = 1_000  # [B] of what a task logged, which may be any length
 
 
+@dataclass(frozen=True)
+class Logged:
+    """What the log queries of a test gave."""
+
+    log_group: str
+    streams: Mapping[str, str]
+    """The log stream of each task's id."""
+    window: tuple[datetime, datetime]
+    """The time that was searched."""
+    metrics: Sequence[MetricRows]
+    environments: Sequence[Mapping[str, str]]
+    failures: Sequence[Mapping[str, str]]
+    bytes_scanned: int
+    """By all queries, those that came too early among them."""
+
+
 def test_result(
     test: Test,
     tasks: Sequence[TaskResult],
-    rows: Sequence[MetricRows],
-    environment_rows: Sequence[Mapping[str, str]],
-    failure_rows: Sequence[Mapping[str, str]],
-    streams: Mapping[str, str],
-    *,
-    log_group: str,
-    insights_bytes: int,
+    logged: Logged,
     started_at: datetime,
     ended_at: datetime,
-    window: tuple[datetime, datetime],
 ) -> TestResult:
-    """Return the result of a test whose logs will not get any more complete.
-
-    ``streams`` gives the log stream of each task's id, ``window`` the time that was searched;
-    ``insights_bytes`` is what all queries over them scanned [B].
-    """
+    """Return the result of a test whose logs will not get any more complete."""
+    rows, streams = logged.metrics, logged.streams
     failed = [
-        _in_its_words(task, failure_rows, streams) for task in tasks if task.status == "failed"
+        _in_its_words(task, logged.failures, streams) for task in tasks if task.status == "failed"
     ]
     lacking = rates.missing(rows, tasks, streams, test.jobs)
     wrong = rates.surplus(rows, tasks, streams, test.jobs)
@@ -46,10 +53,10 @@ def test_result(
     measured = [rates.rate(metric, expected=len(tasks) * test.jobs, whole=whole) for metric in rows]
     if lacking:
         # A log whose clock is off is not there, either.
-        searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in window)
+        searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
         lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
     status, reason = _judged(failed, [*lacking, *wrong], measured)
-    environments = rates.environments(environment_rows, streams.values())
+    environments = rates.environments(logged.environments, streams.values())
     return TestResult(
         test=test.name,
         status=status,
@@ -60,8 +67,8 @@ def test_result(
         rates=tuple(measured),
         samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
         environments=tuple(rates.different(environments.values())),
-        log_group=log_group,
-        insights_bytes=insights_bytes,
+        log_group=logged.log_group,
+        insights_bytes=logged.bytes_scanned,
     )
 
 

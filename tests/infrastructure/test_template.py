@@ -7,7 +7,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.workflow import FUNCTIONS, module_of
-from lambdas.collect_rates import patience_seconds
+from lambdas.collecting import patience_seconds
 from suites.files import read_suites
 from suites.prices import LIST_PRICES
 from suites.request import settle
