@@ -1,26 +1,17 @@
 """S3's objects in files: a plug-in over moto's S3, which keeps them in memory.
 
-A body goes from the connection into a file of its own and is never held after its request. An
-index in SQLite says which object is which file; its commit is what makes an object exist, so that
-a process that dies leaves the old object or the new one. A bucket that is created again under the
-same name has its objects again.
+A body goes from the connection into a file of its own and is never held after its request. A
+bucket that is created again under the same name has its objects again.
 
 What is not kept is refused: versions, object locks, access control lists, notifications.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from threading import RLock
 from typing import Any, ClassVar
-from uuid import uuid4
 
 from moto.core.request import Request
 from moto.s3 import models, responses
@@ -29,12 +20,13 @@ from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict
 from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
+from local.cloud.object_files import Body, ObjectFiles
 from local.cloud.replacements import Replacements
 
-CHUNK_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 # The attributes of moto's key that are kept; the rest is derived, or refused below.
-KEPT = (
+_KEPT = (
     "_etag",
     "_storage_class",
     "bucket_key_enabled",
@@ -46,176 +38,14 @@ KEPT = (
     "kms_key_id",
     "website_redirect_location",
 )
-REFUSED_QUERIES = {"acl", "legal-hold", "partNumber", "restore", "retention", "versionId"}
-REFUSED_HEADERS = ("x-amz-acl", "x-amz-grant-", "x-amz-object-lock-")
-
-
-class ObjectFilesError(Exception):
-    """The folder of the objects cannot be used; the message says which file, and why."""
-
-
-class FolderInUse(ObjectFilesError):
-    """Another process has the folder of the objects open."""
+_REFUSED_QUERIES = {"acl", "legal-hold", "partNumber", "restore", "retention", "versionId"}
+_REFUSED_HEADERS = ("x-amz-acl", "x-amz-grant-", "x-amz-object-lock-")
 
 
 class NotKeptError(S3ClientError):
     """Something was asked for that the files would not keep; the message names it."""
 
     code = "NotImplemented"
-
-
-@dataclass
-class Body:
-    """The bytes of an object: a file that never changes.
-
-    Attributes
-    ----------
-    path
-        The file.
-    size
-        Its length in bytes.
-    md5
-        Its MD5 in hexadecimal, which is the entity tag of an object put in one part.
-    owned
-        Whether an object or a part has it; a request that is refused leaves one that none has.
-    """
-
-    path: Path
-    size: int
-    md5: str
-    owned: bool = False
-
-
-class ObjectFiles:
-    """A folder with the bodies of objects and the index that names them."""
-
-    def __init__(self, folder: Path) -> None:
-        """Open ``folder``, making it if it is not there.
-
-        Raises
-        ------
-        FolderInUse
-            If another process has it open.
-        ObjectFilesError
-            If a file that it names is gone or cut short.
-        """
-        self._bodies = folder / "bodies"
-        self._bodies.mkdir(parents=True, exist_ok=True)
-        self._lock = RLock()
-        self._depth = 0
-        self._discarded: list[Path] = []
-        self._index = _open_index(folder / "index.sqlite")
-        self._sweep()
-
-    def close(self) -> None:
-        """Let another process open the folder."""
-        self._index.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Do all that happens within at once, and alone; it may be nested."""
-        with self._lock:
-            if self._depth == 0:
-                self._index.execute("BEGIN")
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._index.execute("COMMIT")
-                    self._unlink_discarded()
-
-    def write(self, chunks: Iterable[bytes]) -> Body:
-        """Write a body that no object has yet."""
-        path = self._bodies / uuid4().hex
-        digest = hashlib.md5(usedforsecurity=False)
-        size = 0
-        try:
-            with path.open("wb") as file:
-                for chunk in chunks:
-                    digest.update(chunk)
-                    size += file.write(chunk)
-        except BaseException:  # also a client that goes away
-            path.unlink()
-            raise
-        return Body(path, size, digest.hexdigest())
-
-    def save(self, bucket: str, key: str, body: Body, attributes: dict[str, Any]) -> None:
-        """Make ``key`` of ``bucket`` an object with this body, whatever it was before."""
-        row = (bucket, key, body.path.name, body.size, body.md5, json.dumps(attributes))
-        with self.transaction():
-            previous = self._body_of(bucket, key)
-            self._index.execute("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", row)
-            if previous is not None and previous != body.path:
-                self._discarded.append(previous)
-
-    def remove(self, bucket: str, key: str) -> None:
-        """Make ``key`` of ``bucket`` no object."""
-        with self.transaction():
-            previous = self._body_of(bucket, key)
-            self._index.execute("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
-            if previous is not None:
-                self._discarded.append(previous)
-
-    def objects(self, bucket: str) -> Iterator[tuple[str, Body, dict[str, Any]]]:
-        """Return the key, the body and the attributes of each object of a bucket."""
-        columns = "SELECT key, body, size, md5, attributes FROM objects WHERE bucket = ?"
-        with self._lock:
-            rows = self._index.execute(columns, (bucket,)).fetchall()
-        for key, body, size, md5, attributes in rows:
-            yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
-
-    def sizes(self, bucket: str, prefix: str) -> list[tuple[str, int]]:
-        """Return key and size of each object whose key begins with ``prefix``, in their order."""
-        # The last character there is follows all that a key may have after the prefix.
-        bounds = (bucket, prefix, f"{prefix}\U0010ffff")
-        query = "SELECT key, size FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
-        with self._lock:
-            return self._index.execute(f"{query} ORDER BY key", bounds).fetchall()
-
-    def _body_of(self, bucket: str, key: str) -> Path | None:
-        query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"
-        row = self._index.execute(query, (bucket, key)).fetchone()
-        return None if row is None else self._bodies / row[0]
-
-    def _unlink_discarded(self) -> None:
-        # Only now: until the commit, the index still named these files.
-        for path in self._discarded:
-            path.unlink()
-        self._discarded.clear()
-
-    def _sweep(self) -> None:
-        """Remove what a process that died was still writing, and check what it had finished."""
-        rows = self._index.execute("SELECT bucket, key, body, size FROM objects").fetchall()
-        sizes = {path.name: path.stat().st_size for path in self._bodies.iterdir()}
-        for bucket, key, body, size in rows:
-            if sizes.pop(body, None) != size:
-                raise ObjectFilesError(
-                    f"{self._bodies / body} is not the whole of s3://{bucket}/{key}: "
-                    f"{size} bytes were expected."
-                )
-        for orphan in sizes:
-            (self._bodies / orphan).unlink()
-
-
-def _open_index(path: Path) -> sqlite3.Connection:
-    # Transactions are ours, and the lock of ObjectFiles makes one connection do for all threads.
-    index = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-    try:
-        index.execute("PRAGMA locking_mode = EXCLUSIVE")
-        index.execute("PRAGMA journal_mode = WAL")
-        index.execute("PRAGMA synchronous = NORMAL")
-        index.execute(
-            "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
-            "md5 TEXT, attributes TEXT, PRIMARY KEY (bucket, key)) WITHOUT ROWID"
-        )
-    except sqlite3.OperationalError as reason:
-        index.close()
-        if reason.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            raise FolderInUse(f"{path} is in use by another process.") from reason
-        raise ObjectFilesError(f"{path} cannot be used by this process: {reason}.") from reason
-    return index
 
 
 class FileKey(FakeKey):
@@ -270,7 +100,7 @@ class FileKey(FakeKey):
     def save(self) -> None:
         """Keep the object as it is now."""
         assert self.bucket_name is not None, "a part is not an object"
-        attributes = {name: getattr(self, name) for name in KEPT}
+        attributes = {name: getattr(self, name) for name in _KEPT}
         attributes["last_modified"] = self.last_modified.isoformat()
         attributes["metadata"] = dict(self.metadata)
         attributes["tags"] = _tagger(self).get_tag_dict_for_resource(self.arn)
@@ -406,7 +236,7 @@ def _receive(request: Request) -> Body | None:
     if not _is_plain_upload(request):
         request.get_data()
         return None
-    return FileKey.files.write(iter(lambda: request.stream.read(CHUNK_BYTES), b""))
+    return FileKey.files.write(iter(lambda: request.stream.read(_CHUNK_BYTES), b""))
 
 
 def _is_plain_upload(request: Request) -> bool:
@@ -423,9 +253,9 @@ def _is_plain_upload(request: Request) -> bool:
 
 
 def _refuse_what_is_not_kept(request: Request) -> None:
-    refused = [name for name, _ in request.headers if name.lower().startswith(REFUSED_HEADERS)]
+    refused = [name for name, _ in request.headers if name.lower().startswith(_REFUSED_HEADERS)]
     if not ("partNumber" in request.args and request.method == "PUT"):
-        refused += REFUSED_QUERIES.intersection(request.args)
+        refused += _REFUSED_QUERIES.intersection(request.args)
     if refused:
         names = ", ".join(sorted(refused))
         raise NotKeptError(f"{names} is not kept: a request without it is accepted.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from local.cloud.object_files import FolderInUse, ObjectFilesError
 from local.commands.wording import ending
 from local.deployed import Deployed
 from local.following import RunClient
@@ -106,7 +107,6 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
         os.environ.pop(name, None)
     # moto takes seconds to import: not before the input has been accepted.
     from local.cloud.cloud import start_cloud  # noqa: PLC0415
-    from local.cloud.objects import FolderInUse, ObjectFilesError  # noqa: PLC0415
     from local.cloud.server import PortTaken  # noqa: PLC0415
 
     deadline = time.monotonic() + _LONGEST_WAIT_SECONDS

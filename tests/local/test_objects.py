@@ -17,7 +17,8 @@ from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
-from local.cloud.objects import FileKey, ObjectFilesError, install
+from local.cloud.object_files import ObjectFilesError
+from local.cloud.objects import FileKey, install
 
 MEBIBYTE = 1 << 20
 

@@ -1,0 +1,180 @@
+"""Objects of buckets in a folder: a file for each body, and an index of them in SQLite.
+
+The index says which object is which file; its commit is what makes an object exist, so that a
+process that dies leaves the old object or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any
+from uuid import uuid4
+
+
+class ObjectFilesError(Exception):
+    """The folder of the objects cannot be used; the message says which file, and why."""
+
+
+class FolderInUse(ObjectFilesError):
+    """Another process has the folder of the objects open."""
+
+
+@dataclass
+class Body:
+    """The bytes of an object: a file that never changes.
+
+    Attributes
+    ----------
+    path
+        The file.
+    size
+        Its length in bytes.
+    md5
+        Its MD5 in hexadecimal, which is the entity tag of an object put in one part.
+    owned
+        Whether an object or a part has it; a request that is refused leaves one that none has.
+    """
+
+    path: Path
+    size: int
+    md5: str
+    owned: bool = False
+
+
+class ObjectFiles:
+    """A folder with the bodies of objects and the index that names them."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open ``folder``, making it if it is not there.
+
+        Raises
+        ------
+        FolderInUse
+            If another process has it open.
+        ObjectFilesError
+            If a file that it names is gone or cut short.
+        """
+        self._bodies = folder / "bodies"
+        self._bodies.mkdir(parents=True, exist_ok=True)
+        self._lock = RLock()
+        self._depth = 0
+        self._discarded: list[Path] = []
+        self._index = _open_index(folder / "index.sqlite")
+        self._sweep()
+
+    def close(self) -> None:
+        """Let another process open the folder."""
+        self._index.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do all that happens within at once, and alone; it may be nested."""
+        with self._lock:
+            if self._depth == 0:
+                self._index.execute("BEGIN")
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._index.execute("COMMIT")
+                    self._unlink_discarded()
+
+    def write(self, chunks: Iterable[bytes]) -> Body:
+        """Write a body that no object has yet."""
+        path = self._bodies / uuid4().hex
+        digest = hashlib.md5(usedforsecurity=False)
+        size = 0
+        try:
+            with path.open("wb") as file:
+                for chunk in chunks:
+                    digest.update(chunk)
+                    size += file.write(chunk)
+        except BaseException:  # also a client that goes away
+            path.unlink()
+            raise
+        return Body(path, size, digest.hexdigest())
+
+    def save(self, bucket: str, key: str, body: Body, attributes: dict[str, Any]) -> None:
+        """Make ``key`` of ``bucket`` an object with this body, whatever it was before."""
+        row = (bucket, key, body.path.name, body.size, body.md5, json.dumps(attributes))
+        with self.transaction():
+            previous = self._body_of(bucket, key)
+            self._index.execute("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", row)
+            if previous is not None and previous != body.path:
+                self._discarded.append(previous)
+
+    def remove(self, bucket: str, key: str) -> None:
+        """Make ``key`` of ``bucket`` no object."""
+        with self.transaction():
+            previous = self._body_of(bucket, key)
+            self._index.execute("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
+            if previous is not None:
+                self._discarded.append(previous)
+
+    def objects(self, bucket: str) -> Iterator[tuple[str, Body, dict[str, Any]]]:
+        """Return the key, the body and the attributes of each object of a bucket."""
+        columns = "SELECT key, body, size, md5, attributes FROM objects WHERE bucket = ?"
+        with self._lock:
+            rows = self._index.execute(columns, (bucket,)).fetchall()
+        for key, body, size, md5, attributes in rows:
+            yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
+
+    def sizes(self, bucket: str, prefix: str) -> list[tuple[str, int]]:
+        """Return key and size of each object whose key begins with ``prefix``, in their order."""
+        # The last character there is follows all that a key may have after the prefix.
+        bounds = (bucket, prefix, f"{prefix}\U0010ffff")
+        query = "SELECT key, size FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
+        with self._lock:
+            return self._index.execute(f"{query} ORDER BY key", bounds).fetchall()
+
+    def _body_of(self, bucket: str, key: str) -> Path | None:
+        query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"
+        row = self._index.execute(query, (bucket, key)).fetchone()
+        return None if row is None else self._bodies / row[0]
+
+    def _unlink_discarded(self) -> None:
+        # Only now: until the commit, the index still named these files.
+        for path in self._discarded:
+            path.unlink()
+        self._discarded.clear()
+
+    def _sweep(self) -> None:
+        """Remove what a process that died was still writing, and check what it had finished."""
+        rows = self._index.execute("SELECT bucket, key, body, size FROM objects").fetchall()
+        sizes = {path.name: path.stat().st_size for path in self._bodies.iterdir()}
+        for bucket, key, body, size in rows:
+            if sizes.pop(body, None) != size:
+                raise ObjectFilesError(
+                    f"{self._bodies / body} is not the whole of s3://{bucket}/{key}: "
+                    f"{size} bytes were expected."
+                )
+        for orphan in sizes:
+            (self._bodies / orphan).unlink()
+
+
+def _open_index(path: Path) -> sqlite3.Connection:
+    # Transactions are ours, and the lock of ObjectFiles makes one connection do for all threads.
+    index = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+    try:
+        index.execute("PRAGMA locking_mode = EXCLUSIVE")
+        index.execute("PRAGMA journal_mode = WAL")
+        index.execute("PRAGMA synchronous = NORMAL")
+        index.execute(
+            "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
+            "md5 TEXT, attributes TEXT, PRIMARY KEY (bucket, key)) WITHOUT ROWID"
+        )
+    except sqlite3.OperationalError as reason:
+        index.close()
+        if reason.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise FolderInUse(f"{path} is in use by another process.") from reason
+        raise ObjectFilesError(f"{path} cannot be used by this process: {reason}.") from reason
+    return index
