@@ -21,11 +21,13 @@ SELECT
     value,
     value_text,
     records,
-    CASE
-        WHEN excluded THEN 'no: excluded'
-        WHEN value IS NULL THEN 'no: it is no number'
-        ELSE 'yes'
-    END AS counts,
+    CAST(
+        CASE
+            WHEN excluded THEN 'no: excluded'
+            WHEN value IS NULL THEN 'no: it is no number'
+            ELSE 'yes'
+        END AS varchar
+    ) AS counts,
     cpu_model,
     host,
     zone

@@ -46,11 +46,13 @@ SELECT
     expected,
     not_finite,
     status,
-    CASE
-        WHEN excluded THEN 'no: excluded'
-        WHEN value IS NULL THEN 'no: it has no rate'
-        ELSE 'yes'
-    END AS counts,
+    CAST(
+        CASE
+            WHEN excluded THEN 'no: excluded'
+            WHEN value IS NULL THEN 'no: it has no rate'
+            ELSE 'yes'
+        END AS varchar
+    ) AS counts,
     reason,
     records,
     span_seconds,
