@@ -44,6 +44,17 @@ class DataSet:
     columns: Mapping[str, str]
     """QuickSight's type of each column that it gives, in their order."""
 
+    def within(self, database: str) -> str:
+        """Return the SQL such that its tables are those of a database.
+
+        QuickSight names no database when it asks Athena. The file's own text stays as it is.
+        """
+        tables = ",\n".join(
+            f'{table} AS (SELECT * FROM "{database}".{table})'  # noqa: S608 (names of our own)
+            for table in sorted(self.tables)
+        )
+        return f"WITH {tables}\nSELECT * FROM (\n{self.sql})"
+
 
 @cache
 def read_data_set(name: str) -> DataSet:

@@ -103,7 +103,7 @@ class Reports(Construct):
         sql = {
             "DataSourceArn": source.get_att("Arn"),
             "Name": data_set.title,
-            "SqlQuery": within_database(data_set, database),
+            "SqlQuery": data_set.within(database),
             "Columns": [_column(name, kind) for name, kind in data_set.columns.items()],
         }
         asset = self._asset("DataSet", data_set.name, {
@@ -141,18 +141,6 @@ class Reports(Construct):
             description="Rates, comparisons and runs in QuickSight",
             value=f"https://{Aws.REGION}.quicksight.aws.amazon.com/sn/dashboards/{dashboard}",
         )
-
-
-def within_database(data_set: DataSet, database: str) -> str:
-    """Return the SQL of a data set such that its tables are those of a database.
-
-    QuickSight names no database when it asks Athena. The file's own text stays as it is.
-    """
-    tables = ",\n".join(
-        f'{table} AS (SELECT * FROM "{database}".{table})'  # noqa: S608 (names of our own)
-        for table in sorted(data_set.tables)
-    )
-    return f"WITH {tables}\nSELECT * FROM (\n{data_set.sql})"
 
 
 def _column(name: str, kind: str) -> Mapping[str, str]:

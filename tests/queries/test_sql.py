@@ -8,7 +8,6 @@ import pytest
 
 from cdk.data_sets import read_data_set
 from cdk.definition import data_sets, read_definition
-from cdk.reports import within_database
 from lambdas.tables import packed
 from lambdas.verdict import verdict
 from suites import keys
@@ -460,7 +459,7 @@ def test_a_data_set_has_the_columns_that_its_query_gives(engine, name):
 def test_a_data_set_asked_without_a_database_gives_the_same_rows(engine, name):
     data_set = read_data_set(name)
 
-    assert engine.ask(within_database(data_set, "tidemark")) == engine.ask(data_set.sql)
+    assert engine.ask(data_set.within("tidemark")) == engine.ask(data_set.sql)
 
 
 @pytest.mark.parametrize("name", ["samples_of_run", "run_health"])
