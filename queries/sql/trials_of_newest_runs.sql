@@ -28,7 +28,12 @@ SELECT
     run_id,
     CASE age WHEN 1 THEN 'newest' ELSE run_id END AS run,
     trial,
-    concat(CAST(trial AS varchar), ': ', version) AS name,
+    concat(
+        CAST(trial AS varchar),
+        ': ',
+        version,
+        CASE WHEN excluded THEN ' (excluded)' ELSE '' END
+    ) AS name,
     repetition,
     test,
     metric,

@@ -258,39 +258,62 @@ JUDGED = {
 }  # fmt: skip
 
 
+def rate(version, value, trial=1, unit="s", direction="higher"):
+    return {
+        "run_id": "20261101T000000Z-0000aa",
+        "trial": trial,
+        "test": "t",
+        "metric": "m",
+        "statistic": "mean",
+        "labels": "",
+        "version": version,
+        "version_order": version_order(version),
+        "unit": unit,
+        "direction": direction,
+        "value": value,
+        "started_at": "2026-11-01 00:00:00.000",
+    }
+
+
+def pairs_of(rates):
+    engine = LocalEngine({keys.table("rates", "rocksdb", rates[0]["run_id"]): packed(rates)})
+    columns, rows = engine.ask((QUERIES / "version_pairs.sql").read_text(encoding="utf-8"))
+    return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
+
+
 @pytest.mark.parametrize("direction", ["higher", "lower"])
 def test_a_verdict_is_that_of_the_comparison_report(direction):
-    rows = [
-        {"run_id": "20261101T000000Z-0000aa", "trial": trial, "test": "t", "metric": "m",
-         "statistic": "mean", "labels": "", "version": version,
-         "version_order": version_order(version), "unit": "s", "direction": direction,
-         "value": value, "started_at": "2026-11-01 00:00:00.000"}
+    rows = pairs_of([
+        rate(version, value, trial, direction=direction)
         for version, values in JUDGED.items()
         for trial, value in enumerate(values, start=1)
-    ]  # fmt: skip
-    engine = LocalEngine({keys.table("rates", "rocksdb", rows[0]["run_id"]): packed(rows)})
-    columns, found = engine.ask((QUERIES / "version_pairs.sql").read_text(encoding="utf-8"))
+    ])  # fmt: skip
 
-    seen = set()
-    for row in (dict(zip([name for name, _ in columns], each, strict=True)) for each in found):
+    for row in rows:
         values = JUDGED[row["base_version"]], JUDGED[row["new_version"]]
         expected = verdict(*values, direction)
-        seen.add((row["verdict"], row["reason"]))
         assert (row["verdict"], row["reason"]) == (expected.said, expected.reason)
         assert (row["change"], row["low"], row["high"]) == pytest.approx(
             (expected.change, expected.low, expected.high)
         )
-        gained = (
-            None if row["change"] is None else row["change"] * (1 if direction == "higher" else -1)
-        )
-        assert row["gain"] == gained
+        better = 1 if direction == "higher" else -1
+        assert row["gain"] == (None if row["change"] is None else row["change"] * better)
         assert (row["slower"], row["missing"]) == (int(row["verdict"] == "slower"), 0)
-    assert seen == {
+    assert {(row["verdict"], row["reason"]) for row in rows} == {
         ("faster", ""), ("slower", ""), ("same", ""),
         ("cannot tell", "one trial shows no spread"),
         ("cannot tell", "the rate of the base is zero"),
         ("cannot tell", "the trials scatter too much"),
     }  # fmt: skip
+
+
+def test_a_metric_whose_unit_changed_is_not_compared_and_says_so():
+    rows = pairs_of([rate("1.0", 1.0, unit="ms"), rate("1.1", 1000.0, unit="us")])
+
+    assert {key(row, ("unit", "verdict", "reason")) for row in rows} == {
+        ("ms", "not comparable", "another unit: 1.1 has it in us"),
+        ("us", "not comparable", "another unit: 1.0 has it in ms"),
+    }
 
 
 def test_what_one_version_has_not_measured_is_not_compared_and_says_so(ask):
