@@ -65,7 +65,7 @@ class Refreshes(Construct):
         ingestions = f"{data_set}/ingestion/*"
         self._machine.add_to_role_policy(
             PolicyStatement(
-                actions=["quicksight:CreateIngestion"],
+                actions=["quicksight:CreateIngestion", "quicksight:DescribeIngestion"],
                 resources=[
                     Stack.of(self).format_arn(
                         service="quicksight", resource="dataset", resource_name=ingestions

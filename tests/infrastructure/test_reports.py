@@ -186,19 +186,58 @@ def test_the_data_sets_are_refreshed_when_a_run_of_this_stack_has_ended(everythi
     ]
 
 
-def test_it_may_create_ingestions_of_these_data_sets_and_nothing_else_of_quicksight(everything):
-    found = [
+def test_it_may_import_these_data_sets_and_nothing_else_of_quicksight(everything):
+    found = {
         (action, as_text(resource).rsplit(":", 1)[-1])
         for actions, stated in statements(everything, "ReportsRefreshesRefreshRole")
         for action in actions
         if not action.startswith(("xray:", "logs:"))
         for resource in _listed(stated["Resource"])
-    ]
+    }
 
-    assert found == [
-        ("quicksight:CreateIngestion", f"dataset/Tidemark-{name}/ingestion/*")
+    assert found == {
+        (f"quicksight:{action}", f"dataset/Tidemark-{name}/ingestion/*")
+        for action in ("CreateIngestion", "DescribeIngestion")
         for name in data_sets(read_definition())
+    }
+
+
+def test_every_call_of_it_is_one_of_the_api_with_a_time_limit_and_errors_by_name(refreshing):
+    model = get_session().get_service_model("quicksight")
+    states = refreshing[0]["States"]["RefreshDataSets"]["ItemProcessor"]["States"].values()
+
+    for state in (each for each in states if each["Type"] == "Task"):
+        call = state["Resource"].rsplit(":", 1)[-1]
+        operation = model.operation_model(call[0].upper() + call[1:])
+        arguments = {**state["Arguments"], "AwsAccountId": "123456789012", "IngestionId": "name"}
+        named = [name.removeprefix("QuickSight.") for name in state["Retry"][0]["ErrorEquals"]]
+
+        found = ParamValidator().validate(arguments, operation.input_shape)
+        assert found.generate_report() == ""
+        assert {*named} - {"SdkClientException"} <= {each.name for each in operation.error_shapes}
+        assert state["TimeoutSeconds"] <= 60
+
+
+@pytest.mark.parametrize(
+    ("status", "following"),
+    [
+        ("QUEUED", (None, "WaitForIngestion")),
+        ("RUNNING", (None, "WaitForIngestion")),
+        ("COMPLETED", ({}, "Ended")),
+        ("FAILED", ({"failure": "rates: FAILED"}, "Ended")),
+        ("CANCELLED", ({"failure": "rates: CANCELLED"}, "Ended")),
+    ],
+)
+def test_it_waits_for_each_import_and_tells_one_that_failed(refreshing, status, following):
+    choice = refreshing[0]["States"]["RefreshDataSets"]["ItemProcessor"]["States"]["IngestionEnded"]
+    bindings = {"states": {"input": {"data_set": "rates", "status": status}}}
+
+    taken = [
+        (Template(rule["Output"]).evaluate(bindings), rule["Next"])
+        for rule in choice["Choices"]
+        if Template(rule["Condition"]).evaluate(bindings)
     ]
+    assert [*taken, (None, choice["Default"])][0] == following
 
 
 @pytest.mark.parametrize(
