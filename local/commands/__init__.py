@@ -12,6 +12,9 @@ from click.exceptions import NoArgsIsHelpError
 
 from suites.refusal import Refused
 
+_FAILED, _REFUSED = 1, 2
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
 # By module and function; a module is imported when it is asked for: --help answers at once.
 _COMMANDS = {
     "run": "run.command",
@@ -48,10 +51,6 @@ class _Commands(click.Group):
 @click.version_option(package_name="tidemark")
 def tidemark() -> None:
     """Did this version get slower, and how sure are we?"""
-
-
-_FAILED, _REFUSED = 1, 2
-_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
 def main() -> None:

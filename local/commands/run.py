@@ -18,7 +18,7 @@ from local.commands.live import follow, show_result
 from local.commands.options import resume_option
 from local.commands.systems import suites, systems
 from local.commands.target import Target, deployed, target_options
-from local.commands.this_machine import Here
+from local.commands.this_machine import Here, check_kept
 from local.commands.wording import cost, duration, plural
 from local.deployed import Deployed
 from local.following import Run, RunClient
@@ -142,6 +142,8 @@ def _measure(given: Mapping[str, object], target: Target, console: Console) -> i
 
 
 def _resume(run_id: str, more: Mapping[str, object], target: Target, console: Console) -> int:
+    if target.stack is None:
+        check_kept(target.state, target.flags)
     with _cloud(target, console) as cloud:
         client = cloud.runs()
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)

@@ -78,7 +78,7 @@ def on_this_machine(
 
     """
     if not shared:
-        _check_kept(state, flags)
+        check_kept(state, flags)
     with ExitStack() as opened:
         found = _start(state, port, opened)
         if isinstance(found, Presence):
@@ -129,7 +129,8 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
         raise _unusable(state, error) from None
 
 
-def _check_kept(state: Path, flags: str) -> None:
+def check_kept(state: Path, flags: str) -> None:
+    """Refuse a folder that holds no results: what it names is another, or not there."""
     try:
         kept = (state / "objects").is_dir()
     except OSError as error:

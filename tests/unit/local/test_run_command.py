@@ -51,3 +51,12 @@ def test_the_versions_of_the_suite_are_told_if_none_are_given(asked):
 
     assert said.startswith("RocksDB 8.8.1, 9.0.0, 9.8.4: ")
     assert "versions" not in given
+
+
+def test_a_resume_makes_nothing_of_a_folder_without_results(tmp_path):
+    arguments = ["--resume", "20261120T124455Z-0a1b2c", "--state", str(tmp_path / "mistyped")]
+
+    refused = CliRunner().invoke(run.command, arguments).exception
+
+    assert str(refused).startswith(f"--state: {tmp_path / 'mistyped'} holds no results; ")
+    assert list(tmp_path.iterdir()) == []
