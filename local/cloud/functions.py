@@ -14,9 +14,7 @@ import re
 import tempfile
 import threading
 import zipfile
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -30,12 +28,13 @@ from moto.core.config import default_user_config
 
 from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
+from local.cloud.environments import Environments
 from local.cloud.event_queue import EventQueue
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.made import mark_used
 from local.cloud.replacements import Replacements
-from local.cloud.sandboxes import Answer, Function, Sandbox
+from local.cloud.sandboxes import Answer, Function
 
 # AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
 # of an asynchronous one.
@@ -61,47 +60,31 @@ _ACCEPTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "Publish": ("false", lambda value: not value),
     "Runtime": ("python3.*", lambda value: str(value).startswith("python3.")),
 }
-_LOADING_AT_ONCE = 1
 _NOT_RUN_HERE = ("create_event_source_mapping", "invoke_async", "update_function_configuration")
 
 
 class Functions:
-    """The functions' execution environments, kept warm between invocations.
+    """The functions of one cloud.
 
     Parameters
     ----------
     state
         A folder for the functions' unpacked code, one folder per asset.
-    endpoint
-        The cloud that the functions are told of.
-    logs
-        Where their output goes.
-    guard
-        Ends them if this process ends without a word.
+    environments
+        What runs them.
 
     """
 
-    def __init__(self, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> None:
+    def __init__(self, state: Path, environments: Environments) -> None:
         self._code = state / "functions"
-        self._endpoint = endpoint
-        self._logs = logs
-        self._guard = guard
-        self._lock = threading.Lock()
-        self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
-        self._sandboxes: set[Sandbox] = set()
-        self._closed = False
-        # Loading is work for a core: the function that is needed first would wait for the last.
-        self._warming = ThreadPoolExecutor(_LOADING_AT_ONCE, "functions-warm")
+        self._environments = environments
+        self._unpacking = threading.Lock()
         self._events = EventQueue(self.invoke)
         self._replacements = Replacements()
 
     def invoke(self, function: Function, payload: bytes) -> Answer:
         """Run a function on one event, in a warm environment if one is free."""
-        sandbox = self._free(function) or self._start(function)
-        try:
-            answer = sandbox.invoke(payload)
-        finally:
-            self._give_back(sandbox)
+        answer = self._environments.invoke(function, payload)
         _report_errors(function, answer)
         return answer
 
@@ -123,18 +106,13 @@ class Functions:
 
         """
         backend = lambda_simple_backends[ACCOUNT][REGION]
-        for function in [self._described(backend.get_function(name)) for name in function_names]:
-            self._warming.submit(self._warm, function)
+        self._environments.warm(
+            [self._described(backend.get_function(name)) for name in function_names]
+        )
 
     def close(self) -> None:
         """Kill every environment, and give moto its own methods back."""
-        self._warming.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            self._closed = True
-            sandboxes = list(self._sandboxes)
-        for sandbox in sandboxes:
-            self._remove(sandbox)
-        self._warming.shutdown()
+        self._environments.close()
         self._events.close()
         self._replacements.restore()
 
@@ -220,7 +198,7 @@ class Functions:
 
     def _unpacked(self, asset: bytes) -> Path:
         folder = self._code / hashlib.sha256(asset).hexdigest()
-        with self._lock:
+        with self._unpacking:
             if not folder.exists():
                 self._code.mkdir(parents=True, exist_ok=True)
                 # Renamed once whole, so that a folder that exists can be relied on.
@@ -231,51 +209,11 @@ class Functions:
             mark_used(folder)
         return folder
 
-    def _free(self, function: Function) -> Sandbox | None:
-        with self._lock:
-            idle = self._idle[function]
-            sandbox = idle.pop() if idle else None
-        if sandbox is None or sandbox.alive:
-            return sandbox
-        self._remove(sandbox)
-        return self._free(function)
-
-    def _start(self, function: Function) -> Sandbox:
-        with self._lock:
-            if self._closed:
-                raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
-            self._logs.create_group(function.log_group)
-            sandbox = Sandbox(function, self._endpoint, self._logs, self._guard)
-            self._sandboxes.add(sandbox)
-        return sandbox
-
-    def _warm(self, function: Function) -> None:
-        with self._lock:
-            if self._closed or any(sandbox.function == function for sandbox in self._sandboxes):
-                return
-        sandbox = self._start(function)
-        self._give_back(sandbox)
-        sandbox.await_loaded()
-
-    def _give_back(self, sandbox: Sandbox) -> None:
-        if not sandbox.alive:
-            self._remove(sandbox)
-            return
-        with self._lock:
-            self._idle[sandbox.function].append(sandbox)
-
-    def _remove(self, sandbox: Sandbox) -> None:
-        with self._lock:
-            if sandbox not in self._sandboxes:
-                return
-            self._sandboxes.remove(sandbox)
-        sandbox.close()
-
 
 def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> Functions:
     """Run moto's Lambda functions on this machine; close the result to stop."""
     default_user_config["lambda"]["use_docker"] = False
-    functions = Functions(state, endpoint, logs, guard)
+    functions = Functions(state, Environments(endpoint, logs, guard))
     functions.replace_methods()
     return functions
 

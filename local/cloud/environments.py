@@ -1,0 +1,106 @@
+"""Execution environments of Lambda functions, kept warm between invocations."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from moto.awslambda.exceptions import LambdaClientError
+
+from local.cloud.endpoint import Endpoint
+from local.cloud.guard import Guard
+from local.cloud.logs import CloudWatchLogs
+from local.cloud.sandboxes import Answer, Function, Sandbox
+
+_LOADING_AT_ONCE = 1
+
+
+class Environments:
+    """The environments of all functions of one cloud.
+
+    Parameters
+    ----------
+    endpoint
+        The cloud that the functions are told of.
+    logs
+        Where their output goes.
+    guard
+        Ends them if this process ends without a word.
+
+    """
+
+    def __init__(self, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> None:
+        self._endpoint = endpoint
+        self._logs = logs
+        self._guard = guard
+        self._lock = threading.Lock()
+        self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
+        self._sandboxes: set[Sandbox] = set()
+        self._closed = False
+        # Loading is work for a core: the function that is needed first would wait for the last.
+        self._warming = ThreadPoolExecutor(_LOADING_AT_ONCE, "functions-warm")
+
+    def invoke(self, function: Function, payload: bytes) -> Answer:
+        """Run a function on one event, in a warm environment if one is free."""
+        sandbox = self._free(function) or self._start(function)
+        try:
+            return sandbox.invoke(payload)
+        finally:
+            self._give_back(sandbox)
+
+    def warm(self, functions: Iterable[Function]) -> None:
+        """Start one environment for each function, in order and in the background."""
+        for function in functions:
+            self._warming.submit(self._warm, function)
+
+    def close(self) -> None:
+        """Kill every environment; no other is started."""
+        self._warming.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._closed = True
+            sandboxes = list(self._sandboxes)
+        for sandbox in sandboxes:
+            self._remove(sandbox)
+        self._warming.shutdown()
+
+    def _free(self, function: Function) -> Sandbox | None:
+        with self._lock:
+            idle = self._idle[function]
+            sandbox = idle.pop() if idle else None
+        if sandbox is None or sandbox.alive:
+            return sandbox
+        self._remove(sandbox)
+        return self._free(function)
+
+    def _start(self, function: Function) -> Sandbox:
+        with self._lock:
+            if self._closed:
+                raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
+            self._logs.create_group(function.log_group)
+            sandbox = Sandbox(function, self._endpoint, self._logs, self._guard)
+            self._sandboxes.add(sandbox)
+        return sandbox
+
+    def _warm(self, function: Function) -> None:
+        with self._lock:
+            if self._closed or any(sandbox.function == function for sandbox in self._sandboxes):
+                return
+        sandbox = self._start(function)
+        self._give_back(sandbox)
+        sandbox.await_loaded()
+
+    def _give_back(self, sandbox: Sandbox) -> None:
+        if not sandbox.alive:
+            self._remove(sandbox)
+            return
+        with self._lock:
+            self._idle[sandbox.function].append(sandbox)
+
+    def _remove(self, sandbox: Sandbox) -> None:
+        with self._lock:
+            if sandbox not in self._sandboxes:
+                return
+            self._sandboxes.remove(sandbox)
+        sandbox.close()
