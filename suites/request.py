@@ -125,11 +125,7 @@ def settle(
     baseline = meant.get(request.baseline or "", request.baseline)
     for version in versions:
         _check_version(version, suite)
-    if len(set(versions)) != len(versions):
-        twice = next(version for version in versions if versions.count(version) > 1)
-        words = [word for word in (NEWEST, PREVIOUS) if word in asked and meant[word] == twice]
-        named = [f", {word} is {twice}" for word in words]
-        raise Refused(f"versions: {twice} stands twice{''.join(named)}; name each version once")
+    _check_once(versions, {word: meant[word] for word in (NEWEST, PREVIOUS) if word in asked})
     if baseline is not None and baseline not in versions:
         raise Refused(
             f"baseline: {shown(baseline)} is not measured in this run; "
@@ -147,6 +143,16 @@ def settle(
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
     )
+
+
+def _check_once(versions: Sequence[str], meant: Mapping[str, str]) -> None:
+    """Refuse a version that stands twice; ``meant`` has those that a word stood for."""
+    for version in versions:
+        if versions.count(version) > 1:
+            words = [f", {word} is {version}" for word, found in meant.items() if found == version]
+            raise Refused(
+                f"versions: {version} stands twice{''.join(words)}; name each version once"
+            )
 
 
 def _validated(model: type[_Asked], given: object) -> _Asked:
