@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from aws_cdk import App, CfnOutput, Stack, Tags
 from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
@@ -66,32 +66,10 @@ class TidemarkStack(Stack):
             tests=tests,
         )
         Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
-        schedules = (
-            Schedules(
-                self,
-                "Schedules",
-                starts=settings.schedules,
-                machine=workflow.run,
-                watcher=workflow.functions["SweepRuns"],
-                bucket=bucket,
-            )
-            if settings.schedules
-            else None
-        )
+        schedules = self._schedules(settings, workflow) if settings.schedules else None
         if settings.notify_email:
             workflow.topic.add_subscription(EmailSubscription(settings.notify_email))
-        alarms = (
-            Alarms(
-                self,
-                "Alarms",
-                topic=workflow.topic,
-                suites=suites,
-                endings={state: workflow.functions[state] for state in ("EndRun", "SweepRuns")},
-                undelivered=schedules.undelivered if schedules else None,
-            )
-            if settings.alarms
-            else None
-        )
+        alarms = self._alarms(workflow, suites, schedules) if settings.alarms else None
         if settings.dashboard:
             OperationsDashboard(
                 self,
@@ -103,16 +81,42 @@ class TidemarkStack(Stack):
         if settings.reports:
             Reports(self, "Reports", settings=settings, bucket=bucket, tables=tables)
         SavedQueries(self, "Queries", tables=tables, suites=suites, tests=tests)
+        self._tell(workflow, suites.values())
+
+    def _schedules(self, settings: Settings, workflow: Workflow) -> Schedules:
+        return Schedules(
+            self,
+            "Schedules",
+            starts=settings.schedules,
+            machine=workflow.run,
+            watcher=workflow.functions["SweepRuns"],
+            bucket=self.data.bucket,
+        )
+
+    def _alarms(
+        self, workflow: Workflow, suites: Iterable[str], schedules: Schedules | None
+    ) -> Alarms:
+        return Alarms(
+            self,
+            "Alarms",
+            topic=workflow.topic,
+            suites=suites,
+            endings={state: workflow.functions[state] for state in ("EndRun", "SweepRuns")},
+            undelivered=schedules.undelivered if schedules else None,
+        )
+
+    def _tell(self, workflow: Workflow, suites: Iterable[Suite]) -> None:
+        """Give what programs outside of the stack need to know of it."""
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
-        CfnOutput(self, "ResultsBucket", value=bucket.bucket_name)
-        CfnOutput(self, "Database", value=tables.database)
-        CfnOutput(self, "WorkGroup", value=tables.workgroup)
+        CfnOutput(self, "ResultsBucket", value=self.data.bucket.bucket_name)
+        CfnOutput(self, "Database", value=self.data.tables.database)
+        CfnOutput(self, "WorkGroup", value=self.data.tables.workgroup)
         for state in ("RecordRates", "PublishReport", "PublishComparison", "EndRun", "SweepRuns"):
             name = workflow.functions[state].function_name
             CfnOutput(self, f"{state}Function", value=name)
         CfnOutput(self, "OutcomesTopic", value=workflow.topic.topic_arn)
-        for suite in suites.values():
+        for suite in suites:
             CfnOutput(
                 self,
                 f"{suite.name.capitalize()}Input",
