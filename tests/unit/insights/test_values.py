@@ -1,8 +1,12 @@
+from itertools import product
+
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.insights import run
+from local.insights.values import Type, Value, number
 from local.logs.store import LogStore
 
 
@@ -38,6 +42,14 @@ def one(ask, expression: str, *events: str) -> str | None:
 )
 def test_a_text_is_a_number_only_if_it_is_a_finite_decimal(ask, text, read):
     assert one(ask, "@message + 0", text) == read
+
+
+def test_the_texts_of_a_column_that_are_numbers_are_those_of_any_expression():
+    texts = ["".join(letters) for n in range(6) for letters in product("1.+-e_ ", repeat=n)]
+    column, expression = (number(Value(sql, Type.TEXT)) for sql in ("text", "(text)"))
+    select = f"SELECT text, {column}, {expression} FROM (SELECT unnest(?) AS text)"
+    different = [row for row in duckdb.execute(select, [texts]).fetchall() if row[1] != row[2]]
+    assert different == []
 
 
 def test_what_is_no_number_does_not_poison_an_average(ask):
