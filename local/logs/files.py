@@ -18,6 +18,9 @@ SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
 
 # What a line may have; an event of CloudWatch Logs has 1 MiB at most.
 _MOST_LINE_BYTES = 16 * 1024 * 1024
+# What is read at once. DuckDB reads a few of these ahead, and with smaller ones as many more as
+# the file is longer.
+_BUFFER_BYTES = 4 * _MOST_LINE_BYTES
 _PEEKED_BYTES = 2 * 1024 * 1024
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
@@ -143,7 +146,7 @@ def _lines(files: Sequence[_LogFile]) -> EventSource:
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
         "header = FALSE, auto_detect = FALSE, strict_mode = FALSE, null_padding = TRUE, "
         f"new_line = '\\n', max_line_size = {_MOST_LINE_BYTES}, "
-        f"buffer_size = {2 * _MOST_LINE_BYTES}, filename = TRUE)"
+        f"buffer_size = {_BUFFER_BYTES}, filename = TRUE)"
     )
     refused = quoted("a line holds U+10FFFF, which is no character")
     message = f"CASE WHEN rest IS NULL THEN line ELSE error({refused}) END"
