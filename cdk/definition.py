@@ -1,59 +1,15 @@
-"""The dashboard's definition, and whether all that it refers to exists.
-
-Neither CloudFormation's schema nor the API's model sees a broken reference: QuickSight would refuse
-the definition when it is deployed, or draw an empty visual.
-"""
+"""The dashboard's definition, as QuickSight takes it and one machine draws it."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
-from typing import Any
 
-from cdk.data_sets import DATETIME, DECIMAL, INTEGER, STRING, DataSet, read_data_set
-from suites.refusal import Refused, listed
+from cdk.data_sets import DataSet, read_data_set
+from cdk.references import Node, broken_references
+from suites.refusal import Refused
 
 FILE = Path(__file__).with_name("dashboard.json")
-Node = Mapping[str, Any]
-
-_NUMBERS = (INTEGER, DECIMAL)
-# Which types a column may have, by what is done with it in the API's words.
-_FITTING: Mapping[str, Sequence[str]] = {
-    "CategoricalAggregationFunction": [STRING],
-    "CategoricalDimensionField": [STRING],
-    "CategoricalMeasureField": [STRING],
-    "CategoryFilter": [STRING],
-    "DateAggregationFunction": [DATETIME],
-    "DateDimensionField": [DATETIME],
-    "DateMeasureField": [DATETIME],
-    "DateTimeFormatConfiguration": [DATETIME],
-    "NumberFormatConfiguration": _NUMBERS,
-    "NumericalAggregationFunction": _NUMBERS,
-    "NumericalDimensionField": _NUMBERS,
-    "NumericalMeasureField": _NUMBERS,
-    "StringFormatConfiguration": [STRING],
-    "TimeRangeFilter": [DATETIME],
-}
-# Fields that hold a column; what sorts by something else has a structure without its name.
-_HOLDING = ("Column", "ColumnToMatch", "LinkToDataSetColumn", "SortBy")
-# How a parameter is declared, by what refers to it.
-_OF_STRINGS, _OF_TIMES = "StringParameterDeclaration", "DateTimeParameterDeclaration"
-_DECLARED = {
-    "CategoryFilter": _OF_STRINGS,
-    "DateTimePicker": _OF_TIMES,
-    "Dropdown": _OF_STRINGS,
-    "TimeRangeFilter": _OF_TIMES,
-}
-_REFERRING = ("Parameter", "ParameterName", "SourceParameterName")
-# Names that no two have.
-_NAMES = (
-    "FilterGroupId", "FilterId", "Identifier", "ParameterControlId", "SheetTextBoxId", "VisualId",
-)  # fmt: skip
-_GRID_WIDTH = 36
 
 
 class Broken(Refused):
@@ -73,199 +29,12 @@ def read_definition() -> Node:
 
     """
     definition: Node = json.loads(FILE.read_text(encoding="utf-8"))
-    for problem in problems(definition):
-        raise Broken(f"{FILE.name}: {problem}")
+    for broken in broken_references(definition, data_sets(definition)):
+        raise Broken(f"{FILE.name}: {broken}")
     return definition
 
 
 def data_sets(definition: Node) -> dict[str, DataSet]:
-    """Return the data sets of a definition, by name."""
+    """Return the data sets of a definition, by name; Refused if one is no file."""
     declared = definition["DataSetIdentifierDeclarations"]
     return {each["Identifier"]: read_data_set(each["Identifier"]) for each in declared}
-
-
-def problems(definition: Node) -> Iterator[str]:
-    """Yield, each in words, what is broken in a definition."""
-    places = list(_places(definition))
-    if "CalculatedFields" in definition:
-        yield "CalculatedFields: nobody checks what they refer to; let the SQL calculate"
-    yield from _names_given_twice(places)
-    yield from _broken_columns(places, data_sets(definition))
-    yield from _broken_parameters(places, definition["ParameterDeclarations"])
-    sheets = {sheet["SheetId"]: sheet for sheet in definition["Sheets"]}
-    for sheet in sheets.values():
-        yield from _broken_layout(sheet)
-        yield from _broken_cascades(sheet)
-        for visual in _visuals(sheet):
-            yield from _broken_fields(visual)
-    for group in definition["FilterGroups"]:
-        yield from _broken_scope(group, sheets)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """A structure of the definition, and the fields that hold it, outermost first."""
-
-    path: tuple[str, ...]
-    node: Node
-
-    def __str__(self) -> str:
-        return ".".join(self.path)
-
-
-def _places(node: object, path: tuple[str, ...] = ()) -> Iterator[_Place]:
-    """Yield every structure at or below a node."""
-    if isinstance(node, dict):
-        yield _Place(path, node)
-        for name, inner in node.items():
-            yield from _places(inner, (*path, name))
-    elif isinstance(node, list):
-        for number, inner in enumerate(node):
-            yield from _places(inner, (*path[:-1], f"{path[-1]}[{number}]"))
-
-
-def _names_given_twice(places: Iterable[_Place]) -> Iterator[str]:
-    given = Counter(
-        (kind, place.node[kind])
-        for place in places
-        for kind in _NAMES
-        if kind in place.node and "GridLayout" not in place.path
-    )
-    yield from (f"{kind} {name} is given {n} times" for (kind, name), n in given.items() if n > 1)
-
-
-def _broken_columns(places: Iterable[_Place], known: Mapping[str, DataSet]) -> Iterator[str]:
-    used = set()
-    for place in places:
-        for column in (place.node.get(name) for name in _HOLDING):
-            if not isinstance(column, dict) or "ColumnName" not in column:
-                continue
-            used.add(column["DataSetIdentifier"])
-            yield from _broken_column(place, column, known)
-    yield from (f"data set {name} is used nowhere" for name in sorted(known.keys() - used))
-
-
-def _broken_column(place: _Place, column: Node, known: Mapping[str, DataSet]) -> Iterator[str]:
-    data_set, name = column["DataSetIdentifier"], column["ColumnName"]
-    if data_set not in known:
-        yield f"{place}: data set {data_set} is not declared; there are {listed(known)}"
-        return
-    columns = known[data_set].columns
-    if name not in columns:
-        yield f"{place}: {data_set} has no column {name}; it has {', '.join(columns)}"
-        return
-    uses = (
-        place.path[-1],
-        *place.node.get("AggregationFunction", ()),
-        *place.node.get("FormatConfiguration", ()),
-    )
-    for use in uses:
-        if columns[name] not in _FITTING.get(use, columns.values()):
-            fitting = " or ".join(_FITTING[use])
-            yield f"{place}: {use} needs {fitting}; {name} of {data_set} is {columns[name]}"
-
-
-def _broken_parameters(places: Iterable[_Place], declarations: Iterable[Node]) -> Iterator[str]:
-    declared = {
-        parameter["Name"]: kind
-        for declaration in declarations
-        for kind, parameter in declaration.items()
-    }
-    used = set()
-    for place in places:
-        for name in (place.node[key] for key in _REFERRING if key in place.node):
-            used.add(name)
-            (needed,) = {_DECLARED[part] for part in place.path if part in _DECLARED}
-            if name not in declared:
-                yield f"{place}: parameter {name} is not declared; there are {listed(declared)}"
-            elif declared[name] != needed:
-                yield f"{place}: parameter {name} needs a {needed}, not a {declared[name]}"
-    yield from (f"parameter {name} is used nowhere" for name in sorted(declared.keys() - used))
-
-
-def _visuals(sheet: Node) -> Iterator[Node]:
-    for typed in sheet["Visuals"]:
-        yield from typed.values()
-
-
-def _broken_layout(sheet: Node) -> Iterator[str]:
-    """Yield what is laid out and not there, what is there and not laid out, and what overlaps."""
-    controls = [control for typed in sheet["ParameterControls"] for control in typed.values()]
-    there = {
-        *(("VISUAL", visual["VisualId"]) for visual in _visuals(sheet)),
-        *(("TEXT_BOX", box["SheetTextBoxId"]) for box in sheet.get("TextBoxes", ())),
-        *(("PARAMETER_CONTROL", control["ParameterControlId"]) for control in controls),
-    }
-    layouts = [
-        layout["Configuration"]["GridLayout"]["Elements"]
-        for layout in (*sheet["Layouts"], *sheet["SheetControlLayouts"])
-    ]
-    laid_out = {(it["ElementType"], it["ElementId"]) for elements in layouts for it in elements}
-    for kind, name in sorted(laid_out - there):
-        yield f"sheet {sheet['SheetId']}: {kind} {name} is laid out, and does not exist"
-    for kind, name in sorted(there - laid_out):
-        yield f"sheet {sheet['SheetId']}: {kind} {name} has no place in a layout"
-    for elements in layouts:
-        for one, other in combinations(elements, 2):
-            if all(_overlap(one, other, axis) for axis in ("Column", "Row")):
-                yield f"sheet {sheet['SheetId']}: {one['ElementId']} covers {other['ElementId']}"
-        for element in elements:
-            if element["ColumnIndex"] + element["ColumnSpan"] > _GRID_WIDTH:
-                yield f"sheet {sheet['SheetId']}: {element['ElementId']} leaves the grid"
-
-
-def _overlap(one: Node, other: Node, axis: str) -> bool:
-    ends = [each[f"{axis}Index"] + each[f"{axis}Span"] for each in (one, other)]
-    return bool(one[f"{axis}Index"] < ends[1] and other[f"{axis}Index"] < ends[0])
-
-
-def _broken_cascades(sheet: Node) -> Iterator[str]:
-    there = {
-        control["ParameterControlId"]
-        for typed in sheet["ParameterControls"]
-        for control in typed.values()
-    }
-    for place in _places(sheet["ParameterControls"], ("ParameterControls",)):
-        name = place.node.get("SourceSheetControlId", None)
-        if name is not None and name not in there:
-            yield f"sheet {sheet['SheetId']}: {place}: there is no control {name}"
-
-
-def _broken_fields(visual: Node) -> Iterator[str]:
-    """Yield the fields that a visual sorts by or labels, and has not."""
-    places = list(_places(visual["ChartConfiguration"]))
-    wells = [place.node["FieldId"] for place in places if "FieldId" in place.node and _well(place)]
-    for name, count in Counter(wells).items():
-        if count > 1:
-            yield f"visual {visual['VisualId']}: FieldId {name} is given {count} times"
-    for place in places:
-        if "FieldId" in place.node and place.node["FieldId"] not in wells:
-            yield f"visual {visual['VisualId']}: {place}: there is no field {place.node['FieldId']}"
-
-
-def _well(place: _Place) -> bool:
-    return place.path[0] == "FieldWells"
-
-
-def _broken_scope(group: Node, sheets: Mapping[str, Node]) -> Iterator[str]:
-    """Yield the sheets and visuals that a group filters and that are not there, or not its own."""
-    named = group["FilterGroupId"]
-    columns = [filter_["Column"] for typed in group["Filters"] for filter_ in typed.values()]
-    filtered = {column["DataSetIdentifier"] for column in columns}
-    if len(filtered) > 1:
-        yield f"filter group {named}: it has several data sets: {listed(sorted(filtered))}"
-    scopes = group["ScopeConfiguration"]["SelectedSheets"]["SheetVisualScopingConfigurations"]
-    for scope in scopes:
-        if scope["SheetId"] not in sheets:
-            yield f"filter group {named}: there is no sheet {scope['SheetId']}"
-            continue
-        visuals = {each["VisualId"]: each for each in _visuals(sheets[scope["SheetId"]])}
-        for name in sorted(set(scope.get("VisualIds", ())) - visuals.keys()):
-            yield f"filter group {named}: sheet {scope['SheetId']} has no visual {name}"
-        shown = {
-            place.node["DataSetIdentifier"]
-            for place in _places(list(visuals.values()), ("",))
-            if "DataSetIdentifier" in place.node
-        }
-        if not filtered & shown:
-            yield f"filter group {named}: no visual of sheet {scope['SheetId']} has its data set"

@@ -7,7 +7,8 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
-from cdk.definition import FILE, data_sets, problems, read_definition
+from cdk.definition import FILE, data_sets, read_definition
+from cdk.references import broken_references
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,10 @@ def structures(node):
     elif isinstance(node, list):
         for inner in node:
             yield from structures(inner)
+
+
+def problems(definition):
+    return broken_references(definition, data_sets(definition))
 
 
 def first(node, **fields):
@@ -153,7 +158,15 @@ def test_a_file_that_is_not_there_is_named(definition):
         list(problems(definition))
 
 
-def test_calculated_fields_are_refused_for_nobody_checks_them(definition):
-    definition["CalculatedFields"] = []
+@pytest.mark.parametrize(
+    ("holder", "field"),
+    [
+        ({}, "CalculatedFields"),
+        ({"SheetId": "rates", "Name": "Rates per version"}, "FilterControls"),
+        ({"VisualId": "newest"}, "ConditionalFormatting"),
+    ],
+)
+def test_what_nobody_checks_is_refused(definition, holder, field):
+    first(definition, **holder)[field] = []
 
-    assert "CalculatedFields: nobody checks" in next(problems(definition))
+    assert f"nobody checks what {field} refers to; accepted are" in "".join(problems(definition))
