@@ -8,12 +8,14 @@
 from local.athena.catalogue import Catalogue
 from local.athena.engine import Result, run
 from local.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
+from local.athena.kept import KeptRows
 from local.athena.parser import parse
 from local.athena.results import csv, page
 from local.athena.scans import Objects, StoredObject
 
 __all__ = [
     "Catalogue",
+    "KeptRows",
     "MalformedQuery",
     "Objects",
     "QueryError",

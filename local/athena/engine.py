@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from local.athena.catalogue import Catalogue
 from local.athena.errors import QueryError
+from local.athena.kept import KeptRows
 from local.athena.macros import MACROS
 from local.athena.names import resolve
 from local.athena.parser import parse
@@ -63,6 +64,7 @@ def run(
     database: str | None = None,
     parameters: Sequence[str] = (),
     most_bytes: float = math.inf,
+    kept: KeptRows | None = None,
 ) -> Result:
     """Run a query.
 
@@ -80,6 +82,8 @@ def run(
         What stands for each ``?`` of a text, as SQL literals.
     most_bytes
         How many bytes of objects may be read.
+    kept
+        Where the rows of large partitions are kept, so that their objects are read once.
 
     Raises
     ------
@@ -98,7 +102,7 @@ def run(
             connection.execute(f"CREATE TEMP MACRO {macro}")
         try:
             for scan in scans(rewritten, resolved.tables):
-                scanned += load(connection, scan, objects, most_bytes - scanned)
+                scanned += load(connection, scan, objects, most_bytes - scanned, kept)
             found = connection.execute(rewritten.sql("duckdb"))
             rows = found.fetchall()
         except duckdb.Error as error:

@@ -40,8 +40,8 @@ _READS = {
 }
 
 
-def load_sql(name: str, table: Table, columns: Sequence[str]) -> str:
-    """Return SQL that makes the table ``name`` with ``columns`` from objects.
+def rows_sql(table: Table, columns: Sequence[str]) -> str:
+    """Return the SELECT of ``columns`` of a table from objects.
 
     Its parameters are ``locations`` and ``bodies``, the objects' places and texts, and those of
     ``partition_columns``; one value for each object.
@@ -52,8 +52,7 @@ def load_sql(name: str, table: Table, columns: Sequence[str]) -> str:
     values += [quoted_name(column) for column in columns if column in table.partitioned_by]
     partitions = partition_columns(table)
     return (
-        f"CREATE TEMP TABLE {quoted_name(name)} AS "  # noqa: S608 (names are quoted)
-        f"SELECT {', '.join(values) or 'row'} FROM (SELECT *, json_transform("
+        f"SELECT {', '.join(values) or 'row'} FROM (SELECT *, json_transform("  # noqa: S608 (quoted)
         "CASE WHEN json_valid(line) AND json_type(line) = 'OBJECT' THEN line "
         "ELSE error('HIVE_CURSOR_ERROR: Row is not a valid JSON Object: ' || location) END, "
         f"{_quoted(structure)}) AS row FROM (SELECT * EXCLUDE body, "

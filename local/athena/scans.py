@@ -10,8 +10,11 @@ import gzip
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from os.path import commonprefix
+from pathlib import Path
 from typing import Protocol
 
 import duckdb
@@ -20,15 +23,20 @@ from sqlglot import exp
 from local.athena.catalogue import Partition, Table, Value
 from local.athena.conditions import conditions_on
 from local.athena.errors import QueryError, ScanLimitExceeded
-from local.athena.rows import load_sql, partition_columns, quoted_name
+from local.athena.kept import KeptRows
+from local.athena.rows import partition_columns, quoted_name, rows_sql
 
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object in S3: its place, ``s3://bucket/key``, and its size in bytes."""
+    """An object in S3: its place, ``s3://bucket/key``, its size in bytes, and its entity tag."""
 
     location: str
     size: int
+    etag: str
+
+
+Found = tuple[Partition, StoredObject]
 
 
 class Objects(Protocol):
@@ -90,9 +98,15 @@ def scans(query: exp.Query, tables: Mapping[str, Table]) -> Iterator[Scan]:
 
 
 def load(
-    connection: duckdb.DuckDBPyConnection, scan: Scan, objects: Objects, most_bytes: float
+    connection: duckdb.DuckDBPyConnection,
+    scan: Scan,
+    objects: Objects,
+    most_bytes: float,
+    kept: KeptRows | None,
 ) -> int:
     """Make the table of a scan from the objects that it needs; return their size in bytes.
+
+    Rows of partitions that are worth it are taken from ``kept``.
 
     Raises
     ------
@@ -105,16 +119,66 @@ def load(
     size = sum(stored.size for _, stored in found)
     if size > most_bytes:
         raise ScanLimitExceeded
+    files, rest = [], []
+    for _, group in groupby(found, key=lambda each: each[0].location):
+        part = list(group)
+        file = _kept_file(connection, scan.table, part, objects, kept) if kept else None
+        if file:
+            files.append(str(file))
+        else:
+            rest += part
+    columns = ", ".join(map(quoted_name, scan.columns)) or "1"
+    others = _made(connection, f"# {scan.name}", scan.table, scan.columns, rest, objects)
+    kept_rows = f"UNION ALL SELECT {columns} FROM read_parquet({files!r})" if files else ""  # noqa: S608
+    connection.execute(
+        f"CREATE TEMP VIEW {quoted_name(scan.name)} AS SELECT {columns} FROM {others} {kept_rows}"  # noqa: S608
+    )
+    return size
+
+
+def _kept_file(
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    part: Sequence[Found],
+    objects: Objects,
+    kept: KeptRows,
+) -> Path | None:
+    """Return the file of a partition's rows; None if they are not kept."""
+    if not kept.worth(part):
+        return None
+    columns = [*table.columns, *table.partitioned_by]
+
+    def write(path: Path) -> None:
+        rows = _made(connection, "# kept", table, columns, part, objects)
+        connection.execute(f"COPY {rows} TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+
+    depends_on = "".join(f"{stored.location} {stored.etag}\n" for _, stored in part)
+    # A value that is not of its column's type may be in a column that nobody asks for; and a full
+    # disk must not keep a query from its answer.
+    with suppress(OSError, duckdb.Error):
+        return kept.file(part[0][0].location, f"{rows_sql(table, columns)}\n{depends_on}", write)
+    return None
+
+
+def _made(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    table: Table,
+    columns: Sequence[str],
+    found: Sequence[Found],
+    objects: Objects,
+) -> str:
+    """Make a table of the rows of objects; return its name in SQL."""
     locations = [stored.location for _, stored in found]
     connection.execute(
-        load_sql(scan.name, scan.table, scan.columns),
+        f"CREATE OR REPLACE TEMP TABLE {quoted_name(name)} AS {rows_sql(table, columns)}",
         {
             "locations": locations,
             "bodies": [_text(location, objects.read(location)) for location in locations],
-            **_by_column([partition for partition, _ in found], scan.table),
+            **_by_column([partition for partition, _ in found], table),
         },
     )
-    return size
+    return quoted_name(name)
 
 
 def _kept_partitions(connection: duckdb.DuckDBPyConnection, scan: Scan) -> list[Partition]:
@@ -143,9 +207,7 @@ def _columns(condition: exp.Expr) -> set[str]:
     return {column.name for column in condition.find_all(exp.Column)}
 
 
-def _stored(
-    partitions: Sequence[Partition], objects: Objects
-) -> Iterator[tuple[Partition, StoredObject]]:
+def _stored(partitions: Sequence[Partition], objects: Objects) -> Iterator[Found]:
     """Yield the objects in partitions, by their places; those that Hive hides are left out."""
     ordered = sorted(partitions, key=lambda partition: partition.location)
     places = [partition.location for partition in ordered]

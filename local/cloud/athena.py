@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -60,8 +61,8 @@ class BucketObjects:
         bucket, prefix = _bucket_and_key(location)
         self._bucket(bucket)
         # moto would look at every key of the bucket.
-        for key, size in FileKey.files.sizes(bucket, prefix):
-            yield athena.StoredObject(f"s3://{bucket}/{key}", size)
+        for key, size, md5 in FileKey.files.listed(bucket, prefix):
+            yield athena.StoredObject(f"s3://{bucket}/{key}", size, md5)
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""
@@ -161,8 +162,9 @@ class _Execution:
 class AthenaQueries:
     """The queries that were started, each run once in a thread."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, folder: Path) -> None:
         self._endpoint = endpoint
+        self._kept = athena.KeptRows(folder)
         self._objects = BucketObjects()
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="athena query")
         self._executions: dict[str, _Execution] = {}
@@ -213,7 +215,12 @@ class AthenaQueries:
     ) -> athena.Result:
         database = request.get("QueryExecutionContext", {}).get("Database")
         result = athena.run(
-            query, self._objects, _catalogue(), database=database, most_bytes=most_bytes
+            query,
+            self._objects,
+            _catalogue(),
+            database=database,
+            most_bytes=most_bytes,
+            kept=self._kept,
         )
         bucket, key = _bucket_and_key(execution.output)
         if bucket not in s3_backends[ACCOUNT]["aws"].buckets:
@@ -324,8 +331,11 @@ def _bucket_and_key(location: str) -> tuple[str, str]:
     return bucket, key
 
 
-def install(endpoint: Endpoint) -> AthenaQueries:
-    """Let moto's Athena run queries with our engine until the result is closed."""
-    queries = AthenaQueries(endpoint)
+def install(endpoint: Endpoint, folder: Path) -> AthenaQueries:
+    """Let moto's Athena run queries with our engine until the result is closed.
+
+    What it keeps of the tables is in ``folder``.
+    """
+    queries = AthenaQueries(endpoint, folder)
     queries.replace_methods()
     return queries

@@ -120,7 +120,7 @@ def start_cloud(
         opened.callback(store.close)
         log_groups = logs.install(store, endpoint)
         opened.callback(log_groups.close)
-        opened.callback(athena.install(endpoint).close)
+        opened.callback(athena.install(endpoint, state / "tables").close)
         environments = functions.install(state, endpoint, log_groups, guard)
         opened.callback(environments.close)
         running = tasks.install(settings.systems / "workloads", state, endpoint, log_groups, guard)

@@ -128,11 +128,11 @@ class ObjectFiles:
         for key, body, size, md5, attributes in rows:
             yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
 
-    def sizes(self, bucket: str, prefix: str) -> list[tuple[str, int]]:
-        """Return key and size of each object whose key begins with ``prefix``, in their order."""
+    def listed(self, bucket: str, prefix: str) -> list[tuple[str, int, str]]:
+        """Return key, size and MD5 of each object whose key begins with ``prefix``, in order."""
         # The last character there is follows all that a key may have after the prefix.
         bounds = (bucket, prefix, f"{prefix}\U0010ffff")
-        query = "SELECT key, size FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
+        query = "SELECT key, size, md5 FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
         with self._lock:
             return self._index.execute(f"{query} ORDER BY key", bounds).fetchall()
 

@@ -112,7 +112,7 @@ def _stored(endpoint: Endpoint, runs: int) -> SqlClient:
     endpoint.client("athena").create_work_group(
         Name=name, Configuration={"ResultConfiguration": results}
     )
-    return SqlClient(endpoint.client, Stack(name, {"Database": name, "WorkGroup": name}, ()))
+    return SqlClient(endpoint.client, Stack(name, {"Database": name, "WorkGroup": name}))
 
 
 def _objects(runs: int) -> Iterator[tuple[str, bytes]]:

@@ -46,7 +46,7 @@ class LocalEngine:
         """Yield the objects below a place."""
         for key, body in self._objects.items():
             if f"{_BUCKET}{key}".startswith(location):
-                yield athena.StoredObject(f"{_BUCKET}{key}", len(body))
+                yield athena.StoredObject(f"{_BUCKET}{key}", len(body), "")
 
     def read(self, location: str) -> bytes:
         """Return an object's body."""

@@ -50,8 +50,8 @@ def endpoint(server, tmp_path):
 
 
 @pytest.fixture
-def api(endpoint):
-    installed = athena.install(endpoint)
+def api(endpoint, tmp_path):
+    installed = athena.install(endpoint, tmp_path / "tables")
     s3, glue = endpoint.client("s3"), endpoint.client("glue")
     s3.create_bucket(Bucket="results")
     for suite, year, value in (
@@ -300,8 +300,8 @@ def test_what_is_not_over_the_engine_is_refused_by_name(api):
         )
 
 
-def test_closing_gives_moto_its_own_methods_back(endpoint):
-    athena.install(endpoint).close()
+def test_closing_gives_moto_its_own_methods_back(endpoint, tmp_path):
+    athena.install(endpoint, tmp_path / "tables").close()
     api = endpoint.client("athena")
     started = api.start_query_execution(QueryString="SELECT 1")["QueryExecutionId"]
     assert started in athena_backends[ACCOUNT][REGION].executions

@@ -499,5 +499,9 @@ def test_the_sizes_below_a_prefix_are_found_in_the_order_of_keys(s3):
     for key in ("a/2", "a/10", "a", "b/1", "a/\U0010fffd", "a0"):
         s3.put_object(Bucket="results", Key=key, Body=key.encode())
 
-    assert FileKey.files.sizes("results", "a/") == [("a/10", 4), ("a/2", 3), ("a/\U0010fffd", 6)]
-    assert FileKey.files.sizes("others", "") == []
+    assert [each[:2] for each in FileKey.files.listed("results", "a/")] == [
+        ("a/10", 4),
+        ("a/2", 3),
+        ("a/\U0010fffd", 6),
+    ]
+    assert FileKey.files.listed("others", "") == []

@@ -1,6 +1,7 @@
 """Tables in memory, and a way to ask of them."""
 
 import gzip
+import hashlib
 import json
 
 import pytest
@@ -36,7 +37,7 @@ class MemoryObjects:
         self.listed.append(location)
         for name, body in self.bodies.items():
             if name.startswith(location):
-                yield athena.StoredObject(name, len(body))
+                yield athena.StoredObject(name, len(body), hashlib.md5(body).hexdigest())
 
     def read(self, location):
         self.read_locations.append(location)
