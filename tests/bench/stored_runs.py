@@ -2,7 +2,8 @@
 
 Each number of runs has a bucket and a database of its own in one cloud, and each question goes
 through the API of Athena. Its bytes are those that Athena would charge for; its time is the
-engine's, the least of several rounds in which the numbers of runs take turns.
+engine's, the least of several rounds in which the numbers of runs take turns. Of the dashboard it
+is the size of the page, and the time to build it: first when nothing was read yet, then again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import json
 import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
@@ -25,6 +28,7 @@ from local.account import ACCOUNT
 from local.cloud.cloud import start_cloud
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
+from local.dashboard.building import build
 from local.sql_client import Answer, SqlClient
 from local.stack import Stack
 from suites import keys
@@ -36,11 +40,27 @@ RUNS = (10, 1_000, 20_000)
 SUITES = ("cassandra", "leveldb", "rocksdb", "sleeper")
 FIRST_YEAR, YEARS = 2022, 5
 ROUNDS = 15
+BUILDS = 3
 ROCKSDB = {"suite": "rocksdb"}
 MOST_TIMES_MORE = 1.1
+LARGEST_PAGE = 2_000_000
+MOST_TIMES_SLOWER = 1.5  # the page of the most runs than that of the second most
 TRIALS = 3  # of each run: its rows are quick to pack
 _PATTERNS = 3
 _PATTERN_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Built:
+    """How a dashboard was built."""
+
+    size: int
+    """Of the page [B]."""
+    first: int
+    """When nothing of the tables had been read before [ms]."""
+    again: int
+    """After that, the least of several times [ms]."""
+
 
 Ask = Callable[[SqlClient], Answer]
 
@@ -50,16 +70,47 @@ def main() -> int:
     console = Console(width=110)
     with tempfile.TemporaryDirectory() as folder, start_cloud(Path(folder)) as cloud:
         tables = {runs: _stored(cloud.endpoint, runs) for runs in RUNS}
+        pages = _built(tables)
         found = {question: _interleaved(ask, tables) for question, ask in _questions().items()}
     table = Table("Question", *(f"{runs:,} runs" for runs in RUNS), "Ratio of bytes", "of time")
     for question, answers in found.items():
         cells = [f"{size:,} B  {milliseconds} ms" for size, milliseconds in answers.values()]
         table.add_row(question, *cells, *(f"{ratio:.2f}" for ratio in _ratios(answers)))
+    for name, time_of in (("dashboard, the first time", "first"), ("dashboard", "again")):
+        answers = {runs: (built.size, getattr(built, time_of)) for runs, built in pages.items()}
+        cells = [f"{size:,} B  {milliseconds:,} ms" for size, milliseconds in answers.values()]
+        table.add_row(name, *cells, *(f"{ratio:.2f}" for ratio in _ratios(answers)))
     console.print(table)
-    slow = max(_ratios(found["latest run of one suite"])) > MOST_TIMES_MORE
-    if slow:
-        console.print(f"The latest run of one suite takes more than {MOST_TIMES_MORE:g} times more")
-    return int(slow)
+    problems = [*_slow_questions(found), *_slow_pages(pages)]
+    for problem in problems:
+        console.print(problem)
+    return int(bool(problems))
+
+
+def _slow_questions(found: dict[str, dict[int, tuple[int, int]]]) -> Iterator[str]:
+    if max(_ratios(found["latest run of one suite"])) > MOST_TIMES_MORE:
+        yield f"The latest run of one suite takes more than {MOST_TIMES_MORE:g} times more"
+
+
+def _slow_pages(pages: dict[int, Built]) -> Iterator[str]:
+    size = max(built.size for built in pages.values())
+    if size > LARGEST_PAGE:
+        yield f"The dashboard has {size:,} bytes, more than {LARGEST_PAGE:,}"
+    many, most = (pages[runs].again for runs in RUNS[-2:])
+    if most > MOST_TIMES_SLOWER * many:
+        yield f"The dashboard of the most runs takes more than {MOST_TIMES_SLOWER:g} times longer"
+
+
+def _built(tables: dict[int, SqlClient]) -> dict[int, Built]:
+    """Return how the dashboard of each number of runs was built."""
+    times: dict[int, list[int]] = {runs: [] for runs in tables}
+    sizes = {}
+    for _ in range(1 + BUILDS):
+        for runs, client in tables.items():
+            began = time.perf_counter()
+            sizes[runs] = len(build(client, datetime.now(UTC)).encode())
+            times[runs].append(round(1000 * (time.perf_counter() - began)))
+    return {runs: Built(sizes[runs], first, min(rest)) for runs, (first, *rest) in times.items()}
 
 
 def _questions() -> dict[str, Ask]:
