@@ -54,23 +54,30 @@ class Schedules(Construct):
         )
         acknowledge(self.undelivered, "SQS3", "It is a dead-letter queue itself.")
         schedules = {
-            suite: Schedule(
-                self,
-                suite.capitalize(),
-                description=f"Measure the newest version of {suite} and the one before",
-                schedule=ScheduleExpression.expression(
-                    f"cron({start.cron})", TimeZone.of(start.time_zone)
-                ),
-                target=StepFunctionsStartExecution(
-                    machine,
-                    input=ScheduleTargetInput.from_object(_request(suite)),
-                    retry_attempts=RETRIES,
-                    max_event_age=LATEST_START,
-                    dead_letter_queue=self.undelivered,
-                ),
-            )
-            for suite, start in starts.items()
+            suite: self._schedule(suite, start, machine) for suite, start in starts.items()
         }
+        self._let_watch(watcher, schedules, bucket)
+
+    def _schedule(self, suite: str, start: StartTime, machine: StateMachine) -> Schedule:
+        return Schedule(
+            self,
+            suite.capitalize(),
+            description=f"Measure the newest version of {suite} and the one before",
+            schedule=ScheduleExpression.expression(
+                f"cron({start.cron})", TimeZone.of(start.time_zone)
+            ),
+            target=StepFunctionsStartExecution(
+                machine,
+                input=ScheduleTargetInput.from_object(_request(suite)),
+                retry_attempts=RETRIES,
+                max_event_age=LATEST_START,
+                dead_letter_queue=self.undelivered,
+            ),
+        )
+
+    def _let_watch(
+        self, watcher: Function, schedules: Mapping[str, Schedule], bucket: Bucket
+    ) -> None:
         names = {suite: schedule.schedule_name for suite, schedule in schedules.items()}
         watcher.add_environment("SCHEDULES", Stack.of(self).to_json_string(names))
         watcher.add_to_role_policy(
