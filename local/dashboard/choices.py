@@ -23,9 +23,7 @@ class Filter:
     differs: str | None = None
     """The value that the column must not have."""
     parameter: str | None = None
-    """The parameter that says it."""
-    optional: bool = False
-    """Whether every row passes as long as the parameter is not set."""
+    """The parameter that says it; as long as it is not set, every row passes."""
     since: str | None = None
     """The parameter that says the first day."""
     until: str | None = None
@@ -62,7 +60,8 @@ def read_parameters(nodes: Iterable[Node]) -> dict[str, str]:
 
 def _parameter(node: Node) -> tuple[str, str]:
     kind, declared = node.kind("StringParameterDeclaration", "DateTimeParameterDeclaration")
-    declared.must_be("ParameterValueType", "SINGLE_VALUED")
+    # One value, or all, may be chosen here; QuickSight lets several be.
+    declared.must_be("ParameterValueType", "SINGLE_VALUED", "MULTI_VALUED")
     declared.must_be("TimeGranularity", "DAY")
     declared.node("ValueWhenUnset").must_be("ValueWhenUnsetOption", "RECOMMENDED_VALUE")
     values = declared.node("DefaultValues").texts("StaticValues")
@@ -92,9 +91,7 @@ def read_filter(node: Node, fields: Fields) -> Filter:
         value = configuration.text("CategoryValue")
         return Filter(column, equals=value) if equal else Filter(column, differs=value)
     configuration.choice("MatchOperator", "EQUALS")
-    optional = "SelectAllOptions" in configuration
-    configuration.choice("SelectAllOptions", "FILTER_ALL_VALUES")
-    return Filter(column, parameter=configuration.text("ParameterName"), optional=optional)
+    return Filter(column, parameter=configuration.text("ParameterName"))
 
 
 def read_control(node: Node, fields: Fields) -> Control:
@@ -105,7 +102,7 @@ def read_control(node: Node, fields: Fields) -> Control:
     if kind == "DateTimePicker":
         given.node("DisplayOptions").must_be("DateTimeFormat", "YYYY-MM-DD")
         return Control(id_, title, parameter)
-    given.must_be("Type", "SINGLE_SELECT")
+    given.must_be("Type", "SINGLE_SELECT", "MULTI_SELECT")
     sources = given.node("CascadingControlConfiguration").nodes("SourceControls")
     everything = given.node("DisplayOptions").node("SelectAllOptions")
     return Control(

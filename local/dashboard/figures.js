@@ -21,12 +21,12 @@ function figure(rows, column, aggregation) {
   return AGGREGATIONS[aggregation](values);
 }
 
-function passes(row, { column, equals, differs, parameter, optional, since, until }, chosen) {
+function passes(row, { column, equals, differs, parameter, since, until }, chosen) {
   const value = row[column.name];
   if (value === null) return false;
   if (equals !== null) return value === equals;
   if (differs !== null) return value !== differs;
-  if (parameter !== null) return value === chosen[parameter] || (optional && chosen[parameter] === "");
+  if (parameter !== null) return chosen[parameter] === "" || value === chosen[parameter];
   const day = value.slice(0, 10);
   const [first, last] = [chosen[since], chosen[until]];
   return (!first || first <= day) && (!last || day <= last);

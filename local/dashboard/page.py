@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
@@ -52,16 +52,13 @@ def _json(value: object) -> str:
 
 
 def _read_by_the_script(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, Any]:
-    optional = {
-        each.parameter for of_one in dashboard.filters.values() for each in of_one if each.optional
-    }
     return {
         "data": {name: {"columns": of.columns, "rows": of.rows} for name, of in rows.items()},
         "parameters": dashboard.parameters,
         "sheets": [
             {
                 "id": sheet.id,
-                "controls": [_input(each, optional) for each in sheet.controls],
+                "controls": [asdict(each) for each in sheet.controls],
                 "visuals": [
                     _visual(element, dashboard)
                     for _, element in sheet.elements
@@ -71,11 +68,6 @@ def _read_by_the_script(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[
             for sheet in dashboard.sheets
         ],
     }
-
-
-def _input(control: Control, optional: Collection[str | None]) -> dict[str, Any]:
-    everything = control.everything and control.parameter in optional
-    return {**asdict(control), "everything": everything}
 
 
 def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
