@@ -31,12 +31,12 @@ from moto.stepfunctions.responses import StepFunctionResponse
 from moto.stepfunctions.utils import cfn_to_api_tags
 
 from local.account import REGION
-from local.asl.definition import InvalidDefinition, read_definition
 from local.asl.errors import StateError
 from local.asl.execution import Execution, Identity
 from local.asl.interpreter import Integration, Jitter, World, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.asl.payload import Json, dump, limited, parse
+from local.asl.reading import InvalidDefinition, read_definition
 from local.cloud.endpoint import Endpoint
 from local.cloud.integrations import TaskEnds, integrations
 from local.cloud.replacements import Replacements

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from local.asl.definition import read_definition
 from local.asl.execution import Execution, Identity
 from local.asl.interpreter import Integration, World
+from local.asl.reading import read_definition
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 

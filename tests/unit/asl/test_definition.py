@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from local.asl.definition import InvalidDefinition, read_definition
+from local.asl.reading import InvalidDefinition, read_definition
 
 WORK = "arn:aws:states:::test:work"
 PASS = {"Type": "Pass", "End": True}
