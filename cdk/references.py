@@ -112,7 +112,10 @@ def _unchecked(where: str, node: Node, checked: Collection[str]) -> Iterator[str
 
 def _names_given_twice(places: Iterable[_Place]) -> Iterator[str]:
     given = Counter(
-        (kind, place.node[kind]) for place in places for kind in _NAMES if kind in place.node
+        (kind, place.node[kind])
+        for place in places
+        for kind in (*_NAMES, *(["FieldId"] if "FieldWells" in place.path else []))
+        if kind in place.node
     )
     yield from (f"{kind} {name} is given {n} times" for (kind, name), n in given.items() if n > 1)
 
@@ -216,18 +219,11 @@ def _broken_cascades(sheet: Node) -> Iterator[str]:
 
 def _broken_fields(visual: Node) -> Iterator[str]:
     """Yield the fields that a visual sorts by or labels, and has not."""
-    places = list(_places(visual["ChartConfiguration"]))
-    wells = [place.node["FieldId"] for place in places if "FieldId" in place.node and _well(place)]
-    for name, count in Counter(wells).items():
-        if count > 1:
-            yield f"visual {visual['VisualId']}: FieldId {name} is given {count} times"
+    places = [place for place in _places(visual["ChartConfiguration"]) if "FieldId" in place.node]
+    had = {place.node["FieldId"] for place in places if "FieldWells" in place.path}
     for place in places:
-        if "FieldId" in place.node and place.node["FieldId"] not in wells:
+        if place.node["FieldId"] not in had:
             yield f"visual {visual['VisualId']}: {place}: there is no field {place.node['FieldId']}"
-
-
-def _well(place: _Place) -> bool:
-    return place.path[0] == "FieldWells"
 
 
 def _broken_scope(group: Node, sheets: Mapping[str, Node]) -> Iterator[str]:
