@@ -35,10 +35,11 @@ _FORMS = {"markdown": "md", "html": "html"}
 def command(
     base: str, new: str, suite: str, form: str, output: Path | None, target: Target
 ) -> None:
-    """Compare version NEW with version BASE: what changed, what did not, what is suspicious.
+    """Compare version NEW with version BASE.
 
-    Of NEW, a version, its newest run is taken; of BASE the same run, if that measured it, too, or
-    else its newest other. A run is named by its id, one of several versions of it as RUN/VERSION.
+    The comparison says what changed, what did not and what is suspicious. Of NEW, a version, its
+    newest run is taken; of BASE the same run, if that measured it, too, or else its newest other. A
+    run is named by its id, one of several versions of it as RUN/VERSION.
     Both forms are stored with the report of NEW's run, too.
 
     \b

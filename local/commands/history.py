@@ -23,11 +23,11 @@ from suites.request import known_suite
 @format_option
 @target_options
 def command(suite: str, test: str | None, metric: str | None, form: str, target: Target) -> None:
-    """Show the rates of each version of SUITE (rocksdb) over all runs.
+    """Show the rates of each version of SUITE over all runs.
 
-    Versions are in order. Each figure is the mean over the version's trials, with their standard
-    deviation. Trials that were excluded do not count. JSON is a list with one object for each
-    version.
+    SUITE is rocksdb if none is named. Versions are in order. Each figure is the mean over the
+    version's trials, with their standard deviation. Trials that were excluded do not count. JSON is
+    a list with one object for each version.
 
     \b
     Example:

@@ -14,10 +14,6 @@ import pytest
 from suites.files import FOLDER, ROOT, read_suites
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
-COMMANDS = (
-    "", "run", "stop", "history", "runs", "show", "report", "compare", "sql", "exclude", "include",
-    "query", "up", "cost",
-)  # fmt: skip
 SMALL = ["--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
 
 
@@ -207,16 +203,6 @@ def test_an_unknown_log_group_is_refused_with_those_that_there_are(ran, own_stat
 
     assert done.returncode == 2
     assert done.stderr.startswith("tidemark: --log-group: 'x' is not stored; there are /")
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(command):
-    done = tidemark(*command.split(), "--help")
-
-    assert done.returncode == 0
-    assert "Usage: tidemark" in done.stdout
-    assert not command or f"  tidemark {command} " in done.stdout
-    assert not re.search(r"\w\.\.\.$", done.stdout, re.MULTILINE), "a summary is cut"
 
 
 def test_up_keeps_the_cloud_for_other_programs_until_it_is_interrupted(own_state):

@@ -1,5 +1,6 @@
 """How the command line ends where what was asked is not done."""
 
+import re
 import signal
 
 import click
@@ -62,11 +63,22 @@ def test_a_command_line_that_click_refuses_is_one_sentence_too(ended, arguments,
     assert len(err.splitlines()) == 1
 
 
-def test_help_and_version_are_no_failures(ended):
-    for arguments in (["--help"], ["run", "--help"], ["--version"]):
-        code, out, err = ended(*arguments)
-        assert (code or 0, err) == (0, "")
-        assert out
+@pytest.mark.parametrize("command", commands.tidemark.list_commands(None))
+def test_every_command_has_help_with_an_example(ended, command):
+    code, out, err = ended(command, "--help")
+
+    assert (code or 0, err) == (0, "")
+    assert out.startswith(f"Usage: tidemark {command} ")
+    assert f"  tidemark {command} " in out
+
+
+def test_no_summary_of_a_command_is_cut(ended, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+    code, out, err = ended("--help")
+
+    assert (code or 0, err) == (0, "")
+    assert not re.search(r"\w\.\.\.$", out, re.MULTILINE)
 
 
 def test_a_command_line_without_a_command_is_told_what_there_is(ended):
