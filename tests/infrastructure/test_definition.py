@@ -2,6 +2,7 @@
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 from botocore.session import get_session
@@ -72,6 +73,13 @@ def test_its_data_sets_are_files_of_queries_and_stand_for_their_arns(definition)
     assert [each["DataSetArn"] for each in definition["DataSetIdentifierDeclarations"]] == [
         f"${{{name}}}" for name in data_sets(definition)
     ]
+
+
+def test_columns_of_data_sets_are_only_added(definition):
+    """A line is added to the file with a column; one that is changed breaks what people made."""
+    published = json.loads(Path(__file__).with_name("published_columns.json").read_text())
+
+    assert {name: of.columns for name, of in data_sets(definition).items()} == published
 
 
 def test_nothing_in_it_is_broken():
