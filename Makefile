@@ -88,7 +88,7 @@ $(AWS_CLI)/.ready: tests/end_to_end/aws-cli.txt $(PYTHON_READY)
 
 # Of the machine, not of a folder: Playwright's own would be another download of 150 MB.
 $(CHROMIUM):
-	{ apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium; } || \
+	{ apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium fonts-liberation; } || \
 	  { echo "make: the pages are tested in Debian's chromium; 'sudo apt-get install chromium' installs it, or set CHROMIUM to a Chromium that is there" >&2; exit 2; }
 
 # Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.

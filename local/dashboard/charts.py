@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from local.dashboard.formats import Format
 from local.dashboard.visuals import Chart
 
 Json = dict[str, Any]
@@ -27,6 +26,7 @@ _CONFIG = {
         "titlePadding": 10,
     },
 }
+_BAR = 22  # from the middle of a bar to its label
 # What the points of the data say of themselves, as it is.
 _COLOR = {"field": "color", "type": "nominal", "scale": None}
 _TOLD = {"field": "told", "type": "nominal"}
@@ -103,26 +103,33 @@ def _bars(chart: Chart) -> Json:
 
 
 def _category(chart: Chart) -> Json:
+    axis: Json = {"labelAngle": 0, "labelOverlap": True}
+    if chart.horizontal:
+        # Above its bar a long label leaves the width of a phone to the bars.
+        axis = {"labelAlign": "left", "labelOffset": -_BAR, "labelPadding": -1, "labelLimit": 0}
     return {
         "field": "category",
         "type": "ordinal",
         "sort": None,
         "title": chart.axes.category or None,
-        "scale": {"type": "band"},
-        "axis": {"labelAngle": 0, "labelLimit": 320, "labelOverlap": True},
+        "scale": {"type": "band", "paddingInner": 0.5} if chart.mark == "bar" else {"type": "band"},
+        "axis": axis,
     }
 
 
 def _value(chart: Chart) -> Json:
+    format_ = chart.values[0].format
     return {
         "field": "value",
         "type": "quantitative",
         "title": chart.axes.value or None,
         "scale": {"zero": chart.axes.from_zero, "nice": True},
-        "axis": {"tickCount": 5, "domain": False, "format": _axis_format(chart.values[0].format)},
+        "axis": {
+            "tickCount": 5,
+            # Of what is counted there are no halves.
+            "tickMinStep": 1 if format_.places == 0 else 0,
+            "domain": False,
+            # In the words of d3-format.
+            "format": "~%" if format_.times == 100 else f"{format_.prefix},~r",
+        },
     }
-
-
-def _axis_format(format_: Format) -> str:
-    """Return how the axis writes its numbers, in the words of d3-format."""
-    return "~%" if format_.times == 100 else f"{format_.prefix},~r"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from cdk.data_sets import DataSet
-from local.dashboard.formats import DAY, NUMBER, Format, default_format, read_format
+from cdk.data_sets import INTEGER, DataSet
+from local.dashboard.formats import DAY, WHOLE, Format, default_format, read_format
 from local.dashboard.node import Node
 
 # What the page works out of a group's values that are not NULL, as in SQL.
@@ -97,7 +97,12 @@ class Fields:
             accepted = _ENDS if kind == "DateMeasureField" else _COUNTS
             aggregation = field.choice("AggregationFunction", *accepted)
         found = replace(self.field(field), aggregation=aggregation)
-        return replace(found, format=NUMBER) if aggregation in _COUNTS else found
+        if aggregation in _COUNTS:
+            return replace(found, format=WHOLE)
+        whole = self._type(found.column) == INTEGER and aggregation != "AVERAGE"
+        if whole and found.format.places is None:
+            return replace(found, format=replace(found.format, places=0))
+        return found
 
     def field(self, node: Node) -> Field:
         """Return a field that shows the values of its column."""

@@ -33,6 +33,7 @@ class Format:
 
 TEXT = Format("text")
 NUMBER = Format("number")
+WHOLE = Format("number", 0)
 DAY = Format("time", _PICTURES["YYYY-MM-DD"])
 MINUTE = Format("time", _PICTURES["YYYY-MM-DD HH:mm"])
 

@@ -42,18 +42,22 @@ function offer(control, controls, isShown) {
     const all = control.everything ? [new Option("All", "")] : [];
     input.replaceChildren(...all, ...offered(control, controls).map((each) => new Option(each)));
     if (![...input.options].some((option) => option.value === value())) {
-      if (isShown && control.sources.length && input.options.length) chosen[control.parameter] = input.options[0].value;
+      const again = isShown && control.sources.length && input.options.length;
+      if (again) chosen[control.parameter] = input.options[0].value;
       else input.append(new Option(value()));
     }
   }
   input.value = value();
 }
 
+const DRAWN = { Kpi: kpi, Table: table, PivotTable: pivotTable, Chart: charts };
+
 function draw(visual) {
   const rows = rowsOf[visual.data_set].filter((row) =>
     visual.filters.every((filter) => passes(row, filter, chosen)),
   );
-  const drawn = rows.length ? DRAWN[visual.kind](visual, rows) : [made("p", { class: "nothing" }, "Nothing is stored for what is chosen.")];
+  const nothing = made("p", { class: "nothing" }, "Nothing for what is chosen.");
+  const drawn = rows.length ? DRAWN[visual.kind](visual, rows) : [nothing];
   document.querySelector(`#${CSS.escape(visual.id)} .body`).replaceChildren(...drawn);
 }
 
@@ -62,6 +66,7 @@ function show({ id }) {
     const shown = tab.getAttribute("aria-controls") === id;
     tab.setAttribute("aria-selected", shown);
     tab.tabIndex = shown ? 0 : -1;
+    if (shown) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft;
     document.getElementById(tab.getAttribute("aria-controls")).classList.toggle("shown", shown);
   }
 }
@@ -82,8 +87,9 @@ function update() {
 
 // Those that depend on others come after them.
 function inTurn(controls) {
+  const named = Object.fromEntries(controls.map((control) => [control.id, control]));
   const depth = ({ sources }) =>
-    sources.reduce((most, { control }) => Math.max(most, 1 + depth(controls.find(({ id }) => id === control))), 0);
+    sources.reduce((most, { control }) => Math.max(most, 1 + depth(named[control])), 0);
   return controls.toSorted((a, b) => depth(a) - depth(b));
 }
 

@@ -19,7 +19,7 @@ from local.dashboard.rows import Rows
 from local.dashboard.visuals import Chart, Visual
 
 _FOLDER = Path(__file__).parent
-_SCRIPTS = ("figures.js", "visuals.js", "page.js")
+_SCRIPTS = ("figures.js", "tables.js", "charts.js", "page.js")
 
 
 def page(dashboard: Dashboard, rows: Mapping[str, Rows], said: Sequence[str], vega: str) -> str:

@@ -7,7 +7,14 @@ import pytest
 from local.dashboard.building import build
 from local.history import histories
 from tests.local.browser import AXE, browser
-from tests.local.twelve_versions import INJECTED, VERSIONS, Tables, stored_history
+from tests.local.twelve_versions import (
+    ALONE,
+    INJECTED,
+    VERSIONS,
+    WITHOUT_COMPACTION,
+    Tables,
+    stored_history,
+)
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DRAWN = "[...document.querySelectorAll('.chart')].every((chart) => chart.querySelector('svg'))"
@@ -107,7 +114,57 @@ def test_dates_leave_out_what_was_measured_before_and_after(opened):
 def test_nothing_is_an_answer(opened):
     page = opened("#Since=2030-01-01")
 
-    assert "Nothing is stored for what is chosen." in page.inner_text("#newest")
+    assert "Nothing for what is chosen." in page.inner_text("#newest")
+
+
+def test_a_store_without_runs_is_a_page_that_says_so(opened, tmp_path):
+    file = tmp_path / "empty.html"
+    file.write_text(build(Tables({}), NOW), encoding="utf-8")
+    page = opened(url=file.as_uri())
+
+    assert "Nothing is stored yet: `tidemark run` measures something." in page.inner_text("header")
+    assert page.locator(".nothing").count() == page.locator(".visual").count()
+
+
+def test_a_choice_leaves_to_others_what_goes_with_it(opened):
+    page = opened("#sheet=compare&New=9.5.0")
+    page.locator("#compare-base").select_option("9.9.0")
+
+    newer = page.locator("#compare-new option").all_inner_texts()
+    assert newer == ["9.10.0", "9.11.0", "newest", "previous"]
+    assert page.locator("#compare-new").input_value() == "9.10.0"
+    assert cells(page, "pairs")[0][2:4] == ["9.9.0", "9.10.0"]
+
+
+def test_a_choice_that_another_sheet_does_not_have_stays_chosen(opened):
+    page = opened("#sheet=health&Test=verify&Suite=gone")
+
+    assert page.locator("#health-suite").input_value() == "gone"
+    assert "Nothing for what is chosen." in page.inner_text("#weeks")
+
+
+def test_sheets_are_tabs_for_the_keyboard(opened):
+    page = opened()
+    page.get_by_role("tab", name="Rates per version").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+
+    assert page.get_by_role("tab", selected=True).inner_text() == "Run"
+    assert page.get_by_role("tabpanel").locator("h2").inner_text().startswith("What did")
+    assert "sheet=run" in page.url
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("tab", selected=True).inner_text() == "Rates per version"
+
+
+def test_every_sheet_is_printed_in_ink_on_white(opened):
+    page = opened(scheme="dark")
+    page.emulate_media(media="print")
+
+    headings = page.locator("h2").all_inner_texts()
+    assert len(headings) == page.get_by_role("tab", include_hidden=True).count()
+    assert all(heading.is_visible() for heading in page.locator("h2").all())
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
 
 
 def test_a_reader_sorts_a_table_and_stays_at_its_column(opened):
@@ -137,24 +194,55 @@ def test_what_a_value_holds_is_a_text_and_nothing_else(opened):
     assert page.title() == "Tidemark dashboard"
 
 
-def test_what_is_missing_is_said(opened):
+def test_what_is_missing_is_said_and_is_no_change(opened):
     page = opened()
-
-    assert "No value for 9.2.0." in page.inner_text("#history")
+    assert f"No value for {WITHOUT_COMPACTION}." in page.inner_text("#history")
     assert "–" in cells(page, "versions")[2]
 
+    page = opened(f"#sheet=compare&Base={WITHOUT_COMPACTION}&New=9.3.0&Test=compaction")
+    (row,) = cells(page, "pairs")
+    assert "–" in row
+    assert "%" not in "".join(row)
+    assert page.inner_text("#compare-unmatched .figure") == "1"
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+
+def test_one_trial_has_no_spread(opened):
+    page = opened(f"#sheet=compare&Base={ALONE}&New=9.5.0&Test=ingest")
+
+    (row,) = cells(page, "pairs")
+    assert "–" in row
+
+
+def test_a_metric_whose_unit_changed_is_two(opened):
+    page = opened()
+    names = page.locator("#history figcaption").all_inner_texts()
+    assert {"rocksdb: read latency (ms)", "rocksdb: read latency (us)"} <= set(names)
+
+
+def test_a_trial_that_does_not_count_is_shown_as_such(opened):
+    page = opened("#sheet=run&Test=ingest")
+
+    assert [row[5] for row in cells(page, "failures")] == ["no: excluded"]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"), [("light", DESKTOP), ("dark", DESKTOP), ("light", PHONE)]
+)
 def test_axe_finds_nothing(opened, scheme, viewport):
     page = opened(scheme=scheme, viewport=viewport)
     page.evaluate(AXE.read_text(encoding="utf-8"))
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        page.wait_for_function(DRAWN)
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
 
-    found = page.evaluate("axe.run().then(({ violations }) => violations)")
-    assert [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in found] == []
+        told = [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in found]
+        assert told == [], tab.inner_text()
 
 
-def test_the_page_is_no_wider_than_a_phone(opened):
+def test_no_sheet_is_wider_than_a_phone(opened):
     page = opened(viewport=PHONE)
+    for tab in page.get_by_role("tab").all():
+        tab.click()
 
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
