@@ -28,6 +28,7 @@ from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
+from local.cloud.unsupported import not_honoured
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
@@ -291,7 +292,8 @@ def _check_request(request: Request) -> None:
 
 def _refuse_unknown(what: str, given: Mapping[str, Any], accepted: set[str]) -> None:
     for name in given.keys() - accepted:
-        raise InvalidRequestException(f"{what} with {name} is not supported on one machine.")
+        known = ", ".join(sorted(accepted))
+        raise InvalidRequestException(not_honoured(what, name, given[name], known))
 
 
 def _work_group(request: Request) -> tuple[str, Mapping[str, Any]]:

@@ -7,7 +7,6 @@ honour.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from moto.ecs.models import TaskDefinition
 
 from local.cloud.processes import workload_environment
 from local.cloud.sources import digest, source_files
+from local.cloud.unsupported import not_honoured
 from suites.model import WORKLOAD_LABEL
 
 STOP_TIMEOUT_SECONDS = 30  # ECS's own, between SIGTERM and SIGKILL
@@ -115,10 +115,8 @@ def refuse_unknown(what: str, given: Mapping[str, Any], accepted: Iterable[str])
     """
     for name, value in given.items():
         if value and name not in accepted:
-            raise InvalidParameterException(
-                f"The {what} has {name} {json.dumps(value, default=str)}, which one machine does "
-                f"not honour; accepted: {', '.join(sorted(accepted))}."
-            )
+            known = ", ".join(sorted(accepted))
+            raise InvalidParameterException(not_honoured(f"The {what}", name, value, known))
 
 
 def _only_container(definition: TaskDefinition) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from moto.events.models import EventPattern, EventsBackend, Rule, events_backend
 from local.account import ACCOUNT, REGION
 from local.cloud.functions import Functions
 from local.cloud.replacements import Replacements
+from local.cloud.unsupported import not_honoured
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d*) (minute|hour|day)s?\)")
@@ -285,7 +286,4 @@ def _refuse_unsupported_target(rule: str, target: Mapping[str, Any]) -> None:
 
 
 def _refuse(rule: str, name: str, value: object, wanted: str) -> NoReturn:
-    raise ValidationException(
-        f"Rule {rule} has {name} {json.dumps(value)}, which one machine does not honour; "
-        f"accepted: {wanted}."
-    )
+    raise ValidationException(not_honoured(f"Rule {rule}", name, value, wanted))

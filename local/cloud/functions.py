@@ -35,6 +35,7 @@ from local.cloud.logs import CloudWatchLogs
 from local.cloud.made import mark_used
 from local.cloud.replacements import Replacements
 from local.cloud.sandboxes import Answer, Function
+from local.cloud.unsupported import not_honoured
 
 # AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
 # of an asynchronous one.
@@ -239,10 +240,7 @@ def refuse_unsupported(spec: Mapping[str, Any]) -> None:
 
 
 def _refuse(function: str, name: str, value: Any, wanted: str) -> NoReturn:  # noqa: ANN401
-    raise InvalidParameterValueException(
-        f"Function {function} has {name} {json.dumps(value, default=str)}, "
-        f"which one machine does not honour; accepted: {wanted}."
-    )
+    raise InvalidParameterValueException(not_honoured(f"Function {function}", name, value, wanted))
 
 
 def _report_errors(function: Function, answer: Answer) -> None:

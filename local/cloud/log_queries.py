@@ -20,6 +20,7 @@ from moto.logs.responses import LogsResponse
 
 from local import insights
 from local.account import ACCOUNT
+from local.cloud.unsupported import not_honoured
 from local.insights.sources import NoLogGroupError, chosen
 from local.logs.store import LogStore
 
@@ -202,12 +203,11 @@ def _groups(request: Mapping[str, Any], parameters: int) -> list[str]:
     return [name.rsplit(":log-group:", 1)[-1] for name in names]
 
 
-def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Container[str]) -> None:
+def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Collection[str]) -> None:
     for name, value in request.items():
         if name not in accepted:
-            raise InvalidParameterException(
-                f"{action} with {name} {value} is not supported on one machine."
-            )
+            known = ", ".join(sorted(accepted))
+            raise InvalidParameterException(not_honoured(action, name, value, known))
 
 
 def _run(

@@ -8,7 +8,6 @@ Source: Amazon EventBridge Scheduler API reference, CreateSchedule.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +23,7 @@ from local.cloud.deliveries import Delivery
 from local.cloud.due_times import DueTimes, due_times
 from local.cloud.endpoint import Endpoint
 from local.cloud.replacements import Replacements
+from local.cloud.unsupported import not_honoured
 from suites.refusal import Refused
 
 Clock = Callable[[], datetime]
@@ -191,7 +191,4 @@ def _refuse_unsupported(given: Mapping[str, Any]) -> None:
 
 
 def _refuse(schedule: str, name: str, value: object, wanted: str) -> NoReturn:
-    raise ValidationException(
-        f"Schedule {schedule} has {name} {json.dumps(value, default=str)}, which one machine does "
-        f"not honour; accepted: {wanted}."
-    )
+    raise ValidationException(not_honoured(f"Schedule {schedule}", name, value, wanted))
