@@ -109,7 +109,8 @@ pairs AS (
         AND n.version = wanted.new_version
     WHERE b.version IS NOT NULL OR n.version IS NOT NULL
 ),
--- The variance of each side's part in new / base, by the delta method.
+-- From here on by the steps of lambdas/verdict.py, so that a comparison report says the same. The
+-- variance of each side's part in new / base, by the delta method:
 variances AS (
     SELECT
         *,
@@ -120,7 +121,7 @@ variances AS (
             / new_trials AS of_new
     FROM pairs
 ),
--- Degrees of freedom by Welch and Satterthwaite; one where no trial differs from another.
+-- Degrees of freedom by Welch and Satterthwaite; one if no trial differs from another.
 freedoms AS (
     SELECT
         *,
@@ -156,7 +157,8 @@ halves AS (
         WHEN freedoms.freedom >= 60 THEN 60
         WHEN freedoms.freedom >= 40 THEN 40
         WHEN freedoms.freedom >= 30 THEN 30
-        ELSE greatest(1, CAST(floor(freedoms.freedom) AS integer))
+        -- Of figures as far apart as 1e-200 and 1e200 no degree of freedom is left.
+        ELSE greatest(1, coalesce(TRY_CAST(floor(freedoms.freedom) AS integer), 1))
     END
 ),
 judged AS (

@@ -9,7 +9,7 @@ import pytest
 from cdk.data_sets import read_data_set
 from cdk.definition import data_sets, read_definition
 from lambdas.tables import packed
-from lambdas.verdict import verdict
+from lambdas.verdict import SAME, student, verdict
 from suites import keys
 from suites.files import ROOT
 from suites.versions import version_order
@@ -305,6 +305,27 @@ def test_a_verdict_is_that_of_the_comparison_report(direction):
         ("cannot tell", "the rate of the base is zero"),
         ("cannot tell", "the trials scatter too much"),
     }  # fmt: skip
+
+
+def test_figures_that_no_figure_holds_the_change_of_leave_the_others_alone():
+    small, large = [1e-200, 2e-200], [1e200, 2e200]
+    rows = pairs_of([
+        rate(version, value, trial)
+        for version, values in {"1.0": small, "1.1": large, "1.2": large}.items()
+        for trial, value in enumerate(values, start=1)
+    ])  # fmt: skip
+
+    assert {key(row, ("base_version", "new_version", "change")) for row in rows} == {
+        ("1.0", "1.1", math.inf), ("1.0", "1.2", math.inf), ("1.1", "1.2", 0.0),
+    }  # fmt: skip
+
+
+def test_what_a_verdict_rests_on_is_what_the_comparison_report_rests_on():
+    text = (QUERIES / "version_pairs.sql").read_text(encoding="utf-8")
+
+    for freedom in (*range(1, 31), 40, 60, 120):
+        assert f"({freedom}, {student(freedom):.3f}e0)" in text
+    assert text.count(f"<= {SAME}e0") == 2
 
 
 def test_a_metric_whose_unit_changed_is_not_compared_and_says_so():
