@@ -96,7 +96,8 @@ def _sheet(node: Node, fields: Fields) -> Sheet:
     found = [read_control(each, fields) for each in node.nodes("ParameterControls")]
     controls = {control.id: control for control in found}
     placed = _placed(node.only("Layouts"), "VISUAL", "TEXT_BOX")
-    inputs = _placed(node.only("SheetControlLayouts"), "PARAMETER_CONTROL")
+    layout = node.first("SheetControlLayouts")
+    inputs = _placed(layout, "PARAMETER_CONTROL") if layout else controls
     return Sheet(
         node.text("SheetId"),
         node.text("Name"),

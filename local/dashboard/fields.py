@@ -99,18 +99,18 @@ class Fields:
         found = replace(self.field(field), aggregation=aggregation)
         if aggregation in _COUNTS:
             return replace(found, format=WHOLE)
-        whole = self._type(found.column) == INTEGER and aggregation != "AVERAGE"
-        if whole and found.format.places is None:
-            return replace(found, format=replace(found.format, places=0))
+        if aggregation == "AVERAGE" and self._type(found.column) == INTEGER:
+            return replace(found, format=replace(found.format, places=None))
         return found
 
     def field(self, node: Node) -> Field:
         """Return a field that shows the values of its column."""
         column = self.column(node.node("Column"))
-        said = (
-            read_format(node.node("FormatConfiguration")) if "FormatConfiguration" in node else None
-        )
-        format_ = said or self._formats.get(column) or default_format(self._type(column))
+        format_ = self._formats.get(column) or default_format(self._type(column))
+        if "FormatConfiguration" in node:
+            format_ = read_format(node.node("FormatConfiguration"))
+        if self._type(column) == INTEGER and format_.places is None:
+            format_ = replace(format_, places=0)
         label = column.name.replace("_", " ").capitalize()
         return Field(node.text("FieldId"), column, label, format_)
 

@@ -68,11 +68,9 @@ function grouped(rows, columns) {
 
 // Numbers of 100 or more have one decimal, smaller ones four digits that count.
 function decimal(value, places) {
-  let options = { minimumFractionDigits: places, maximumFractionDigits: places };
-  if (places === null) {
-    const small = Math.abs(value) < 100 && { maximumSignificantDigits: 4 };
-    options = Number.isInteger(value) ? {} : small || { minimumFractionDigits: 1, maximumFractionDigits: 1 };
-  }
+  const fixed = (digits) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const fitting = Math.abs(value) < 100 ? { maximumSignificantDigits: 4 } : fixed(1);
+  const options = places === null ? fitting : fixed(places);
   return value.toLocaleString("en", options).replace("-", "−");
 }
 

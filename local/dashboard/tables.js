@@ -85,7 +85,7 @@ function sortable({ title }, fields, lines) {
 }
 
 function caption(title, lines) {
-  const count = `${decimal(lines.length, null)} ${lines.length === 1 ? "row" : "rows"}`;
+  const count = `${decimal(lines.length, 0)} ${lines.length === 1 ? "row" : "rows"}`;
   const more = lines.length > MOST_LINES ? `; here are the first ${MOST_LINES}` : "";
   const missing = lines.flat().includes(null) ? "; – is no value" : "";
   const name = made("span", { class: "unseen" }, `${title}: `);
