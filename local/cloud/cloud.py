@@ -35,6 +35,7 @@ from local.cloud.guard import Guard
 from local.cloud.made import remove_unused
 from local.cloud.schedules import Clock, Scheduler
 from local.cloud.server import Server
+from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore
 from local.stack import Stack
 
@@ -116,7 +117,7 @@ def start_cloud(
         server = opened.enter_context(Server(port))
         guard = opened.enter_context(Guard())
         endpoint = Endpoint(server.port)
-        store = LogStore(state / "logs", ACCOUNT)
+        store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
         opened.callback(store.close)
         log_groups = logs.install(store, endpoint)
         opened.callback(log_groups.close)

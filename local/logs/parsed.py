@@ -38,6 +38,16 @@ class Segment:
     file: Path
     sql: str
 
+    def is_within(self, start: int | None, end: int | None) -> bool:
+        """Tell whether a window has all of the events."""
+        inside = rows_within(self.sql, start, end)
+        if inside == self.sql:
+            return True
+        with duckdb.connect() as connection:
+            counts = f"(SELECT count(*) FROM ({inside})), (SELECT count(*) FROM ({self.sql}))"  # noqa: S608
+            ((some, every),) = connection.execute(f"SELECT {counts}").fetchall()
+        return bool(some == every)
+
 
 class ParsedCache:
     """Files of what queries took from segments, in a folder.
@@ -67,8 +77,10 @@ class ParsedCache:
         """Return the files whose rows are kept."""
         return [file for file in files if file.stat().st_size >= self._worthwhile_bytes]
 
-    def rows(self, segment: Segment, select: str, *, fill: bool) -> str:
+    def rows(self, segment: Segment, select: str, start: int | None, end: int | None) -> str:
         """Return the SELECT of the rows that ``select`` takes from a segment.
+
+        They are kept if a query of the window needs all of them; of a part, none are.
 
         Parameters
         ----------
@@ -76,8 +88,8 @@ class ParsedCache:
             What ``events`` is in ``select``.
         select : str
             A SELECT over ``events``, of which each row depends on one event only.
-        fill : bool
-            Whether to keep the rows if they are not.
+        start, end : int or None
+            The window's first and last second [s since 1970-01-01 UTC].
         """
         direct = over(segment.sql, select)
         status = segment.file.stat()
@@ -86,7 +98,7 @@ class ParsedCache:
         kept = self._folder / f"{name}{_SUFFIX}"
         # A folder that cannot be written to, or a full disk, must not keep a query from its answer.
         with suppress(OSError, duckdb.IOException):
-            if _touched(kept) or (fill and self._keep(kept, direct)):
+            if _touched(kept) or (segment.is_within(start, end) and self._keep(kept, direct)):
                 return f"SELECT * FROM read_parquet({quoted(str(kept))})"  # noqa: S608
         return direct
 
@@ -131,14 +143,10 @@ class StoredEvents(EventSource):
     cache: ParsedCache
 
     def parsed(self, select: str, start: int | None, end: int | None) -> str:
-        """Return the SELECT of what a query takes from its events, as far as it is kept from it.
-
-        A query of a window may need little of a segment: it uses what is kept and keeps nothing.
-        """
+        """Return the SELECT of what a query takes from its events, as far as it is kept from it."""
         if not _depends_on_events_only(select):
             return select
-        fill = start is None and end is None
-        kept = [self.cache.rows(segment, select, fill=fill) for segment in self.segments]
+        kept = [self.cache.rows(segment, select, start, end) for segment in self.segments]
         rows = " UNION ALL BY NAME ".join((*kept, over(self.others.sql, select)))
         return rows_within(rows, start, end)
 

@@ -73,10 +73,20 @@ def test_what_depends_on_other_events_or_the_time_or_needs_messages_is_not_kept(
     assert not folder.exists()
 
 
-def test_small_segments_and_queries_of_a_window_keep_nothing(tmp_path, folder):
+def test_nothing_is_kept_of_a_small_segment(tmp_path, folder):
     run(MEAN, stored(tmp_path, ParsedCache(folder)).events(["g"]))
-    run(MEAN, stored(tmp_path, ParsedCache(folder, worthwhile_bytes=0)).events(["g"]), 0, 3)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("window", "kept"), [((0, 3), 3), ((0, 2), 3), ((0, 1), 2), ((1, 1), 1), ((None, 0), 1)]
+)
+def test_a_query_of_a_window_keeps_the_rows_of_the_segments_that_are_within(
+    tmp_path, folder, window, kept
+):
+    store = stored(tmp_path, ParsedCache(folder, worthwhile_bytes=0))
+    run(MEAN, store.events(["g"]), *window)
+    assert len(list(folder.iterdir())) == kept
 
 
 def test_a_segment_that_is_another_under_the_same_name_is_read_anew(tmp_path, folder):
