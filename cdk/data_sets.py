@@ -73,13 +73,17 @@ def read_data_set(name: str) -> DataSet:
     sql = path.read_text(encoding="utf-8")
     parsed = parse_one(sql, dialect=_DIALECT)
     read = frozenset(table.name for table in parsed.find_all(exp.Table)) & TABLES.keys()
+    columns = {column.alias_or_name: _type(name, column) for column in _typed(parsed).selects}
+    return DataSet(name, sql.partition("\n")[0].removeprefix("-- "), sql, read, columns)
+
+
+def _typed(query: exp.Expr) -> exp.Query:
+    """Return a query over our tables with the type of each of its expressions."""
     schema = MappingSchema(
         {table: {**columns, **PARTITIONS} for table, columns in TABLES.items()}, dialect="hive"
     )
-    qualified = qualify(parsed, schema=schema, dialect=_DIALECT)
-    typed = cast("exp.Query", annotate_types(qualified, schema, dialect=_DIALECT))
-    columns = {column.alias_or_name: _type(name, column) for column in typed.selects}
-    return DataSet(name, sql.partition("\n")[0].removeprefix("-- "), sql, read, columns)
+    qualified = qualify(query, schema=schema, dialect=_DIALECT)
+    return cast("exp.Query", annotate_types(qualified, schema, dialect=_DIALECT))
 
 
 def _type(data_set: str, column: exp.Expr) -> str:

@@ -8,6 +8,7 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
+from cdk.data_sets import read_data_set
 from cdk.definition import FILE, data_sets, read_definition
 from cdk.references import broken_references
 
@@ -164,6 +165,13 @@ def test_a_file_that_is_not_there_is_named(definition):
 
     with pytest.raises(ValueError, match=r"^data set versions: there is no such file in queries/s"):
         list(problems(definition))
+
+
+def test_a_column_of_a_type_that_data_sets_have_not_is_named():
+    with pytest.raises(
+        ValueError, match=r"^data set latest_run: column excluded has the type BOOLEAN; CAST it to"
+    ):
+        read_data_set("latest_run")
 
 
 @pytest.mark.parametrize(
