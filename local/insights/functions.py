@@ -295,6 +295,8 @@ FUNCTIONS: dict[str, Function] = {
     "if": Function((ANY, ANY, ANY), _alternatives),
     "case": Function((ANY,) * (2 * _MOST_BRANCHES + 1), _alternatives, fewest=2),
     "isnumeric": Function((_NUMBER,), _condition("{0} IS NOT NULL")),
+    # Nothing is masked on one machine (AWS documentation, CloudWatch Logs: View unmasked data).
+    "unmask": Function((ANY,), lambda value: value),
     "messagesize": Function((_TEXT,), _gives(_NUMBER, "CAST(strlen({0}) AS DOUBLE)")),
     # Maps and lists
     "jsonparse": Function((_TEXT,), _json_parse),

@@ -171,6 +171,7 @@ def test_conditions_count_as_one_and_zero(ask):
         ("strlen('añ☃')", "3"),
         ("toupper('aé')", "AÉ"),
         ("tolower('AÉ')", "aé"),
+        ("unmask('a')", "a"),
         ("concat('a', 1.50, '', 1 = 1)", "a1.51"),
         ("concat(trim(' a '), '|', ltrim(' b '), '|', rtrim(' c '))", "a|b | c"),
         ("trim('xyaxy', 'yx')", "a"),
