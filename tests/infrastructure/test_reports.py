@@ -128,6 +128,11 @@ def test_the_dashboard_and_the_analysis_are_the_definition_over_the_data_sets(ev
         assert data_set["DataSetId"] == f"Tidemark-{asked['Identifier']}"
 
 
+def test_with_both_definitions_the_template_is_one_that_cloudformation_takes(everything):
+    # CloudFormation user guide, quotas: 1 MB; the CDK indents by one space.
+    assert len(json.dumps(everything.to_json(), indent=1)) < 1_000_000
+
+
 def test_athena_is_asked_in_a_role_that_quicksight_alone_takes_on(everything):
     (source,) = assets(everything, "DataSource")
     role = source["DataSourceParameters"]["AthenaParameters"]["RoleArn"]["Fn::GetAtt"][0]
