@@ -112,10 +112,15 @@ function picture(visual, title, series, stops) {
     "aria-label": [title, visual.alternative].filter(Boolean).join(". "),
     style: `min-width: ${visual.horizontal ? 0 : widthOf(stops)}ch`,
   });
-  const options = { actions: false, ast: true, renderer: "svg" };
-  vegaEmbed(holder, specified(visual, series, stops), options);
+  specifications.set(holder, specified(visual, series, stops));
   return scrolling(holder, `Chart: ${title}`);
 }
+
+// Vega asks a chart's place for its width: only a place within the page has one. It evaluates its
+// expressions without eval (ast), which the page's policy forbids.
+const specifications = new WeakMap();
+const embed = (holder) =>
+  vegaEmbed(holder, specifications.get(holder), { actions: false, ast: true, renderer: "svg" });
 
 // Of many categories not every label is drawn.
 function widthOf(stops) {

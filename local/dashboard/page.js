@@ -52,13 +52,17 @@ function offer(control, controls, isShown) {
 
 const DRAWN = { Kpi: kpi, Table: table, PivotTable: pivotTable, Chart: charts };
 
+// Fill a visual; what is returned is settled when its charts are drawn.
 function draw(visual) {
   const rows = rowsOf[visual.data_set].filter((row) =>
     visual.filters.every((filter) => passes(row, filter, chosen)),
   );
-  const nothing = made("p", { class: "nothing" }, "Nothing for what is chosen.");
-  const drawn = rows.length ? DRAWN[visual.kind](visual, rows) : [nothing];
-  document.querySelector(`#${CSS.escape(visual.id)} .body`).replaceChildren(...drawn);
+  const body = document.querySelector(`#${CSS.escape(visual.id)} .body`);
+  if (!rows.length) {
+    return body.replaceChildren(made("p", { class: "nothing" }, "Nothing for what is chosen."));
+  }
+  body.replaceChildren(...DRAWN[visual.kind](visual, rows));
+  return Promise.all([...body.querySelectorAll(".chart")].map(embed));
 }
 
 function show({ id }) {
@@ -71,18 +75,29 @@ function show({ id }) {
   }
 }
 
-function update() {
+function drawSheet(sheet, isShown) {
+  for (const control of inTurn(sheet.controls)) offer(control, sheet.controls, isShown);
+  return Promise.all(sheet.visuals.map(draw));
+}
+
+async function update() {
   const address = asked();
   chosen = Object.fromEntries(
     Object.entries(parameters).map(([name, first]) => [name, address.get(name) ?? first]),
   );
   const shown = sheets.find(({ id }) => id === address.get("sheet")) ?? sheets[0];
+  const main = document.querySelector("main");
   show(shown);
-  // What is shown decides what is chosen, so it comes first.
-  for (const sheet of [shown, ...sheets.filter((each) => each !== shown)]) {
-    for (const control of inTurn(sheet.controls)) offer(control, sheet.controls, sheet === shown);
-    sheet.visuals.forEach(draw);
+  main.ariaBusy = true;
+  // What is shown decides what is chosen, and is drawn before what may be printed.
+  await drawSheet(shown, true);
+  const own = chosen;
+  for (const sheet of sheets.filter((each) => each !== shown)) {
+    await new Promise((done) => setTimeout(done));
+    if (own !== chosen) return; // Something else was chosen in the meantime.
+    await drawSheet(sheet, false);
   }
+  main.ariaBusy = null;
 }
 
 // Those that depend on others come after them.
