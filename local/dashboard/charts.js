@@ -5,7 +5,7 @@ const BAR = 56; // from one to the next below it, with its label above it
 const MOST_NAMED = 8;
 const MOST_LABELS = 30;
 const WEEK = 7;
-const DASHES = { SOLID: [1, 0], DASHED: [6, 4], DOTTED: [2, 3] };
+const DASHES = { SOLID: [1, 0], DOTTED: [2, 3] };
 const SHAPES = {
   circle: "●",
   square: "■",

@@ -130,6 +130,6 @@ def _value(chart: Chart) -> Json:
             "tickMinStep": 1 if format_.places == 0 else 0,
             "domain": False,
             # In the words of d3-format.
-            "format": "~%" if format_.times == 100 else f"{format_.prefix},~r",
+            "format": "~%" if format_.kind == "percentage" else ",~r",
         },
     }

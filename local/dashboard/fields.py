@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cdk.data_sets import INTEGER, DataSet
-from local.dashboard.formats import DAY, WHOLE, Format, default_format, read_format
+from local.dashboard.formats import DAY, Format, default_format, read_format
 from local.dashboard.node import Node
 
 # What the page works out of a group's values that are not NULL, as in SQL.
-_COUNTS = ("COUNT", "DISTINCT_COUNT")
-_ENDS = ("MIN", "MAX")
+_AGGREGATIONS = ("SUM", "AVERAGE", "MIN", "MAX")
 _DAYS = {"DAY": 1, "WEEK": 7}
-_AGGREGATIONS = ("SUM", "AVERAGE", *_ENDS, *_COUNTS)
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,7 @@ class Fields:
 
     def dimension(self, node: Node) -> Field:
         """Return a field that rows are grouped by."""
-        kind, field = node.kind(
-            "CategoricalDimensionField", "DateDimensionField", "NumericalDimensionField"
-        )
+        kind, field = node.kind("CategoricalDimensionField", "DateDimensionField")
         found = self.field(field)
         if kind == "DateDimensionField":
             # The data sets begin weeks themselves, on Mondays.
@@ -87,18 +83,9 @@ class Fields:
 
     def measure(self, node: Node) -> Field:
         """Return a field that is worked out of groups of rows."""
-        kind, field = node.kind(
-            "NumericalMeasureField", "CategoricalMeasureField", "DateMeasureField"
-        )
-        if kind == "NumericalMeasureField":
-            function = field.node("AggregationFunction")
-            aggregation = function.choice("SimpleNumericalAggregation", *_AGGREGATIONS)
-        else:
-            accepted = _ENDS if kind == "DateMeasureField" else _COUNTS
-            aggregation = field.choice("AggregationFunction", *accepted)
+        _, field = node.kind("NumericalMeasureField")
+        aggregation = _aggregation(field.node("AggregationFunction"))
         found = replace(self.field(field), aggregation=aggregation)
-        if aggregation in _COUNTS:
-            return replace(found, format=WHOLE)
         if aggregation == "AVERAGE" and self._type(found.column) == INTEGER:
             return replace(found, format=replace(found.format, places=None))
         return found
@@ -127,14 +114,18 @@ class Fields:
             field = {field.id: field for field in fields}[sort.text("FieldId")]
             return Order(field.column.name, field.aggregation, descending)
         function = sort.node("AggregationFunction").node("NumericalAggregationFunction")
-        aggregation = function.choice("SimpleNumericalAggregation", *_AGGREGATIONS)
-        return Order(self.column(sort.node("SortBy")).name, aggregation, descending)
+        column = self.column(sort.node("SortBy"))
+        return Order(column.name, _aggregation(function), descending)
 
     def _named(self, node: Node) -> Column:
         return Column(node.text("DataSetIdentifier"), node.text("ColumnName"))
 
     def _type(self, column: Column) -> str:
         return self._data_sets[column.data_set].columns[column.name]
+
+
+def _aggregation(function: Node) -> str:
+    return function.choice("SimpleNumericalAggregation", *_AGGREGATIONS)
 
 
 def labelled(fields: Iterable[Field], options: Node) -> tuple[Field, ...]:

@@ -10,8 +10,6 @@ const AGGREGATIONS = {
   AVERAGE: (values) => (values.length ? sum(values) / values.length : null),
   MIN: (values) => (values.length ? least(values) : null),
   MAX: (values) => (values.length ? most(values) : null),
-  COUNT: (values) => values.length,
-  DISTINCT_COUNT: (values) => new Set(values).size,
 };
 
 // What of a column holds for a group: its one value, or what is worked out of all.
@@ -74,8 +72,9 @@ function decimal(value, places) {
   return value.toLocaleString("en", options).replace("-", "−");
 }
 
-function written(value, { kind, places, times, prefix, suffix }) {
+function written(value, { kind, places }) {
   if (value === null) return "–";
   if (kind === "time") return value.slice(0, places);
-  return kind === "number" ? prefix + decimal(value * times, places) + suffix : value;
+  if (kind === "percentage") return `${decimal(100 * value, places)} %`;
+  return kind === "number" ? decimal(value, places) : value;
 }

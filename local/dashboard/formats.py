@@ -9,12 +9,10 @@ from local.dashboard.node import Node
 
 # Pictures of QuickSight's DateTimeFormat, and how many characters of a stored time they show.
 _PICTURES = {"YYYY-MM-DD": 10, "YYYY-MM-DD HH:mm": 16, "YYYY-MM-DD HH:mm:ss": 19}
-_NUMBERS = (
-    "NumberDisplayFormatConfiguration",
-    "PercentageDisplayFormatConfiguration",
-    "CurrencyDisplayFormatConfiguration",
-)
-_CURRENCIES = {"USD": "$"}
+_NUMBERS = {
+    "NumberDisplayFormatConfiguration": "number",
+    "PercentageDisplayFormatConfiguration": "percentage",
+}
 
 
 @dataclass(frozen=True)
@@ -22,18 +20,13 @@ class Format:
     """How a value is written."""
 
     kind: str
-    """``text``, ``time`` or ``number``."""
+    """``text``, ``time``, ``number``, or ``percentage``, which is of a hundredth."""
     places: int | None = None
     """Digits behind the point, None for as many as it takes; of a time its characters."""
-    times: int = 1
-    """What a number is multiplied by."""
-    prefix: str = ""
-    suffix: str = ""
 
 
 TEXT = Format("text")
 NUMBER = Format("number")
-WHOLE = Format("number", 0)
 DAY = Format("time", _PICTURES["YYYY-MM-DD"])
 MINUTE = Format("time", _PICTURES["YYYY-MM-DD HH:mm"])
 
@@ -53,17 +46,10 @@ def read_format(node: Node) -> Format:
     return read_format(inner)
 
 
-def _number(kind: str, display: Node) -> Format:
-    places = display.node("DecimalPlacesConfiguration")
+def _number(name: str, display: Node) -> Format:
     separator = display.node("SeparatorConfiguration").node("ThousandsSeparator")
     separator.must_be("Symbol", "COMMA")
     separator.must_be("Visibility", "VISIBLE")
-    percentage = kind.startswith("Percentage")
-    symbol = display.choice("Symbol", *_CURRENCIES) if kind.startswith("Currency") else ""
-    return Format(
-        "number",
-        places.number("DecimalPlaces") if "DecimalPlaces" in places else None,
-        100 if percentage else 1,
-        display.text("Prefix", _CURRENCIES.get(symbol, "")),
-        display.text("Suffix", " %" if percentage else ""),
-    )
+    places = display.node("DecimalPlacesConfiguration")
+    known = "DecimalPlaces" in places
+    return Format(_NUMBERS[name], places.number("DecimalPlaces") if known else None)

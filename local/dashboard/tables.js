@@ -10,31 +10,15 @@ function made(name, properties = {}, ...children) {
 // A browser takes its time for thousands of lines, and nobody reads them.
 const MOST_LINES = 500;
 
-function kpi({ value, target }, rows) {
-  const [is, was] = [value, target].map(
-    (field) => field && figure(rows, field.column.name, field.aggregation),
-  );
-  const parts = [made("p", { class: "figure" }, written(is, value.format))];
-  if (target) {
-    const against = `${target.label} ${written(was, target.format)}`;
-    parts.push(made("p", {}, `${change(is, was)} ${against}`));
-  }
-  return parts;
-}
-
-// Without something to compare with there is no change, least of all one by −100 %.
-function change(is, was) {
-  if (is === null || !was) return "Nothing to compare with:";
-  const percent = 100 * (is / was - 1);
-  return `${percent > 0 ? "+" : ""}${decimal(percent, 2)} % against`;
+function kpi({ value }, rows) {
+  const found = figure(rows, value.column.name, value.aggregation);
+  return [made("p", { class: "figure" }, written(found, value.format))];
 }
 
 function table(visual, rows) {
-  const { fields, grouped: isGrouped, orders } = visual;
-  const dimensions = fields.filter((field) => !field.aggregation).map((field) => field.column.name);
-  const groups = isGrouped ? grouped(rows, dimensions) : rows.map((row) => ({ rows: [row] }));
-  const lines = inOrder(groups, orders).map((group) =>
-    fields.map((field) => figure(group.rows, field.column.name, field.aggregation)),
+  const { fields, orders } = visual;
+  const lines = inOrder(rows.map((row) => ({ rows: [row] })), orders).map((line) =>
+    fields.map((field) => line.rows[0][field.column.name]),
   );
   return [sortable(visual, fields, lines)];
 }
@@ -69,7 +53,7 @@ function sortable({ title }, fields, lines) {
         drawn.querySelectorAll("thead button")[column].focus();
       });
       const state = column === at ? { "aria-sort": descending ? "descending" : "ascending" } : {};
-      return made("th", { scope: "col", class: field.format.kind, ...state }, button);
+      return made("th", { scope: "col", class: classOf(field.format), ...state }, button);
     });
     const shown = sorted.slice(0, MOST_LINES).map((line) =>
       made("tr", {}, ...line.map((value, column) => cell(value, fields[column], column))),
@@ -92,9 +76,11 @@ function caption(title, lines) {
   return made("caption", {}, name, count + more + missing);
 }
 
+const classOf = ({ kind }) => (kind === "percentage" ? "number" : kind);
+
 function cell(value, { format }, column) {
   const long = format.kind === "text" && String(value).length > 40 ? " long" : "";
-  const properties = { class: format.kind + long };
+  const properties = { class: classOf(format) + long };
   return column
     ? made("td", properties, written(value, format))
     : made("th", { ...properties, scope: "row" }, written(value, format));

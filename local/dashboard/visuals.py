@@ -12,23 +12,21 @@ from suites.refusal import Refused
 
 @dataclass(frozen=True)
 class Kpi:
-    """One figure, and the one that it is compared with."""
+    """One figure."""
 
     value: Field
-    target: Field | None
 
     @property
     def fields(self) -> tuple[Field, ...]:
         """All that is shown."""
-        return (self.value, self.target) if self.target else (self.value,)
+        return (self.value,)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A line for each row; or for each group, if a field is worked out."""
+    """A line for each row."""
 
     fields: tuple[Field, ...]
-    grouped: bool
     orders: tuple[Order, ...]
 
 
@@ -52,7 +50,7 @@ class Style:
     """How the line of a value looks."""
 
     dash: str
-    """``SOLID``, ``DASHED`` or ``DOTTED``."""
+    """``SOLID`` or ``DOTTED``."""
     markers: bool
 
 
@@ -141,23 +139,14 @@ def _label(node: Node) -> str:
 
 
 def _kpi(chart: Node, fields: Fields) -> Kpi:
-    wells = chart.node("FieldWells")
-    target = wells.first("TargetValues")
-    comparison = chart.node("KPIOptions").node("Comparison")
-    comparison.must_be("ComparisonMethod", "PERCENT_DIFFERENCE")
-    return Kpi(fields.measure(wells.only("Values")), fields.measure(target) if target else None)
+    return Kpi(fields.measure(chart.node("FieldWells").only("Values")))
 
 
 def _table(chart: Node, fields: Fields) -> Table:
-    kind, wells = chart.node("FieldWells").kind(
-        "TableUnaggregatedFieldWells", "TableAggregatedFieldWells"
-    )
-    grouped = kind == "TableAggregatedFieldWells"
-    groups = map(fields.dimension, wells.nodes("GroupBy")) if grouped else ()
-    read = fields.measure if grouped else fields.field
-    found = labelled([*groups, *map(read, wells.nodes("Values"))], chart.node("FieldOptions"))
+    wells = chart.node("FieldWells").node("TableUnaggregatedFieldWells")
+    found = labelled(map(fields.field, wells.nodes("Values")), chart.node("FieldOptions"))
     sorts = chart.node("SortConfiguration").nodes("RowSort")
-    return Table(found, grouped, tuple(fields.order(sort, found) for sort in sorts))
+    return Table(found, tuple(fields.order(sort, found) for sort in sorts))
 
 
 def _pivot_table(chart: Node, fields: Fields) -> PivotTable:
@@ -273,7 +262,7 @@ def _from_zero(axis: Node) -> bool:
 def _style(series: Node) -> tuple[str, Style]:
     series.choice("AxisBinding", "PRIMARY_YAXIS")
     settings = series.node("Settings")
-    dash = settings.node("LineStyleSettings").choice("LineStyle", "SOLID", "DASHED", "DOTTED")
+    dash = settings.node("LineStyleSettings").choice("LineStyle", "SOLID", "DOTTED")
     markers = settings.node("MarkerStyleSettings").choice("MarkerVisibility", "VISIBLE", "HIDDEN")
     return series.text("FieldId"), Style(dash, markers == "VISIBLE")
 
