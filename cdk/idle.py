@@ -19,6 +19,10 @@ _LOG_GROUP_GB = 0.02
 _SWEEP_SECONDS = 2.0
 _SWEEP_LISTINGS = 3
 _SWEEP_LOG_BYTES = 1_000
+# Assumed of Container Insights while no task runs: each minute an event of the cluster, with as
+# many metrics (the numbers of its tasks, services and instances).
+_CLUSTER_METRICS = 3
+_CLUSTER_EVENT_BYTES = 500
 
 Properties = Mapping[str, Any]
 
@@ -97,16 +101,21 @@ def _endpoint(properties: Properties) -> float:
 
 
 def _cluster(properties: Properties) -> float:
-    if properties.get("ClusterSettings"):
-        raise Unpriced("resources: a cluster with Container Insights has no price here")
-    return 0.0
+    settings = {entry["Name"]: entry["Value"] for entry in properties.get("ClusterSettings", [])}
+    insights = settings.get("containerInsights", "disabled")
+    if insights == "disabled":
+        return 0.0
+    if insights != "enabled":
+        raise Unpriced(f"resources: a cluster with Container Insights {insights} has no price here")
+    events = HOURS_OF_MONTH * 60 * _CLUSTER_EVENT_BYTES
+    return _CLUSTER_METRICS * SERVICE_PRICES.metric + SERVICE_PRICES.of_logs(events)
 
 
 _PRICED: Mapping[str, tuple[Callable[[Properties], float], str]] = {
     "AWS::CloudWatch::Alarm": (_alarm, "by alarm, and the metric that the hourly sweep sends"),
     "AWS::CloudWatch::Dashboard": (lambda _: SERVICE_PRICES.dashboard, "by dashboard"),
     "AWS::EC2::VPCEndpoint": (_endpoint, "a gateway endpoint is free"),
-    "AWS::ECS::Cluster": (_cluster, "only tasks are charged"),
+    "AWS::ECS::Cluster": (_cluster, "the metrics and log events of Container Insights, assumed"),
     "AWS::Events::Rule": (
         _rule,
         "the function, log events, requests to S3 and traces of the hourly sweep",

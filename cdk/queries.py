@@ -18,6 +18,7 @@ from suites.model import Suite
 
 # Those that every test is asked beside its metrics'.
 _OF_EVERY_TEST = ("environment", "failures")
+_USAGE = "task_usage"
 
 
 class SavedQueries(Construct):
@@ -35,6 +36,8 @@ class SavedQueries(Construct):
         super().__init__(scope, name)
         for suite in suites.values():
             self._over_logs(suite, tests.suites[suite.name].log_group)
+        if tests.usage_logs:
+            self._over_usage(tests.usage_logs)
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
             self._over_tables(path, tables)
 
@@ -43,15 +46,20 @@ class SavedQueries(Construct):
         metrics = [metric for test in suite.tests for metric in test.metrics]
         asked = {query for metric in metrics for query in (metric.query, metric.samples)}
         for query in sorted({*asked, *_OF_EVERY_TEST}):
-            CfnQueryDefinition(
-                self,
-                f"{suite.name}-{query}",
-                name=f"{Stack.of(self).stack_name}/{suite.name}/{query}",
-                query_string=(ROOT / "queries" / "logs" / f"{query}.cwli").read_text(
-                    encoding="utf-8"
-                ),
-                log_group_names=[log_group.log_group_name],
-            )
+            self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", query, log_group)
+
+    def _over_usage(self, log_group: LogGroup) -> None:
+        """Save the query of what tasks use, whichever suite they are of."""
+        self._save(_USAGE, _USAGE, _USAGE, log_group)
+
+    def _save(self, name: str, title: str, query: str, log_group: LogGroup) -> None:
+        CfnQueryDefinition(
+            self,
+            name,
+            name=f"{Stack.of(self).stack_name}/{title}",
+            query_string=(ROOT / "queries" / "logs" / f"{query}.cwli").read_text(encoding="utf-8"),
+            log_group_names=[log_group.log_group_name],
+        )
 
     def _over_tables(self, path: Path, tables: Tables) -> None:
         """Save a query under the first line of its leading comment; the rest describes it."""

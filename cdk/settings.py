@@ -120,6 +120,8 @@ class Settings(Frozen):
     reports_principal: str = Field(pattern=_GROUP, max_length=256)
     """ARN of the QuickSight group that sees the reports, with the region where QuickSight keeps the
     account's users; '' if there are no reports."""
+    container_insights: bool
+    """Whether what the tasks use is logged, by Container Insights; some 0.9 USD a month."""
     vpc_id: str = Field(pattern=_VPC)
     """The account's network that tasks run in; '' makes one, of public subnets and without NAT."""
     subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]

@@ -12,6 +12,7 @@ from aws_cdk.aws_ecs import (
     AwsLogDriverMode,
     Cluster,
     ContainerImage,
+    ContainerInsights,
     CpuArchitecture,
     FargateTaskDefinition,
     LogDriver,
@@ -108,17 +109,35 @@ class SystemTests(Construct):
     ) -> None:
         super().__init__(scope, name)
         self.network = Network(self, "Network", settings=settings)
-        self.cluster = Cluster(self, "Cluster", vpc=self.network.vpc)
-        acknowledge(
-            self.cluster,
-            "ECS4",
-            "Container Insights costs more than the tasks of a small run, and a task's own lines, "
-            "exit code and times are kept with its trial.",
+        self.usage_logs = self._usage_logs(settings) if settings.container_insights else None
+        self.cluster = Cluster(
+            self,
+            "Cluster",
+            vpc=self.network.vpc,
+            # By which Container Insights names its log group.
+            cluster_name=Stack.of(self).stack_name,
+            container_insights_v2=(
+                ContainerInsights.ENABLED if self.usage_logs else ContainerInsights.DISABLED
+            ),
         )
+        if self.usage_logs:
+            # Container Insights makes one of its own, kept for a day, if it finds none.
+            self.cluster.node.add_dependency(self.usage_logs)
+        else:
+            acknowledge(self.cluster, "ECS4", "The setting containerInsights leaves it off.")
         self.suites = {
             name: SuiteTasks(self, name.capitalize(), suite=suite, settings=settings, bucket=bucket)
             for name, suite in suites.items()
         }
+
+    def _usage_logs(self, settings: Settings) -> LogGroup:
+        return LogGroup(
+            self,
+            "UsageLogs",
+            log_group_name=(f"/aws/ecs/containerinsights/{Stack.of(self).stack_name}/performance"),
+            retention=RetentionDays[settings.log_retention],
+            removal_policy=RemovalPolicy.DESTROY,
+        )
 
 
 def existing_image(scope: Construct, name: str) -> ContainerImage:

@@ -72,7 +72,12 @@ def _all(several: Iterable[Sequence[str]]) -> Sequence[str]:
 RECORDING: Mapping[str, Needs] = {
     "RecordRates": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
-        writes=["tables/rates/*", "tables/task_rates/*", "tables/latest_rates/*"],
+        writes=[
+            "tables/rates/*",
+            "tables/task_rates/*",
+            "tables/task_usage/*",
+            "tables/latest_rates/*",
+        ],
         lists=[
             "runs/*/trials/*",
             "runs/*/exclusions/*",
@@ -234,12 +239,14 @@ class Functions(Construct):
         return role
 
     def _environment(self) -> dict[str, str]:
+        usage_logs = self._tests.usage_logs
         systems = {
             name: {
                 "task_definition": tasks.definition.task_definition_arn,
                 "container": tasks.container.container_name,
                 "log_group": tasks.log_group.log_group_name,
                 "stream_prefix": name,
+                "usage_log_group": usage_logs.log_group_name if usage_logs else None,
             }
             for name, tasks in self._tests.suites.items()
         }
@@ -272,6 +279,8 @@ class Functions(Construct):
             )
         if needs.queries_logs:
             groups = [tasks.log_group.log_group_arn for tasks in self._tests.suites.values()]
+            if self._tests.usage_logs:
+                groups.append(self._tests.usage_logs.log_group_arn)
             statements.append(_allow(["logs:StartQuery"], groups))
             # A query has no ARN: GetQueryResults takes no resource.
             statements.append(_allow(["logs:GetQueryResults"], ["*"]))

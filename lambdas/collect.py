@@ -11,6 +11,7 @@ from lambdas import rates
 from lambdas.failure import shortened
 from lambdas.rates import MetricRows
 from lambdas.results import Rate, Status, TaskResult, TestResult
+from lambdas.usages import usages
 from suites.model import Test
 
 # Each task's own reason stands beside it; a sentence names some of them.
@@ -30,6 +31,7 @@ class Logged:
     metrics: Sequence[MetricRows]
     environments: Sequence[Mapping[str, str]]
     failures: Sequence[Mapping[str, str]]
+    usages: Sequence[Mapping[str, str]]
     bytes_scanned: int
     """By all queries, those that came too early among them."""
 
@@ -66,6 +68,7 @@ def test_result(
         tasks=tuple(_placed(task, streams, environments) for task in tasks),
         rates=tuple(measured),
         samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
+        usages=usages(logged.usages, streams.keys()),
         environments=tuple(rates.different(environments.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,

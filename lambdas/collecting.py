@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from lambdas.aws import Bucket, LogQueries
+from lambdas.aws import Bucket, LogQueries, TooManyRows
 from lambdas.collect import Logged, test_result
 from lambdas.events import TrialEvent
+from lambdas.observability import logger
 from lambdas.rates import MetricRows, missing
 from lambdas.results import Status, TaskResult
 from lambdas.stored import read_plan
@@ -62,13 +63,22 @@ class _Search:
         self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
         self.bytes_scanned = event.bytes_scanned
 
-    def rows(self, query: str) -> list[dict[str, str]]:
-        """Return the rows of a query of ours."""
+    def rows(self, query: str, log_group: str | None = None) -> list[dict[str, str]]:
+        """Return the rows of a query of ours, over what the tasks logged if no group is named."""
         text = (_QUERIES / f"{query}.cwli").read_text(encoding="utf-8")
         start, end = (moment.timestamp() for moment in self.window)
-        answer = self._queries.run(text, self._log_group, start, end, self._patience_seconds)
+        group = log_group or self._log_group
+        answer = self._queries.run(text, group, start, end, self._patience_seconds)
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
+
+    def usages(self, log_group: str | None) -> list[dict[str, str]]:
+        """Return what Container Insights logged meanwhile; it is never worth a measurement."""
+        try:
+            return self.rows("task_usage", log_group) if log_group else []
+        except TooManyRows as error:
+            logger.warning(str(error))
+            return []
 
     def of(self, metric: Metric, streams: set[str]) -> MetricRows:
         """Return what the two queries of a metric gave."""
@@ -99,6 +109,7 @@ def collect(
         metrics=metrics,
         environments=search.rows("environment"),
         failures=search.rows("failures") if some_failed else [],
+        usages=search.usages(where.usage_log_group),
         bytes_scanned=search.bytes_scanned,
     )
     result = test_result(test, event.tasks, logged, event.started_at, event.ended_at)
@@ -110,6 +121,6 @@ def collect(
 def patience_seconds(test: Test) -> float:
     """Return how long one query of a test may take [s]: each has its part of the function's time.
 
-    A metric has two, and a test two more, of its environment and its failures.
+    A metric has two, and a test three more, of its environment, failures and usage.
     """
-    return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / (2 * len(test.metrics) + 2))
+    return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / (2 * len(test.metrics) + 3))

@@ -23,7 +23,8 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     """Write the rows of a run as it was read; return how many there are of each kind."""
     rates = list(tables.rate_rows(run.plan, run.trials, run.exclusions))
     samples = list(tables.sample_rows(run.trials, run.exclusions))
-    for table, rows in (("rates", rates), ("task_rates", samples)):
+    usages = list(tables.usage_rows(run.trials, run.exclusions))
+    for table, rows in (("rates", rates), ("task_rates", samples), ("task_usage", usages)):
         key = keys.table(table, run.plan.suite.name, run.plan.run_id)
         bucket.write(key, tables.packed(rows))
     if rates:

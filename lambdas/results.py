@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from suites.model import Frozen
@@ -83,6 +83,23 @@ class Sample(Frozen):
         return self.records / self.seconds if self.records is not None and self.seconds else None
 
 
+class Usage(Frozen):
+    """What one task used, at one time that Container Insights logged it; None if it did not."""
+
+    task_id: str
+    logged_at: str
+    cpu: float | None
+    """[vCPU]."""
+    memory: float | None
+    """[MiB]."""
+    network_in: float | None
+    network_out: float | None
+    """[B/s]."""
+    disk_read: float | None
+    disk_written: float | None
+    """Since it was logged before [B]."""
+
+
 class Rate(Frozen):
     """One metric of one test: the mean of its samples."""
 
@@ -111,12 +128,26 @@ class TestResult(Frozen):
     tasks: tuple[TaskResult, ...] = ()
     rates: tuple[Rate, ...] = ()
     samples: tuple[Sample, ...] = ()
+    usages: tuple[Usage, ...] = ()
+    """In order of time; none where nobody logs them."""
     environments: tuple[dict[str, Any], ...] = ()
     """What the tasks said of the machine and packages they ran on, as they logged it."""
     log_group: str | None = None
     """Where the tasks logged; with their streams None if it was stored before these were kept."""
     insights_bytes: int | None = None
     """What the log queries scanned [B]."""
+
+    @property
+    def begun_at(self) -> datetime | None:
+        """When its first task started; None if none did."""
+        return min((task.started_at for task in self.tasks if task.started_at), default=None)
+
+    def second(self, logged_at: str) -> float | None:
+        """Return a time of its logs as seconds since its first task started."""
+        if self.begun_at is None:
+            return None
+        logged = datetime.fromisoformat(logged_at).replace(tzinfo=UTC)
+        return (logged - self.begun_at).total_seconds()
 
 
 class TrialResult(Frozen):

@@ -16,6 +16,8 @@ class System(Frozen):
     container: str
     log_group: str
     stream_prefix: str
+    usage_log_group: str | None = None
+    """Where Container Insights logs what tasks use; None if it is not on."""
 
     def stream(self, task_id: str) -> str:
         """Return the log stream that the awslogs driver gives to a task."""

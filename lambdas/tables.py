@@ -92,6 +92,23 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
                 }
 
 
+def usage_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
+    """Yield the rows of ``task_usage``: one for each time that a task's usage was logged."""
+    for trial in trials:
+        for result in trial.tests:
+            for usage in result.usages:
+                yield {
+                    "run_id": trial.run_id,
+                    "trial": trial.trial,
+                    "test": result.test,
+                    "version": trial.version,
+                    "second": result.second(usage.logged_at),
+                    **usage.model_dump(),
+                    "excluded": exclusions.reason(trial.trial) is not None,
+                    "schema": SCHEMA,
+                }
+
+
 def run_row(
     plan: Plan,
     trials: Sequence[TrialResult],

@@ -45,8 +45,9 @@ class Verdict:
 def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verdict:
     """Return what the rates of the trials of two versions tell, at least one of each.
 
-    The interval is that of the ratio of both means, by the delta method, with Student's t and the
-    degrees of freedom of Welch and Satterthwaite. A change whose interval leaves out zero is
+    The interval is that of the logarithm of the ratio of both means, by the delta method, with
+    Student's t and the degrees of freedom of Welch and Satterthwaite; no interval of rates, none of
+    which is below zero, reaches a loss of everything. A change whose interval leaves out zero is
     ``faster`` or ``slower``, however small; another is ``same`` if its interval lies within
     ``SAME`` of zero.
     """
@@ -61,8 +62,9 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     of_base = (after / before * base_spread / before) ** 2 / len(base)
     of_new = (new_spread / before) ** 2 / len(new)
     error = math.sqrt(of_base + of_new)
-    half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error
-    low, high = changed - half, changed + half
+    ratio = 1 + changed
+    half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error / (ratio or 1)
+    low, high = ratio * math.exp(-half) - 1, ratio * math.exp(half) - 1
     if low > 0 or high < 0:
         better = (changed > 0) == (direction == "higher")
         return Verdict("faster" if better else "slower", changed, low, high)

@@ -20,6 +20,10 @@ _FUNCTION_SECONDS = 1.5
 # As measured on one machine: a line of a task, and those beside its rates.
 _LINE_BYTES = 150
 _OTHER_LINES = 4
+# What Container Insights sends of a cluster while tasks run: an event of each task in a minute, and
+# metrics of the cluster and of its task definitions.
+_USAGE_EVENT_BYTES = 1_200
+_USAGE_METRICS = 20
 # A function's lines of one invocation; the events of one state, logged without their data.
 _INVOCATION_BYTES = 400
 _TRANSITION_BYTES = 2_000
@@ -142,7 +146,13 @@ def _scanned_bytes(request: Settled, suite: Suite) -> int:
     """Return what the queries over a trial's logs scan [B]: each, the lines of a whole trial."""
     # Two for each metric in every reading, and that of the environment in the last.
     queries = sum(LOG_READINGS * 2 * len(test.metrics) + 1 for test in suite.tests)
-    return queries * _logged_bytes(request, suite)
+    return queries * _logged_bytes(request, suite) + _usage_bytes(request, suite)
+
+
+def _usage_bytes(request: Settled, suite: Suite) -> int:
+    """Return what Container Insights logs of the tasks of a trial [B], read once for each test."""
+    minutes = sum(math.ceil(_billed_seconds(test, request.records) / 60) for test in suite.tests)
+    return request.tasks * minutes * _USAGE_EVENT_BYTES
 
 
 def _services(request: Settled, suite: Suite, transitions: int, seconds: float) -> float:
@@ -151,9 +161,10 @@ def _services(request: Settled, suite: Suite, transitions: int, seconds: float) 
     # PrepareTrial, RestoreSystem and RecordTrial of each trial.
     invocations = 5 + trials * (4 + len(suite.tests) * LOG_READINGS)
     metrics = len(request.versions) * sum(len(test.metrics) for test in suite.tests)
+    metrics += _USAGE_METRICS
     hours = math.ceil(seconds / 3600)
     logged = (
-        trials * _logged_bytes(request, suite)
+        trials * (_logged_bytes(request, suite) + _usage_bytes(request, suite))
         + invocations * _INVOCATION_BYTES
         + transitions * _TRANSITION_BYTES
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SCHEMA = 3
+SCHEMA = 4
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
 
 _TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
@@ -110,6 +110,25 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "host": "string",
         "cpu_model": "string",
         "zone": "string",
+    },
+    # Since 4. What a task used, at each time that it was logged. Key: run_id, trial, test, task_id,
+    # logged_at.
+    "task_usage": {
+        "run_id": "string",
+        "trial": "int",
+        "test": "string",
+        "version": "string",
+        "task_id": "string",
+        "logged_at": "timestamp",
+        "second": "double",  # since the test's first task started [s]
+        "cpu": "double",  # [vCPU]
+        "memory": "double",  # [MiB]
+        "network_in": "double",  # [B/s]
+        "network_out": "double",  # [B/s]
+        "disk_read": "double",  # since it was logged before [B]
+        "disk_written": "double",  # since it was logged before [B]
+        "excluded": "boolean",
+        "schema": "int",
     },
     # Key: run_id, test, metric, statistic, labels, version, baseline. Nobody writes it yet.
     "verdicts": {

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from lambdas.comparison import results, setup
 from lambdas.comparison.comments import action_items, comments, in_short
-from lambdas.comparison.progress import progress
 from lambdas.comparison.sides import Pair, Sides
 from lambdas.report import trials
 from lambdas.report.blocks import Block, Bullets, Report, Section
 from lambdas.report.chart import Column, chart
+from lambdas.report.course import course
+from lambdas.report.lines import Group
 
 
 def comparison(sides: Sides) -> Report:
@@ -39,10 +40,11 @@ def _sections(sides: Sides) -> Iterator[Section]:
     yield Section("Setup", (setup.table(sides),))
     yield Section("Results", (results.table(sides, pairs), results.EXPLANATION))
     for test in sides.tests():
+        groups = [Group(side.name, list(side.run.results(test))) for side in sides.both]
         own = [pair for pair in pairs if pair.test == test]
         yield Section(
             f"Graphs: {test}",
-            (*(_samples(pair, sides) for pair in own), progress(sides, test)),
+            (*(_samples(pair, sides) for pair in own), *course(test, groups)),
         )
 
 

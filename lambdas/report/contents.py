@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lambdas.report import comparison, trials
+from lambdas.report import comparison, course, trials
 from lambdas.report.blocks import Block, Bullets, Report, Section
 from lambdas.report.machines import differences
 from lambdas.report.measured import MeasuredRun
@@ -47,6 +47,7 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     if troubles := trials.troubles(run):
         yield Section("What failed or is left out", (troubles,))
     yield from comparison.sections(run)
+    yield from course.sections(run)
     yield Section("Trials", (trials.table(run),))
     yield Section("Time and cost", spent(run))
     yield Section("Set-up", setup(run))

@@ -1,4 +1,4 @@
-"""A chart of lines over the seconds of a test, in one or two groups, as Vega-Lite."""
+"""A chart of lines over the seconds of a test, in groups, as Vega-Lite."""
 
 from __future__ import annotations
 
@@ -7,47 +7,67 @@ from dataclasses import dataclass
 
 from lambdas.report.blocks import Chart, Mark, Table
 from lambdas.report.vega import CONFIG, SCHEMA, Json, layer
+from lambdas.results import TestResult, TrialResult
 
 # More than a chart can show; a page stays small, however long a test was.
 _MOST_POINTS = 200
-# By group: the colour, the page's class of it, and the dashes that tell them apart in print.
-_STYLES = (
-    ("var(--base)", "base", [6, 3]),
-    ("var(--new)", "new", [1, 0]),
-)
+# By group, so that they are told apart in print too; the page has as many colours.
+_DASHES = ([6, 3], [1, 0], [2, 2], [10, 3, 2, 3], [1, 0], [4, 2], [1, 0], [8, 2])
+MOST_GROUPS = len(_DASHES)
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The trials of a version, or of a side of a comparison, with what a test gave in each."""
+
+    name: str
+    results: Sequence[tuple[TrialResult, TestResult]]
 
 
 @dataclass(frozen=True)
 class Line:
-    """What was seen of one thing over time."""
+    """What was seen of one trial over time."""
 
-    of: str
     group: str
-    points: Sequence[tuple[float, float]]
+    trial: int
+    points: Points
     """Seconds since the test began, and a value; in order of time."""
 
 
 def lines(
-    caption: str, groups: Sequence[str], drawn: Sequence[Line], value: str, table: Table
+    caption: str,
+    groups: Sequence[Group],
+    drawn: Sequence[Line],
+    value: str,
+    table: Table,
+    *,
+    steps: bool = False,
 ) -> Chart:
     """Return the chart of lines, from the beginning to the end of the longest.
 
-    ``groups`` names one or two, in the order of the legend; ``value`` is what the lines show,
-    with its unit.
+    There are ``MOST_GROUPS`` groups at most; those without a line are named in the caption.
+    ``value`` is what the lines show, with its unit; between points they are straight, or ``steps``.
     """
+    names = [group.name for group in groups]
+    known = {line.group for line in drawn}
+    if missing := [name for name in names if name not in known]:
+        caption += f" Not measured: {', '.join(missing)}."
     longest = max(second for line in drawn for second, _ in line.points)
-    styles = dict(zip(groups, _STYLES, strict=False))
+    mark = {"type": "line", "strokeWidth": 1.8, "opacity": 0.85}
+    mark["interpolate"] = "step-after" if steps else "linear"
     return Chart(
         caption=caption,
         spec={
             "$schema": SCHEMA,
             "width": "container",
-            "height": 240,
+            "height": 220,
             "autosize": {"type": "fit-x", "contains": "padding"},
             "config": CONFIG,
             "encoding": {
                 "x": {
-                    "field": "s",
+                    "field": "second",
                     "type": "quantitative",
                     "title": "seconds since the test began",
                     "scale": {"domain": [0, longest], "nice": False},
@@ -59,39 +79,42 @@ def lines(
                     "title": value,
                     "axis": {"tickCount": 5, "domain": False},
                 },
-                "detail": {"field": "of"},
-                "tooltip": [{"field": "of"}, {"field": "s"}, {"field": "value"}],
+                "detail": {"field": "trial"},
+                "tooltip": [{"field": each} for each in ("version", "trial", "second", "value")],
             },
             "layer": [
-                _layer(group, [line for line in drawn if line.group == group], *styles[group])
-                for group in groups
+                layer(
+                    _kind(place),
+                    [point for line in drawn if line.group == name for point in _points(line)],
+                    {**mark, "color": f"var(--{_kind(place)})", "strokeDash": _DASHES[place]},
+                    {},
+                )
+                for place, name in enumerate(names)
             ],
         },
         width=24,
         table=table,
         legend=tuple(
-            Mark(kind, "━" if dash[1] == 0 else "╍", group)
-            for group, (_, kind, dash) in styles.items()
+            Mark(_kind(place), "╍" if _DASHES[place][1] else "━", name)
+            for place, name in enumerate(names)
         ),
     )
 
 
-def _layer(group: str, drawn: Sequence[Line], color: str, kind: str, dash: list[int]) -> Json:
-    points = [
-        {"s": round(second, 3), "value": value, "of": line.of}
-        for line in drawn
+def _kind(place: int) -> str:
+    return f"line-{place + 1}"
+
+
+def _points(line: Line) -> list[Json]:
+    return [
+        {"second": round(second, 3), "value": value, "version": line.group, "trial": line.trial}
         for second, value in _thinned(line.points)
     ]
-    mark = {
-        "type": "line", "interpolate": "step-after", "color": color, "strokeDash": dash,
-        "strokeWidth": 1.8, "opacity": 0.85,
-    }  # fmt: skip
-    return layer(kind, points, mark, {})
 
 
-def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _thinned(points: Points) -> Points:
     """Return the points, or of many an even choice with the first and the last."""
     if len(points) <= _MOST_POINTS:
-        return list(points)
+        return points
     step = (len(points) - 1) / (_MOST_POINTS - 1)
     return [points[round(number * step)] for number in range(_MOST_POINTS)]

@@ -58,6 +58,13 @@ class MeasuredRun:
                     rate is not None and rate.value is not None and not self.is_excluded(trial),
                 )
 
+    def results(self, test: str) -> Iterator[tuple[TrialResult, TestResult]]:
+        """Yield what a test gave in each trial that is not left out, in the order of the trials."""
+        for trial in self.trials:
+            for result in trial.tests:
+                if result.test == test and not self.is_excluded(trial):
+                    yield trial, result
+
     def is_excluded(self, trial: TrialResult) -> bool:
         """Tell whether a trial is left out of every figure."""
         return self.exclusions.reason(trial.trial) is not None

@@ -97,6 +97,11 @@ class Process:
             target=self._follow, name=f"process {self._popen.pid}", daemon=True
         ).start()
 
+    @property
+    def group(self) -> int:
+        """The number of its process group."""
+        return self._popen.pid
+
     def drain(self) -> None:
         """Write every line that the program has put out so far, an unfinished one included."""
         with self._output_lock:

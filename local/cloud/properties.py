@@ -25,7 +25,7 @@ _KEPT: Mapping[str, Collection[str]] = {
     },
     "AWS::EC2::VPCEndpoint": {"RouteTableIds", "ServiceName", "Tags", "VpcEndpointType", "VpcId"},
     "AWS::EC2::VPCGatewayAttachment": {"InternetGatewayId", "VpcId"},
-    "AWS::ECS::Cluster": set(),
+    "AWS::ECS::Cluster": {"ClusterName", "ClusterSettings"},
     "AWS::IAM::Policy": {"PolicyDocument", "PolicyName", "Roles"},
     "AWS::IAM::Role": {"AssumeRolePolicyDocument", "PermissionsBoundary", "RoleName", "Tags"},
     "AWS::Logs::LogGroup": {"LogGroupName", "RetentionInDays", "Tags"},

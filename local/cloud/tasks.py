@@ -20,9 +20,10 @@ from uuid import uuid4
 from moto.core.responses import ActionResult
 from moto.core.utils import camelcase_to_underscores, pascal_to_camelcase, remap_nested_keys
 from moto.ecs.exceptions import EcsClientException, InvalidParameterException
-from moto.ecs.models import EC2ContainerServiceBackend, TaskDefinition, ecs_backends
+from moto.ecs.models import Cluster, EC2ContainerServiceBackend, TaskDefinition, ecs_backends
 from moto.ecs.responses import EC2ContainerServiceResponse
 
+from local.cloud.container_insights import ContainerInsights
 from local.cloud.containers import Container, container_of, refuse_unknown
 from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
@@ -30,6 +31,7 @@ from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process
 from local.cloud.replacements import Replacements
 
+_INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
 _MOST_TASKS = 10  # of one RunTask
 _RUN_TASK = {
     "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",
@@ -89,8 +91,13 @@ class Task:
         }
         return wanted.items() <= offered.items()
 
-    def start(self, endpoint: Endpoint, guard: Guard) -> None:
-        """Start the process; a task that cannot start is stopped at once."""
+    def start(
+        self, endpoint: Endpoint, guard: Guard, insights: ContainerInsights | None = None
+    ) -> None:
+        """Start the process; a task that cannot start is stopped at once.
+
+        ``insights`` log what it uses.
+        """
         with self._lock:
             self._task["lastStatus"] = "PENDING"
         container = self._container
@@ -119,6 +126,9 @@ class Task:
             self._process = process
             self._task |= {"lastStatus": "RUNNING", "startedAt": datetime.now(UTC)}
             self._contained |= {"lastStatus": "RUNNING", "imageDigest": container.image_digest}
+        if insights:
+            insights.watch(self.id, self._task["clusterArn"].rsplit("/", 1)[-1], process.group)
+            process.done.add_done_callback(lambda _: insights.forget(self.id))
         process.done.add_done_callback(self._end)
 
     def stop(self, reason: str) -> None:
@@ -206,6 +216,7 @@ class Tasks:
         self._endpoint = endpoint
         self._logs = logs
         self._guard = guard
+        self._insights = ContainerInsights(logs)
         self._tasks: dict[str, Task] = {}
         self._requested: dict[str, list[Task]] = {}
         self._lock = threading.Lock()
@@ -224,6 +235,7 @@ class Tasks:
             tasks = list(self._tasks.values())
         for task in tasks:
             task.kill()
+        self._insights.close()
         self._replacements.restore()
 
     def replace_methods(self) -> None:
@@ -244,6 +256,9 @@ class Tasks:
             self._replacements.set(EC2ContainerServiceResponse, name, answering(action))
         self._replacements.refuse(EC2ContainerServiceResponse, _NOT_RUN_HERE, EcsClientException)
         self._replacements.set(
+            Cluster, "create_from_cloudformation_json", classmethod(_create_cluster)
+        )
+        self._replacements.set(
             TaskDefinition, "create_from_cloudformation_json", classmethod(_create_from_template)
         )
 
@@ -253,8 +268,9 @@ class Tasks:
         definition = ecs.describe_task_definition(request["taskDefinition"])
         overrides = request.get("overrides") or {}
         container = container_of(definition, overrides, self._workloads)
+        cluster = ecs._get_cluster(request.get("cluster", "default"))
         fields = {
-            "clusterArn": ecs._get_cluster(request.get("cluster", "default")).arn,
+            "clusterArn": cluster.arn,
             "taskDefinitionArn": definition.arn,
             "group": request.get("group") or f"family:{definition.family}",
             "overrides": overrides,
@@ -263,9 +279,13 @@ class Tasks:
             "memory": definition.memory,
         }
         tasks = [Task(container, self._logs, self._scratch, fields) for _ in range(count)]
-        return {"tasks": self._started(request.get("clientToken"), tasks), "failures": []}
+        insights = self._insights if _INSIGHTS_ON in cluster.settings else None
+        started = self._started(request.get("clientToken"), tasks, insights)
+        return {"tasks": started, "failures": []}
 
-    def _started(self, token: str | None, tasks: list[Task]) -> list[dict[str, Any]]:
+    def _started(
+        self, token: str | None, tasks: list[Task], insights: ContainerInsights | None
+    ) -> list[dict[str, Any]]:
         """Start tasks and return what they were before; those of a repeated request run already."""
         with self._lock:
             if self._closed:
@@ -277,7 +297,7 @@ class Tasks:
             self._tasks |= {task.id: task for task in tasks}
             provisioned = [task.description() for task in tasks]
             for task in tasks:
-                task.start(self._endpoint, self._guard)
+                task.start(self._endpoint, self._guard, insights)
         return provisioned
 
     def _describe(
@@ -357,6 +377,17 @@ def _tags(request: Mapping[str, Any], definition: TaskDefinition) -> list[dict[s
 
 def _task_prefix(cluster_arn: str) -> str:
     return f"{cluster_arn.replace(':cluster/', ':task/')}/"
+
+
+def _create_cluster(
+    _: type[Cluster], /, name: str, template: dict[str, Any], account: str, region: str, **__: str
+) -> Cluster:
+    # moto's own leaves the settings out.
+    settings = template["Properties"].get("ClusterSettings", [])
+    cluster: Cluster = ecs_backends[account][region].create_cluster(
+        cluster_name=name, cluster_settings=remap_nested_keys(settings, pascal_to_camelcase)
+    )
+    return cluster
 
 
 def _create_from_template(

@@ -20,7 +20,7 @@ _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryStr
 def command(statement: str, form: str, target: Target) -> None:
     """Ask the tables of results with a SELECT in Athena's SQL.
 
-    They are runs, rates, latest_rates, task_rates and verdicts.
+    They are runs, rates, latest_rates, task_rates, task_usage and verdicts.
 
     \b
     Example:

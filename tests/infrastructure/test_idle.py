@@ -52,6 +52,18 @@ def test_an_hourly_schedule_costs_what_it_invokes_and_a_daily_one_the_24th_of_it
     assert (daily, never) == (pytest.approx(hourly / 24), 0)
 
 
+def _insights(value):
+    return {"ClusterSettings": [{"Name": "containerInsights", "Value": value}]}
+
+
+def test_container_insights_cost_what_they_send_of_a_cluster_without_tasks():
+    # Three metrics, and 500 bytes each minute.
+    expected = 3 * 0.30 + 43_800 * 500 / 1e9 * 0.5
+
+    assert charged(("AWS::ECS::Cluster", _insights("enabled"))) == pytest.approx(expected)
+    assert charged(("AWS::ECS::Cluster", _insights("disabled"))) == 0
+
+
 @pytest.mark.parametrize(
     ("kind", "properties", "named"),
     [
@@ -60,7 +72,7 @@ def test_an_hourly_schedule_costs_what_it_invokes_and_a_daily_one_the_24th_of_it
         ("AWS::Events::Rule", {"ScheduleExpression": "cron(0 3 * * ? *)"}, "cron"),
         ("AWS::CloudWatch::Alarm", {"Metrics": [], "Period": 60}, "several metrics"),
         ("AWS::CloudWatch::Alarm", {"Period": 10}, "of seconds"),
-        ("AWS::ECS::Cluster", {"ClusterSettings": [{"Name": "containerInsights"}]}, "Insights"),
+        ("AWS::ECS::Cluster", _insights("enhanced"), "Insights enhanced"),
     ],
 )
 def test_what_has_no_price_is_an_error_that_names_it(kind, properties, named):

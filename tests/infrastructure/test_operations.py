@@ -55,6 +55,8 @@ def test_the_log_queries_of_a_suite_are_saved_as_they_are_in_their_files(templat
         for found in template.find_resources("AWS::Logs::QueryDefinition").values()
     }
 
+    usage = saved.pop("Tidemark/task_usage")
+    assert usage["QueryString"] == (ROOT / "queries" / "logs" / "task_usage.cwli").read_text()
     assert sorted(saved) == [
         f"Tidemark/rocksdb/{query}"
         for query in (

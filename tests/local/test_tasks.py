@@ -377,6 +377,28 @@ def test_tasks_are_listed_by_their_family_and_their_status(define, run, ended, e
     assert listed(desiredStatus="STOPPED") == {one, other}
 
 
+def test_a_task_of_a_cluster_with_container_insights_is_logged_with_what_it_uses(
+    define, run, ended, endpoint, tmp_path
+):
+    group = "/aws/ecs/containerinsights/watched/performance"
+    endpoint.client("logs").create_log_group(logGroupName=group)
+    endpoint.client("ecs").create_cluster(
+        clusterName="watched", settings=[{"name": "containerInsights", "value": "enabled"}]
+    )
+    define(waits_for(tmp_path / "go"))
+    run()
+    watched = run(cluster="watched")
+
+    found = []
+    while not found:
+        found = endpoint.client("logs").filter_log_events(logGroupName=group)["events"]
+        time.sleep(0.05)
+    (tmp_path / "go").touch()
+
+    event = json.loads(found[0]["message"])
+    assert (event["TaskId"], event["ClusterName"]) == (watched.rsplit("/", 1)[-1], "watched")
+
+
 def test_an_unknown_task_is_missing(define, run, ended, endpoint):
     define("pass")
     arn = run()

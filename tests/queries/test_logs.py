@@ -1,5 +1,7 @@
 """Every log query that ships, over log lines of each kind."""
 
+import json
+
 import pytest
 
 from local.insights import run
@@ -63,7 +65,7 @@ def logs(tmp_path):
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.cwli")) == [
         "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
-        "ingest_samples",
+        "ingest_samples", "task_usage",
     ]  # fmt: skip
 
 
@@ -146,3 +148,25 @@ def test_failures_gives_the_last_words_first_and_not_so_many_that_some_might_be_
 
     assert len(rows) == 1000
     assert rows[0]["failure"] == "Record 1000 is lost."
+
+
+def test_task_usage_gives_what_each_task_used_in_order_of_time(logs):
+    task = {
+        "Type": "Task", "TaskId": "t0", "CpuUtilized": 1126.4, "MemoryUtilized": 512,
+        "NetworkRxBytes": 10, "NetworkTxBytes": 20, "StorageReadBytes": 0, "StorageWriteBytes": 5,
+    }  # fmt: skip
+    logs.add(
+        "FargateTelemetry-1",
+        json.dumps({"Type": "Cluster", "TaskCount": 1}),
+        json.dumps(task),
+        json.dumps({"Type": "Task", "TaskId": "t1", "CpuUtilized": 512}),
+    )
+
+    first, second = logs.ask("task_usage")
+
+    assert first == {
+        "@timestamp": "2025-11-20 12:00:02.000", "TaskId": "t0", "CpuUtilized": "1126.4",
+        "MemoryUtilized": "512", "NetworkRxBytes": "10", "NetworkTxBytes": "20",
+        "StorageReadBytes": "0", "StorageWriteBytes": "5", "@ptr": first["@ptr"],
+    }  # fmt: skip
+    assert (second["TaskId"], second.get("MemoryUtilized")) == ("t1", None)

@@ -5,7 +5,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from lambdas.exclusions import Exclusion, Exclusions
-from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
 from suites.files import read_suites
 from suites.plan import make_plan
 from suites.request import settle
@@ -146,6 +146,26 @@ def on_machine(trial, **differing):
     environment = {**ENVIRONMENT, **differing}
     tests = tuple(t.model_copy(update={"environments": (environment,)}) for t in trial.tests)
     return trial.model_copy(update={"tests": tests})
+
+
+def using(trial, *seconds, **used):
+    """Return a trial whose ingest was logged to use this much, so many seconds after its start."""
+    ingest, compaction = trial.tests
+    known = dict.fromkeys(Usage.model_fields) | used
+    usages = tuple(
+        Usage(
+            **known
+            | {
+                "task_id": task.task_id,
+                "logged_at": f"{task.started_at + timedelta(seconds=s):%Y-%m-%d %H:%M:%S.%f}"[:-3],
+            }
+        )
+        for task in ingest.tasks
+        for s in seconds
+    )
+    return trial.model_copy(
+        update={"tests": (ingest.model_copy(update={"usages": usages}), compaction)}
+    )
 
 
 def row(text, *cells):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from itertools import permutations
 
 import pytest
@@ -19,6 +20,7 @@ from lambdas import (
     record_trial,
     restore_system,
 )
+from lambdas.aws import TooManyRows
 from suites.refusal import Refused
 
 RUN = "20261120T124455Z-abcdef"
@@ -43,6 +45,9 @@ def tasks(*statuses):
         }
         for n, status in enumerate(statuses)
     ]
+
+
+USAGE = "/aws/ecs/containerinsights/Tidemark/performance"
 
 
 def collect(
@@ -92,6 +97,10 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
         "stats avg": stats,
         "ERROR": [
             {"@logStream": streams[-1], "failure": "The store holds 9 records."},
+        ],
+        "CpuUtilized": [
+            {"TaskId": "t0", "@timestamp": "2026-11-20 12:45:59.000", "CpuUtilized": "1536"},
+            {"TaskId": "other", "@timestamp": "2026-11-20 12:45:59.000", "CpuUtilized": "1"},
         ],
         "Environment": [{"@logStream": stream, "environment": environment} for stream in streams],
     }
@@ -563,3 +572,38 @@ def test_an_input_that_was_too_large_for_the_states_is_rejected_without_it(world
 
     assert (ended["status"], ended["suite"]) == ("rejected", "")
     assert ended["reason"] == "input: it has more than 60000 characters"
+
+
+def with_insights(monkeypatch):
+    systems = json.loads(os.environ["SYSTEMS"])
+    systems["rocksdb"]["usage_log_group"] = USAGE
+    monkeypatch.setenv("SYSTEMS", json.dumps(systems))
+
+
+def test_what_the_own_tasks_used_is_kept_where_container_insights_are_on(world, monkeypatch):
+    log(world)
+    collect(world)
+    assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []
+    with_insights(monkeypatch)
+
+    collect(world)
+
+    (usage,) = world.json(f"work/{RUN}/001/measured/ingest.json")["usages"]
+    assert (usage["task_id"], usage["cpu"], usage["memory"]) == ("t0", 1.5, None)
+    assert [group for _, group, _, _ in world.logs.asked].count(USAGE) == 1
+
+
+def test_more_usage_than_a_query_gives_costs_no_measurement(world, monkeypatch):
+    with_insights(monkeypatch)
+    log(world)
+    answering = world.logs.run
+
+    def run(query, log_group, *more):
+        if log_group == USAGE:
+            raise TooManyRows("10000 rows or more")
+        return answering(query, log_group, *more)
+
+    monkeypatch.setattr(world.logs, "run", run)
+
+    assert collect(world)["status"] == "ok"
+    assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []

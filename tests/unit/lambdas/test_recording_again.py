@@ -229,7 +229,7 @@ def test_a_recording_that_nobody_disturbs_leaves_every_object_and_no_working_dat
 
     recording.assert_as_undisturbed()
     folders = Counter(key.split("/")[0] for key in recording.objects)
-    assert folders == {"runs": 4, "tables": 4, "reports": 3, "versions": 2}
+    assert folders == {"runs": 4, "tables": 5, "reports": 3, "versions": 2}
     assert recording.metrics() == {"ingest": 1, "compaction": 1}
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from lambdas.exclusions import Exclusion, Exclusions
 from lambdas.record import trial_result
-from lambdas.results import Rate, Sample, TaskResult, TestResult
-from lambdas.tables import packed, rate_rows, run_row, sample_rows
+from lambdas.results import Rate, Sample, TaskResult, TestResult, Usage
+from lambdas.tables import packed, rate_rows, run_row, sample_rows, usage_rows
 from suites import __version__
 from suites.tables import PARTITIONS, TABLES
 
@@ -31,10 +31,14 @@ def measured(plan):
         started_at=1_763_640_000_000, stopped_at=1_763_640_002_500,
         image_digest="sha256:ab12", host="ip-10-0-0-7", cpu_model="Epyc", zone="eu-west-2a",
     )  # fmt: skip
+    usage = Usage(
+        task_id="t0", logged_at="2025-11-20 12:00:01.500", cpu=1.5, memory=400.5, network_in=1.0,
+        network_out=2.0, disk_read=3.0, disk_written=None,
+    )  # fmt: skip
     ingest = TestResult(
         test="ingest", status="ok", started_at=plan.started_at, ended_at=plan.started_at,
         tasks=(task,), rates=(rate,), samples=(sample,), environments=({"cpu_model": "Epyc"},),
-        insights_bytes=500_000_000,
+        insights_bytes=500_000_000, usages=(usage,),
     )  # fmt: skip
     return [trial_result(plan, trial, {"ingest": ingest}, "") for trial in plan.trials]
 
@@ -54,6 +58,9 @@ def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
         fits(row, "rates")
     for row in sample_rows(trials):
         fits(row, "task_rates")
+    for row in usage_rows(trials):
+        fits(row, "task_usage")
+        assert row["second"] == 1.5
     fits(run_row(plan, trials, "complete", "", plan.started_at), "runs")
 
 
