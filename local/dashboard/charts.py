@@ -46,7 +46,7 @@ def specification(chart: Chart) -> Json:
         "autosize": {"type": "fit-x", "contains": "padding"},
         "config": _CONFIG,
         "data": {"name": "points"},
-        "layer": layers,
+        "layer": [*layers, _pointed_at(chart)],
     }
 
 
@@ -57,46 +57,42 @@ def _lines(chart: Chart) -> list[Json]:
     shape = {"field": "shape", "type": "nominal", "scale": None}
     return [
         {
-            # As wide as the way to the next category: the pointer need not be exact.
-            "data": {"name": "told"},
-            "params": [
-                {
-                    "name": "pointed",
-                    "select": {"type": "point", "on": "pointerover", "clear": "pointerout"},
-                }
-            ],
-            "mark": {"type": "rect", "color": "var(--line)"},
-            "encoding": {
-                "x": _category(chart),
-                "tooltip": _TOLD,
-                "opacity": {
-                    "condition": {"param": "pointed", "empty": False, "value": 0.6},
-                    "value": 0,
-                },
-            },
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2, "tooltip": None},
+            "mark": {"type": "line", "strokeWidth": 2},
             "encoding": {**position, **series, "strokeDash": dash},
         },
         {
             "transform": [{"filter": "datum.shape || datum.alone"}],
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1, "tooltip": None},
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
             "encoding": {**position, **series, "shape": shape},
         },
     ]
 
 
+def _pointed_at(chart: Chart) -> Json:
+    """Return what the pointer meets: all of a category's place, above what is drawn there."""
+    pointed = {"type": "point", "on": "pointerover", "clear": "pointerout"}
+    shown = {"condition": {"param": "pointed", "empty": False, "value": 0.1}, "value": 0}
+    return {
+        "data": {"name": "told"},
+        "params": [{"name": "pointed", "select": pointed}],
+        "mark": {"type": "rect", "color": "var(--ink)"},
+        "encoding": {_along(chart): _category(chart), "tooltip": _TOLD, "opacity": shown},
+    }
+
+
+def _along(chart: Chart) -> str:
+    return "y" if chart.horizontal else "x"
+
+
 def _bars(chart: Chart) -> Json:
-    category, value = ("y", "x") if chart.horizontal else ("x", "y")
-    offset = {} if chart.stacked else {f"{category}Offset": {"field": "series", "type": "nominal"}}
+    along, across = _along(chart), "x" if chart.horizontal else "y"
+    offset = {} if chart.stacked else {f"{along}Offset": {"field": "series", "type": "nominal"}}
     return {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},
         "encoding": {
-            category: _category(chart),
-            value: {**_value(chart), "stack": "zero" if chart.stacked else None},
+            along: _category(chart),
+            across: {**_value(chart), "stack": "zero" if chart.stacked else None},
             "color": _COLOR,
-            "tooltip": _TOLD,
             **offset,
         },
     }

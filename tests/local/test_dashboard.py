@@ -197,13 +197,22 @@ def test_a_reader_sorts_a_table_and_stays_at_its_column(opened):
     assert page.locator("#versions th[aria-sort=descending]").count() == 1
 
 
-def test_the_pointer_is_told_what_it_points_at(opened):
-    page = opened("#Test=ingest")
-    page.locator("#history svg .role-mark.mark-rect path").first.hover()
+@pytest.mark.parametrize(
+    ("choices", "visual", "told"),
+    [
+        ("#Test=ingest", "history", [VERSIONS[0], "Mean", "Min", "Max"]),
+        ("#sheet=compare&Test=ingest", "gains", ["rocksdb: ingest rate (records/s)", "%"]),
+        ("#sheet=health", "weeks", ["2026-01-05", "complete", "1", "incomplete", "–"]),
+    ],
+)
+def test_the_pointer_is_told_what_it_points_at(opened, choices, visual, told):
+    page = opened(choices)
+    page.locator(f"#{visual} svg .role-mark.mark-rect path").last.scroll_into_view_if_needed()
+    pointed = page.locator(f"#{visual} svg g.mark-rect.role-mark").last.locator("path").first
+    pointed.hover()
 
-    told = page.locator("#vg-tooltip-element").inner_text()
-    assert VERSIONS[0] in told
-    assert "Mean" in told
+    text = page.locator("#vg-tooltip-element").inner_text()
+    assert [each for each in told if each not in text] == []
 
 
 def test_what_a_value_holds_is_a_text_and_nothing_else(opened):
