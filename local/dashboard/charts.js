@@ -125,7 +125,7 @@ const embed = (holder) =>
 // Of many categories not every label is drawn.
 function widthOf(stops) {
   if (stops.length > MOST_LABELS) return stops.length;
-  return 10 + stops.reduce((width, { category }) => width + category.length + 1.5, 0);
+  return 8 + stops.reduce((width, { category }) => width + 0.85 * category.length + 1.2, 0);
 }
 
 function specified({ specification, horizontal }, series, stops) {

@@ -102,7 +102,7 @@ def _category(chart: Chart) -> Json:
     axis: Json = {"labelAngle": 0, "labelOverlap": True}
     if chart.horizontal:
         # Above its bar a long label leaves the width of a phone to the bars.
-        axis = {"labelAlign": "left", "labelOffset": -_BAR, "labelPadding": -1, "labelLimit": 0}
+        axis = {"labelAlign": "left", "labelOffset": -_BAR, "labelPadding": -6, "labelLimit": 0}
     return {
         "field": "category",
         "type": "ordinal",
