@@ -1,7 +1,7 @@
 import pytest
 from aws_cdk.assertions import Match
 
-from cdk.workflow import module_of
+from cdk.functions import module_of
 from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from aws_cdk.assertions import Match
 
-from cdk.workflow import FUNCTIONS, module_of
+from cdk.functions import FUNCTIONS, module_of
 from lambdas.collecting import patience_seconds
 from suites.files import read_suites
 from suites.prices import LIST_PRICES

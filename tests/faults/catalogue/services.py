@@ -9,7 +9,7 @@ from dataclasses import replace
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
-from cdk.workflow import module_of
+from cdk.functions import module_of
 from local.cloud import tasks as ecs_tasks
 from local.cloud.processes import Process
 from local.cloud.runtime_api import Reply

@@ -1,0 +1,325 @@
+"""The Lambda functions: what each may do, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk.aws_iam import Effect, PolicyStatement, Role, ServicePrincipal
+from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime, Tracing
+from aws_cdk.aws_logs import LogGroup, RetentionDays
+from aws_cdk.aws_s3 import Bucket
+from aws_cdk.aws_sns import Topic
+from constructs import Construct
+
+from cdk.findings import acknowledge, of_objects
+from cdk.settings import Settings
+from cdk.system_tests import SystemTests
+from suites.prices import FUNCTION_MEMORY
+from suites.quotas import QUOTAS, Quota
+from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
+from suites.versions import versions_parameter
+
+# Powertools 3 with pydantic, in every region; its version is pinned as all versions are.
+_POWERTOOLS = (
+    f"arn:{Aws.PARTITION}:lambda:{Aws.REGION}:017000801446:layer:"
+    "AWSLambdaPowertoolsPythonV3-python313-arm64:27"
+)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one function may do in the bucket, by key pattern, and what it is told."""
+
+    reads: Sequence[str] = ()
+    writes: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    deletes: Sequence[str] = ()
+    queries_logs: bool = False
+    announces: bool = False
+    reads_releases: bool = False
+    reads_quotas: bool = False
+    timeout_seconds: int = 30
+
+    @classmethod
+    def together(cls, several: Collection[Needs]) -> Needs:
+        """Return what a function needs that does what several do."""
+        return cls(
+            reads=_all(needs.reads for needs in several),
+            writes=_all(needs.writes for needs in several),
+            lists=_all(needs.lists for needs in several),
+            deletes=_all(needs.deletes for needs in several),
+            queries_logs=any(needs.queries_logs for needs in several),
+            announces=any(needs.announces for needs in several),
+            reads_releases=any(needs.reads_releases for needs in several),
+            reads_quotas=any(needs.reads_quotas for needs in several),
+            timeout_seconds=max(needs.timeout_seconds for needs in several),
+        )
+
+
+def _all(several: Iterable[Sequence[str]]) -> Sequence[str]:
+    return sorted({pattern for patterns in several for pattern in patterns})
+
+
+RECORDING: Mapping[str, Needs] = {
+    "RecordRates": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=[
+            "tables/rates/*",
+            "tables/task_rates/*",
+            "tables/task_usage/*",
+            "tables/latest_rates/*",
+        ],
+        lists=[
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+            "tables/latest_rates/*",
+        ],
+        deletes=["tables/latest_rates/*"],
+        timeout_seconds=240,
+    ),
+    "PublishReport": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=["reports/*", "versions/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        timeout_seconds=240,
+    ),
+    "RecordOutcome": Needs(
+        reads=[
+            "claims/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/resumes/*",
+            "runs/*/outcome.json",
+        ],
+        writes=["runs/*/outcome.json", "tables/runs/*"],
+        lists=[
+            "claims/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/resumes/*",
+            "runs/*/outcome.json",
+            "work/*",
+        ],
+        deletes=["claims/*", "work/*"],
+        announces=True,
+        timeout_seconds=240,
+    ),
+}
+
+FUNCTIONS: Mapping[str, Needs] = {
+    "PlanRun": Needs(
+        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
+        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
+        reads_releases=True,
+        reads_quotas=True,
+    ),
+    "ChooseTrial": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
+        deletes=["work/*/measured/*", "work/*/data/*"],
+        # The first choice of a run that is resumed with a budget reads every trial.
+        timeout_seconds=240,
+    ),
+    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
+    "ClassifyStop": Needs(),
+    "CollectRates": Needs(
+        reads=["runs/*/plan.json"],
+        writes=["work/*/measured/*"],
+        queries_logs=True,
+        timeout_seconds=900,
+    ),
+    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
+    "RecordTrial": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["work/*/measured/*"],
+        deletes=["work/*/measured/*"],
+    ),
+    "PublishComparison": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=["reports/*"],
+        lists=[
+            "versions/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+        ],
+        timeout_seconds=240,
+    ),
+    **RECORDING,
+    # They record a run that never got to it.
+    "EndRun": Needs.together(RECORDING.values()),
+    "SweepRuns": Needs.together(RECORDING.values()),
+}
+
+
+class Functions(Construct):
+    """One function for each Task state that is ours, by the state's name, and those of the end."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        code: Code,
+        settings: Settings,
+        bucket: Bucket,
+        tests: SystemTests,
+        topic: Topic,
+    ) -> None:
+        super().__init__(scope, name)
+        self._settings, self._bucket, self._tests, self._topic = settings, bucket, tests, topic
+        self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
+        self.by_state = {
+            state: self._function(state, code, needs) for state, needs in FUNCTIONS.items()
+        }
+
+    def _function(self, state: str, code: Code, needs: Needs) -> Function:
+        log_group = LogGroup(
+            self,
+            f"{state}Logs",
+            retention=RetentionDays[self._settings.log_retention],
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        role = self._role(state, needs)
+        log_group.grant_write(role)
+        function = Function(
+            self,
+            state,
+            runtime=Runtime.PYTHON_3_13,
+            role=role,
+            architecture=Architecture.ARM_64,
+            code=code,
+            handler=f"lambdas.{module_of(state)}.handler",
+            layers=[self._layer],
+            memory_size=FUNCTION_MEMORY,
+            timeout=Duration.seconds(needs.timeout_seconds),
+            environment=self._environment(),
+            log_group=log_group,
+            tracing=Tracing.ACTIVE,
+        )
+        acknowledge(
+            function, "L1", "The layer of Powertools is pinned for Python 3.13, as its version is."
+        )
+        return function
+
+    def _role(self, state: str, needs: Needs) -> Role:
+        """Return a role that has what its function needs, and no policy that AWS manages."""
+        role = Role(
+            self, f"{state}ServiceRole", assumed_by=ServicePrincipal("lambda.amazonaws.com")
+        )
+        for statement in self._statements(needs):
+            role.add_to_policy(statement)
+        for pattern in sorted({*needs.reads, *needs.writes, *needs.deletes}):
+            acknowledge(
+                role,
+                of_objects(self._bucket, pattern),
+                "The objects of a run are named after it, and no run exists yet; the prefix keeps "
+                "the function to what its state needs.",
+            )
+        acknowledge(
+            role,
+            "IAM5[Resource::*]",
+            "X-Ray, the results of a log query, the defaults of quotas and, kept to our cluster by "
+            "a condition, tasks that do not exist yet: none of these can be named.",
+        )
+        return role
+
+    def _environment(self) -> dict[str, str]:
+        usage_logs = self._tests.usage_logs
+        systems = {
+            name: {
+                "task_definition": tasks.definition.task_definition_arn,
+                "container": tasks.container.container_name,
+                "log_group": tasks.log_group.log_group_name,
+                "stream_prefix": name,
+                "usage_log_group": usage_logs.log_group_name if usage_logs else None,
+            }
+            for name, tasks in self._tests.suites.items()
+        }
+        return {
+            "BUCKET": self._bucket.bucket_name,
+            "SYSTEMS": Stack.of(self).to_json_string(systems),
+            "LOGS_DEADLINE_SECONDS": str(self._settings.logs_deadline_seconds),
+            "STACK": Stack.of(self).stack_name,
+            "TOPIC": self._topic.topic_arn,
+        }
+
+    def _statements(self, needs: Needs) -> list[PolicyStatement]:
+        objects = {
+            "s3:GetObject": needs.reads,
+            "s3:PutObject": needs.writes,
+            "s3:DeleteObject": needs.deletes,
+        }
+        statements = [
+            _allow([action], [self._bucket.arn_for_objects(pattern) for pattern in patterns])
+            for action, patterns in objects.items()
+            if patterns
+        ]
+        if needs.lists:
+            statements.append(
+                PolicyStatement(
+                    actions=["s3:ListBucket"],
+                    resources=[self._bucket.bucket_arn],
+                    conditions={"StringLike": {"s3:prefix": list(needs.lists)}},
+                )
+            )
+        if needs.queries_logs:
+            groups = [tasks.log_group.log_group_arn for tasks in self._tests.suites.values()]
+            if self._tests.usage_logs:
+                groups.append(self._tests.usage_logs.log_group_arn)
+            statements.append(_allow(["logs:StartQuery"], groups))
+            # A query has no ARN: GetQueryResults takes no resource.
+            statements.append(_allow(["logs:GetQueryResults"], ["*"]))
+        if needs.announces:
+            statements.append(_allow(["sns:Publish"], [self._topic.topic_arn]))
+            statements.append(self._putting_events())
+        if needs.reads_releases:
+            parameters = [self._parameter(suite) for suite in self._tests.suites]
+            statements.append(_allow(["ssm:GetParameter"], parameters))
+        if needs.reads_quotas:
+            statements.append(
+                _allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
+            )
+            # Service Authorization Reference: this one takes no resource.
+            statements.append(_allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
+        return statements
+
+    def _quota(self, quota: Quota) -> str:
+        return Stack.of(self).format_arn(
+            service="servicequotas", resource=quota.service, resource_name=quota.code
+        )
+
+    def _parameter(self, suite: str) -> str:
+        name = versions_parameter(self._settings.stack_name, suite)
+        return Stack.of(self).format_arn(
+            service="ssm", resource="parameter", resource_name=name.removeprefix("/")
+        )
+
+    def _putting_events(self) -> PolicyStatement:
+        bus = Stack.of(self).format_arn(
+            service="events", resource="event-bus", resource_name="default"
+        )
+        return PolicyStatement(
+            actions=["events:PutEvents"],
+            resources=[bus],
+            # Nobody may be told in another's name.
+            conditions={
+                "StringEquals": {"events:source": EVENT_SOURCE, "events:detail-type": EVENT_TYPE}
+            },
+        )
+
+
+def module_of(state: str) -> str:
+    """Return the module of a state's function: ``plan_run`` for ``PlanRun``."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in state)[1:]
+
+
+def _allow(actions: Sequence[str], resources: Sequence[str]) -> PolicyStatement:
+    return PolicyStatement(effect=Effect.ALLOW, actions=list(actions), resources=list(resources))
