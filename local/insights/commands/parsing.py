@@ -261,9 +261,8 @@ class Glob(Definition):
         cut = self._cut(index, source, before, rest, whole.removesuffix(word))
         found = f"regexp_extract({source}, {quoted(self._regex(index))}, 1)"
         if word != whole:  # which may end another word: " at " and "that "
-            split = _split(source, whole)
-            split_whole = self._cut(index, source, f"{split}[1]", f"{split}[2]")
-            found = f"CASE {split_whole} ELSE {found} END"
+            cut_whole = f"CASE {self._cut(index, source, 'p[1]', 'p[2]')} ELSE {found} END"
+            found = f"list_transform([{_split(source, whole)}], lambda p: {cut_whole})[1]"
         capture = f"CASE {cut} WHEN {source} LIKE {_like(self.literals)} THEN {found} END"
         writer.define(kept, texts({column: capture}))
 
