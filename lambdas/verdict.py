@@ -59,8 +59,8 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     if base_spread is None or new_spread is None:
         return Verdict("cannot tell", changed, reason="one trial shows no spread", trials=3)
     # The variance of each side's part in new / base.
-    of_base = (after / before * base_spread / before) ** 2 / len(base)
-    of_new = (new_spread / before) ** 2 / len(new)
+    of_base = _square(after / before * base_spread / before) / len(base)
+    of_new = _square(new_spread / before) / len(new)
     error = math.sqrt(of_base + of_new)
     ratio = 1 + changed
     half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error / (ratio or 1)
@@ -86,10 +86,15 @@ def _freedom(*sides: tuple[float, int]) -> float:
 
     Source: Welch, Biometrika 34 (1947), and Satterthwaite, Biometrics Bulletin 2 (1946).
     """
-    total = math.fsum(variance for variance, _ in sides)
-    parts = math.fsum(variance**2 / (trials - 1) for variance, trials in sides)
+    total = sum(variance for variance, _ in sides)
+    parts = sum(_square(variance) / (trials - 1) for variance, trials in sides)
     # What is a whole number but for its last bits is that number.
-    return round(total**2 / parts, 6) if parts else 1.0
+    return round(_square(total) / parts, 6) if parts else 1.0
+
+
+def _square(number: float) -> float:
+    """Return a square, infinite where no figure holds it; ``**`` would raise."""
+    return number * number
 
 
 def _trials(measured: int, deviation: float) -> int | None:

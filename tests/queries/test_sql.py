@@ -1,6 +1,7 @@
 """Every saved query, over runs of every kind; what it should give is computed in plain Python."""
 
 import math
+import random
 from datetime import datetime, timedelta
 from itertools import combinations, groupby
 
@@ -305,6 +306,27 @@ def test_a_verdict_is_that_of_the_comparison_report(direction):
         ("cannot tell", "the rate of the base is zero"),
         ("cannot tell", "the trials scatter too much"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_a_verdict_is_that_of_the_comparison_report_whatever_was_measured(direction):
+    chance = random.Random(7)
+    measured = {}
+    for minor in range(30):
+        level = chance.choice([0.0, 1e-200, 0.001, 100.0, 100.0, 102.0, 110.0, 1e200, 1e308])
+        spread = chance.choice([0.0, 0.001, 0.01, 0.05])
+        trials = chance.choice([1, 2, 2, 3, 5, 8, 40])
+        measured[f"1.{minor}"] = [level * chance.gauss(1, spread) for _ in range(trials)]
+    rows = pairs_of([
+        rate(version, value, trial, direction=direction)
+        for version, values in measured.items()
+        for trial, value in enumerate(values, start=1)
+    ])  # fmt: skip
+
+    assert len({(row["base_version"], row["new_version"]) for row in rows}) == 30 * 29 / 2
+    for row in rows:
+        expected = verdict(measured[row["base_version"]], measured[row["new_version"]], direction)
+        assert (row["verdict"], row["reason"]) == (expected.said, expected.reason)
 
 
 def test_figures_that_no_figure_holds_the_change_of_leave_the_others_alone():
