@@ -148,9 +148,13 @@ student (freedom, quantile) AS (
         (25, 2.060e0), (26, 2.056e0), (27, 2.052e0), (28, 2.048e0), (29, 2.045e0), (30, 2.042e0),
         (40, 2.021e0), (60, 2.000e0), (120, 1.980e0)
 ),
--- Between two known degrees of freedom the larger quantile holds.
+-- Half of the interval of the logarithm of new / base; one of rates, none of which is below zero,
+-- does not reach a loss of everything. Between two known degrees of freedom the larger quantile
+-- holds.
 halves AS (
-    SELECT freedoms.*, quantile * sqrt(of_base + of_new) AS half
+    SELECT
+        freedoms.*,
+        quantile * sqrt(of_base + of_new) / coalesce(nullif(1 + change, 0), 1) AS half
     FROM freedoms
     JOIN student ON student.freedom = CASE
         WHEN freedoms.freedom >= 120 THEN 120
@@ -164,8 +168,8 @@ halves AS (
 judged AS (
     SELECT
         *,
-        change - half AS low,
-        change + half AS high,
+        (1 + change) * exp(-half) - 1 AS low,
+        (1 + change) * exp(half) - 1 AS high,
         -- More is better, so that what is gained is above zero.
         CASE direction WHEN 'higher' THEN change ELSE -change END AS gain,
         -- As people name it: compaction rate (records/s).
