@@ -22,10 +22,10 @@ def build(tables: SqlClient, now: datetime) -> str:
     rows = {
         name: read_rows(tables, known[name], columns) for name, columns in dashboard.columns.items()
     }
-    return page(dashboard, rows, list(_said(known, rows, now)), vega())
+    return page(dashboard, rows, list(said(known, rows, now)), vega())
 
 
-def _said(known: Mapping[str, DataSet], rows: Mapping[str, Rows], now: datetime) -> Iterator[str]:
+def said(known: Mapping[str, DataSet], rows: Mapping[str, Rows], now: datetime) -> Iterator[str]:
     """Yield what a reader has to know of the rows."""
     yield f"What was stored by {now:%Y-%m-%d %H:%M} UTC."
     if not any(of.rows for of in rows.values()):

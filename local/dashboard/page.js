@@ -3,11 +3,16 @@
 const { data, parameters, sheets } = JSON.parse(
   document.getElementById("dashboard").textContent,
 );
+// A data set is packed column by column: its values, and of each row which of them it has.
+function unpacked(columns) {
+  const names = Object.keys(columns);
+  return columns[names[0]].rows.map((_, at) =>
+    Object.fromEntries(names.map((name) => [name, columns[name].values[columns[name].rows[at]]])),
+  );
+}
+
 const rowsOf = Object.fromEntries(
-  Object.entries(data).map(([name, { columns, rows }]) => [
-    name,
-    rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
-  ]),
+  Object.entries(data).map(([name, columns]) => [name, unpacked(columns)]),
 );
 const tabs = [...document.querySelectorAll("[role=tab]")];
 let chosen;
