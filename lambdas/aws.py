@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import PaginatorConfigTypeDef
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
     from mypy_boto3_service_quotas import ServiceQuotasClient
     from mypy_boto3_service_quotas.type_defs import ServiceQuotaTypeDef
@@ -40,7 +41,8 @@ _LONGEST_QUERY_SHOWN = 200  # bytes
 # Amazon S3 user guide, conditional requests: of writers at the same moment one may be told to try
 # again.
 _CONFLICT_ATTEMPTS = 5
-# Amazon S3 API reference, DeleteObjects: the keys of one request.
+# Amazon S3 API reference, ListObjectsV2 and DeleteObjects: the keys of one request.
+_MOST_LISTED = 1_000
 _MOST_DELETED = 1_000
 # What StopTask takes for a reason, in characters.
 _LONGEST_STOP = 1024
@@ -139,10 +141,11 @@ class Bucket:
                 break
         return True
 
-    def keys(self, prefix: str) -> Iterator[str]:
-        """Yield the keys that begin with ``prefix``, in order."""
+    def keys(self, prefix: str, at_once: int = _MOST_LISTED) -> Iterator[str]:
+        """Yield the keys that begin with ``prefix``, in order; each request is for some at once."""
         pages = self._client.get_paginator("list_objects_v2")
-        for page in pages.paginate(Bucket=self._name, Prefix=prefix):
+        size: PaginatorConfigTypeDef = {"PageSize": at_once}
+        for page in pages.paginate(Bucket=self._name, Prefix=prefix, PaginationConfig=size):
             for entry in page.get("Contents", []):
                 yield entry["Key"]
 

@@ -92,7 +92,7 @@ def _found(
 def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None) -> str:
     """Return the newest run with a rate of a version, but for one."""
     prefix = keys.runs_of(suite, version)
-    runs = (key.removeprefix(prefix).split("-", 1)[1] for key in bucket.keys(prefix))
+    runs = (key.removeprefix(prefix).split("-", 1)[1] for key in bucket.keys(prefix, at_once=2))
     found = next((run_id for run_id in runs if run_id != but), None)
     if found is None:
         other = f" beside {but}" if but else ""

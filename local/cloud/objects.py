@@ -9,6 +9,7 @@ What is not kept is refused: versions, object locks, access control lists, notif
 from __future__ import annotations
 
 from contextlib import ExitStack
+from copy import copy
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 from moto.core.request import Request
 from moto.s3 import models, responses
 from moto.s3.exceptions import NoSuchUpload, S3ClientError
-from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict
+from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3Backend
 from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
@@ -24,6 +25,7 @@ from local.cloud.object_files import Body, ObjectFiles
 from local.cloud.replacements import Replacements
 
 _CHUNK_BYTES = 1 << 20
+_moto_listing = S3Backend.list_objects
 
 # The attributes of moto's key that are kept; the rest is derived, or refused below.
 _KEPT = (
@@ -261,6 +263,21 @@ def _refuse_what_is_not_kept(request: Request) -> None:
         raise NotKeptError(f"{names} is not kept: a request without it is accepted.")
 
 
+def _listing(
+    backend: S3Backend,
+    bucket: FakeBucket,
+    prefix: str | None,
+    *more: Any,  # noqa: ANN401 (moto's signature)
+    **named: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """List as moto does, but of the keys with the prefix only: it looks at all of a bucket's."""
+    below = copy(bucket)
+    found = FileKey.files.listed(bucket.name, prefix or "")
+    known = {key: bucket.keys[key] for key, *_ in found if key in bucket.keys}
+    below.keys = known  # type: ignore[assignment]
+    return _moto_listing(backend, below, prefix, *more, **named)
+
+
 def install(folder: Path) -> ExitStack:
     """Keep the objects of all buckets in ``folder``, in this process, from now on.
 
@@ -286,6 +303,7 @@ def install(folder: Path) -> ExitStack:
     replacements.set(models, "FakeKey", FileKey)
     replacements.set(models, "FakeBucket", FileBucket)
     replacements.set(responses, "S3Response", FileS3Response)
+    replacements.set(S3Backend, "list_objects", _listing)
     installed = ExitStack()
     installed.callback(files.close)
     installed.callback(replacements.restore)

@@ -3,7 +3,8 @@
 Each number of runs has a bucket and a database of its own in one cloud, and each question goes
 through the API of Athena. Its bytes are those that Athena would charge for; its time is the
 engine's, the least of several rounds in which the numbers of runs take turns. Of the dashboard it
-is the size of the page, and the time to build it: first when nothing was read yet, then again.
+is the size of the page, and the time to build it: first when nothing was read yet, then again. A
+comparison is of the two versions that the newest runs measured.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from local.sql_client import Answer, SqlClient
 from local.stack import Stack
 from suites import keys
 from suites.tables import TABLES
+from tests.bench import comparisons
 from tests.conformance.figures import run_objects
 from tests.conformance.local_engine import described
 
@@ -44,7 +46,7 @@ BUILDS = 3
 ROCKSDB = {"suite": "rocksdb"}
 MOST_TIMES_MORE = 1.1
 LARGEST_PAGE = 2_000_000
-MOST_TIMES_SLOWER = 1.5  # the page of the most runs than that of the second most
+MOST_TIMES_SLOWER = 1.5  # the page of the most runs than that of the second most; a comparison
 TRIALS = 3  # of each run: its rows are quick to pack
 _PATTERNS = 3
 _PATTERN_DAY = datetime(2000, 1, 1, tzinfo=UTC)
@@ -71,6 +73,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, start_cloud(Path(folder)) as cloud:
         tables = {runs: _stored(cloud.endpoint, runs) for runs in RUNS}
         pages = _built(tables)
+        compared = comparisons.times(cloud.endpoint, {runs: _bucket(runs) for runs in RUNS})
         found = {question: _interleaved(ask, tables) for question, ask in _questions().items()}
     table = Table("Question", *(f"{runs:,} runs" for runs in RUNS), "Ratio of bytes", "of time")
     for question, answers in found.items():
@@ -80,8 +83,13 @@ def main() -> int:
         answers = {runs: (built.size, getattr(built, time_of)) for runs, built in pages.items()}
         cells = [f"{size:,} B  {milliseconds:,} ms" for size, milliseconds in answers.values()]
         table.add_row(name, *cells, *(f"{ratio:.2f}" for ratio in _ratios(answers)))
+    ratio = compared[RUNS[-1]] / compared[RUNS[0]]
+    cells = [f"{milliseconds:,} ms" for milliseconds in compared.values()]
+    table.add_row("comparison of two versions", *cells, "", f"{ratio:.2f}")
     console.print(table)
     problems = [*_slow_questions(found), *_slow_pages(pages)]
+    if ratio > MOST_TIMES_SLOWER:
+        problems.append(f"A comparison takes more than {MOST_TIMES_SLOWER:g} times longer")
     for problem in problems:
         console.print(problem)
     return int(bool(problems))
@@ -144,15 +152,20 @@ def _ratios(answers: dict[int, tuple[int, int]]) -> list[float]:
     return [most / fewest for most, fewest in zip(answers[RUNS[-1]], answers[RUNS[0]], strict=True)]
 
 
+def _bucket(runs: int) -> str:
+    return f"runs{runs}"
+
+
 def _stored(endpoint: Endpoint, runs: int) -> SqlClient:
     """Store runs in a bucket of their own; return their tables."""
-    name = f"runs{runs}"
+    name = _bucket(runs)
     endpoint.client("s3").create_bucket(Bucket=name)
     backend = s3_backends[ACCOUNT]["aws"]
     # A request for each object would take longer than all that is measured.
     with FileKey.files.transaction():
         for key, body in _objects(runs):
             backend.put_object(name, key, body)
+    comparisons.store(name, [_started(runs, number)[1] for number in range(runs)])
     glue = endpoint.client("glue")
     glue.create_database(DatabaseInput={"Name": name})
     for table in TABLES:
@@ -170,11 +183,9 @@ def _objects(runs: int) -> Iterator[tuple[str, bytes]]:
     """Yield the tables' objects of runs, the suites taking turns, evenly over the years."""
     chance = random.Random(20_000)
     patterns = cycle([_pattern(chance) for _ in range(_PATTERNS)])
-    start = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
     for number in range(runs):
         suite = SUITES[number % len(SUITES)]
-        started = start + number * timedelta(days=365 * YEARS) / runs
-        run_id = f"{started:%Y%m%dT%H%M%SZ}-{number:06x}"
+        started, run_id = _started(runs, number)
         for table, (pattern, text) in next(patterns).items():
             rows = text.replace(pattern, run_id).replace(
                 f"{_PATTERN_DAY:%Y-%m-%d}", f"{started:%Y-%m-%d}"
@@ -183,6 +194,13 @@ def _objects(runs: int) -> Iterator[tuple[str, bytes]]:
             yield keys.table(table, suite, run_id), body
             if table == "rates" and number >= runs - len(SUITES):
                 yield keys.table("latest_rates", suite, run_id), body
+
+
+def _started(runs: int, number: int) -> tuple[datetime, str]:
+    """Return when one of so many runs was started, and its name."""
+    first = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
+    started = first + number * timedelta(days=365 * YEARS) / runs
+    return started, f"{started:%Y%m%dT%H%M%SZ}-{number:06x}"
 
 
 def _pattern(chance: random.Random) -> dict[str, tuple[str, str]]:

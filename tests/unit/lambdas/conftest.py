@@ -66,7 +66,7 @@ class FakeBucket:
         self.moment()
         return written
 
-    def keys(self, prefix):
+    def keys(self, prefix, at_once=1000):
         self.moment()
         return iter(sorted(key for key in self.objects if key.startswith(prefix)))
 
