@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from local.commands.saving import check_folder, save
 from local.commands.systems import suites
 from local.commands.target import Target, deployed, target_options
 from suites.request import known_suite
@@ -46,6 +47,7 @@ def command(
     Example:
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
+    check_folder(output)
     known_suite(suite, suites())
     for side, given in (("BASE", base), ("NEW", new)):
         named(side, given)
@@ -57,5 +59,5 @@ def command(
         click.echo(content, nl=False)
         return
     path = output / Path(key).name if output.is_dir() else output
-    path.write_bytes(content)
+    save(path, content)
     click.echo(path)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from local.commands.saving import check_folder, save
 from local.commands.tables import deployed_tables
 from local.commands.target import Target, target_options
 from suites.refusal import Refused
@@ -32,30 +32,17 @@ def command(output: Path | None, serve: bool, port: int, target: Target) -> None
     Example:
       tidemark dashboard --serve
     """
-    if output and not output.parent.is_dir():
-        raise Refused(f"--output: there is no folder {output.parent}")
+    check_folder(output)
     # What reads and draws the definition takes a second to import.
     from local.dashboard.building import build  # noqa: PLC0415
 
     with deployed_tables(target) as tables:
         page = build(tables, datetime.now(UTC))
     path = output or target.state / "dashboard.html"
-    _write(path, page)
+    save(path, page.encode())
     click.echo(path)
     if serve:
         _serve(page, port)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".dashboard-") as folder:
-            written = Path(folder) / path.name
-            written.write_text(text, encoding="utf-8")
-            written.replace(path)
-    except OSError as error:
-        raise Refused(f"--output: {path} cannot be written: {error.strerror}") from None
 
 
 def _serve(page: str, port: int) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from local.commands.options import run_argument
+from local.commands.saving import save
 from local.commands.target import Target, deployed, target_options
 from local.commands.wording import going_on
 from local.results import Results
@@ -20,8 +21,7 @@ def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[
     for file in FILES:
         if content := results.report(suite, run_id, file):
             path = state / "reports" / suite / run_id / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            save(path, content)
             saved.append(path)
     return saved
 

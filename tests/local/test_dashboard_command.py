@@ -75,7 +75,7 @@ def test_a_folder_that_is_not_there_is_refused_before_anything_is_asked(dashboar
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence(dashboard_command):
-    with pytest.raises(Refused, match=r"--output: /proc/page\.html cannot be written: "):
+    with pytest.raises(Refused, match=r"/proc/page\.html cannot be written: "):
         dashboard_command("--output", "/proc/page.html")
 
 
