@@ -14,6 +14,21 @@ function unpacked(columns) {
 const rowsOf = Object.fromEntries(
   Object.entries(data).map(([name, columns]) => [name, unpacked(columns)]),
 );
+// By parameter, the days of what it filters.
+const daysOf = Object.fromEntries(
+  Object.keys(parameters).map((name) => [
+    name,
+    sheets
+      .flatMap(({ visuals }) => visuals)
+      .flatMap(({ data_set, filters }) =>
+        filters
+          .filter(({ since, until }) => [since, until].includes(name))
+          .flatMap(({ column }) => rowsOf[data_set].map((row) => row[column.name])),
+      )
+      .filter((time) => time !== null)
+      .map((time) => time.slice(0, 10)),
+  ]),
+);
 const tabs = [...document.querySelectorAll("[role=tab]")];
 let chosen;
 
@@ -52,7 +67,15 @@ function offer(control, controls, isShown) {
       else input.append(new Option(value()));
     }
   }
-  input.value = value();
+  input.value = control.column ? value() : dayOf(control.parameter);
+}
+
+// The day that a picker shows: in place of a first choice outside of the data, the data's own end.
+function dayOf(parameter) {
+  const day = chosen[parameter];
+  const days = daysOf[parameter];
+  if (day !== parameters[parameter]) return day;
+  return days.length ? most([least([day, most(days)]), least(days)]) : "";
 }
 
 const DRAWN = { Kpi: kpi, Table: table, PivotTable: pivotTable, Chart: charts };

@@ -123,6 +123,9 @@ def test_a_choice_changes_the_numbers_and_stands_in_the_address(opened):
 
 def test_dates_leave_out_what_was_measured_before_and_after(opened):
     page = opened()
+    ends = [page.locator(f"#rates-{end}").input_value() for end in ("since", "until")]
+    assert ends == ["2026-01-05", "2026-03-23"]
+
     page.locator("#rates-since").fill("2026-02-01")
     page.locator("#rates-until").fill("2026-02-23")
 
@@ -142,6 +145,7 @@ def test_a_store_without_runs_is_a_page_that_says_so(opened, tmp_path):
 
     assert "Nothing is stored yet: `tidemark run` measures something." in page.inner_text("header")
     assert page.locator(".nothing").count() == page.locator(".visual").count()
+    assert page.locator("#rates-since").input_value() == ""
 
 
 def test_a_choice_leaves_to_others_what_goes_with_it(opened):
