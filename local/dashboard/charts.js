@@ -82,6 +82,7 @@ function seriesOf({ color, values, styles }, rows) {
           label: written(value, color.format),
           field: values[0],
           only: (row) => row[color.column.name] === value,
+          own: color.colors?.[value],
         }))
     : values.map((field) => ({ label: field.label, field, only: () => true }));
   const shapes = Object.keys(SHAPES);
@@ -90,7 +91,7 @@ function seriesOf({ color, values, styles }, rows) {
     const place = at % shapes.length;
     // A line without markers goes along with another.
     const look = markers
-      ? { color: `var(--series-${place + 1})`, shape: shapes[place] }
+      ? { color: one.own ?? `var(--series-${place + 1})`, shape: shapes[place] }
       : { color: "var(--quiet)", shape: null };
     return { ...one, ...look, dash: DASHES[dash] };
   });

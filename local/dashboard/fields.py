@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from cdk.data_sets import INTEGER, DataSet
 from local.dashboard.formats import DAY, Format, default_format, read_format
 from local.dashboard.node import Node
+from suites.refusal import Refused, shown
 
 # What the page works out of a group's values that are not NULL, as in SQL.
 _AGGREGATIONS = ("SUM", "AVERAGE", "MIN", "MAX")
 _DAYS = {"DAY": 1, "WEEK": 7}
+# API reference, CustomColor.
+_COLOR = re.compile("#[0-9A-F]{6}")
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class Field:
     """What is worked out of the values of a group; None is a value itself."""
     days: int | None = None
     """How far apart its dates are."""
+    colors: Mapping[str, str] | None = None
+    """The colour of each value that has one of its own; None if none has."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +58,15 @@ class Fields:
     def __init__(self, data_sets: Mapping[str, DataSet], configurations: Iterable[Node]) -> None:
         self._data_sets = data_sets
         self._formats: dict[Column, Format] = {}
+        self._colors: dict[Column, Mapping[str, str]] = {}
         self._used: set[Column] = set()
         for each in configurations:
             column = self._named(each.node("Column"))
-            self._formats[column] = read_format(each.node("FormatConfiguration"))
+            if "FormatConfiguration" in each:
+                self._formats[column] = read_format(each.node("FormatConfiguration"))
+            if "ColorsConfiguration" in each:
+                colors = each.node("ColorsConfiguration").nodes("CustomColors")
+                self._colors[column] = dict(map(_color, colors))
 
     @property
     def used(self) -> Mapping[str, list[str]]:
@@ -99,7 +110,8 @@ class Fields:
         if self._type(column) == INTEGER and format_.places is None:
             format_ = replace(format_, places=0)
         label = column.name.replace("_", " ").capitalize()
-        return Field(node.text("FieldId"), column, label, format_)
+        colors = self._colors.get(column)
+        return Field(node.text("FieldId"), column, label, format_, colors=colors)
 
     def order(
         self,
@@ -126,6 +138,13 @@ class Fields:
 
 def _aggregation(function: Node) -> str:
     return function.choice("SimpleNumericalAggregation", *_AGGREGATIONS)
+
+
+def _color(node: Node) -> tuple[str, str]:
+    color = node.text("Color")
+    if not _COLOR.fullmatch(color):
+        raise Refused(f"{node.place}.Color: {shown(color)} is no colour of the form #0072B2")
+    return node.text("FieldValue"), color
 
 
 def labelled(fields: Iterable[Field], options: Node) -> tuple[Field, ...]:

@@ -246,8 +246,10 @@ SELECT
     new_min,
     new_max,
     last_at,
-    -- To be added up: how many got slower, and how many are missing on one side.
+    -- To be added up: how many got slower, how many are missing on one side, and of how many it
+    -- cannot be told whether they got slower, those among them.
     CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
-    CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing
+    CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
+    CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold
 FROM told
 ORDER BY suite, test, metric, statistic, labels, unit, direction, base, new

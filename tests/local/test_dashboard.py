@@ -155,7 +155,7 @@ def test_a_choice_leaves_to_others_what_goes_with_it(opened):
     newer = page.locator("#compare-new option").all_inner_texts()
     assert newer == ["9.10.0", "9.11.0", "newest", "previous"]
     assert page.locator("#compare-new").input_value() == "9.10.0"
-    assert cells(page, "pairs")[0][2:4] == ["9.9.0", "9.10.0"]
+    assert cells(page, "pairs")[0][5:7] == ["9.9.0", "9.10.0"]
 
 
 def test_a_choice_that_another_sheet_does_not_have_stays_chosen(opened):
@@ -235,14 +235,18 @@ def test_what_is_missing_is_said_and_is_no_change(opened):
     (row,) = cells(page, "pairs")
     assert "–" in row
     assert "%" not in "".join(row)
-    assert page.inner_text("#compare-unmatched .figure") == "1"
+    assert page.inner_text("#compare-untold .figure") == "1"
 
 
-def test_one_trial_has_no_spread(opened):
+def test_one_trial_has_no_spread_and_is_counted_as_what_cannot_be_told(opened):
     page = opened(f"#sheet=compare&Base={ALONE}&New=9.5.0&Test=ingest")
 
     (row,) = cells(page, "pairs")
     assert "–" in row
+    assert row[2:4] == ["cannot tell", "one trial shows no spread"]
+    assert page.inner_text("#compare-slower .figure") == "0"
+    assert page.inner_text("#compare-untold .figure") == "1"
+    assert page.locator("#gains svg .mark-rect path[fill='#6E7781']").count() == 1
 
 
 def test_a_metric_whose_unit_changed_is_two(opened):

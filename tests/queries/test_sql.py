@@ -300,6 +300,7 @@ def test_a_verdict_is_that_of_the_comparison_report(direction):
         better = 1 if direction == "higher" else -1
         assert row["gain"] == (None if row["change"] is None else row["change"] * better)
         assert (row["slower"], row["missing"]) == (int(row["verdict"] == "slower"), 0)
+        assert row["untold"] == int(row["verdict"] == "cannot tell")
     assert {(row["verdict"], row["reason"]) for row in rows} == {
         ("faster", ""), ("slower", ""), ("same", ""),
         ("cannot tell", "one trial shows no spread"),
@@ -367,7 +368,7 @@ def test_what_one_version_has_not_measured_is_not_compared_and_says_so(ask):
         version = row["base_version"] if row["base_mean"] is None else row["new_version"]
         assert (row["verdict"], row["reason"]) == ("not comparable", f"no rate of {version}")
         assert (row["change"], row["gain"], row["low"], row["high"]) == (None, None, None, None)
-        assert (row["slower"], row["missing"]) == (0, 1)
+        assert (row["slower"], row["missing"], row["untold"]) == (0, 1, 1)
 
 
 def test_latest_run_gives_every_rate_of_the_newest_run_of_each_suite(ask, objects):

@@ -108,3 +108,13 @@ def test_a_theme_of_the_definition_itself_is_refused(definition):
 
     with pytest.raises(Refused, match="Options: is not drawn here"):
         drawn(definition)
+
+
+def test_a_colour_that_is_none_is_refused(definition):
+    colored = {"FieldValue": "slower", "Color": "red; x: url(//elsewhere.example)"}
+    for each in definition["ColumnConfigurations"]:
+        if "ColorsConfiguration" in each:
+            each["ColorsConfiguration"]["CustomColors"] = [colored]
+
+    with pytest.raises(Refused, match=r"CustomColors\[0\].Color: .* is no colour of the form"):
+        drawn(definition)
