@@ -86,7 +86,15 @@ def lines(
                 layer(
                     _kind(place),
                     [point for line in drawn if line.group == name for point in _points(line)],
-                    {**mark, "color": f"var(--{_kind(place)})", "strokeDash": _DASHES[place]},
+                    {
+                        **mark,
+                        "color": f"var(--{_kind(place)})",
+                        "strokeDash": _DASHES[place],
+                        # A step is a piece of work; its end is what was logged.
+                        "point": {"color": f"var(--{_kind(place)})", "size": 30}
+                        if steps
+                        else False,
+                    },
                     {},
                 )
                 for place, name in enumerate(names)
