@@ -280,3 +280,14 @@ def test_no_sheet_is_wider_than_a_phone(opened):
         tab.click()
 
         assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_verdicts_are_seen_on_a_phone_without_scrolling(opened):
+    page = opened(viewport=PHONE)
+
+    verdict = page.locator("#newest thead").get_by_role("button", name="Verdict").bounding_box()
+    assert verdict["x"] + verdict["width"] <= PHONE["width"]
+    assert page.locator("#newest .scroll").evaluate(
+        "(box) => box.querySelectorAll('td')[1].getBoundingClientRect().right"
+        " <= box.getBoundingClientRect().right"
+    )
