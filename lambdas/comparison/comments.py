@@ -177,9 +177,12 @@ def _again(sides: Sides, judged: Sequence[_Judged]) -> Iterator[str]:
     if versions[0] == versions[1] or (sides.in_one_run and not untold):
         return
     needed = [one.verdict.trials for one in untold if one.verdict.trials]
-    repetitions = max([sides.new.run.plan.request.repetitions, *needed])
+    request = sides.new.run.plan.request
+    repetitions = max([request.repetitions, *needed])
     for one in untold:
-        if one.verdict.trials is None:
+        if one.verdict.change is None:
+            yield f"Find out why {one.pair.name} could not be told: {one.verdict.reason}."
+        elif one.verdict.trials is None:
             yield (
                 f"Measure {one.pair.name} with more records: tests this short scatter so much that "
                 f"{MOST_REPETITIONS} repetitions would not tell."
@@ -188,5 +191,6 @@ def _again(sides: Sides, judged: Sequence[_Judged]) -> Iterator[str]:
         yield (
             f"Measure both in one run, of about {repetitions} repetitions: tidemark run "
             f"{sides.new.run.plan.suite.name} --versions {','.join(versions)} "
-            f"--baseline {versions[0]} --repetitions {repetitions}"
+            f"--baseline {versions[0]} --repetitions {repetitions} --tasks {request.tasks} "
+            f"--records {request.records}"
         )

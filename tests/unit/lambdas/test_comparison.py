@@ -123,7 +123,7 @@ def test_what_the_trials_leave_open_says_how_many_would_tell():
     assert "the trials scatter too much to tell whether that is the version" in text
     assert (
         "- Measure both in one run, of about 32 repetitions: tidemark run rocksdb --versions "
-        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 32\n"
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 32 --tasks 1 --records 1000000\n"
     ) in text
     assert "- The trials of 9.0.0 scatter by 10.00% of their mean in ingest_rate: 900.0, " in text
 
@@ -142,6 +142,8 @@ def test_a_base_of_zero_has_no_share():
     text = said(*steady([0.0, 0.0], [5.0, 6.0]))
 
     assert "- ingest_rate: the rate of the base is zero.\n" in text
+    assert "- Find out why ingest_rate could not be told: the rate of the base is zero.\n" in text
+    assert "with more records" not in text
     assert row(section(text, "Results"), "ingest")[4:7] == ["none", "cannot tell", "none"]
 
 
