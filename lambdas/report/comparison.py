@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lambdas.report.blocks import Bullets, Row, Section, Table
 from lambdas.report.chart import Column, chart
-from lambdas.report.figures import MISSING, figure
+from lambdas.report.figures import MISSING, figure, percent
 from lambdas.report.measured import MeasuredRun, Measurement
 from lambdas.summary import VersionRate
+from lambdas.verdict import SAME, Verdict, verdict
 from suites.model import Metric, Test
 
 EXPLANATION = (
-    "A rate is the mean of its trials, the spread their standard deviation. A change is within "
-    "the spread if it is no larger than the larger spread of the two versions; one beyond it "
-    "deserves a closer look and is no verdict yet. Min and max are of the samples."
+    "A rate is the mean of its trials, the spread their standard deviation. The verdict on a "
+    "change is that of a comparison of both versions: faster or slower if its 95 % interval "
+    f"leaves out zero, the same if that stays within ±{SAME:.0%}. Min and max are of the samples."
 )
 
-_WITHIN = "within the spread"
 _FIGURES = ("Trials", "Samples", "Min", "Max")
 
 
@@ -28,10 +29,12 @@ class _Step:
 
     before: VersionRate | None
     rate: VersionRate
+    told: Verdict | None
+    """What the trials of both tell; None if one of them has no rate."""
 
     @property
     def change(self) -> str:
-        """By how much the rate changed, and whether that is for better or worse."""
+        """By how much the rate changed."""
         if self.before is None:
             return "first version"
         for one in (self.before, self.rate):
@@ -39,36 +42,25 @@ class _Step:
                 return f"{MISSING}: {one.version} has no rate"
         if self.rate.change is None:
             return f"{MISSING}: the rate of {self.before.version} is zero"
-        if not self.rate.change:
-            return "no change"
-        better = (self.rate.change > 0) == (self.rate.direction == "higher")
-        return f"{abs(self.rate.change):.2%} {'faster' if better else 'slower'}"
+        return percent(self.rate.change)
 
     @property
-    def against_spread(self) -> str:
-        """Whether the change is no larger than the larger spread of the two versions."""
-        if self.before is None or self.before.value is None or self.rate.value is None:
+    def verdict(self) -> str:
+        """What the trials tell of the change, or why they do not."""
+        if self.told is None:
             return "nothing to compare"
-        if self.before.spread is None or self.rate.spread is None:
-            return "spread unknown: one trial"
-        larger = max(self.before.spread, self.rate.spread)
-        return (
-            _WITHIN if abs(self.rate.value - self.before.value) <= larger else "beyond the spread"
-        )
+        return f"{self.told.said}: {self.told.reason}" if self.told.reason else self.told.said
 
     @property
     def in_words(self) -> str:
         """The whole step in a few words."""
         if self.before is None:
             return f"{self.rate.version}: {figure(self.rate.value)} {self.rate.unit}"
-        return (
-            f"{self.rate.version} against {self.before.version}: "
-            f"{self.change}, {self.against_spread}"
-        )
+        return f"{self.rate.version} against {self.before.version}: {self.change}, {self.verdict}"
 
 
 def in_short(run: MeasuredRun) -> Bullets:
-    """Return, for each metric, the changes that the spread does not explain."""
+    """Return, for each metric, the changes but for those that are the same for sure."""
     return Bullets(
         tuple(
             f"{metric.name}: {_sentence(_steps(run, test, metric))}." for test, metric in _of(run)
@@ -98,19 +90,28 @@ def _of(run: MeasuredRun) -> Iterator[tuple[Test, Metric]]:
 
 def _steps(run: MeasuredRun, test: Test, metric: Metric) -> list[_Step]:
     rates = [rate for rate in run.rates if (rate.test, rate.metric) == (test.name, metric.name)]
-    return [_Step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
+    values = defaultdict(list)
+    for one in run.measurements(test, metric):
+        if one.counts and one.rate and one.rate.value is not None:
+            values[one.trial.version].append(one.rate.value)
+
+    def step(before: VersionRate | None, rate: VersionRate) -> _Step:
+        base, new = values[before.version] if before else [], values[rate.version]
+        return _Step(before, rate, verdict(base, new, metric.direction) if base and new else None)
+
+    return [step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
 
 
 def _sentence(steps: Sequence[_Step]) -> str:
     # Where there is something to compare, the first version's rate alone says nothing.
-    told = [step.in_words for step in steps[1:] or steps if step.against_spread != _WITHIN]
-    return "; ".join(told) or "no change beyond the spread"
+    told = [step.in_words for step in steps[1:] or steps if step.verdict != "same"]
+    return "; ".join(told) or f"the same within ±{SAME:.0%}"
 
 
 def _table(metric: Metric, steps: Sequence[_Step], measurements: Sequence[Measurement]) -> Table:
     return Table(
         caption=f"{metric.name} in {metric.unit} by version; {metric.direction} is better",
-        columns=("Version", "Rate", "± spread", "Δ to the version before", "The Δ is", *_FIGURES),
+        columns=("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES),
         rows=tuple(_row(step, measurements) for step in steps),
         numbers=frozenset({"Rate", "± spread", *_FIGURES}),
     )
@@ -131,7 +132,7 @@ def _row(step: _Step, measurements: Sequence[Measurement]) -> Row:
             figure(rate.value),
             "one trial" if rate.trials == 1 else figure(rate.spread),
             step.change,
-            step.against_spread,
+            step.verdict,
             f"{rate.trials} of {rate.planned}",
             str(rate.samples),
             figure(min(values, default=None)),
