@@ -14,21 +14,8 @@ function unpacked(columns) {
 const rowsOf = Object.fromEntries(
   Object.entries(data).map(([name, columns]) => [name, unpacked(columns)]),
 );
-// By parameter, the days of what it filters.
-const daysOf = Object.fromEntries(
-  Object.keys(parameters).map((name) => [
-    name,
-    sheets
-      .flatMap(({ visuals }) => visuals)
-      .flatMap(({ data_set, filters }) =>
-        filters
-          .filter(({ since, until }) => [since, until].includes(name))
-          .flatMap(({ column }) => rowsOf[data_set].map((row) => row[column.name])),
-      )
-      .filter((time) => time !== null)
-      .map((time) => time.slice(0, 10)),
-  ]),
-);
+// By parameter, the first and the last day of what it filters; null for nothing.
+const endsOf = Object.fromEntries(Object.keys(parameters).map((name) => [name, ends(name)]));
 const tabs = [...document.querySelectorAll("[role=tab]")];
 let chosen;
 
@@ -70,12 +57,26 @@ function offer(control, controls, isShown) {
   input.value = control.column ? value() : dayOf(control.parameter);
 }
 
+function ends(parameter) {
+  const days = sheets
+    .flatMap(({ visuals }) => visuals)
+    .flatMap(({ data_set, filters }) =>
+      filters
+        .filter(({ since, until }) => [since, until].includes(parameter))
+        .flatMap(({ column }) => rowsOf[data_set].map((row) => row[column.name])),
+    )
+    .filter((time) => time !== null)
+    .map((time) => time.slice(0, 10));
+  return days.length ? [least(days), most(days)] : null;
+}
+
 // The day that a picker shows: in place of a first choice outside of the data, the data's own end.
 function dayOf(parameter) {
   const day = chosen[parameter];
-  const days = daysOf[parameter];
   if (day !== parameters[parameter]) return day;
-  return days.length ? most([least([day, most(days)]), least(days)]) : "";
+  if (endsOf[parameter] === null) return "";
+  const [first, last] = endsOf[parameter];
+  return most([least([day, last]), first]);
 }
 
 const DRAWN = { Kpi: kpi, Table: table, PivotTable: pivotTable, Chart: charts };
