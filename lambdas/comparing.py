@@ -5,6 +5,7 @@ from __future__ import annotations
 from lambdas.aws import Bucket
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
+from lambdas.report.blocks import Report
 from lambdas.report.markdown import markdown
 from lambdas.report.page import packed_vega, page
 from lambdas.stored import StoredRun, find_plan, read_run
@@ -13,9 +14,10 @@ from suites.plan import Plan
 from suites.refusal import Refused, listed
 from suites.sides import Named, named
 
-# The comment of a pull request on GitHub holds 65,536 characters: of a longer table it is told
-# that the page has it.
-_MOST_ROWS = 40
+# The comment of a pull request on GitHub holds so many characters: of the charts' tables that are
+# longer than some number of rows it is told that the page has them.
+_LONGEST_COMMENT = 65_536
+_MOST_ROWS = (40, 10, 0)
 
 
 def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
@@ -52,7 +54,7 @@ def write_comparison(
     """Write the comparison of two versions of runs as they were read; return each form's key."""
     said = comparison(sides(base, new))
     forms = {
-        "md": markdown(said, most_rows=_MOST_ROWS),
+        "md": comment(said),
         "html": page(said, packed_vega()),
     }
     base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
@@ -62,6 +64,12 @@ def write_comparison(
     for form, text in forms.items():
         bucket.write(written[form], text.encode())
     return written
+
+
+def comment(said: Report) -> str:
+    """Return a comparison as Markdown, with as many rows of its charts as a comment holds."""
+    texts = [markdown(said, most_rows=rows) for rows in _MOST_ROWS]
+    return next((text for text in texts if len(text) <= _LONGEST_COMMENT), texts[-1])
 
 
 def _found(

@@ -1,12 +1,13 @@
 """What the comparison of two versions says, in both of its forms."""
 
+import dataclasses
 from datetime import timedelta
 
 import pytest
 import vl_convert
 
 from lambdas import publish_comparison, publish_report
-from lambdas.comparing import compare
+from lambdas.comparing import comment, compare
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
 from lambdas.exclusions import NONE
@@ -348,6 +349,16 @@ def test_a_table_too_long_for_a_comment_is_left_to_the_page():
         "Every sample of ingest_rate in records/s, as it was logged: 6 rows, in the page.\n" in text
     )
     assert "| ingest |" in section(text, "Results")
+
+
+def test_a_comparison_of_many_tests_fits_a_comment():
+    plan = planned(BOTH, repetitions=20)
+    report = compared(plan, measured(plan))
+    many = dataclasses.replace(report, sections=report.sections * 8)
+
+    assert len(markdown(many, most_rows=40)) > 65_536
+    assert len(comment(many)) <= 65_536
+    assert comment(report) == markdown(report, most_rows=40)
 
 
 def test_a_hostile_text_is_shown_and_does_nothing():
