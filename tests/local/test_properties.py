@@ -26,7 +26,7 @@ def create(endpoint):
         ("AWS::SQS::Queue", {"DelaySeconds": 3}, "DelaySeconds"),
         ("AWS::IAM::Role", {"ManagedPolicyArns": ["arn"]}, "ManagedPolicyArns"),
         ("AWS::Logs::LogGroup", {"KmsKeyId": "key"}, "KmsKeyId"),
-        ("AWS::ECS::Cluster", {"ClusterSettings": []}, "ClusterSettings"),
+        ("AWS::ECS::Cluster", {"CapacityProviders": []}, "CapacityProviders"),
     ],
 )
 def test_a_property_that_would_have_no_effect_is_refused_by_name(create, kind, properties, named):
