@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from lambdas.aws import Bucket
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
@@ -18,13 +21,16 @@ from suites.sides import Named, named
 # longer than some number of rows it is told that the page has them.
 _LONGEST_COMMENT = 65_536
 _MOST_ROWS = (40, 10, 0)
+# Among so many runs of each of two versions one of both is sought: S3 lists them at once.
+_LATE = 1_000
 
 
 def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
     """Write the comparison of two sides as they are named; return the key of each form.
 
-    Of a version that is named alone, NEW is its newest run. BASE is the same run if that measured
-    it beside NEW, and otherwise the newest other run: how many runs are stored does not matter.
+    Of two versions, that is the newest run with rates of both. Of a version that is in no run with
+    the other, or is named beside a run, NEW is its newest run, and BASE the run of NEW if that
+    measured it, too, or else its newest other. How many runs are stored does not matter.
 
     Raises
     ------
@@ -32,8 +38,10 @@ def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
         In a sentence, if a side is not stored or both are the same.
 
     """
-    plan, version = _found(bucket, suite, "NEW", named("NEW", new))
-    asked = named("BASE", base)
+    wanted, asked = named("NEW", new), named("BASE", base)
+    if wanted.run_id is None and asked.run_id is None:
+        wanted = Named(_run_of_both(bucket, suite, wanted, asked), wanted.version)
+    plan, version = _found(bucket, suite, "NEW", wanted)
     beside = asked.version != version and asked.version in plan.request.versions
     if asked.run_id is None and beside:
         asked = Named(plan.run_id, asked.version)
@@ -97,10 +105,23 @@ def _found(
     return plan, version
 
 
+def _run_of_both(bucket: Bucket, suite: str, one: Named, other: Named) -> str | None:
+    """Return the newest run with rates of two versions: what is measured in turns compares best.
+
+    None if there is none of late, or the versions are one.
+    """
+    if one.version == other.version:
+        return None
+    of_one, of_other = (
+        islice(_runs(bucket, suite, side.version or ""), _LATE) for side in (one, other)
+    )
+    known = set(of_other)
+    return next((run_id for run_id in of_one if run_id in known), None)
+
+
 def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None) -> str:
     """Return the newest run with a rate of a version, but for one."""
-    prefix = keys.runs_of(suite, version)
-    runs = (key.removeprefix(prefix).split("-", 1)[1] for key in bucket.keys(prefix, at_once=2))
+    runs = _runs(bucket, suite, version, at_once=2)
     found = next((run_id for run_id in runs if run_id != but), None)
     if found is None:
         other = f" beside {but}" if but else ""
@@ -109,3 +130,10 @@ def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None
             "lists the runs, and `tidemark report RUN` makes the versions of an older one known"
         )
     return found
+
+
+def _runs(bucket: Bucket, suite: str, version: str, at_once: int = _LATE) -> Iterator[str]:
+    """Yield the runs with a rate of a version, the newest first."""
+    prefix = keys.runs_of(suite, version)
+    for key in bucket.keys(prefix, at_once):
+        yield key.removeprefix(prefix).split("-", 1)[1]

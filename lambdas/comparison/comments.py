@@ -106,8 +106,8 @@ def _untold(one: _Judged) -> str:
     if change is None:
         return f"{one.pair.name}: {one.verdict.reason}."
     return (
-        f"{one.pair.name} changed by {percent(change)}, and {one.verdict.reason} to tell whether "
-        f"that is the version: {one.evidence}."
+        f"{one.pair.name} changed by {percent(change)}, and whether that is the version "
+        f"cannot be told: {one.verdict.reason}; {one.evidence}."
     )
 
 

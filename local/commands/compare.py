@@ -38,9 +38,9 @@ def command(
 ) -> None:
     """Compare version NEW with version BASE.
 
-    The comparison says what changed, what did not and what is suspicious. Of NEW, a version, its
-    newest run is taken; of BASE the same run, if that measured it, too, or else its newest other. A
-    run is named by its id, one of several versions of it as RUN/VERSION.
+    The comparison says what changed, what did not and what is suspicious. The newest run that
+    measured both versions is taken; without one, the newest of each. A run is named by its id, one
+    of several versions of it as RUN/VERSION.
     Both forms are stored with the report of NEW's run, too.
 
     \b
