@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from local.insights.commands.order import MOST_ROWS
+from local.insights.counts import counted
 from local.insights.lookups import Lookup, LookupTableError
 from local.insights.names import resolve
 from local.insights.parser import parse
@@ -88,7 +89,8 @@ class QueryResult:
     rows : list of list of dict
         Each row holds ``{"field": …, "value": …}``, both texts; what is absent is left out.
     statistics : dict of str to float
-        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned`` (of messages).
+        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned``: of messages, or of the files
+        that had to be read for them.
     warnings : tuple of str
         What the writer of the query may not expect.
     columns : tuple of str
@@ -186,21 +188,19 @@ def run(
             if sql.parsed:
                 parsed = events.parsed(sql.parsed, start, end)
                 connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
-            if sql.groups:
-                connection.execute(f"CREATE TEMP TABLE groups AS {sql.groups}")
-            records, size, matched = connection.execute(sql.statistics).fetchall()[0]
+            counts = counted(connection, sql, events, whole=start is None and end is None)
             rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
-            absent = _absent(connection, compiled) if records else []
+            absent = _absent(connection, compiled) if counts.records else []
         except (duckdb.IOException, duckdb.InvalidInputException) as error:
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
-    if records and not matched:
-        absent.append(f"no event passed the filters; there were {records:,}")
+    if counts.records and not counts.matched:
+        absent.append(f"no event passed the filters; there were {counts.records:,}")
     return QueryResult(
         [_row(compiled.columns, values) for values in rows],
         {
-            "recordsMatched": float(matched),
-            "recordsScanned": float(records),
-            "bytesScanned": float(size),
+            "recordsMatched": float(counts.matched),
+            "recordsScanned": float(counts.records),
+            "bytesScanned": float(counts.size),
         },
         (*compiled.warnings, *absent),
         compiled.columns,

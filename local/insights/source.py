@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.insights.values import quoted
@@ -21,18 +21,22 @@ class EventSource:
         1970-01-01 UTC), ``log`` (``account:group``), ``log_stream``, ``message`` and ``ptr``
         (VARCHAR; ``ptr`` is unique, and sorts as the events were written), and ``size`` (BIGINT,
         the bytes of the message).
+    bytes : int or None
+        Those of the files that are read whole, whichever events are asked for; None if only the
+        bytes of the events asked for are read.
     """
 
     sql: str
+    bytes: int | None = field(default=None, kw_only=True)
 
     @classmethod
-    def union(cls, sources: Iterable[EventSource]) -> EventSource:
-        """Return the events of all sources; none if there is none."""
-        return cls(" UNION ALL ".join(source.sql for source in sources) or _NOTHING)
+    def union(cls, sources: Iterable[EventSource], size: int | None = None) -> EventSource:
+        """Return the events of all sources, of ``size`` bytes of files; none if there is none."""
+        return cls(" UNION ALL ".join(source.sql for source in sources) or _NOTHING, bytes=size)
 
     def within(self, start: int | None, end: int | None) -> EventSource:
         """Return the events from a first to a last second [s since 1970-01-01 UTC], inclusive."""
-        return EventSource(rows_within(self.sql, start, end))
+        return EventSource(rows_within(self.sql, start, end), bytes=self.bytes)
 
     def parsed(self, select: str, start: int | None, end: int | None) -> str:
         """Return the SELECT of what a query takes from its events in a window.

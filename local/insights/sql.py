@@ -56,6 +56,8 @@ from local.insights.values import (
 MOST_SQL = 500_000
 _TIMES = ("timestamp", "ingestion_time")
 _MATCHED = "matched"
+MATCHED_OF_GROUPS = f"SELECT coalesce(sum({_MATCHED}), 0) FROM groups"  # noqa: S608
+"""The SELECT of how many events the table ``groups`` was made of."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,7 @@ def _counted_groups(plan: Plan) -> str:
     # The events were read once and counted; what is left needs no message.
     writer = Writer()
     writer.write(_among(plan), frozenset({"size"}))
-    matched = f"(SELECT coalesce(sum({_MATCHED}), 0) FROM groups)"  # noqa: S608
-    return writer.select(f"count(*), coalesce(sum(size), 0), {matched}")
+    return writer.select(f"count(*), coalesce(sum(size), 0), ({MATCHED_OF_GROUPS})")
 
 
 def _counted_events(plan: Plan) -> str:

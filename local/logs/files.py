@@ -79,9 +79,12 @@ def log_files(paths: Iterable[Path]) -> EventSource:
     files = [_described(path) for path in files_of(paths)]
     sources = {_Form.TEXT: _lines, _Form.EVENTS: _events, _Form.ANSWER: _answers}
     return EventSource.union(
-        source(of_form)
-        for form, source in sources.items()
-        if (of_form := [file for file in files if file.form is form])
+        (
+            source(of_form)
+            for form, source in sources.items()
+            if (of_form := [file for file in files if file.form is form])
+        ),
+        sum(file.size for file in files),
     )
 
 

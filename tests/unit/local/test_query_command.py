@@ -35,7 +35,7 @@ def test_a_query_is_a_file_its_text_or_standard_input(log, tmp_path):
         query(MEAN, "-", "--format", "csv", stdin=LOG),
     ):
         assert (done.exit_code, done.stdout) == (0, "mean\n2\n"), done.output
-        assert done.stderr == "1 row; 3 of 3 events matched, 21 bytes read\n"
+        assert done.stderr == "1 row; 3 of 3 events matched, 24 bytes read\n"
 
 
 def test_rows_are_printed_as_a_table_or_as_json(log):

@@ -162,3 +162,33 @@ def test_what_cannot_be_read_is_named_with_file_and_line(log, content, reason):
     with pytest.raises(EventsError, match=f"^the events cannot be read: .*{reason}") as raised:
         run("stats count(*), max(@message)", events)
     assert "\n" not in str(raised.value)
+
+
+COUNTED = (
+    "stats count(*)",
+    "filter @message like 'a' | stats count(*) by @logStream",
+    "filter @message like 'a'",
+    "stats count(*) as n | filter n > 9",
+    "filter @message like 'a' | dedup @message",
+)
+
+
+@pytest.mark.parametrize("query", COUNTED)
+@pytest.mark.parametrize("window", [{}, {"start": 0}])
+def test_lines_are_counted_alike_whether_or_not_a_query_gathers_them(log, query, window):
+    path = log("a\n\n\nb\r\n\r\nc\rad")
+    statistics = run(query, log_files([path]), **window).statistics
+    matched = 2.0 if "filter @message" in query else 4.0
+    assert statistics == {"recordsMatched": matched, "recordsScanned": 4.0, "bytesScanned": 13.0}
+
+
+def test_lines_are_counted_in_files_of_every_kind_and_size(log):
+    paths = [log("a\n" * 5_000, f"{number}.log") for number in range(3)]
+    event = log('{"timestamp": 1, "message": "a"}\n', "events.json")
+    for files in (paths, [*paths, event]):
+        statistics = run("filter @message like 'a' | stats count(*)", log_files(files)).statistics
+        size = sum(file.stat().st_size for file in files)
+        records = 15_000 + len(files) - len(paths)
+        assert statistics == {
+            "recordsMatched": records, "recordsScanned": records, "bytesScanned": size,
+        }  # fmt: skip
