@@ -102,6 +102,8 @@ class Sandbox:
     def invoke(self, payload: bytes) -> Answer:
         """Run the function on one event, a JSON document."""
         unloaded = self._await_initialised()
+        # What it put out while it loaded comes before START.
+        self._process.drain()
         record = self._record
         self._write([f"START RequestId: {record.request_id} Version: {self.function.version}"])
         began = time.monotonic()
