@@ -32,6 +32,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 # How many events are looked at before all are, for fields that they have.
 _FIRST_EVENTS = 10_000
+# The last is what DuckDB says of a line that is longer than all that it reads at once.
+_UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException, duckdb.NotImplementedException)
 _CSV_ERROR = re.compile(
     r"CSV Error on Line: (\d+)\n.*?\n([^\n]+)\n.*?\n *file = ([^\n]+)", re.DOTALL
 )
@@ -191,7 +193,7 @@ def run(
             counts = counted(connection, sql, events, whole=start is None and end is None)
             rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
             absent = _absent(connection, compiled) if counts.records else []
-        except (duckdb.IOException, duckdb.InvalidInputException) as error:
+        except _UNREADABLE as error:
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     if counts.records and not counts.matched:
         absent.append(f"no event passed the filters; there were {counts.records:,}")
