@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +13,8 @@ from suites.model import MOST_REPETITIONS
 
 # A change this small is none that anybody would hold a release up for.
 SAME = 0.05
+# The share of intervals of 95 % that leave out what is true.
+_BY_CHANCE = 0.05
 # Student's t, two-sided 95 %, by degrees of freedom; between two of them the larger quantile holds.
 # Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
 _STUDENT = {
@@ -73,6 +75,22 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     fewest = min(len(base), len(new))
     needed = _trials(fewest, error * math.sqrt(fewest))
     return Verdict("cannot tell", changed, low, high, "the trials scatter too much", needed)
+
+
+def by_chance(verdicts: Iterable[Verdict | None]) -> str:
+    """Return how many of several verdicts chance alone would make, '' if none has an interval.
+
+    Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.4.7: each of several comparisons
+    holds at its own level, and all of them at none.
+    """
+    judged = sum(one is not None and one.low is not None for one in verdicts)
+    if not judged:
+        return ""
+    return (
+        f"Each verdict holds at 95 % by itself: with {judged:,} judged, about "
+        f"{round(_BY_CHANCE * judged, 2):,g} would be called faster or slower by chance alone if "
+        "nothing had changed."
+    )
 
 
 def student(freedom: float) -> float:

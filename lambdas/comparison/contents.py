@@ -12,6 +12,7 @@ from lambdas.report.blocks import Block, Bullets, Report, Section
 from lambdas.report.chart import Column, chart
 from lambdas.report.course import course
 from lambdas.report.lines import Group
+from lambdas.verdict import by_chance
 
 
 def comparison(sides: Sides) -> Report:
@@ -25,6 +26,8 @@ def comparison(sides: Sides) -> Report:
 
 def _summary(sides: Sides) -> Iterator[Block]:
     yield in_short(sides)
+    if said := by_chance(pair.verdict for pair in sides.pairs()):
+        yield said
     yield Bullets(
         tuple(
             f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"

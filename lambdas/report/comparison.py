@@ -11,7 +11,7 @@ from lambdas.report.chart import Column, chart
 from lambdas.report.figures import MISSING, figure, percent
 from lambdas.report.measured import MeasuredRun, Measurement
 from lambdas.summary import VersionRate
-from lambdas.verdict import SAME, Verdict, verdict
+from lambdas.verdict import SAME, Verdict, by_chance, verdict
 from suites.model import Metric, Test
 
 EXPLANATION = (
@@ -66,6 +66,11 @@ def in_short(run: MeasuredRun) -> Bullets:
             f"{metric.name}: {_sentence(_steps(run, test, metric))}." for test, metric in _of(run)
         )
     )
+
+
+def chance(run: MeasuredRun) -> str:
+    """Return how many of the verdicts of a run chance alone would make, '' if there are none."""
+    return by_chance(step.told for test, metric in _of(run) for step in _steps(run, test, metric))
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:

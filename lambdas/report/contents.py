@@ -29,6 +29,8 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
         yield f"Note: {run.plan.request.note}"
     yield comparison.in_short(run)
     yield comparison.EXPLANATION
+    if said := comparison.chance(run):
+        yield said
 
 
 def _measured(run: MeasuredRun) -> str:

@@ -140,6 +140,19 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
     assert "- 9.8.4 has one trial that counts of ingest_rate, compaction_rate, and so no" in text
 
 
+def test_how_many_verdicts_chance_would_make_is_said_of_those_that_could_be_made():
+    by_itself = (
+        "\n\nEach verdict holds at 95 % by itself: with {} judged, about {} would be called "
+    )
+    rates = [([1000, 1010], [900, 909]), ([0.0, 0.0], [5.0, 6.0]), ([1000], [900])]
+    many, one, few = (said(*steady(*each)) for each in rates)
+
+    assert by_itself.format(2, 0.1) in many
+    # The rate of a base of zero has no interval, and a single trial has none either.
+    assert by_itself.format(1, 0.05) in one
+    assert "by itself" not in few
+
+
 def test_a_base_of_zero_has_no_share():
     text = said(*steady([0.0, 0.0], [5.0, 6.0]))
 
