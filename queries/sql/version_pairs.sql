@@ -2,10 +2,11 @@
 -- Each of the newest 30 versions of a suite beside each older one of them, metric by metric: both
 -- mean rates, the change, 0.1 being 10 % more, its 95 % interval (Student's t, Welch) and the
 -- verdict. Base and new are versions, or the words newest and previous. What only one of them has
--- measured is there, too.
+-- measured is there, too; and where versions were not measured with as many tasks and records,
+-- unlike says so.
 WITH by_version AS (
     SELECT
-        suite,
+        rates.suite,
         test,
         metric,
         statistic,
@@ -18,10 +19,15 @@ WITH by_version AS (
         array_agg(value ORDER BY value) AS ascending,
         min(value) AS min,
         max(value) AS max,
-        max(started_at) AS last_at
+        max(rates.started_at) AS last_at,
+        min(runs.tasks) AS least_tasks,
+        max(runs.tasks) AS most_tasks,
+        min(runs.records) AS least_records,
+        max(runs.records) AS most_records
     FROM rates
+    LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
     WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
-    GROUP BY suite, test, metric, statistic, labels, unit, direction, version, version_order
+    GROUP BY rates.suite, test, metric, statistic, labels, unit, direction, version, version_order
 ),
 -- avg and stddev add up as rows happen to come, even if told an order: the last bits would vary.
 means AS (
@@ -42,7 +48,19 @@ figures AS (
                 (total, rate) -> total + (rate - mean) * (rate - mean),
                 total -> total
             ) / nullif(trials - 1, 0)
-        ) AS stddev
+        ) AS stddev,
+        least_tasks < most_tasks OR least_records < most_records AS mixed,
+        -- Tasks and the records of each: 1 × 1000000.
+        concat(
+            CAST(least_tasks AS varchar),
+            CASE WHEN least_tasks < most_tasks THEN concat('–', CAST(most_tasks AS varchar)) ELSE '' END,
+            ' × ',
+            CAST(least_records AS varchar),
+            CASE
+                WHEN least_records < most_records THEN concat('–', CAST(most_records AS varchar))
+                ELSE ''
+            END
+        ) AS size
     FROM means
 ),
 versions AS (
@@ -87,6 +105,18 @@ pairs AS (
         b.max AS base_max,
         n.min AS new_min,
         n.max AS new_max,
+        -- Of figures that others measured no size is known.
+        CASE
+            WHEN b.size <> n.size OR b.mixed OR n.mixed THEN concat(
+                b.version,
+                ': ',
+                coalesce(b.size, 'unknown'),
+                ' records, ',
+                n.version,
+                ': ',
+                coalesce(n.size, 'unknown')
+            )
+        END AS sizes,
         coalesce(n.last_at, b.last_at) AS last_at
     FROM wanted
     LEFT JOIN figures AS b
@@ -250,6 +280,7 @@ SELECT
     -- cannot be told whether they got slower, those among them.
     CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
-    CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold
+    CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,
+    coalesce(sizes, '') AS unlike
 FROM told
 ORDER BY suite, test, metric, statistic, labels, unit, direction, base, new

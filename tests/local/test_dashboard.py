@@ -155,7 +155,7 @@ def test_a_choice_leaves_to_others_what_goes_with_it(opened):
     newer = page.locator("#compare-new option").all_inner_texts()
     assert newer == ["9.10.0", "9.11.0", "newest", "previous"]
     assert page.locator("#compare-new").input_value() == "9.10.0"
-    assert cells(page, "pairs")[0][5:7] == ["9.9.0", "9.10.0"]
+    assert cells(page, "pairs")[0][6:8] == ["9.9.0", "9.10.0"]
 
 
 def test_a_choice_that_another_sheet_does_not_have_stays_chosen(opened):
@@ -244,6 +244,7 @@ def test_one_trial_has_no_spread_and_is_counted_as_what_cannot_be_told(opened):
     (row,) = cells(page, "pairs")
     assert "–" in row
     assert row[2:4] == ["cannot tell", "one trial shows no spread"]
+    assert row[4] == f"{ALONE}: 1 × 10000 records, 9.5.0: 1 × 1000000"
     assert page.inner_text("#compare-slower .figure") == "0"
     assert page.inner_text("#compare-untold .figure") == "1"
     assert page.locator("#gains svg .mark-rect path[fill='#6E7781']").count() == 1

@@ -12,7 +12,7 @@ from suites.versions import version_order
 from tests.conformance.local_engine import LocalEngine, described
 
 VERSIONS = [f"9.{minor}.0" for minor in range(12)]
-ALONE = "9.4.0"  # has one trial
+ALONE = "9.4.0"  # has one trial, of a smaller test
 WITHOUT_COMPACTION = "9.2.0"
 FIRST_VERIFIED = "9.6.0"  # has a metric that earlier versions have not
 IN_MICROSECONDS = "9.8.0"  # the first whose latency has another unit
@@ -59,6 +59,8 @@ def stored_history():
             "started_at": _time(started),
             "ended_at": _time(started + timedelta(minutes=5)),
             "versions": [version],
+            "tasks": 1,
+            "records": 10_000 if version == ALONE else 1_000_000,
             "trials_planned": trials,
             "trials_done": trials,
             "task_seconds": 77.0,

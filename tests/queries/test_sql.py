@@ -259,9 +259,12 @@ JUDGED = {
 }  # fmt: skip
 
 
-def rate(version, value, trial=1, unit="s", direction="higher"):
+RUN = "20261101T000000Z-0000aa"
+
+
+def rate(version, value, trial=1, unit="s", direction="higher", run_id=RUN):
     return {
-        "run_id": "20261101T000000Z-0000aa",
+        "run_id": run_id,
         "trial": trial,
         "test": "t",
         "metric": "m",
@@ -276,8 +279,11 @@ def rate(version, value, trial=1, unit="s", direction="higher"):
     }
 
 
-def pairs_of(rates):
-    engine = LocalEngine({keys.table("rates", "rocksdb", rates[0]["run_id"]): packed(rates)})
+def pairs_of(rates, runs=()):
+    engine = LocalEngine({
+        keys.table("rates", "rocksdb", RUN): packed(rates),
+        keys.table("runs", "rocksdb", RUN): packed(runs),
+    })  # fmt: skip
     columns, rows = engine.ask((QUERIES / "version_pairs.sql").read_text(encoding="utf-8"))
     return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
 
@@ -357,6 +363,32 @@ def test_a_metric_whose_unit_changed_is_not_compared_and_says_so():
     assert {key(row, ("unit", "verdict", "reason")) for row in rows} == {
         ("ms", "not comparable", "another unit: 1.1 has it in us"),
         ("us", "not comparable", "another unit: 1.0 has it in ms"),
+    }
+
+
+def test_versions_that_were_not_measured_alike_are_judged_and_said_to_be_unlike():
+    sizes = {"1": (1, 1_000_000), "2": (1, 1_000_000), "3": (1, 10_000), "4": (2, 10_000)}
+    measured = {"1.0": "1", "1.1": "2", "1.2": "3", "1.3": "34", "1.4": "imported"}
+    rows = pairs_of(
+        [
+            rate(version, 100.0, trial, run_id=run_id)
+            for version, in_runs in measured.items()
+            for trial, run_id in enumerate(in_runs)
+        ],
+        [
+            {"run_id": run_id, "tasks": tasks, "records": records}
+            for run_id, (tasks, records) in sizes.items()
+        ],
+    )
+
+    unlike = {key(row, ("base", "new")): row["unlike"] for row in rows if row["unlike"]}
+    assert {pair: unlike[pair] for pair in unlike if {*pair} <= {*measured}} == {
+        ("1.0", "1.2"): "1.0: 1 × 1000000 records, 1.2: 1 × 10000",
+        ("1.0", "1.3"): "1.0: 1 × 1000000 records, 1.3: 1–2 × 10000",
+        ("1.1", "1.2"): "1.1: 1 × 1000000 records, 1.2: 1 × 10000",
+        ("1.1", "1.3"): "1.1: 1 × 1000000 records, 1.3: 1–2 × 10000",
+        ("1.2", "1.3"): "1.2: 1 × 10000 records, 1.3: 1–2 × 10000",
+        ("1.3", "1.4"): "1.3: 1–2 × 10000 records, 1.4: unknown",
     }
 
 
