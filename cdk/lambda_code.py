@@ -31,7 +31,7 @@ class _Copy:
 
     def try_bundle(self, output_dir: str, *, image: object, **_: object) -> bool:
         out = Path(output_dir)
-        for package in ("lambdas", "suites", "queries"):
+        for package in ("lambdas", "pages", "suites", "queries"):
             shutil.copytree(ROOT / package, out / package, ignore=_LEFT_OUT)
         shutil.copytree(Path(aws_croniter.__file__).parent, out / "aws_croniter", ignore=_LEFT_OUT)
         for name, suite in self._suites.items():

@@ -41,8 +41,8 @@ class Bullets:
 class Mark:
     """What one kind of mark of a chart is."""
 
-    kind: str
-    """The page's class of its colour."""
+    color: str
+    """In the words of CSS, with the page's names of colours."""
     symbol: str
     words: str
 

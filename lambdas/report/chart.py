@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from lambdas.report.blocks import Chart, Mark, Row, Table
 from lambdas.report.figures import figure
 from lambdas.report.measured import Measurement
-from lambdas.report.vega import CONFIG, SCHEMA, Json, layer
+from pages import vega_lite
+from pages.vega_lite import Json, layer
 from suites.model import Metric
 
 # A column takes the width 1; its trials, each in its own lane, share what the margins leave.
 _MARGIN = 0.1
 _COLUMN_WIDTH_EM = 4.5
 _LEGEND = (
-    Mark("sample", "●", "sample"),
-    Mark("left-out", "✚", "sample that is not in the rate"),
-    Mark("trial", "━", "mean of a trial"),
-    Mark("version", "━", "mean of the version"),
+    Mark("var(--sample)", "●", "sample"),
+    Mark("var(--left-out)", "✚", "sample that is not in the rate"),
+    Mark("var(--trial)", "━", "mean of a trial"),
+    Mark("var(--version)", "━", "mean of the version"),
 )
 
 
@@ -51,13 +52,9 @@ def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
         caption += f" Not drawn: {len(logged) - len(values)}, which are no finite number."
     return Chart(
         caption=caption,
-        spec={
-            "$schema": SCHEMA,
-            "width": "container",
-            "height": 280,
-            "autosize": {"type": "fit-x", "contains": "padding"},
-            "config": CONFIG,
-            "encoding": {
+        spec=vega_lite.chart(
+            height=280,
+            encoding={
                 "x": _by_column([column.name for column in columns]),
                 "y": {
                     "field": "value",
@@ -67,8 +64,8 @@ def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
                     "axis": {"tickCount": 6, "domain": False},
                 },
             },
-            "layer": _layers(columns),
-        },
+            layer=_layers(columns),
+        ),
         width=_COLUMN_WIDTH_EM * (1 + len(columns)),
         table=_table(metric, columns),
         legend=_LEGEND,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lambdas.report.blocks import Chart, Mark, Table
-from lambdas.report.vega import CONFIG, SCHEMA, Json, layer
 from lambdas.results import TestResult, TrialResult
+from pages import vega_lite
+from pages.vega_lite import Json, layer
 
 # More than a chart can show; a page stays small, however long a test was.
 _MOST_POINTS = 200
@@ -55,17 +56,11 @@ def lines(
     if missing := [name for name in names if name not in known]:
         caption += f" Not measured: {', '.join(missing)}."
     longest = max(second for line in drawn for second, _ in line.points)
-    mark = {"type": "line", "strokeWidth": 1.8, "opacity": 0.85}
-    mark["interpolate"] = "step-after" if steps else "linear"
     return Chart(
         caption=caption,
-        spec={
-            "$schema": SCHEMA,
-            "width": "container",
-            "height": 220,
-            "autosize": {"type": "fit-x", "contains": "padding"},
-            "config": CONFIG,
-            "encoding": {
+        spec=vega_lite.chart(
+            height=220,
+            encoding={
                 "x": {
                     "field": "second",
                     "type": "quantitative",
@@ -82,35 +77,38 @@ def lines(
                 "detail": {"field": "trial"},
                 "tooltip": [{"field": each} for each in ("version", "trial", "second", "value")],
             },
-            "layer": [
-                layer(
-                    _kind(place),
-                    [point for line in drawn if line.group == name for point in _points(line)],
-                    {
-                        **mark,
-                        "color": f"var(--{_kind(place)})",
-                        "strokeDash": _DASHES[place],
-                        # A step is a piece of work; its end is what was logged.
-                        "point": {"color": f"var(--{_kind(place)})", "size": 30}
-                        if steps
-                        else False,
-                    },
-                    {},
-                )
+            layer=[
+                _layer(place, [line for line in drawn if line.group == name], steps=steps)
                 for place, name in enumerate(names)
             ],
-        },
+        ),
         width=24,
         table=table,
         legend=tuple(
-            Mark(_kind(place), "╍" if _DASHES[place][1] else "━", name)
+            Mark(_color(place), "╍" if _DASHES[place][1] else "━", name)
             for place, name in enumerate(names)
         ),
     )
 
 
-def _kind(place: int) -> str:
-    return f"line-{place + 1}"
+def _layer(place: int, drawn: Sequence[Line], *, steps: bool) -> Json:
+    color = _color(place)
+    mark = {
+        "type": "line",
+        "strokeWidth": 1.8,
+        "opacity": 0.85,
+        "interpolate": "step-after" if steps else "linear",
+        "color": color,
+        "strokeDash": _DASHES[place],
+        # A step is a piece of work; its end is what was logged.
+        "point": {"color": color, "size": 30} if steps else False,
+    }
+    points = [point for line in drawn for point in _points(line)]
+    return layer(f"series_{place + 1}", points, mark, {})
+
+
+def _color(place: int) -> str:
+    return f"var(--series-{place + 1})"
 
 
 def _points(line: Line) -> list[Json]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from string import Template
 
 from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
+from pages import shell
 
 FOLDER = Path(__file__).parent
 
@@ -21,20 +19,13 @@ def packed_vega() -> str:
 
 
 def page(report: Report, vega: str) -> str:
-    """Return a report as a page; ``vega`` is the script that draws its charts.
-
-    The page's policy lets that script and our own run, known by their digest, and nothing else:
-    whatever a text brought along would not run even if it were not escaped.
-    """
-    script = f"{vega}\n{_file('page.js')}"
-    return Template(_file("page.html")).substitute(
+    """Return a report as a page; ``vega`` is the script that draws its charts."""
+    body = Template(_file("page.html")).substitute(
         title=escape(report.title),
-        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        style=_file("page.css"),
         summary=_blocks(report.summary),
         sections="\n".join(map(_section, report.sections)),
-        script=script,
     )
+    return shell.page(report.title, _file("page.css"), body, vega, _file("page.js"))
 
 
 def _file(name: str) -> str:
@@ -91,16 +82,14 @@ def _number(table: Table, column: str) -> str:
 
 def _chart(chart: Chart) -> str:
     caption = escape(chart.caption)
-    # Within a script element only the less-than sign can end or alter it.
-    spec = json.dumps(chart.spec, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return Template(_file("chart.html")).substitute(
         caption=caption,
         legend="\n".join(
-            f'<li><span class="{mark.kind}">{mark.symbol}</span> {escape(mark.words)}</li>'
+            f'<li><span style="color: {mark.color}">{mark.symbol}</span> {escape(mark.words)}</li>'
             for mark in chart.legend
         ),
         width=f"{chart.width:g}",
-        spec=spec,
+        spec=shell.json_for_script(chart.spec),
         summary=escape(chart.table.caption),
         table=_table(chart.table),
     )

@@ -26,7 +26,7 @@ from local.cloud.sources import digest, source_files
 from local.stack import DeploymentFailed, Stack, find_stack
 from suites.files import ROOT
 
-_SOURCES = ("cdk", "lambdas", "queries", "suites", "cdk.json", "requirements.txt")
+_SOURCES = ("cdk", "lambdas", "pages", "queries", "suites", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
 _FUNCTION = "AWS::Lambda::Function"

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from local.dashboard.visuals import Chart
+from pages import vega_lite
+from pages.vega_lite import Json
 
-Json = dict[str, Any]
-
-# The page that shows a chart says what these colours are, in light and in dark.
-_CONFIG = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": None},
-    "axis": {
-        "domainColor": "var(--line)",
-        "gridColor": "var(--line)",
-        "labelColor": "var(--ink)",
-        "labelFontSize": 12,
-        "labelPadding": 6,
-        "ticks": False,
-        "titleColor": "var(--quiet)",
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 10,
-    },
-}
+_AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)", "titlePadding": 10}
 _BAR = 22  # from the middle of a bar to its label
 # What the points of the data say of themselves, as it is.
 _COLOR = {"field": "color", "type": "nominal", "scale": None}
@@ -40,14 +21,7 @@ def specification(chart: Chart) -> Json:
     and in ``told`` what the pointer is told there.
     """
     layers = [_bars(chart)] if chart.mark == "bar" else _lines(chart)
-    return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "width": "container",
-        "autosize": {"type": "fit-x", "contains": "padding"},
-        "config": _CONFIG,
-        "data": {"name": "points"},
-        "layer": [*layers, _pointed_at(chart)],
-    }
+    return vega_lite.chart(axis=_AXIS, data={"name": "points"}, layer=[*layers, _pointed_at(chart)])
 
 
 def _lines(chart: Chart) -> list[Json]:

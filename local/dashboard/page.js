@@ -91,7 +91,7 @@ function draw(visual) {
     return body.replaceChildren(made("p", { class: "nothing" }, "Nothing for what is chosen."));
   }
   body.replaceChildren(...DRAWN[visual.kind](visual, rows));
-  return Promise.all([...body.querySelectorAll(".chart")].map(embed));
+  return Promise.all([...body.querySelectorAll(".chart")].map(drawChart));
 }
 
 function show({ id }) {

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
@@ -17,6 +14,7 @@ from local.dashboard.choices import Control
 from local.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
 from local.dashboard.rows import Rows
 from local.dashboard.visuals import Chart, Visual
+from pages import shell
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("figures.js", "tables.js", "charts.js", "page.js")
@@ -25,30 +23,20 @@ _SCRIPTS = ("figures.js", "tables.js", "charts.js", "page.js")
 def page(dashboard: Dashboard, rows: Mapping[str, Rows], said: Sequence[str], vega: str) -> str:
     """Return the page. ``rows`` are those of each data set, ``said`` what is to be known of them.
 
-    ``vega`` is the script that draws charts. The page's policy lets that script and our own run,
-    known by their digest, and nothing else: whatever a value brought along would not run even if
-    it were not escaped.
+    ``vega`` is the script that draws charts.
     """
-    script = "\n".join([vega, *map(_file, _SCRIPTS)])
-    return Template(_file("page.html")).substitute(
-        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        style=_file("page.css"),
+    body = Template(_file("page.html")).substitute(
         said="".join(f"<p>{escape(sentence)}</p>" for sentence in said),
         tabs="\n".join(map(_tab, dashboard.sheets)),
         sheets="\n".join(map(_sheet, dashboard.sheets)),
-        dashboard=_json(_read_by_the_script(dashboard, rows)),
-        script=script,
+        dashboard=shell.json_for_script(_read_by_the_script(dashboard, rows)),
     )
+    script = "\n".join(map(_file, _SCRIPTS))
+    return shell.page("Tidemark dashboard", _file("page.css"), body, vega, script)
 
 
 def _file(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-def _json(value: object) -> str:
-    # Within a script element only the less-than sign can end or alter it.
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c")
 
 
 def _read_by_the_script(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, Any]:

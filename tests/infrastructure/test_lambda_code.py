@@ -24,4 +24,4 @@ def test_the_functions_have_everything_that_they_import(stack, template):
 
     missing = found - own - BROUGHT - sys.stdlib_module_names
     assert not [name for name in missing if not name.startswith(tuple(NEVER_IMPORTED))]
-    assert {"lambdas", "suites", "aws_croniter"} <= found & own
+    assert {"lambdas", "pages", "suites", "aws_croniter"} <= found & own

@@ -1,0 +1,41 @@
+"""An HTML page that holds all it needs and asks nothing of any network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html import escape
+from pathlib import Path
+from string import Template
+
+_FOLDER = Path(__file__).parent
+
+
+def page(title: str, style: str, body: str, vega: str, script: str) -> str:
+    """Return a page; ``title`` is plain text, ``body`` HTML.
+
+    ``style`` goes on with the sheet that every page has. ``vega`` is the script that draws charts,
+    and gives ``script`` the function ``embed``. The page's policy lets these scripts run, known by
+    their digest, and nothing else: whatever a text of the body brought along would not run even if
+    it were not escaped.
+    """
+    scripts = "\n".join([vega, _file("page.js"), script])
+    return Template(_file("page.html")).substitute(
+        title=escape(title),
+        digest=base64.b64encode(hashlib.sha256(scripts.encode()).digest()).decode(),
+        style=_file("page.css") + style,
+        body=body,
+        script=scripts,
+    )
+
+
+def json_for_script(value: object) -> str:
+    """Return a value as JSON that may stand within a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Only the less-than sign can end or alter the element.
+    return text.replace("<", "\\u003c")
+
+
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
