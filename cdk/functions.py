@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_iam import Effect, PolicyStatement, Role, ServicePrincipal
 from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime, Tracing
-from aws_cdk.aws_logs import LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from constructs import Construct
 
 from cdk.findings import acknowledge, of_objects
+from cdk.log_groups import log_group
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
 from suites.prices import FUNCTION_MEMORY
@@ -181,14 +181,9 @@ class Functions(Construct):
         }
 
     def _function(self, state: str, code: Code, needs: Needs) -> Function:
-        log_group = LogGroup(
-            self,
-            f"{state}Logs",
-            retention=RetentionDays[self._settings.log_retention],
-            removal_policy=RemovalPolicy.DESTROY,
-        )
+        logs = log_group(self, f"{state}Logs", self._settings)
         role = self._role(state, needs)
-        log_group.grant_write(role)
+        logs.grant_write(role)
         function = Function(
             self,
             state,
@@ -201,7 +196,7 @@ class Functions(Construct):
             memory_size=FUNCTION_MEMORY,
             timeout=Duration.seconds(needs.timeout_seconds),
             environment=self._environment(),
-            log_group=log_group,
+            log_group=logs,
             tracing=Tracing.ACTIVE,
         )
         acknowledge(

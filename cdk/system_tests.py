@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_ecr import Repository
 from aws_cdk.aws_ecr_assets import Platform
 from aws_cdk.aws_ecs import (
@@ -20,11 +20,12 @@ from aws_cdk.aws_ecs import (
     RuntimePlatform,
 )
 from aws_cdk.aws_iam import PolicyStatement
-from aws_cdk.aws_logs import LogGroup, RetentionDays
+from aws_cdk.aws_logs import LogGroup
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge, of_objects
+from cdk.log_groups import log_group
 from cdk.network import Network
 from cdk.settings import Settings
 from suites.model import WORKLOAD_LABEL, Suite
@@ -43,14 +44,9 @@ class SuiteTasks(Construct):
         self, scope: Construct, name: str, *, suite: Suite, settings: Settings, bucket: Bucket
     ) -> None:
         super().__init__(scope, name)
-        self.log_group = LogGroup(
-            self,
-            "Logs",
-            # A name that people find in the console, once per stack.
-            log_group_name=f"/{Stack.of(self).stack_name}/{suite.name}",
-            retention=RetentionDays[settings.log_retention],
-            removal_policy=RemovalPolicy.DESTROY,
-        )
+        # A name that people find in the console, once per stack.
+        found = f"/{Stack.of(self).stack_name}/{suite.name}"
+        self.log_group = log_group(self, "Logs", settings, found)
         task = suite.task
         self.definition = FargateTaskDefinition(
             self,
@@ -131,13 +127,8 @@ class SystemTests(Construct):
         }
 
     def _usage_logs(self, settings: Settings) -> LogGroup:
-        return LogGroup(
-            self,
-            "UsageLogs",
-            log_group_name=(f"/aws/ecs/containerinsights/{Stack.of(self).stack_name}/performance"),
-            retention=RetentionDays[settings.log_retention],
-            removal_policy=RemovalPolicy.DESTROY,
-        )
+        name = f"/aws/ecs/containerinsights/{Stack.of(self).stack_name}/performance"
+        return log_group(self, "UsageLogs", settings, name)
 
 
 def existing_image(scope: Construct, name: str) -> ContainerImage:

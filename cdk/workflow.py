@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from aws_cdk import CfnResource, RemovalPolicy, Stack
+from aws_cdk import CfnResource, Stack
 from aws_cdk.aws_iam import IRole, PolicyStatement
 from aws_cdk.aws_lambda import Code, Function
-from aws_cdk.aws_logs import LogGroup, RetentionDays
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
@@ -17,6 +16,7 @@ from constructs import Construct
 
 from cdk.findings import EXECUTIONS, acknowledge, of_executions, of_tasks
 from cdk.functions import Functions
+from cdk.log_groups import log_group
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
 
@@ -161,20 +161,15 @@ def state_machine(
     settings: Settings,
 ) -> StateMachine:
     """Return a state machine that is traced, and that logs every event without its data."""
-    log_group = LogGroup(
-        scope,
-        f"{name}Logs",
-        # Step Functions user guide: names of this prefix spare the policy that lets it log,
-        # which the whole account shares and which may hold 5,120 characters.
-        log_group_name=f"/aws/vendedlogs/states/{Stack.of(scope).stack_name}/{name}",
-        retention=RetentionDays[settings.log_retention],
-        removal_policy=RemovalPolicy.DESTROY,
-    )
+    # Step Functions user guide: names of this prefix spare the policy that lets it log,
+    # which the whole account shares and which may hold 5,120 characters.
+    vended = f"/aws/vendedlogs/states/{Stack.of(scope).stack_name}/{name}"
+    logs = log_group(scope, f"{name}Logs", settings, vended)
     return StateMachine(
         scope,
         name,
         # Inputs and outputs stand in the execution's history.
-        logs=LogOptions(destination=log_group, level=LogLevel.ALL, include_execution_data=False),
+        logs=LogOptions(destination=logs, level=LogLevel.ALL, include_execution_data=False),
         tracing_enabled=True,
         definition_body=DefinitionBody.from_string(definition),
         definition_substitutions=dict(substitutions),
