@@ -35,6 +35,11 @@ def names(texts: Iterable[str]) -> str:
     return ", ".join(map(name, texts))
 
 
+def fields(listed: Iterable[Field]) -> str:
+    """Return fields with commas between."""
+    return names(field.name for field in listed)
+
+
 def quoted(text: str) -> str:
     """Return a text in quotes."""
     return "'" + re.sub(r"([\\'])", r"\\\1", text) + "'"

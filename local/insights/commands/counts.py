@@ -41,7 +41,7 @@ class CountFrequent(Command):
         names.sort(((counted, True),))
 
     def __str__(self) -> str:
-        return f"countFrequent {printing.names(field.name for field in self.fields)}"
+        return f"countFrequent {printing.fields(self.fields)}"
 
 
 @dataclass(frozen=True)

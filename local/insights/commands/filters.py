@@ -76,4 +76,4 @@ class Unmask(Command):
         names.show((field.name for field in self.fields), alone=True)
 
     def __str__(self) -> str:
-        return f"unmask {printing.names(field.name for field in self.fields)}"
+        return f"unmask {printing.fields(self.fields)}"

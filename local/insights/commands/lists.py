@@ -30,9 +30,7 @@ class Unnest(Command):
 
     def resolve(self, names: Names) -> None:
         """Make the rows."""
-        source = names.column(self.field)
-        (column,) = names.define_captures([self.name])
-        take_apart(names, column, source)
+        take_apart(names, self.field, self.name)
 
     def __str__(self) -> str:
         return f"unnest {printing.name(self.field.name)} into {printing.name(self.name)}"
@@ -52,16 +50,16 @@ class Expand(Command):
 
     def resolve(self, names: Names) -> None:
         """Make the rows."""
-        source = names.column(self.field)
-        (column,) = names.define_captures([self.field.name])
-        take_apart(names, column, source)
+        take_apart(names, self.field, self.field.name)
 
     def __str__(self) -> str:
         return f"expand {printing.name(self.field.name)}"
 
 
-def take_apart(names: Names, column: str, source: str) -> None:
-    """Make a row of each element of a column, in their order where rows are alike otherwise."""
+def take_apart(names: Names, list_: Field, element: str) -> None:
+    """Make a row of each element of a list, in their order where rows are alike otherwise."""
+    source = names.column(list_)
+    (column,) = names.define_captures([element])
     place = names.new_column()
     names.step(Elements(column, place, source))
     names.put_after(place)

@@ -96,7 +96,7 @@ class Dedup(Command):
         names.step(Distinct(keys, names.order))
 
     def __str__(self) -> str:
-        return f"dedup {printing.names(field.name for field in self.fields)}"
+        return f"dedup {printing.fields(self.fields)}"
 
 
 @dataclass(frozen=True)

@@ -150,20 +150,25 @@ class ParseFormat(Command):
 
 
 @dataclass(frozen=True)
-class Logfmt(Definition):
-    """Read ``a=1 b="two words"`` as a map."""
+class Extraction(Definition):
+    """Read columns out of a text."""
 
     source: Expression
-
-    @property
-    def selects(self) -> int:
-        """One for the source, one for the map."""
-        return 2
 
     @property
     def reads(self) -> frozenset[str]:
         """What the source uses."""
         return columns_of(self.source)
+
+
+@dataclass(frozen=True)
+class Logfmt(Extraction):
+    """Read ``a=1 b="two words"`` as a map."""
+
+    @property
+    def selects(self) -> int:
+        """One for the source, one for the map."""
+        return 2
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write the pairs as JSON."""
@@ -181,21 +186,15 @@ class Logfmt(Definition):
 
 
 @dataclass(frozen=True)
-class Csv(Definition):
+class Csv(Extraction):
     """Read values between commas, which may be in double quotes, by their places from 1."""
 
     columns: Mapping[str, int]
-    source: Expression
 
     @property
     def selects(self) -> int:
         """One for the source, one for the values, one for the columns."""
         return 3
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What the source uses."""
-        return columns_of(self.source)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Split at each comma that is not in quotes."""
@@ -212,22 +211,16 @@ class Csv(Definition):
 
 
 @dataclass(frozen=True)
-class Glob(Definition):
+class Glob(Extraction):
     """Find literals one after another; a column holds what is between literal *n* and the next."""
 
     columns: Mapping[str, int]
-    source: Expression
     literals: tuple[str, ...]
 
     @property
     def selects(self) -> int:
         """One for the source, one for each literal, one for the captures."""
         return len(self.literals) + 2
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What the source uses."""
-        return columns_of(self.source)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write the one capture that is used, if it can be cut out at once, or search on."""
@@ -315,22 +308,16 @@ class Glob(Definition):
 
 
 @dataclass(frozen=True)
-class Match(Definition):
+class Match(Extraction):
     """Match a regular expression; a column holds what the named group captures."""
 
     columns: Mapping[str, str]
-    source: Expression
     pattern: Pattern
 
     @property
     def selects(self) -> int:
         """One for the source, one for the captures."""
         return 2
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """What the source uses."""
-        return columns_of(self.source)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Extract each group from the sources that match."""

@@ -47,7 +47,7 @@ class Sessionize(Command):
         names.step(Sessions(column, keys, when, pause, ((when, False), *names.order)))
 
     def __str__(self) -> str:
-        fields = printing.names(field.name for field in self.fields)
+        fields = printing.fields(self.fields)
         pause = printing.expression(self.pause)
         return f"sessionize {fields} maxspan {pause} as {printing.name(self.name)}"
 

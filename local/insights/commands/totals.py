@@ -65,7 +65,7 @@ class AddTotals(Command):
     def __str__(self) -> str:
         named = f"addtotals fieldname={printing.name(self.name)}"
         options = f"row={str(self.of_rows).lower()} col={str(self.of_columns).lower()}"
-        listed = printing.names(field.name for field in self.fields)
+        listed = printing.fields(self.fields)
         return f"{named} {options} {listed}".rstrip()
 
 
