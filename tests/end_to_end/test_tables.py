@@ -16,19 +16,9 @@ from local.history import histories
 from local.sql_client import SqlClient, StatementFailed
 from suites import keys
 from suites.tables import PARTITIONS, TABLES
-from suites.versions import version_order
-from tests.conformance.figures import measured_run
+from tests.conformance.figures import SLEEPER, mean_rate, measured_run
 
 TIDEMARK = Path(sys.executable).with_name("tidemark")
-# The table that Sleeper's developers keep, as published: version, date, compaction, ingest.
-SLEEPER = """\
-| 0.11.0 | 13/06/2022 | 366000 | 160000 |
-| 0.12.0 | 18/10/2022 | 378000 | 146600 |
-| 0.13.0 | 06/01/2023 | 326000 | 144000 |
-| 0.14.0 | 20/01/2023 | 349000 | 153000 |
-| 0.15.0 | 30/03/2023 | 336000 | 136000 |
-| 0.16.0 | 28/04/2023 | 325000 | 137000 |
-"""
 
 
 @pytest.fixture(scope="module")
@@ -160,14 +150,11 @@ def test_whatever_is_not_one_select_is_refused(tables, statement):
         tables.ask(statement)
 
 
-def imported(number, version, day, metric, text):
-    date = "-".join(reversed(day.split("/")))
+def imported(number, version, date, metric, text):
     run = f"{date.replace('-', '')}T000000Z-{number:06x}"
-    row = dict.fromkeys(TABLES["rates"]) | {
-        "run_id": run, "trial": 1, "test": metric.split("_")[0], "metric": metric,
-        "statistic": "mean", "labels": "", "version": version,
-        "version_order": version_order(version), "unit": "records/s", "direction": "higher",
-        "value": float(text), "value_text": text, "excluded": False, "status": "ok",
+    rate = mean_rate(metric.split("_")[0], metric, version, float(text), "records/s", "higher")
+    row = dict.fromkeys(TABLES["rates"]) | rate | {
+        "run_id": run, "trial": 1, "value_text": text, "excluded": False, "status": "ok",
         "started_at": f"{date} 00:00:00.000", "provenance": "imported", "schema": 1,
     }  # fmt: skip
     return f"tables/rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz", row
@@ -177,10 +164,9 @@ def test_an_imported_table_comes_out_of_history_digit_for_digit(new_state):
     folder = new_state()
     # In a process of its own, as somebody who brings figures along would put them in.
     rows = []
-    for line in reversed(SLEEPER.splitlines()):
-        version, day, compaction, ingest = line.strip("| ").split(" | ")
+    for version, (date, compaction, ingest) in reversed(SLEEPER.items()):
         for metric, text in (("compaction_rate", compaction), ("ingest_s3_write_rate", ingest)):
-            rows.append(imported(len(rows), version, day, metric, text))
+            rows.append(imported(len(rows), version, date, metric, text))
     put = (
         "import gzip, json, sys\n"
         "from pathlib import Path\n"
@@ -208,7 +194,11 @@ def test_an_imported_table_comes_out_of_history_digit_for_digit(new_state):
         "| Version number | Test date | Compaction rate (records/s) | "
         "Ingest s3 write rate (records/s) |"
     )
-    assert [re.sub(r" +", " ", line) for line in body] == SLEEPER.splitlines()
+    # As Sleeper's developers publish it.
+    assert [re.sub(r" +", " ", line) for line in body] == [
+        f"| {version} | {'/'.join(reversed(date.split('-')))} | {compaction} | {ingest} |"
+        for version, (date, compaction, ingest) in SLEEPER.items()
+    ]
 
 
 def test_history_as_json_has_one_object_for_each_version(new_state):

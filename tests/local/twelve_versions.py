@@ -8,7 +8,7 @@ from local import athena
 from local.sql_client import Answer, SqlClient
 from suites import keys
 from suites.tables import TABLES
-from suites.versions import version_order
+from tests.conformance.figures import mean_rate
 from tests.conformance.local_engine import LocalEngine, described
 
 VERSIONS = [f"9.{minor}.0" for minor in range(12)]
@@ -94,17 +94,9 @@ def _trial(chance, version, run_id, trial, started):
         missing = version == WITHOUT_COMPACTION and test == "compaction"
         found = round(value * chance.gauss(1, 0.015), 4)
         yield {
+            **mean_rate(test, metric, version, None if missing else found, unit, direction),
             "run_id": run_id,
             "trial": trial,
-            "test": test,
-            "metric": metric,
-            "statistic": "mean",
-            "labels": "",
-            "version": version,
-            "version_order": version_order(version),
-            "unit": unit,
-            "direction": direction,
-            "value": None if missing else found,
             "samples": 4,
             "min": None if missing else 0.98 * found,
             "max": None if missing else 1.02 * found,

@@ -13,8 +13,7 @@ from lambdas.tables import packed
 from lambdas.verdict import SAME, student, verdict
 from suites import keys
 from suites.files import ROOT
-from suites.versions import version_order
-from tests.conformance.figures import SLEEPER, rows_of, stored_figures
+from tests.conformance.figures import SLEEPER, mean_rate, rows_of, stored_figures
 from tests.conformance.local_engine import LocalEngine
 
 QUERIES = ROOT / "queries" / "sql"
@@ -264,17 +263,9 @@ RUN = "20261101T000000Z-0000aa"
 
 def rate(version, value, trial=1, unit="s", direction="higher", run_id=RUN):
     return {
+        **mean_rate("t", "m", version, value, unit, direction),
         "run_id": run_id,
         "trial": trial,
-        "test": "t",
-        "metric": "m",
-        "statistic": "mean",
-        "labels": "",
-        "version": version,
-        "version_order": version_order(version),
-        "unit": unit,
-        "direction": direction,
-        "value": value,
         "started_at": "2026-11-01 00:00:00.000",
     }
 

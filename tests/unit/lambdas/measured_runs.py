@@ -5,6 +5,7 @@ import random
 from datetime import UTC, datetime, timedelta
 
 from lambdas.exclusions import Exclusion, Exclusions
+from lambdas.report.blocks import Chart
 from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
 from suites.files import read_suites
 from suites.plan import make_plan
@@ -166,6 +167,16 @@ def using(trial, *seconds, **used):
     return trial.model_copy(
         update={"tests": (ingest.model_copy(update={"usages": usages}), compaction)}
     )
+
+
+def charts(report, of=""):
+    """Return the charts of a report whose captions have ``of`` in them."""
+    return [
+        block
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Chart) and of in block.caption
+    ]
 
 
 def row(text, *cells):

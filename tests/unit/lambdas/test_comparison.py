@@ -11,7 +11,6 @@ from lambdas.comparing import comment, compare
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
 from lambdas.exclusions import NONE
-from lambdas.report.blocks import Chart
 from lambdas.report.markdown import markdown
 from lambdas.report.page import page
 from lambdas.stored import StoredRun
@@ -19,6 +18,7 @@ from suites.refusal import Refused
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
     RUN,
+    charts,
     failed,
     ingest_of,
     left_out,
@@ -55,12 +55,6 @@ def steady(base, new):
     """Return a plan and its trials with these rates of ``ingest``."""
     plan = planned(BOTH, repetitions=len(base))
     return plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new})
-
-
-def charts(report):
-    return [
-        block for section in report.sections for block in section.blocks if isinstance(block, Chart)
-    ]
 
 
 def test_the_sections_are_those_that_a_performance_engineer_writes():

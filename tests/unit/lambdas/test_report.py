@@ -12,7 +12,7 @@ import vl_convert
 
 from lambdas import publish_report, publishing, tables
 from lambdas.exclusions import NONE
-from lambdas.report.blocks import Chart, Table
+from lambdas.report.blocks import Table
 from lambdas.report.contents import report
 from lambdas.report.figures import figure, ranges
 from lambdas.report.markdown import markdown
@@ -23,6 +23,7 @@ from lambdas.summary import summarise
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
     STARTED,
+    charts,
     failed,
     ingest_of,
     left_out,
@@ -45,13 +46,8 @@ def said(plan, trials, exclusions=NONE, resumes=()):
     return markdown(reported(plan, trials, exclusions, resumes))
 
 
-def charts(plan, trials, exclusions=NONE, of="samples of"):
-    return [
-        block
-        for section in reported(plan, trials, exclusions).sections
-        for block in section.blocks
-        if isinstance(block, Chart) and of in block.caption
-    ]
+def charts_of(plan, trials, exclusions=NONE, of="samples of"):
+    return charts(reported(plan, trials, exclusions), of)
 
 
 def layer(chart, name):
@@ -134,7 +130,7 @@ def test_every_sample_is_in_the_chart_and_in_its_table(metric):
     plan = planned(tasks=2)
     trials = measured(plan)
 
-    (chart,) = [chart for chart in charts(plan, trials) if f" of {metric}, " in chart.caption]
+    (chart,) = charts_of(plan, trials, of=f" of {metric}, ")
 
     drawn = layer(chart, "samples")
     assert sorted(point["value"] for point in drawn) == sorted(values_of(trials, metric))
@@ -147,7 +143,7 @@ def test_the_chart_has_the_means_of_trials_and_versions_and_its_samples_in_their
     plan = planned(["9.0.0", "9.8.4"], repetitions=2)
     trials = ingest_of(plan, {"9.0.0": [1000, 1020], "9.8.4": [900, 918]})
 
-    chart, _ = charts(plan, trials)
+    chart, _ = charts_of(plan, trials)
 
     assert [(mean["of"], mean["value"]) for mean in layer(chart, "versions")] == [
         ("9.0.0", 1010), ("9.8.4", 909),
@@ -161,7 +157,7 @@ def test_the_chart_has_the_means_of_trials_and_versions_and_its_samples_in_their
 
 def test_the_axis_need_not_start_at_zero_and_says_where_it_does():
     plan = planned(["9.8.4"], repetitions=2)
-    chart, _ = charts(plan, ingest_of(plan, {"9.8.4": [1000, 1100]}))
+    chart, _ = charts_of(plan, ingest_of(plan, {"9.8.4": [1000, 1100]}))
 
     assert chart.spec["encoding"]["y"]["scale"]["domain"] == [992, 1108]
     assert chart.spec["encoding"]["y"]["title"] == "ingest_rate [records/s]"
@@ -172,7 +168,7 @@ def test_the_axis_need_not_start_at_zero_and_says_where_it_does():
 def test_any_samples_lie_within_the_axis(values):
     plan = planned(["9.8.4"], repetitions=1)
     trials = [with_values(trial, "ingest", values) for trial in measured(plan)]
-    chart, _ = charts(plan, trials)
+    chart, _ = charts_of(plan, trials)
 
     low, high = chart.spec["encoding"]["y"]["scale"]["domain"]
 
@@ -183,7 +179,9 @@ def test_vega_lite_draws_each_sample_and_each_version():
     plan = planned()
     trials = measured(plan)
 
-    for chart, metric in zip(charts(plan, trials), ("ingest_rate", "compaction_rate"), strict=True):
+    for chart, metric in zip(
+        charts_of(plan, trials), ("ingest_rate", "compaction_rate"), strict=True
+    ):
         svg = vl_convert.vegalite_to_svg({**chart.spec, "width": 600})
         groups = re.findall(r'<g class="mark-symbol[^>]*>(.*?)</g>', svg)
         assert sum(group.count("<path") for group in groups) == len(values_of(trials, metric))
@@ -195,7 +193,7 @@ def test_samples_of_a_failed_trial_are_drawn_apart_and_are_in_no_mean():
     plan = planned(["9.8.4"], repetitions=2)
     first, second = measured(plan)
 
-    chart, _ = charts(plan, [failed(first), second])
+    chart, _ = charts_of(plan, [failed(first), second])
 
     assert {point["trial"] for point in layer(chart, "left_out")} == {1}
     assert {point["trial"] for point in layer(chart, "samples")} == {2}
@@ -212,7 +210,7 @@ def test_an_excluded_trial_is_struck_out_with_its_reason_and_counts_nowhere():
     assert "- trial 1 (9.8.4) is left out of every figure: a neighbour was noisy\n" in text
     assert "| ~~1~~ | ~~9.8.4~~ | ~~1~~ | ~~ok, left out~~ | ~~1.000~~ |" in text
     assert row(text, "9.8.4", "1,000.0", "one trial")[-3:] == ["1", "1,000.0", "1,000.0"]
-    chart, _ = charts(plan, trials, excluded)
+    chart, _ = charts_of(plan, trials, excluded)
     assert [point["value"] for point in layer(chart, "left_out")] == [1]
     assert "<s>ok, left out</s>" in page(reported(plan, trials, excluded), "vega")
 
@@ -225,7 +223,7 @@ def test_a_sample_that_is_no_finite_number_is_listed_and_not_drawn():
     infinite = first.model_copy(update={"value": None, "value_text": "∞"})
     ingest = ingest.model_copy(update={"samples": (infinite, *rest)})
 
-    chart, _ = charts(plan, [trial.model_copy(update={"tests": (ingest, compaction)})])
+    chart, _ = charts_of(plan, [trial.model_copy(update={"tests": (ingest, compaction)})])
 
     assert [point["value"] for point in layer(chart, "samples")] == [s.value for s in rest]
     assert chart.caption.endswith("Not drawn: 1, which are no finite number.")
@@ -589,7 +587,7 @@ def test_what_tasks_used_is_drawn_by_version_from_the_start_of_each_trial():
         for trial in measured(plan)
     ]
 
-    cpu, memory, disk = charts(plan, trials, of="of the tasks of ingest")
+    cpu, memory, disk = charts_of(plan, trials, of="of the tasks of ingest")
 
     assert [
         (point["version"], point["second"], point["value"])
@@ -607,7 +605,7 @@ def test_a_version_whose_usage_was_not_logged_is_named_as_such():
     plan = planned(["9.0.0", "9.8.4"], repetitions=1)
     trials = [using(t, 1, cpu=1.0) if t.version == "9.8.4" else t for t in measured(plan)]
 
-    (cpu,) = charts(plan, trials, of="of the tasks of ingest")
+    (cpu,) = charts_of(plan, trials, of="of the tasks of ingest")
 
     assert cpu.caption.endswith(" Not measured: 9.0.0.")
 
