@@ -9,6 +9,11 @@ from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Table
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word marks nothing.
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
+# What would tell a person, or link an issue or merge request, wherever the text is posted. GitHub
+# and GitLab look for it in what Markdown became, where escapes are gone: a character that is not
+# seen has to part it (github/cmark-gfm, issue 181).
+_REFERENCE = re.compile(r"(?<!\w)@(?=\w)|[#!](?=\d)|\bGH-(?=\d)", re.IGNORECASE)
+_UNSEEN = "&#8203;"
 
 
 def markdown(report: Report, most_rows: int | None = None) -> str:
@@ -53,5 +58,6 @@ def _line(cells: list[str]) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text on one line that Markdown shows as it is."""
-    return _MARKUP.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    """Return a text on one line that Markdown shows as it is, and that refers to nobody."""
+    escaped = _MARKUP.sub(lambda found: f"\\{found.group()}", " ".join(text.split()))
+    return _REFERENCE.sub(lambda found: found.group() + _UNSEEN, escaped)

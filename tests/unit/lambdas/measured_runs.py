@@ -20,6 +20,7 @@ ENVIRONMENT = {
 TYPICAL = {"ingest": 700_000, "compaction": 2_000_000}
 HOSTILE = (
     '</script><script>alert(1)</script><img src="//x.example/a.png" onerror=a()>|*`_ [a](b) ~~&lt;'
+    " @all a/b#12 GH-3"
 )
 
 

@@ -508,6 +508,8 @@ def test_a_hostile_text_is_shown_in_markdown_and_marks_nothing():
 
     assert not re.search(r"(?<!\\)[<`\[]", text)
     assert "\\<img src=" in text
+    assert " @&#8203;all a/b#&#8203;12 GH-&#8203;3" in text
+    assert not re.search(r"@all|#12|GH-3", text)
     widths = [re.sub(r"\\.", "", line).count("|") for line in text.splitlines() if line[:1] == "|"]
     assert min(widths) >= 3
     (note,) = [line for line in text.splitlines() if line.startswith("| Note |")]
