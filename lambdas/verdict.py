@@ -10,9 +10,12 @@ from typing import Literal
 
 from lambdas.summary import change, mean, spread
 from suites.model import MOST_REPETITIONS
+from suites.numerals import percent
 
 # A change this small is none that anybody would hold a release up for.
 SAME = 0.05
+# The same in words.
+WITHIN = f"±{percent(SAME, places=0)}"
 # The share of intervals of 95 % that leave out what is true.
 _BY_CHANCE = 0.05
 # Student's t, two-sided 95 %, by degrees of freedom; between two of them the larger quantile holds.

@@ -1,3 +1,11 @@
+// In the words of d3-format: figures as the texts of the page have them.
+const LOCALE = {
+  decimal: ".",
+  thousands: ",",
+  grouping: [3],
+  currency: ["", ""],
+  percent: "\u00a0%",
+};
 // Vega evaluates its expressions without eval (ast), which the page's policy forbids.
 const embed = (place, spec) =>
-  vegaEmbed(place, spec, { actions: false, ast: true, renderer: "svg" });
+  vegaEmbed(place, spec, { actions: false, ast: true, renderer: "svg", formatLocale: LOCALE });

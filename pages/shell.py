@@ -30,6 +30,11 @@ def page(title: str, style: str, body: str, vega: str, script: str) -> str:
     )
 
 
+def words(text: str) -> str:
+    """Return plain text as HTML in which no percent sign begins a line."""
+    return escape(text).replace(" %", "&nbsp;%")
+
+
 def json_for_script(value: object) -> str:
     """Return a value as JSON that may stand within a script element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

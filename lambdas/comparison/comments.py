@@ -13,7 +13,7 @@ from lambdas.report import trials
 from lambdas.report.blocks import Block, Bullets
 from lambdas.report.figures import figure, percent
 from lambdas.report.machines import differences
-from lambdas.verdict import SAME, Verdict
+from lambdas.verdict import SAME, WITHIN, Verdict
 from suites.model import MOST_REPETITIONS
 from suites.refusal import listed
 
@@ -57,7 +57,7 @@ def comments(sides: Sides) -> tuple[Block, ...]:
             if one.verdict.said in {"faster", "slower"}
         ],
         "What did not change:": [
-            f"{one.pair.name} is the same within ±{SAME:.0%}: {one.evidence}."
+            f"{one.pair.name} is the same within {WITHIN}: {one.evidence}."
             for one in judged
             if one.verdict.said == "same"
         ],

@@ -26,14 +26,14 @@ def comparison(sides: Sides) -> Report:
 
 def _summary(sides: Sides) -> Iterator[Block]:
     yield in_short(sides)
-    if said := by_chance(pair.verdict for pair in sides.pairs()):
-        yield said
     yield Bullets(
         tuple(
             f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"
             for side in sides.both
         )
     )
+    if said := by_chance(pair.verdict for pair in sides.pairs()):
+        yield said
 
 
 def _sections(sides: Sides) -> Iterator[Section]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from lambdas.comparison.sides import Reading, Sides
 from lambdas.report.figures import percent
 from lambdas.verdict import student
+from suites.numerals import decimal
 
 # With fewer a straight line is no surprise.
 _FEWEST = 5
@@ -58,4 +59,4 @@ def _drifts(points: Sequence[tuple[int, float]]) -> str:
         return ""
     slope, _ = statistics.linear_regression(order, shares)
     moved = slope * (order[-1] - order[0])
-    return f"{'rises' if moved > 0 else 'falls'} by {percent(abs(moved))} (r = {r:.2f})"
+    return f"{'rises' if moved > 0 else 'falls'} by {percent(abs(moved))} (r = {decimal(r, 2)})"

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from lambdas.comparison.sides import Pair, Reading, Side, Sides
 from lambdas.report.blocks import Row, Table
 from lambdas.report.figures import figure, percent
-from lambdas.verdict import SAME, Verdict
+from lambdas.verdict import WITHIN, Verdict
 
 EXPLANATION = (
     "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is the "
     "change from the base's to the new one's. Its 95 % interval (Student's t, Welch) holds what "
     f"the trials leave open. A change whose interval leaves out zero is faster or slower; where "
-    f"the interval stays within ±{SAME:.0%}, it is the same; otherwise more trials are needed "
+    f"the interval stays within {WITHIN}, it is the same; otherwise more trials are needed "
     "to tell."
 )
 NOT_MEASURED = "not measured"

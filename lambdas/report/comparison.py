@@ -11,13 +11,13 @@ from lambdas.report.chart import Column, chart
 from lambdas.report.figures import MISSING, figure, percent
 from lambdas.report.measured import MeasuredRun, Measurement
 from lambdas.summary import VersionRate
-from lambdas.verdict import SAME, Verdict, by_chance, verdict
+from lambdas.verdict import WITHIN, Verdict, by_chance, verdict
 from suites.model import Metric, Test
 
-EXPLANATION = (
+_EXPLANATION = (
     "A rate is the mean of its trials, the spread their standard deviation. The verdict on a "
     "change is that of a comparison of both versions: faster or slower if its 95 % interval "
-    f"leaves out zero, the same if that stays within ±{SAME:.0%}. Min and max are of the samples."
+    f"leaves out zero, the same if that stays within {WITHIN}. Min and max are of the samples."
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
@@ -68,9 +68,10 @@ def in_short(run: MeasuredRun) -> Bullets:
     )
 
 
-def chance(run: MeasuredRun) -> str:
-    """Return how many of the verdicts of a run chance alone would make, '' if there are none."""
-    return by_chance(step.told for test, metric in _of(run) for step in _steps(run, test, metric))
+def explanation(run: MeasuredRun) -> str:
+    """Return what the figures are, and how many of the run's verdicts chance alone would make."""
+    told = (step.told for test, metric in _of(run) for step in _steps(run, test, metric))
+    return f"{_EXPLANATION} {by_chance(told)}".rstrip()
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
@@ -110,7 +111,7 @@ def _steps(run: MeasuredRun, test: Test, metric: Metric) -> list[_Step]:
 def _sentence(steps: Sequence[_Step]) -> str:
     # Where there is something to compare, the first version's rate alone says nothing.
     told = [step.in_words for step in steps[1:] or steps if step.verdict != "same"]
-    return "; ".join(told) or f"the same within ±{SAME:.0%}"
+    return "; ".join(told) or f"the same within {WITHIN}"
 
 
 def _table(metric: Metric, steps: Sequence[_Step], measurements: Sequence[Measurement]) -> Table:

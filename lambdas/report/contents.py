@@ -28,9 +28,7 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
     if run.plan.request.note:
         yield f"Note: {run.plan.request.note}"
     yield comparison.in_short(run)
-    yield comparison.EXPLANATION
-    if said := comparison.chance(run):
-        yield said
+    yield comparison.explanation(run)
 
 
 def _measured(run: MeasuredRun) -> str:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from datetime import datetime
 
+from suites import numerals
+
 MISSING = "missing"
 
 
@@ -18,8 +20,8 @@ def figure(value: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as a percentage with two decimals; what rounds to nothing has no sign."""
-    return MISSING if share is None else f"{share:z.2%}"
+    """Return a share as a percentage with two decimals."""
+    return MISSING if share is None else numerals.percent(share)
 
 
 def moment(time: datetime | None) -> str:

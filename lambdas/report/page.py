@@ -43,9 +43,9 @@ def _blocks(blocks: Iterable[Block]) -> str:
 def _block(block: Block) -> str:
     match block:
         case str():
-            return f"<p>{escape(block)}</p>"
+            return f"<p>{shell.words(block)}</p>"
         case Bullets():
-            items = "".join(f"<li>{escape(item)}</li>" for item in block.items)
+            items = "".join(f"<li>{shell.words(item)}</li>" for item in block.items)
             return f"<ul>{items}</ul>"
         case Table():
             return _table(block)

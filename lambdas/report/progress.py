@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lambdas.report.blocks import Chart, Row, Table
 from lambdas.report.lines import Group, Line, Points, lines
 from lambdas.results import Sample, TestResult
+from suites.numerals import percent
 
 _SHARES = (0.25, 0.5, 0.75, 1.0)
 
@@ -62,7 +63,7 @@ def _samples(result: TestResult) -> list[Sample]:
 
 
 def _table(test: str, work: str, drawn: Sequence[Line]) -> Table:
-    times = tuple(f"{share:.0%} done [s]" for share in _SHARES)
+    times = tuple(f"{percent(share, places=0)} done [s]" for share in _SHARES)
     total = f"{work.capitalize()} finished"
     return Table(
         caption=f"When a trial of {test} had finished a share of what it finished in all",

@@ -20,6 +20,7 @@ from local.commands.target import Target
 from local.commands.wording import duration, resume_hint
 from local.following import Run, RunClient
 from suites.estimate import estimate_seconds
+from suites.numerals import percent
 from suites.plan import Plan
 from suites.refusal import Refused
 
@@ -162,6 +163,6 @@ def _table(rates: list[dict[str, Any]]) -> Table:
             "" if spread is None else f"{spread:,.1f}",
             rate["unit"],
             str(rate["samples"]),
-            "" if change is None else f"{change:+.2%}",
+            "" if change is None else percent(change),
         )
     return table

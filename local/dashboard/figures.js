@@ -68,8 +68,9 @@ function grouped(rows, columns) {
 function decimal(value, places) {
   const fixed = (digits) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
   const fitting = Math.abs(value) < 100 ? { maximumSignificantDigits: 4 } : fixed(1);
-  const options = places === null ? fitting : fixed(places);
-  return value.toLocaleString("en", options).replace("-", "−");
+  const digits = places === null ? fitting : fixed(places);
+  // What rounds to nothing has no sign.
+  return value.toLocaleString("en", { signDisplay: "negative", ...digits }).replace("-", "−");
 }
 
 function written(value, { kind, places }) {

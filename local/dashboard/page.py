@@ -117,7 +117,7 @@ def _element(place: Place, element: Visual | TextBox) -> str:
         f"--row: {place.row + 1}; --rows: {place.rows}"
     )
     if isinstance(element, TextBox):
-        return f'<p class="box" style="{style}">{escape(element.text)}</p>'
+        return f'<p class="box" style="{style}">{shell.words(element.text)}</p>'
     return Template(_file("visual.html")).substitute(
         id=escape(element.id),
         kind=type(element.shown).__name__,

@@ -70,10 +70,10 @@ def test_the_sections_are_those_that_a_performance_engineer_writes():
 @pytest.mark.parametrize(
     ("base", "new", "delta"),
     [
-        (8552, 9994, "16.86%"),
-        (8682, 10045, "15.70%"),
-        (9230, 9219, "-0.12%"),
-        (11330, 11292, "-0.34%"),
+        (8552, 9994, "16.86 %"),
+        (8682, 10045, "15.70 %"),
+        (9230, 9219, "−0.12 %"),
+        (11330, 11292, "−0.34 %"),
     ],
 )
 def test_a_delta_is_as_mattermost_published_it(base, new, delta):
@@ -88,12 +88,12 @@ def test_a_change_beyond_what_the_trials_leave_open_is_told_with_its_evidence():
     # By hand: the ratio 0.9 has the standard error sqrt(((0.9 * 10)^2 + 9^2) / 3) / 1010 = 0.00728
     # with 4 degrees of freedom, for which t is 2.776: 0.9 times or by exp(2.776 * 0.00728 / 0.9).
     assert (
-        "- ingest_rate is 10.00% slower with 9.8.4: 909.0 against 1,010.0 records/s, interval of "
-        "the change -12.00% to -7.96%, 3 and 3 trials.\n"
+        "- ingest_rate is 10.00 % slower with 9.8.4: 909.0 against 1,010.0 records/s, interval of "
+        "the change −12.00 % to −7.96 %, 3 and 3 trials.\n"
     ) in section(text, "Comments")
-    assert "- Find out why ingest_rate is 10.00% slower, or accept it" in text
+    assert "- Find out why ingest_rate is 10.00 % slower, or accept it" in text
     assert row(section(text, "Results"), "ingest")[4:] == [
-        "-10.00%", "slower", "-12.00% to -7.96%", "10.00", "9.000", "3 of 3, 3 of 3",
+        "−10.00 %", "slower", "−12.00 % to −7.96 %", "10.00", "9.000", "3 of 3, 3 of 3",
     ]  # fmt: skip
 
 
@@ -102,13 +102,13 @@ def test_where_less_is_better_more_is_slower():
 
     text = said(with_ingest(plan, direction="lower"), trials)
 
-    assert "ingest_rate is 10.00% faster with 9.8.4" in text
+    assert "ingest_rate is 10.00 % faster with 9.8.4" in text
 
 
 def test_a_change_that_is_small_for_sure_is_no_change():
     text = said(*steady([1000, 1001, 1002], [1000, 1001, 1003]))
 
-    assert "What did not change:\n\n- ingest_rate is the same within ±5%: " in text
+    assert "What did not change:\n\n- ingest_rate is the same within ±5 %: " in text
     assert "No action items." in text or "compaction_rate" in section(text, "Action items")
 
 
@@ -120,16 +120,16 @@ def test_what_the_trials_leave_open_says_how_many_would_tell():
         "- Measure both in one run, of about 32 repetitions: tidemark run rocksdb --versions "
         "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 32 --tasks 1 --records 1000000\n"
     ) in text
-    assert "- The trials of 9.0.0 scatter by 10.00% of their mean in ingest_rate: 900.0, " in text
+    assert "- The trials of 9.0.0 scatter by 10.00 % of their mean in ingest_rate: 900.0, " in text
 
 
 def test_a_version_with_one_trial_has_a_change_and_no_verdict():
     text = said(*steady([1000], [1200]))
 
     assert row(section(text, "Results"), "ingest")[4:] == [
-        "20.00%", "cannot tell", "none", "one trial", "one trial", "1 of 1, 1 of 1",
+        "20.00 %", "cannot tell", "none", "one trial", "one trial", "1 of 1, 1 of 1",
     ]  # fmt: skip
-    said_of_it = "ingest_rate changed by 20.00%, and whether that is the version cannot be told"
+    said_of_it = "ingest_rate changed by 20.00 %, and whether that is the version cannot be told"
     assert f"{said_of_it}: one trial shows no spread; " in text
     assert "- 9.8.4 has one trial that counts of ingest_rate, compaction_rate, and so no" in text
 
@@ -267,10 +267,10 @@ def test_a_drift_over_the_trials_is_found_whichever_version_took_its_turn():
     plan = planned(BOTH, repetitions=3)
     trials = [with_values(trial, "ingest", [1000.0 - 20 * trial.trial]) for trial in measured(plan)]
 
-    assert "- ingest_rate falls by 9.83%" in said(plan, trials), (
+    assert "- ingest_rate falls by 9.83 %" in said(plan, trials), (
         "each trial is some 2 % below the one before"
     )
-    assert "(r = -0.9" in said(plan, trials)
+    assert "(r = −0.9" in said(plan, trials)
     assert "drift" not in said(*steady([1000, 1010, 1000], [1000, 1000, 1010]))
 
 

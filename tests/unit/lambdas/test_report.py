@@ -83,7 +83,7 @@ def test_a_rate_has_its_spread_its_change_and_its_extremes():
         "1,000.0", "1,020.0",
     ]  # fmt: skip
     assert row(table, "9.8.4", "909.0") == [
-        "9.8.4", "909.0", "12.73", "-10.00%", "slower", "2 of 2", "2",
+        "9.8.4", "909.0", "12.73", "−10.00 %", "slower", "2 of 2", "2",
         "900.0", "918.0",
     ]  # fmt: skip
 
@@ -96,7 +96,7 @@ def test_the_summary_tells_the_changes_but_for_those_that_are_the_same():
 
     text = said(plan, trials)
 
-    assert "- ingest_rate: 9.8.4 against 9.0.0: -10.86%, slower.\n" in text
+    assert "- ingest_rate: 9.8.4 against 9.0.0: −10.86 %, slower.\n" in text
     assert "9.0.0 against 8.8.1" not in text
     assert "with 4 judged, about 0.2 would be called faster or slower by chance alone" in text
 
@@ -106,7 +106,7 @@ def test_where_less_is_better_a_larger_figure_is_slower():
 
     text = said(plan, ingest_of(plan, {"9.0.0": [0.5], "9.8.4": [0.75]}))
 
-    assert "9.8.4 against 9.0.0: 50.00%, cannot tell: one trial shows no spread" in text
+    assert "9.8.4 against 9.0.0: 50.00 %, cannot tell: one trial shows no spread" in text
     assert "ingest_rate in s by version; lower is better" in text
 
 
