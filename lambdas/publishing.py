@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from lambdas import tables
 from lambdas.aws import Bucket
 from lambdas.comparing import write_comparison
 from lambdas.report.contents import report
 from lambdas.report.markdown import markdown
-from lambdas.report.measured import MeasuredRun
+from lambdas.report.measured import measured_run
 from lambdas.report.page import packed_vega, page
 from lambdas.results import TrialResult
 from lambdas.stored import StoredRun, fold
-from lambdas.summary import summarise
 from suites import keys
 
 
@@ -28,12 +26,12 @@ def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
 
     With it go the comparisons with the run's baseline, and of which versions it has rates.
     """
-    rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
-    said = report(MeasuredRun(run.plan, run.trials, rates, run.exclusions, run.resumes))
+    measured = measured_run(run)
+    said = report(measured)
     files = {
         "report.md": markdown(said),
         "report.html": page(said, packed_vega()),
-        "summary.json": json.dumps([rate.model_dump() for rate in rates]),
+        "summary.json": json.dumps([rate.model_dump() for rate in measured.rates]),
     }
     written = {file: keys.report(run.plan.suite.name, run.plan.run_id, file) for file in files}
     for file, text in files.items():

@@ -125,7 +125,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
             yield from (f"{side.run.plan.run_id}: {said}." for said in found.items)
         yield from _thin(side)
     for pair in sides.pairs():
-        for reading, side in ((pair.base, sides.base), (pair.new, sides.new)):
+        for reading, side in sides.readings(pair):
             if reading and reading.rate.spread and reading.rate.value:
                 share = reading.rate.spread / reading.rate.value
                 if share > _WIDE:

@@ -52,11 +52,7 @@ def _sections(sides: Sides) -> Iterator[Section]:
 
 
 def _samples(pair: Pair, sides: Sides) -> Block:
-    readings = [
-        (reading, side)
-        for reading, side in ((pair.base, sides.base), (pair.new, sides.new))
-        if reading
-    ]
+    readings = [(reading, side) for reading, side in sides.readings(pair) if reading]
     if len({reading.metric.unit for reading, _ in readings}) > 1:
         return f"No chart of {pair.name}: {results.lacking(pair, sides)}."
     return chart(

@@ -26,7 +26,7 @@ def drift(sides: Sides) -> Iterator[str]:
     for pair in sides.pairs():
         each = [
             (_shares(reading), f"the trials of {side.name}")
-            for reading, side in ((pair.base, sides.base), (pair.new, sides.new))
+            for reading, side in sides.readings(pair)
             if reading
         ]
         if sides.in_one_run and len(each) == 2:
@@ -41,9 +41,9 @@ def _shares(reading: Reading) -> Points:
     if not mean:
         return []
     return [
-        (one.trial.trial, one.rate.value / mean)
+        (one.trial.trial, one.counted / mean)
         for one in reading.measurements
-        if one.counts and one.rate and one.rate.value is not None
+        if one.counted is not None
     ]
 
 

@@ -41,9 +41,7 @@ def interval(verdict: Verdict) -> str:
 def lacking(pair: Pair, sides: Sides) -> str:
     """Return in a sentence why both sides of a metric cannot be compared, '' if they can."""
     said = [
-        why
-        for reading, side in ((pair.base, sides.base), (pair.new, sides.new))
-        if (why := _why_missing(pair, reading, side))
+        why for reading, side in sides.readings(pair) if (why := _why_missing(pair, reading, side))
     ]
     if said:
         return "; ".join(said)

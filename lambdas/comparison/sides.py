@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from lambdas import tables
-from lambdas.report.measured import MeasuredRun, Measurement
+from lambdas.report.measured import MeasuredRun, Measurement, measured_run
 from lambdas.stored import StoredRun
-from lambdas.summary import VersionRate, summarise
+from lambdas.summary import VersionRate
 from lambdas.verdict import Verdict, verdict
 from suites.model import Metric, Test
 
@@ -54,9 +53,9 @@ class Reading:
     def values(self) -> list[float]:
         """The rates of the trials that count, in their order."""
         return [
-            measurement.rate.value
+            measurement.counted
             for measurement in self.measurements
-            if measurement.counts and measurement.rate and measurement.rate.value is not None
+            if measurement.counted is not None
         ]
 
 
@@ -123,6 +122,10 @@ class Sides:
             for name in dict.fromkeys(known):
                 yield Pair(test, name, self.base.reading(test, name), self.new.reading(test, name))
 
+    def readings(self, pair: Pair) -> tuple[tuple[Reading | None, Side], ...]:
+        """Return what each side gave of a metric, with the side."""
+        return (pair.base, self.base), (pair.new, self.new)
+
 
 def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:
     """Return two runs, each with the version that is compared of it, as the sides."""
@@ -137,12 +140,11 @@ def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:
 
 
 def _of_version(run: StoredRun, version: str) -> MeasuredRun:
-    rates = summarise(run.plan, tables.rate_rows(run.plan, run.trials, run.exclusions))
+    measured = measured_run(run)
     planned = tuple(trial for trial in run.plan.trials if trial.version == version)
-    return MeasuredRun(
-        run.plan.model_copy(update={"trials": planned}),
-        [trial for trial in run.trials if trial.version == version],
-        [rate for rate in rates if rate.version == version],
-        run.exclusions,
-        run.resumes,
+    return replace(
+        measured,
+        plan=run.plan.model_copy(update={"trials": planned}),
+        trials=[trial for trial in run.trials if trial.version == version],
+        rates=[rate for rate in measured.rates if rate.version == version],
     )

@@ -104,8 +104,8 @@ def _layers(columns: Sequence[Column]) -> list[Json]:
             trial = measurement.trial
             lane = start + _MARGIN + width * (trial.repetition - 1)
             samples[measurement.counts] += _points(column, measurement, lane, width)
-            if measurement.counts and measurement.rate and measurement.rate.value is not None:
-                means.append(_mean(f"trial {trial.trial}", measurement.rate.value, lane, width))
+            if measurement.counted is not None:
+                means.append(_mean(f"trial {trial.trial}", measurement.counted, lane, width))
     versions = [
         _mean(column.name, column.mean, start, 1)
         for start, column in enumerate(columns)

@@ -98,8 +98,8 @@ def _steps(run: MeasuredRun, test: Test, metric: Metric) -> list[_Step]:
     rates = [rate for rate in run.rates if (rate.test, rate.metric) == (test.name, metric.name)]
     values = defaultdict(list)
     for one in run.measurements(test, metric):
-        if one.counts and one.rate and one.rate.value is not None:
-            values[one.trial.version].append(one.rate.value)
+        if one.counted is not None:
+            values[one.trial.version].append(one.counted)
 
     def step(before: VersionRate | None, rate: VersionRate) -> _Step:
         base, new = values[before.version] if before else [], values[rate.version]

@@ -10,7 +10,9 @@ from lambdas.budget import latest_budget
 from lambdas.exclusions import Exclusions
 from lambdas.results import Rate, Sample, TestResult, TrialResult
 from lambdas.resumes import Resume
-from lambdas.summary import VersionRate
+from lambdas.stored import StoredRun
+from lambdas.summary import VersionRate, summarise
+from lambdas.tables import rate_rows
 from suites.model import Metric, Test
 from suites.plan import Plan, PlannedTrial
 
@@ -25,6 +27,11 @@ class Measurement:
     samples: tuple[Sample, ...]
     counts: bool
     """Whether it is part of its version's rate."""
+
+    @property
+    def counted(self) -> float | None:
+        """Its rate as a part of its version's; None if it is none."""
+        return self.rate.value if self.rate and self.counts else None
 
     def by_task(self) -> Iterator[tuple[int, list[Sample]]]:
         """Yield each task's index and what it logged, in the order in which it did."""
@@ -82,3 +89,9 @@ class MeasuredRun:
         """Return when the last test ended; None if there was none."""
         ends = [test.ended_at for trial in self.trials for test in trial.tests if test.ended_at]
         return max(ends, default=None)
+
+
+def measured_run(run: StoredRun) -> MeasuredRun:
+    """Return a run as it was read, with the rates of its versions."""
+    rates = summarise(run.plan, rate_rows(run.plan, run.trials, run.exclusions))
+    return MeasuredRun(run.plan, run.trials, rates, run.exclusions, run.resumes)

@@ -10,16 +10,16 @@ from html.parser import HTMLParser
 import pytest
 import vl_convert
 
-from lambdas import publish_report, publishing, tables
+from lambdas import publish_report, publishing
 from lambdas.exclusions import NONE
 from lambdas.report.blocks import Table
 from lambdas.report.contents import report
 from lambdas.report.figures import figure, ranges
 from lambdas.report.markdown import markdown
-from lambdas.report.measured import MeasuredRun
+from lambdas.report.measured import measured_run
 from lambdas.report.page import page
 from lambdas.resumes import Resume
-from lambdas.summary import summarise
+from lambdas.stored import StoredRun
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
     STARTED,
@@ -38,8 +38,7 @@ from tests.unit.lambdas.measured_runs import (
 
 
 def reported(plan, trials, exclusions=NONE, resumes=()):
-    rates = summarise(plan, tables.rate_rows(plan, trials, exclusions))
-    return report(MeasuredRun(plan, trials, rates, exclusions, resumes))
+    return report(measured_run(StoredRun(plan, trials, exclusions, resumes)))
 
 
 def said(plan, trials, exclusions=NONE, resumes=()):
