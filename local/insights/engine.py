@@ -32,11 +32,12 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 # How many events are looked at before all are, for fields that they have.
 _FIRST_EVENTS = 10_000
-# The last is what DuckDB says of a line that is longer than all that it reads at once.
-_UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException, duckdb.NotImplementedException)
+_UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
 _CSV_ERROR = re.compile(
-    r"CSV Error on Line: (\d+)\n.*?\n([^\n]+)\n.*?\n *file = ([^\n]+)", re.DOTALL
+    r"CSV Error on Line: (\d+)\n.*\n(?!Possible )([^\n]+)\n+Possible .*\n *file = ([^\n]+)",
+    re.DOTALL,
 )
+_TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
 
 @dataclass(frozen=True)
@@ -264,6 +265,8 @@ def _sentence(error: duckdb.Error) -> str:
         line, reason, file = found.groups()
         if reason.startswith("Invalid unicode"):
             reason = "this is no text in UTF-8"
+        if too_long := _TOO_LONG.match(reason):
+            reason = f"this line has more than {int(too_long[1]):,} bytes, the most of an event"
         return f"{file}, line {line}: {reason}"
     return text.partition("\n")[0]
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from local.insights.source import EventSource, events_of, quoted_path
 from local.insights.values import quoted
+from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
 """The files of a folder that are taken for logs."""
 
-# What a line may have; an event of CloudWatch Logs has 1 MiB at most.
-_MOST_LINE_BYTES = 16 * 1024 * 1024
-# What is read at once. DuckDB reads a few of these ahead, and with smaller ones as many more as
-# the file is longer.
-_BUFFER_BYTES = 4 * _MOST_LINE_BYTES
 _PEEKED_BYTES = 2 * 1024 * 1024
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
@@ -57,7 +57,7 @@ class _LogFile:
     """Milliseconds since 1970-01-01 UTC."""
 
 
-def log_files(paths: Iterable[Path]) -> EventSource:
+def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
     """Return the lines, or the logged events, of files as events.
 
     A line of text ends at a line feed, a carriage return or both; an empty one is no event, as
@@ -70,14 +70,21 @@ def log_files(paths: Iterable[Path]) -> EventSource:
     paths : iterable of Path
         Files, and folders, of which every file below is taken whose name ends in one of
         ``SUFFIXES``. Files that end in ``.gz`` are unpacked.
+    limits : Limits, optional
+        How text is read.
 
     Raises
     ------
     LogFilesError
-        If a path does not exist, cannot be opened, or is a folder without logs.
+        If a path does not exist, cannot be opened, or is a folder without logs; or if a line of
+        text is too long.
     """
     files = [_described(path) for path in files_of(paths)]
-    sources = {_Form.TEXT: _lines, _Form.EVENTS: _events, _Form.ANSWER: _answers}
+    sources: dict[_Form, Callable[[Sequence[_LogFile]], EventSource]] = {
+        _Form.TEXT: partial(_lines, limits=limits),
+        _Form.EVENTS: _events,
+        _Form.ANSWER: _answers,
+    }
     return EventSource.union(
         (
             source(of_form)
@@ -112,14 +119,27 @@ def _below(folder: Path) -> list[Path]:
     return files
 
 
-def _described(path: Path) -> _LogFile:
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file's bytes, unpacked.
+
+    Raises
+    ------
+    LogFilesError
+        If it cannot be opened or read.
+    """
     try:
-        status = path.stat()
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
-    except (OSError, EOFError) as error:
+            yield cast(BinaryIO, file)
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
+
+
+def _described(path: Path) -> _LogFile:
+    with _opened(path) as file:
+        status = path.stat()
+        begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
     return _LogFile(path, _form(begin), status.st_size, status.st_mtime_ns // 1_000_000)
 
 
@@ -141,15 +161,16 @@ def _form(begin: str) -> _Form:
     return _Form.EVENTS if is_event else _Form.TEXT
 
 
-def _lines(files: Sequence[_LogFile]) -> EventSource:
+def _lines(files: Sequence[_LogFile], limits: Limits) -> EventSource:
+    buffer, harm = _buffer(files, limits)
     # DuckDB's CSV reader is what reads text in parallel and in bounded memory: one column, parted
     # by what no text has. Its lax mode takes any mixture of line ends.
     read = (
         f"read_csv({_names(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
         "header = FALSE, auto_detect = FALSE, strict_mode = FALSE, null_padding = TRUE, "
-        f"new_line = '\\n', max_line_size = {_MOST_LINE_BYTES}, "
-        f"buffer_size = {_BUFFER_BYTES}, filename = TRUE)"
+        f"new_line = '\\n', max_line_size = {limits.line}, "
+        f"buffer_size = {buffer}, parallel = {harm is Harm.NONE}, filename = TRUE)"
     )
     refused = quoted("a line holds U+10FFFF, which is no character")
     message = f"CASE WHEN rest IS NULL THEN line ELSE error({refused}) END"
@@ -171,6 +192,29 @@ def _lines(files: Sequence[_LogFile]) -> EventSource:
         message="line",
         ptr="'line-' || lpad(number::VARCHAR, 12, '0')",
     )
+
+
+def _buffer(files: Sequence[_LogFile], limits: Limits) -> tuple[int, Harm]:
+    """Return in buffers of which size no line of files is lost, and what else they do."""
+    for buffer in limits.buffers:
+        found = {_harm(file, limits, buffer) for file in files}
+        if Harm.LOST not in found:
+            return buffer, Harm.TWICE if Harm.TWICE in found else Harm.NONE
+    raise LogFilesError(
+        f"{files[0].path}: the last line of this file, or of one that is queried with it, has no "
+        "end and would be lost; end it by a line feed"
+    )
+
+
+def _harm(file: _LogFile, limits: Limits, buffer: int) -> Harm:
+    try:
+        with _opened(file.path) as opened:
+            return limits.harm(opened, buffer)
+    except LineTooLongError as error:
+        raise LogFilesError(
+            f"{file.path}: the line that begins at byte {error.args[0]:,} has more than "
+            f"{limits.line:,} bytes, the most of an event"
+        ) from None
 
 
 def _events(files: Sequence[_LogFile]) -> EventSource:
