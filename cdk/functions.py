@@ -101,6 +101,7 @@ RECORDING: Mapping[str, Needs] = {
             "runs/*/trials/*",
             "runs/*/resumes/*",
             "runs/*/outcome.json",
+            "reports/*",
             "work/*",
         ],
         deletes=["claims/*", "work/*"],

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lambdas.aws import EventBus, Topic
+from lambdas.links import Link, link
 from lambdas.metrics import send
 from lambdas.outcome import Outcome, RunStatus
-from suites import keys
 from suites.telemetry import EVENT_SOURCE, EVENT_TYPE, RUN_FAILED
 
 # Of the others, a person who stopped the run or asked in vain knows it.
@@ -20,8 +20,10 @@ class Announcement(Outcome):
     """What is told: the outcome, and where its results are. Fields are only ever added."""
 
     bucket: str
-    report: str | None
-    """Key of the report in Markdown; None if nothing was planned, and so nothing reported."""
+    report_page: Link | None
+    """The report for people; None if there is none."""
+    comparison_pages: tuple[Link, ...]
+    """The same of each comparison."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,16 @@ class Listeners:
 
 
 def _announcement(outcome: Outcome) -> Announcement:
-    planned = outcome.trials_planned > 0
+    bucket = os.environ["BUCKET"]
+
+    def page(key: str) -> Link:
+        return link(bucket, f"{key.removesuffix('.md')}.html")
+
     return Announcement(
         **outcome.model_dump(),
-        bucket=os.environ["BUCKET"],
-        report=keys.report(outcome.suite, outcome.run_id, "report.md") if planned else None,
+        bucket=bucket,
+        report_page=page(outcome.report) if outcome.report else None,
+        comparison_pages=tuple(map(page, outcome.comparisons)),
     )
 
 

@@ -49,7 +49,8 @@ def conclude(
         trials = read_trials(bucket, plan.run_id)
         short = failure is not None and failure.Error == OVER_BUDGET
         status: RunStatus = "incomplete" if short else "failed"
-        ended = judged(plan, trials, execution.execution_arn, now, str(failure or ""), status)
+        arn, published = execution.execution_arn, _published(bucket, plan)
+        ended = judged(plan, trials, published, arn, now, str(failure or ""), status)
         outcome = _record_end(bucket, plan, trials, ended, held)
         if held and claims.stands(bucket, held):
             # Trials that were lost leave what their tests gave.
@@ -153,16 +154,22 @@ class Ending:
             outcome = unplanned(held.claim.run_id, held.suite, arn, now, reason, status)
             return record_outcome(self.bucket, outcome, held)
         trials = fold(self.bucket, plan.run_id, self._write)
+        published = _published(self.bucket, plan)
         if len(trials) == len(plan.trials):
-            outcome = judged(plan, trials, arn, now)
+            outcome = judged(plan, trials, published, arn, now)
         else:
-            outcome = judged(plan, trials, arn, now, reason, status)
+            outcome = judged(plan, trials, published, arn, now, reason, status)
         return _record_end(self.bucket, plan, trials, outcome, held)
 
     def _write(self, run: StoredRun) -> Sequence[TrialResult]:
         write_rates(self.bucket, run)
         write_report(self.bucket, run)
         return run.trials
+
+
+def _published(bucket: Bucket, plan: Plan) -> set[str]:
+    """Return the keys of what the report of a run has."""
+    return set(bucket.keys(keys.report(plan.suite.name, plan.run_id, "")))
 
 
 def _record_end(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -39,12 +39,15 @@ class Outcome(Frozen):
     execution_arn: str | None = None
     """That which ended, the last of a run that was resumed; None if it was not kept then."""
     comparisons: tuple[str, ...] = ()
-    """Keys of the comparisons with its baseline, as Markdown."""
+    """Keys of the comparisons with its baseline that are published, as Markdown."""
+    report: str | None = None
+    """Key of its report, as Markdown; None if none is published, or if it was not kept then."""
 
 
 def judged(
     plan: Plan,
     trials: Sequence[TrialResult],
+    published: Collection[str],
     execution_arn: str,
     ended_at: datetime,
     failure: str = "",
@@ -52,8 +55,8 @@ def judged(
 ) -> Outcome:
     """Return the outcome of a planned run.
 
-    ``failure`` is what its execution ended of, '' if nothing kept it from its end, and ``failed``
-    the status that this gives it.
+    ``published`` are the keys of what its report has. ``failure`` is what its execution ended of,
+    '' if nothing kept it from its end, and ``failed`` the status that this gives it.
     """
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"
@@ -68,6 +71,11 @@ def judged(
         reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials did not give all rates"
         if first := next((trial for trial in trials if trial.status != "ok"), None):
             reason += f"; the first is trial {first.trial} ({first.version}): {first.reason}"
+    suite, base = plan.suite.name, (plan.run_id, plan.request.baseline or "")
+    comparisons = (
+        keys.comparison(suite, base, (plan.run_id, version), "md") for version in plan.compared
+    )
+    report = keys.report(suite, plan.run_id, "report.md")
     return Outcome(
         run_id=plan.run_id,
         suite=plan.request.suite,
@@ -77,15 +85,8 @@ def judged(
         trials_done=done,
         ended_at=ended_at,
         execution_arn=execution_arn,
-        comparisons=tuple(
-            keys.comparison(
-                plan.suite.name,
-                (plan.run_id, plan.request.baseline or ""),
-                (plan.run_id, version),
-                "md",
-            )
-            for version in plan.compared
-        ),
+        comparisons=tuple(key for key in comparisons if key in published),
+        report=report if report in published else None,
     )
 
 

@@ -259,6 +259,7 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(aws, "topic", lambda: world.topic)
     monkeypatch.setattr(aws, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")
+    monkeypatch.setenv("AWS_REGION", "eu-west-2")
     monkeypatch.setattr(aws, "releases", lambda: world.releases)
     monkeypatch.setattr(aws, "schedules", lambda: world.schedules)
     monkeypatch.setattr(aws, "quotas", lambda: world.quotas)

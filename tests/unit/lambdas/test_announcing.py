@@ -14,6 +14,7 @@ from suites.files import ROOT
 
 from .conftest import RUN
 
+REPORT = f"reports/rocksdb/{RUN}"
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"
 DOCUMENT = (ROOT / "docs" / "events.md").read_text(encoding="utf-8")
 REFUSED = {"Error": "Refused", "Cause": "versions: none"}
@@ -56,14 +57,45 @@ def metrics(printed):
 
 
 def test_the_topic_and_the_bus_are_told_the_same_and_where_results_are(world, listeners):
-    listeners.tell(outcome())
+    ended = outcome(report=f"{REPORT}/report.md", comparisons=[f"{REPORT}/a+b-against-a.md"])
+
+    listeners.tell(ended)
 
     ((subject, message),) = world.topic.told
     assert subject == f"Tidemark: {RUN} is complete"
     assert world.bus.told == [("tidemark", "Tidemark Run Outcome", message)]
-    assert Outcome(**{field: message[field] for field in Outcome.model_fields}) == outcome()
+    assert Outcome(**{field: message[field] for field in Outcome.model_fields}) == ended
     assert message["bucket"] == "results"
-    assert message["report"] == f"reports/rocksdb/{RUN}/report.md"
+    assert message["report_page"]["place"] == f"s3://results/{REPORT}/report.html"
+    (comparison,) = message["comparison_pages"]
+    assert comparison["address"] == (
+        "https://eu-west-2.console.aws.amazon.com/s3/object/results?region=eu-west-2"
+        f"&prefix=reports%2Frocksdb%2F{RUN}%2Fa%2Bb-against-a.html"
+    )
+
+
+def test_where_there_is_no_console_a_page_has_no_address(world, listeners, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:4566")
+
+    listeners.tell(outcome(report=f"{REPORT}/report.md"))
+
+    ((_, message),) = world.topic.told
+    assert message["report_page"] == {
+        "place": f"s3://results/{REPORT}/report.html",
+        "address": None,
+    }
+
+
+def test_what_is_not_published_is_not_named(claimed):
+    plan = claimed.json(f"runs/{RUN}/plan.json")
+    plan["request"]["baseline"] = "9.0.0"
+    claimed.bucket.write(f"runs/{RUN}/plan.json", json.dumps(plan).encode())
+    claimed.bucket.write(f"{REPORT}/report.md", b"")
+
+    conclude(claimed)
+
+    ((_, message),) = claimed.topic.told
+    assert (message["report"], message["comparisons"]) == (f"{REPORT}/report.md", [])
 
 
 def test_a_run_that_was_refused_has_no_report(claimed):
@@ -71,6 +103,7 @@ def test_a_run_that_was_refused_has_no_report(claimed):
 
     ((_, message),) = claimed.topic.told
     assert (message["status"], message["report"]) == ("rejected", None)
+    assert (message["report_page"], message["comparison_pages"]) == (None, [])
 
 
 @pytest.mark.parametrize(
