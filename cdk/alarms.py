@@ -1,8 +1,9 @@
-"""Alarms: a run that failed, a start that was missed or not delivered, what ends runs failed.
+"""Alarms: a run or a refresh that failed, a start that was missed, what ends runs failed.
 
 A metric has a value when something has happened, and none for hours or days in between. So each
 alarm keeps the state that the last value gave it until another value comes: it is raised once, and
-taken back when the next run of the suite is complete, the queue is empty, or the function returns.
+taken back when the next run of the suite is complete, the queue is empty, the function returns, or
+the next refresh succeeds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from aws_cdk.aws_iam import PolicyStatement, ServicePrincipal
 from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_sqs import Queue
+from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
 from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
@@ -39,6 +41,7 @@ class Alarms(Construct):
         suites: Iterable[str],
         endings: Mapping[str, Function],
         undelivered: Queue | None,
+        refresh: StateMachine | None,
     ) -> None:
         super().__init__(scope, name)
         self._topic, self._stack = topic, Stack.of(self).stack_name
@@ -67,6 +70,12 @@ class Alarms(Construct):
                     statistic="Maximum", period=_QUEUE_PERIOD
                 ),
                 f"Starts of runs could not be delivered; they are kept in {undelivered.queue_name}",
+            )
+        if refresh:
+            self._alarm(
+                "refresh-failed",
+                refresh.metric_failed(statistic="Maximum", period=_PERIOD),
+                "QuickSight lacks what the last run measured; its failed execution says why.",
             )
         topic.add_to_resource_policy(self._may_tell())
 

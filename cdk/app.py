@@ -69,7 +69,8 @@ class TidemarkStack(Stack):
         schedules = self._schedules(settings, workflow) if settings.schedules else None
         if settings.notify_email:
             workflow.topic.add_subscription(EmailSubscription(settings.notify_email))
-        alarms = self._alarms(workflow, suites, schedules) if settings.alarms else None
+        reports = self._reports(settings) if settings.reports else None
+        alarms = self._alarms(workflow, suites, schedules, reports) if settings.alarms else None
         if settings.dashboard:
             OperationsDashboard(
                 self,
@@ -78,8 +79,6 @@ class TidemarkStack(Stack):
                 suites=suites.values(),
                 alarms=alarms.all if alarms else [],
             )
-        if settings.reports:
-            Reports(self, "Reports", settings=settings, bucket=bucket, tables=tables)
         SavedQueries(self, "Queries", tables=tables, suites=suites, tests=tests)
         self._tell(workflow, suites.values())
 
@@ -93,8 +92,16 @@ class TidemarkStack(Stack):
             bucket=self.data.bucket,
         )
 
+    def _reports(self, settings: Settings) -> Reports:
+        data = self.data
+        return Reports(self, "Reports", settings=settings, bucket=data.bucket, tables=data.tables)
+
     def _alarms(
-        self, workflow: Workflow, suites: Iterable[str], schedules: Schedules | None
+        self,
+        workflow: Workflow,
+        suites: Iterable[str],
+        schedules: Schedules | None,
+        reports: Reports | None,
     ) -> Alarms:
         return Alarms(
             self,
@@ -103,6 +110,7 @@ class TidemarkStack(Stack):
             suites=suites,
             endings={state: workflow.functions[state] for state in ("EndRun", "SweepRuns")},
             undelivered=schedules.undelivered if schedules else None,
+            refresh=reports.refresh if reports else None,
         )
 
     def _tell(self, workflow: Workflow, suites: Iterable[Suite]) -> None:

@@ -34,7 +34,7 @@ class Refreshes(Construct):
         bucket: Bucket,
     ) -> None:
         super().__init__(scope, name)
-        self._machine = state_machine(
+        self.machine = state_machine(
             self,
             "Refresh",
             (FOLDER / "refresh.asl.json").read_text(encoding="utf-8"),
@@ -42,7 +42,7 @@ class Refreshes(Construct):
             settings,
         )
         acknowledge(
-            self._machine,
+            self.machine,
             "IAM5[Resource::*]",
             "X-Ray and the delivery of logs: neither can be named.",
         )
@@ -58,12 +58,12 @@ class Refreshes(Construct):
                 # The runs of another stack may be told on the same bus.
                 detail={"bucket": [bucket.bucket_name]},
             ),
-            targets=[SfnStateMachine(self._machine)],
+            targets=[SfnStateMachine(self.machine)],
         )
 
     def _allow_refreshing(self, data_set: str) -> None:
         ingestions = f"{data_set}/ingestion/*"
-        self._machine.add_to_role_policy(
+        self.machine.add_to_role_policy(
             PolicyStatement(
                 actions=["quicksight:CreateIngestion", "quicksight:DescribeIngestion"],
                 resources=[
@@ -74,7 +74,7 @@ class Refreshes(Construct):
             )
         )
         acknowledge(
-            self._machine,
+            self.machine,
             "IAM5[Resource::arn:<AWS::Partition>:quicksight:<AWS::Region>:<AWS::AccountId>:"
             f"dataset/{ingestions}]",
             "An ingestion has a name when it is created, and no sooner.",

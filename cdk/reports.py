@@ -57,13 +57,13 @@ class Reports(Construct):
         )
         arns = {name: self._data_set(each, source, tables.database) for name, each in known.items()}
         self._publish(definition, arns)
-        Refreshes(
+        self.refresh = Refreshes(
             self,
             "Refreshes",
             settings=settings,
             data_sets=[self._id(name) for name in known],
             bucket=bucket,
-        )
+        ).machine
 
     def _id(self, name: str) -> str:
         """Return the id of an asset: what others made of it hangs on that, so it never changes."""

@@ -45,10 +45,19 @@ def test_schedules_have_one_for_what_was_missed_and_one_for_what_was_not_deliver
     assert dimensions(undelivered) == {"QueueName": {"Fn::GetAtt": [queue, "QueueName"]}}
 
 
+def test_reports_have_one_for_a_refresh_that_failed(template, everything):
+    alarm = alarms(everything)["Tidemark-refresh-failed"]
+    (watched,) = dimensions(alarm).values()
+
+    assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/States", "ExecutionsFailed")
+    assert watched["Ref"].startswith("ReportsRefreshesRefresh")
+    assert "Tidemark-refresh-failed" not in alarms(template)
+
+
 def test_an_alarm_changes_with_a_value_and_never_for_the_want_of_one(everything):
     found = alarms(everything)
 
-    assert len(found) == 5
+    assert len(found) == 6
     for alarm in found.values():
         assert alarm["TreatMissingData"] == "ignore"
         assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (1, 1)
@@ -63,6 +72,7 @@ def test_two_runs_of_a_suite_never_share_a_period(everything):
     assert periods == {
         "Tidemark-EndRun-failed": 60,
         "Tidemark-SweepRuns-failed": 60,
+        "Tidemark-refresh-failed": 60,
         "Tidemark-rocksdb-run-failed": 60,
         "Tidemark-schedule-missed": 60,
         "Tidemark-start-undelivered": 300,

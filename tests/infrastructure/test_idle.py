@@ -35,9 +35,9 @@ def test_what_is_off_by_default_has_its_price_too(template, everything):
         for one in (template, everything)
     )
 
-    # Of the alarms, that on missed starts has a metric which is sent every hour. What refreshes the
-    # reports logs; else they cost what their readers do.
-    alarms = 2 * SERVICE_PRICES.alarm + SERVICE_PRICES.metric
+    # Of the alarms, two on starts and one on the refresh of reports, that on missed starts has a
+    # metric which is sent every hour. What refreshes them logs; else they cost what readers do.
+    alarms = 3 * SERVICE_PRICES.alarm + SERVICE_PRICES.metric
     assert all_on - default == pytest.approx(alarms + charged(("AWS::Logs::LogGroup", {})))
 
 

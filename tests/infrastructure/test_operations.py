@@ -46,7 +46,7 @@ def test_it_shows_how_runs_ended_and_every_alarm(template, everything):
     assert metrics == [
         "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsAborted", "ExecutionsTimedOut",
     ]  # fmt: skip
-    assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [5]
+    assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [6]
 
 
 def test_the_log_queries_of_a_suite_are_saved_as_they_are_in_their_files(template):

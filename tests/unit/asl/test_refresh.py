@@ -87,7 +87,10 @@ def test_what_is_throttled_is_asked_again(quicksight):
     assert len(quicksight.created) == 6
 
 
-def test_an_import_that_does_not_end_is_not_waited_for_longer_than_an_hour(quicksight):
+def test_an_import_that_does_not_end_is_named_before_the_execution_is_out_of_time(quicksight):
     quicksight.imports["rates"] = ["RUNNING"] * 1000
 
-    assert quicksight.refresh("rates").status == "TIMED_OUT"
+    execution = quicksight.refresh("rates", "runs")
+
+    assert execution.cause == "rates: not imported after 50 minutes"
+    assert quicksight.imports["runs"] == []
