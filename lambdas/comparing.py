@@ -90,7 +90,7 @@ def _found(
     run_id = asked.run_id or _newest(bucket, suite, side, asked.version or "", but)
     plan = find_plan(bucket, run_id)
     if plan is None:
-        raise Refused(f"{side}: run {run_id} is not stored; `tidemark runs` lists those that are")
+        raise Refused(f"{side}: run {run_id} is not stored")
     if plan.suite.name != suite:
         raise Refused(f"{side}: run {run_id} is of the suite {plan.suite.name}, not {suite}")
     measured = plan.request.versions
@@ -125,10 +125,7 @@ def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None
     found = next((run_id for run_id in runs if run_id != but), None)
     if found is None:
         other = f" beside {but}" if but else ""
-        raise Refused(
-            f"{side}: no run{other} with a rate of {suite} {version} is known; `tidemark runs` "
-            "lists the runs, and `tidemark report RUN` makes the versions of an older one known"
-        )
+        raise Refused(f"{side}: no run{other} with a rate of {suite} {version} is known")
     return found
 
 

@@ -9,6 +9,7 @@ import click
 from local.commands.saving import check_folder, save
 from local.commands.systems import suites
 from local.commands.target import Target, deployed, target_options
+from suites.refusal import Refused
 from suites.request import known_suite
 from suites.sides import named
 
@@ -53,7 +54,11 @@ def command(
         named(side, given)
     with deployed(target) as cloud:
         results = cloud.runs().results
-        key = results.compare(suite, base, new)[_FORMS[form]]
+        try:
+            key = results.compare(suite, base, new)[_FORMS[form]]
+        except Refused as refused:
+            hint = f"`tidemark runs{target.flags}` lists the runs and what they measured"
+            raise Refused(f"{refused}; {hint}") from None
         content = results.read(key)
     if output is None:
         click.echo(content, nl=False)

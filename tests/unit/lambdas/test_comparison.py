@@ -414,15 +414,15 @@ def test_versions_are_compared_as_the_newest_run_of_both_measured_them(archive):
 @pytest.mark.parametrize(
     ("base", "new", "sentence"),
     [
-        ("9.0.0", "7.4.4", "NEW: no run with a rate of rocksdb 7.4.4 is known; "),
+        ("9.0.0", "7.4.4", "NEW: no run with a rate of rocksdb 7.4.4 is known"),
         (
             "9.0.0",
             RUN,
             f"NEW: run {RUN} measured 8.8.1, 9.0.0, 9.8.4; name one of them, as {RUN}/8",
         ),
         ("9.0.0", f"{RUN}/7.4.4", f"NEW: run {RUN} measured 8.8.1, 9.0.0, 9.8.4, not 7.4.4"),
-        (f"{RUN[:-1]}0", "9.0.0", f"BASE: run {RUN[:-1]}0 is not stored; "),
-        ("9.8.4", "9.8.4", f"BASE: no run beside {RUN} with a rate of rocksdb 9.8.4 is known; "),
+        (f"{RUN[:-1]}0", "9.0.0", f"BASE: run {RUN[:-1]}0 is not stored"),
+        ("9.8.4", "9.8.4", f"BASE: no run beside {RUN} with a rate of rocksdb 9.8.4 is known"),
         (
             f"{LATER}/9.0.0",
             "9.0.0",
