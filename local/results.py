@@ -89,6 +89,10 @@ class Results:
         """Make a run's report again from what is stored."""
         self._invoke("PublishReportFunction", run_id=run_id)
 
+    def is_compared(self, suite: str, version: str) -> bool:
+        """Return whether a comparison finds a run of a version by that version alone."""
+        return any(self._keys(keys.runs_of(suite, version)))
+
     def compare(self, suite: str, base: str, new: str) -> dict[str, str]:
         """Make the comparison of two versions; return the key of each form, ``md`` and ``html``.
 

@@ -8,11 +8,15 @@ import click
 
 from local.commands.saving import check_folder, save
 from local.commands.systems import suites
+from local.commands.tables import tables_of
 from local.commands.target import Target, deployed, target_options
+from local.deployed import Deployed
 from suites.refusal import Refused
 from suites.request import known_suite
 from suites.sides import named
 
+# Of a suite, by its measured rates of a version.
+_NEWEST = "SELECT max(run_id) FROM rates WHERE suite = ? AND version = ? AND value IS NOT NULL"
 _FORMS = {"markdown": "md", "html": "html"}
 
 
@@ -57,8 +61,10 @@ def command(
         try:
             key = results.compare(suite, base, new)[_FORMS[form]]
         except Refused as refused:
-            hint = f"`tidemark runs{target.flags}` lists the runs and what they measured"
-            raise Refused(f"{refused}; {hint}") from None
+            hints = (_older_run(cloud, suite, side, target.flags) for side in (new, base))
+            hint = next(filter(None, hints), None)
+            listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
+            raise Refused(f"{refused}; {hint or listing}") from None
         content = results.read(key)
     if output is None:
         click.echo(content, nl=False)
@@ -66,3 +72,22 @@ def command(
     path = output / Path(key).name if output.is_dir() else output
     save(path, content)
     click.echo(path)
+
+
+def _older_run(cloud: Deployed, suite: str, side: str, flags: str) -> str | None:
+    """Return how the runs of a version are made known that an earlier version of Tidemark stored.
+
+    None if it is no version, or if there is nothing to make known.
+    """
+    asked, results = named("", side), cloud.runs().results
+    if asked.run_id or asked.version is None or results.is_compared(suite, asked.version):
+        return None
+    with tables_of(cloud) as tables:
+        ((run_id,),) = tables.ask(_NEWEST, [suite, asked.version]).rows
+    # Figures that were imported have no run.
+    if run_id is None or results.plan(run_id) is None:
+        return None
+    return (
+        f"run {run_id} of an earlier Tidemark measured {asked.version}: `tidemark report "
+        f"{run_id}{flags}` makes it known"
+    )

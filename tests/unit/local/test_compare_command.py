@@ -7,11 +7,17 @@ from click.testing import CliRunner
 
 from local.commands import compare
 from local.commands.compare import command
+from local.sql_client import Answer
 from suites.refusal import Refused
+
+RUN = "20261120T124455Z-abcdef"
 
 
 class Cloud:
-    """A deployed app that holds no version of a comparison."""
+    """A deployed app that holds no version of a comparison; ``rated`` is a run in the tables."""
+
+    def __init__(self):
+        self.rated, self.planned = None, True
 
     def runs(self):
         return self
@@ -22,6 +28,19 @@ class Cloud:
 
     def compare(self, suite, _base, new):
         raise Refused(f"NEW: no run with a rate of {suite} {new} is known")
+
+    def is_compared(self, _suite, version):
+        return version != "9.8.4"
+
+    def plan(self, run_id):
+        return run_id if self.planned else None
+
+    def tables(self):
+        return self
+
+    def ask(self, _statement, parameters):
+        assert parameters == ["rocksdb", "9.8.4"]
+        return Answer(["run_id"], [[self.rated]], 0, 0)
 
 
 @pytest.fixture
@@ -67,3 +86,18 @@ def test_what_is_not_there_is_sought_where_the_command_looked(tmp_path):
     said = "NEW: no run with a rate of rocksdb 9.8.4 is known; `tidemark runs{} lists the runs and "
     assert here.startswith(said.format(f" --state {tmp_path}`"))
     assert there.startswith(said.format(" --aws --stack Perf`"))
+
+
+def test_a_run_of_an_earlier_tidemark_is_named_with_what_makes_it_known(cloud, tmp_path):
+    cloud.rated = RUN
+
+    assert refused("--state", tmp_path).endswith(
+        f" is known; run {RUN} of an earlier Tidemark measured 9.8.4: `tidemark report {RUN} "
+        f"--state {tmp_path}` makes it known"
+    )
+
+
+def test_figures_that_were_imported_are_no_run_to_make_known(cloud):
+    cloud.rated, cloud.planned = RUN, False
+
+    assert "`tidemark runs` lists" in refused()
