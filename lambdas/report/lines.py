@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from lambdas.report.blocks import Chart, Mark, Table
+from lambdas.report.blocks import Chart, Mark, Row, Table
 from lambdas.results import TestResult, TrialResult
 from pages import vega_lite
 from pages.vega_lite import Json, layer
@@ -88,6 +88,21 @@ def lines(
             Mark(_color(place), "╍" if _DASHES[place][1] else "━", name)
             for place, name in enumerate(names)
         ),
+    )
+
+
+def by_trial(
+    caption: str,
+    columns: Sequence[str],
+    drawn: Sequence[Line],
+    figures: Callable[[Points], Iterable[str]],
+) -> Table:
+    """Return the table of lines: of each what ``figures`` gives of its points, by column."""
+    return Table(
+        caption=caption,
+        columns=("Version", "Trial", *columns),
+        rows=tuple(Row((line.group, str(line.trial), *figures(line.points))) for line in drawn),
+        numbers=frozenset(columns),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lambdas.report.blocks import Chart, Row, Table
-from lambdas.report.lines import Group, Line, Points, lines
+from lambdas.report.blocks import Chart, Table
+from lambdas.report.lines import Group, Line, Points, by_trial, lines
 from lambdas.results import Sample, TestResult
 from suites.numerals import percent
 
@@ -65,21 +65,14 @@ def _samples(result: TestResult) -> list[Sample]:
 def _table(test: str, work: str, drawn: Sequence[Line]) -> Table:
     times = tuple(f"{percent(share, places=0)} done [s]" for share in _SHARES)
     total = f"{work.capitalize()} finished"
-    return Table(
-        caption=f"When a trial of {test} had finished a share of what it finished in all",
-        columns=("Version", "Trial", *times, total),
-        rows=tuple(
-            Row(
-                (
-                    line.group,
-                    str(line.trial),
-                    *(f"{_when(line.points, share):,.1f}" for share in _SHARES),
-                    f"{line.points[-1][1]:,.0f}",
-                )
-            )
-            for line in drawn
+    return by_trial(
+        f"When a trial of {test} had finished a share of what it finished in all",
+        (*times, total),
+        drawn,
+        lambda points: (
+            *(f"{_when(points, share):,.1f}" for share in _SHARES),
+            f"{points[-1][1]:,.0f}",
         ),
-        numbers=frozenset({*times, total}),
     )
 
 

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
-from lambdas.report.blocks import Block, Row, Table
+from lambdas.report.blocks import Block, Table
 from lambdas.report.figures import figure
-from lambdas.report.lines import Group, Line, Points, lines
+from lambdas.report.lines import Group, Line, Points, by_trial, lines
 from lambdas.results import TestResult, Usage
 
 _MB = 10**6
@@ -58,23 +58,15 @@ def _points(result: TestResult, value: _Value) -> Points:
 
 
 def _table(test: str, name: str, drawn: Sequence[Line]) -> Table:
-    columns = ("Mean", "Largest", "Points")
-    return Table(
-        caption=f"{_capitalised(name)} of the tasks of {test}, by trial",
-        columns=("Version", "Trial", *columns),
-        rows=tuple(
-            Row(
-                (
-                    line.group,
-                    str(line.trial),
-                    figure(fmean(value for _, value in line.points)),
-                    figure(max(value for _, value in line.points)),
-                    str(len(line.points)),
-                )
-            )
-            for line in drawn
+    return by_trial(
+        f"{_capitalised(name)} of the tasks of {test}, by trial",
+        ("Mean", "Largest", "Points"),
+        drawn,
+        lambda points: (
+            figure(fmean(value for _, value in points)),
+            figure(max(value for _, value in points)),
+            str(len(points)),
         ),
-        numbers=frozenset(columns),
     )
 
 
