@@ -110,7 +110,7 @@ def read_control(node: Node, fields: Fields) -> Control:
         title,
         parameter,
         fields.column(given.node("SelectableValues").node("LinkToDataSetColumn")),
-        everything.choice("Visibility", "VISIBLE", "HIDDEN") == "VISIBLE",
+        everything.visible(),
         tuple(_source(each, fields) for each in sources),
     )
 

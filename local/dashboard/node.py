@@ -75,6 +75,10 @@ class Node:
             raise Refused(f"{self._at(name)}: {word} is not drawn here; drawn are {listed(drawn)}")
         return word
 
+    def visible(self, name: str = "Visibility") -> bool:
+        """Return whether something is shown, as it is if nothing is said."""
+        return self.choice(name, "VISIBLE", "HIDDEN") == "VISIBLE"
+
     def must_be(self, name: str, *values: object) -> None:
         """Accept a field that changes nothing of what is drawn; any other value is refused."""
         if name in self and self._fields[name] not in values:

@@ -133,7 +133,7 @@ def read_visual(node: Node, fields: Fields) -> Visual:
 
 
 def _label(node: Node) -> str:
-    visible = node.choice("Visibility", "VISIBLE", "HIDDEN") == "VISIBLE"
+    visible = node.visible()
     text = node.node("FormatText").text("PlainText", "")
     return text if visible else ""
 
@@ -238,14 +238,13 @@ def _chart(
 
 
 def _legend(node: Node) -> Legend:
-    visible = node.choice("Visibility", "VISIBLE", "HIDDEN") == "VISIBLE"
     title = node.node("Title")
     title.must_be("Visibility", "VISIBLE")
-    return Legend(visible, title.text("CustomLabel", ""))
+    return Legend(node.visible(), title.text("CustomLabel", ""))
 
 
 def _axis_title(node: Node) -> str:
-    visible = node.choice("Visibility", "VISIBLE", "HIDDEN") == "VISIBLE"
+    visible = node.visible()
     label = node.first("AxisLabelOptions")
     if label is None:
         return ""
@@ -263,8 +262,8 @@ def _style(series: Node) -> tuple[str, Style]:
     series.choice("AxisBinding", "PRIMARY_YAXIS")
     settings = series.node("Settings")
     dash = settings.node("LineStyleSettings").choice("LineStyle", "SOLID", "DOTTED")
-    markers = settings.node("MarkerStyleSettings").choice("MarkerVisibility", "VISIBLE", "HIDDEN")
-    return series.text("FieldId"), Style(dash, markers == "VISIBLE")
+    markers = settings.node("MarkerStyleSettings").visible("MarkerVisibility")
+    return series.text("FieldId"), Style(dash, markers)
 
 
 _READERS: Mapping[str, Callable[[Node, Fields], Shown]] = {

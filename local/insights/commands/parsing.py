@@ -49,7 +49,7 @@ class ParseGlob(Command):
         glob = reader.text()
         if not reader.take_word("as"):
             raise reader.expected("'as' and a name for each * of the glob")
-        names = tuple(name.value for name in reader.listed(reader.name))
+        names = _names(reader)
         stars = glob.value.count("*")
         if stars != len(names):
             raise QueryError(
@@ -89,7 +89,7 @@ class ParseRegex(Command):
         regex = reader.regex()
         names: tuple[str, ...] = ()
         if reader.take_word("as"):
-            names = tuple(name.value for name in reader.listed(reader.name))
+            names = _names(reader)
         multi = reader.take_word("multi")
         return cls(reader.since(start), source, regex, names, multi)
 
@@ -129,7 +129,7 @@ class ParseFormat(Command):
         """Read the format and the names."""
         word = reader.name()
         reader.need_word("as")
-        names = tuple(name.value for name in reader.listed(reader.name))
+        names = _names(reader)
         format_ = word.value.lower()
         if format_ == "logfmt" and len(names) != 1:
             raise QueryError("logfmt takes one name, of a map", word.span)
@@ -147,6 +147,10 @@ class ParseFormat(Command):
     def __str__(self) -> str:
         source = printing.operand(self.source)
         return f"parse {source} {self.format} as {printing.names(self.names)}"
+
+
+def _names(reader: Reader) -> tuple[str, ...]:
+    return tuple(name.value for name in reader.listed(reader.name))
 
 
 @dataclass(frozen=True)
