@@ -5,13 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from suites.files import ROOT
+from tests.end_to_end.command_line import TIDEMARK
 
-TIDEMARK = [Path(sys.executable).with_name("tidemark")]
 # A shell lets its background processes ignore SIGINT, and so the tests that it may have started.
 INTERRUPTIBLE = [
     sys.executable,
@@ -24,7 +23,7 @@ SEVERAL = ["--versions", "9.0.0", "--repetitions", "3", "--records", "200000"]
 LONG = ["--versions", "9.0.0", "--repetitions", "3", "--records", "1000000"]
 
 
-def begin(*arguments, program=TIDEMARK):
+def begin(*arguments, program=(TIDEMARK,)):
     return subprocess.Popen(
         [*program, *arguments],
         cwd=ROOT,

@@ -8,14 +8,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from suites.files import ROOT
+from tests.end_to_end.command_line import TIDEMARK, tidemark, up
 
-TIDEMARK = Path(sys.executable).with_name("tidemark")
 AWS_CLI = ROOT / ".aws-cli" / "bin"
 SECTION = (ROOT / "README.md").read_text(encoding="utf-8").split("## Deploy")[1].split("\n## ")[0]
 BLOCKS = [
@@ -32,17 +31,8 @@ ALONE = "--no-print-directory"
 @pytest.fixture(scope="module")
 def account(tmp_path_factory):
     """The environment variables by which command lines find an empty cloud."""
-    with subprocess.Popen(
-        [TIDEMARK, "up", "--empty", "--state", tmp_path_factory.mktemp("account")],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as up:
-        said = []
-        for line in up.stdout:
-            said.append(line)
-            if line.startswith("Ctrl-C"):
-                break
-        named = dict(re.findall(r"^export (\w+)=(\S+)$", "".join(said), re.MULTILINE))
+    with up([TIDEMARK, "up", "--empty", "--state", tmp_path_factory.mktemp("account")]) as said:
+        named = dict(re.findall(r"^export (\w+)=(\S+)$", said, re.MULTILINE))
         yield {
             **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
             **named,
@@ -50,9 +40,6 @@ def account(tmp_path_factory):
             "PATH": f"{AWS_CLI}{os.pathsep}{os.environ['PATH']}",
             "CDK_DISABLE_CLI_TELEMETRY": "true",
         }
-        up.send_signal(signal.SIGTERM)
-        up.stdout.read()
-    assert up.returncode == 0
 
 
 def make(line, environment, *arguments):
@@ -92,17 +79,10 @@ def test_the_cdk_deploys_what_its_diff_announces_and_then_finds_no_difference(
     assert "Number of stacks with differences: 0" in after.stdout + after.stderr
 
 
-def tidemark(environment, *arguments):
-    return subprocess.run(
-        [TIDEMARK, *arguments],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-
-
 def test_the_command_line_follows_a_run_of_the_account_to_its_report(in_account, account):
     first, *others = (line.split()[1:] for line in TIDEMARK_COMMANDS)
     quick = [word for name, value in QUICK.items() for word in (f"--{name}", str(value))]
-    ran = tidemark(account, *first, *quick)
+    ran = tidemark(*first, *quick, env=account)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     _, stack, named, link, *rest = ran.stdout.splitlines()
@@ -112,7 +92,7 @@ def test_the_command_line_follows_a_run_of_the_account_to_its_report(in_account,
     assert [line[:13] for line in rest[:2]] == ["trial 1 of 2 ", "trial 2 of 2 "]
     assert Path(rest[-2].removeprefix("Report: ")).read_text().startswith("# RocksDB")
     for arguments in others:
-        done = tidemark(account, *arguments)
+        done = tidemark(*arguments, env=account)
         assert named.split()[1] in done.stdout, done.stderr
 
 
@@ -128,7 +108,7 @@ def test_a_run_of_the_account_goes_on_after_ctrl_c_until_it_is_stopped(in_accoun
         f"The run goes on; `tidemark stop {run} --aws` ends it, "
         f"`tidemark show {run} --aws` shows what it measured.\n"
     )
-    stopped = tidemark(account, "stop", run, "--aws", "--reason", "seen enough")
+    stopped = tidemark("stop", run, "--aws", "--reason", "seen enough", env=account)
     assert stopped.stdout.startswith(f"Run {run} is aborted, 0 of 3 trials kept; resume it with ")
     assert stopped.stdout.endswith(f"`tidemark run --resume {run} --aws`\n")
 

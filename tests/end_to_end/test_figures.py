@@ -2,18 +2,11 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-TIDEMARK = Path(sys.executable).with_name("tidemark")
-SMALL = ["--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
-
-
-def tidemark(*arguments):
-    return subprocess.run([TIDEMARK, *arguments], capture_output=True, text=True, check=False)
+from tests.end_to_end.command_line import SMALL, tidemark
 
 
 @pytest.fixture(scope="module")

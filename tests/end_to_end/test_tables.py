@@ -17,8 +17,7 @@ from local.sql_client import SqlClient, StatementFailed
 from suites import keys
 from suites.tables import PARTITIONS, TABLES
 from tests.conformance.figures import SLEEPER, mean_rate, measured_run
-
-TIDEMARK = Path(sys.executable).with_name("tidemark")
+from tests.end_to_end.command_line import SMALL, tidemark
 
 
 @pytest.fixture(scope="module")
@@ -181,12 +180,7 @@ def test_an_imported_table_comes_out_of_history_digit_for_digit(new_state):
         [sys.executable, "-c", put, folder], input=json.dumps(rows), text=True, check=True
     )
 
-    done = subprocess.run(
-        [TIDEMARK, "history", "rocksdb", "--format", "markdown", "--state", folder],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = tidemark("history", "rocksdb", "--format", "markdown", "--state", folder)
 
     assert done.returncode == 0, done.stderr
     heading, _, *body = done.stdout.splitlines()
@@ -203,15 +197,10 @@ def test_an_imported_table_comes_out_of_history_digit_for_digit(new_state):
 
 def test_history_as_json_has_one_object_for_each_version(new_state):
     folder = new_state()
-    run = [TIDEMARK, "run", "--versions", "9.0.0,9.8.4", "--repetitions", "1", "--records", "2000"]
-    subprocess.run([*run, "--state", folder], check=True, capture_output=True)
+    ran = tidemark("run", *SMALL, "--state", folder)
+    assert ran.returncode == 0, ran.stderr
 
-    done = subprocess.run(
-        [TIDEMARK, "history", "--format", "json", "--state", folder],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = tidemark("history", "--format", "json", "--state", folder)
 
     found = json.loads(done.stdout)
     assert [version["version"] for version in found] == ["9.0.0", "9.8.4"]

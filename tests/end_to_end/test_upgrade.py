@@ -6,15 +6,13 @@ import io
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from suites.tables import SCHEMA, TABLES
+from tests.end_to_end.command_line import tidemark
 
-TIDEMARK = Path(sys.executable).with_name("tidemark")
 STORES = Path(__file__).parent / "stores"
 FIRST, SECOND = "20261121T045443Z-6366e1", "20261121T045535Z-008c15"
 
@@ -27,16 +25,14 @@ def store(new_state):
     return folder
 
 
-def tidemark(store, *arguments):
-    done = subprocess.run(
-        [TIDEMARK, *arguments, "--state", store], capture_output=True, text=True, check=False
-    )
+def said(store, *arguments):
+    done = tidemark(*arguments, "--state", store)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def asked(store, statement):
-    text = tidemark(store, "sql", statement, "--format", "csv")
+    text = said(store, "sql", statement, "--format", "csv")
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -61,8 +57,8 @@ def test_columns_were_only_added_and_at_the_end(table):
 
 
 def test_an_earlier_versions_runs_are_listed_with_their_figures_digit_for_digit(store):
-    runs = json.loads(tidemark(store, "runs", "--format", "json"))
-    history = json.loads(tidemark(store, "history", "--format", "json"))
+    runs = json.loads(said(store, "runs", "--format", "json"))
+    history = json.loads(said(store, "history", "--format", "json"))
 
     assert [(run["run_id"], run["status"]) for run in runs] == [
         (SECOND, "complete"), (FIRST, "complete"),
@@ -83,8 +79,8 @@ def test_an_earlier_versions_runs_are_listed_with_their_figures_digit_for_digit(
 def test_a_report_of_an_earlier_versions_run_is_made_in_todays_form(store):
     page = store / "reports" / "rocksdb" / FIRST / "report.html"
 
-    made = tidemark(store, "report", FIRST).splitlines()
-    shown = tidemark(store, "show", FIRST)
+    made = said(store, "report", FIRST).splitlines()
+    shown = said(store, "show", FIRST)
 
     assert made[-1] == str(page)
     assert page.read_text().startswith("<!DOCTYPE html>")
@@ -93,7 +89,7 @@ def test_a_report_of_an_earlier_versions_run_is_made_in_todays_form(store):
 
 
 def test_rows_of_both_versions_stand_in_one_table(store):
-    tidemark(store, "exclude", f"{FIRST}/1", "--reason", "the machine was busy")
+    said(store, "exclude", f"{FIRST}/1", "--reason", "the machine was busy")
 
     rows = asked(
         store,
