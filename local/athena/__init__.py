@@ -6,12 +6,12 @@
 """
 
 from local.athena.catalogue import Catalogue
-from local.athena.engine import Result, run
+from local.athena.engine import Result, keep, run
 from local.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
 from local.athena.kept import KeptRows
+from local.athena.objects import Objects, StoredObject
 from local.athena.parser import parse
 from local.athena.results import csv, page
-from local.athena.scans import Objects, StoredObject
 
 __all__ = [
     "Catalogue",
@@ -23,6 +23,7 @@ __all__ = [
     "ScanLimitExceeded",
     "StoredObject",
     "csv",
+    "keep",
     "page",
     "parse",
     "run",

@@ -85,7 +85,7 @@ def read_table(description: Mapping[str, Any]) -> Table:
     ]
     table = Table(
         name,
-        _columns(name, storage["Columns"]),
+        _columns(name, storage.get("Columns", [])),
         partitioned_by,
         location,
         tuple(values),
@@ -97,9 +97,9 @@ def read_table(description: Mapping[str, Any]) -> Table:
 
 def _columns(table: str, described: Sequence[Mapping[str, str]]) -> dict[str, str]:
     for column in described:
-        if column["Type"] not in TYPES:
+        if column.get("Type") not in TYPES:
             raise not_supported(
-                f"Column {column['Name']} of {table} with type {column['Type']}, "
+                f"Column {column['Name']} of {table} with type {column.get('Type')}, "
                 f"which is none of {', '.join(TYPES)},"
             )
     return {column["Name"]: column["Type"] for column in described}

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 
 import duckdb
 from sqlglot import exp
 
-from local.athena.catalogue import Catalogue
+from local.athena.catalogue import Catalogue, read_table
 from local.athena.errors import QueryError
 from local.athena.kept import KeptRows
 from local.athena.macros import MACROS
 from local.athena.names import resolve
+from local.athena.objects import Objects, objects_in
 from local.athena.parser import parse
 from local.athena.rewriting import rewrite
-from local.athena.scans import Objects, load, scans
+from local.athena.rows import Reader
+from local.athena.scans import load, scans
 from local.athena.types import annotate
 from local.athena.values import Kind, Type, common, duckdb_name, scalar, text, trino_name
 
@@ -83,7 +88,7 @@ def run(
     most_bytes
         How many bytes of objects may be read.
     kept
-        Where the rows of large partitions are kept, so that their objects are read once.
+        Where rows are kept, so that their objects are not read for every query.
 
     Raises
     ------
@@ -96,8 +101,7 @@ def run(
     types = _result_types(typed)
     rewritten = rewrite(typed)
     scanned = 0
-    with duckdb.connect(config=_CONFIG) as connection:
-        connection.execute("SET TimeZone = 'UTC'")
+    with _connected() as connection:
         for macro in MACROS:
             connection.execute(f"CREATE TEMP MACRO {macro}")
         try:
@@ -113,6 +117,33 @@ def run(
         [[text(value) for value in row] for row in rows],
         scanned,
     )
+
+
+def keep(objects: Objects, catalogue: Catalogue, kept: KeptRows, most_seconds: float) -> None:
+    """Keep what queries of the tables would, so that they need not; remove what is out of date.
+
+    Parameters
+    ----------
+    objects, catalogue, kept
+        As of queries.
+    most_seconds
+        How long it may take. What is left then is kept another time, or by a query.
+    """
+    until = time.monotonic() + most_seconds
+    with _connected() as connection:
+        for description in chain.from_iterable(tables.values() for tables in catalogue.values()):
+            # Whoever asks for a table that cannot be read is told why.
+            with suppress(QueryError):
+                table = read_table(description)
+                found = list(objects_in(list(table.partitions()), objects))
+                kept.keep(Reader(connection, table, objects), found, until)
+
+
+@contextmanager
+def _connected() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config=_CONFIG) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        yield connection
 
 
 def _result_types(query: exp.Query) -> list[Type]:

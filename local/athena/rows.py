@@ -6,12 +6,18 @@ fit its column's type is an error that names the object, where Hive would make o
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
+import duckdb
 from sqlglot import exp
 
-from local.athena.catalogue import Table
+from local.athena.catalogue import Partition, Table, Value
+from local.athena.objects import Found, Objects, text_of
 from local.athena.values import duckdb_name, glue_type
 
 _WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT') AND TRY_CAST({0} AS {1}) IS NOT NULL"
@@ -40,11 +46,54 @@ _READS = {
 }
 
 
+class ObjectChanged(Exception):
+    """An object was written anew between being found and being read; the message is its place."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads objects of one table into DuckDB."""
+
+    connection: duckdb.DuckDBPyConnection
+    table: Table
+    objects: Objects
+
+    @cached_property
+    def sql(self) -> str:
+        """The SELECT of every column."""
+        return rows_sql(self.table, [*self.table.columns, *self.table.partitioned_by])
+
+    def create(self, name: str, columns: Sequence[str], found: Sequence[Found]) -> None:
+        """Make a table of some columns of the rows of objects."""
+        rows = rows_sql(self.table, columns)
+        parameters = row_parameters(self.table, found, self._bodies(found))
+        self.connection.execute(f"CREATE TEMP TABLE {quoted_name(name)} AS {rows}", parameters)
+
+    def copy(self, found: Sequence[Found], file: Path) -> None:
+        """Write every column of the rows of objects as Parquet.
+
+        Raises
+        ------
+        ObjectChanged
+            If an object is no longer the one that was found.
+        """
+        bodies = self._bodies(found)
+        for (_, stored), body in zip(found, bodies, strict=True):
+            if hashlib.md5(body, usedforsecurity=False).hexdigest() != stored.md5:
+                raise ObjectChanged(stored.location)
+        self.connection.execute(
+            f"COPY ({self.sql}) TO {quoted_text(str(file))} (FORMAT parquet, COMPRESSION zstd)",
+            row_parameters(self.table, found, bodies),
+        )
+
+    def _bodies(self, found: Sequence[Found]) -> list[bytes]:
+        return [self.objects.read(stored.location) for _, stored in found]
+
+
 def rows_sql(table: Table, columns: Sequence[str]) -> str:
     """Return the SELECT of ``columns`` of a table from objects.
 
-    Its parameters are ``locations`` and ``bodies``, the objects' places and texts, and those of
-    ``partition_columns``; one value for each object.
+    Its parameters are those of ``row_parameters``.
     """
     read = [column for column in columns if column in table.columns]
     structure = json.dumps(dict.fromkeys(read or ["#"], "JSON"))
@@ -55,14 +104,32 @@ def rows_sql(table: Table, columns: Sequence[str]) -> str:
         f"SELECT {', '.join(values) or 'row'} FROM (SELECT *, json_transform("  # noqa: S608 (quoted)
         "CASE WHEN json_valid(line) AND json_type(line) = 'OBJECT' THEN line "
         "ELSE error('HIVE_CURSOR_ERROR: Row is not a valid JSON Object: ' || location) END, "
-        f"{_quoted(structure)}) AS row FROM (SELECT * EXCLUDE body, "
+        f"{quoted_text(structure)}) AS row FROM (SELECT * EXCLUDE body, "
         "unnest(string_split(body, chr(10))) AS line FROM (SELECT unnest($locations) AS location, "
         f"unnest($bodies) AS body{', ' if partitions else ''}{partitions})) WHERE line <> '')"
     )
 
 
+def row_parameters(
+    table: Table, found: Sequence[Found], bodies: Sequence[bytes]
+) -> dict[str, Sequence[Value]]:
+    """Return what ``rows_sql`` reads: of each object its place, its text and its partition.
+
+    Raises
+    ------
+    QueryError
+        If an object is not gzipped UTF-8.
+    """
+    locations = [stored.location for _, stored in found]
+    return {
+        "locations": locations,
+        "bodies": [text_of(*each) for each in zip(locations, bodies, strict=True)],
+        **partition_parameters(table, [partition for partition, _ in found]),
+    }
+
+
 def partition_columns(table: Table) -> str:
-    """Return SQL of the partition columns, from the parameters ``partition0`` and so on."""
+    """Return SQL of the partition columns, from what ``partition_parameters`` gives."""
     return ", ".join(
         f"unnest(CAST($partition{position} AS {duckdb_name(glue_type(type_))}[])) "
         f"AS {quoted_name(column)}"
@@ -70,19 +137,30 @@ def partition_columns(table: Table) -> str:
     )
 
 
+def partition_parameters(
+    table: Table, partitions: Sequence[Partition]
+) -> dict[str, Sequence[Value]]:
+    """Return the values of partitions by column, as ``partition0`` and so on."""
+    return {
+        f"partition{position}": [partition.values[position] for partition in partitions]
+        for position in range(len(table.partitioned_by))
+    }
+
+
 def quoted_name(name: str) -> str:
     """Return a name as DuckDB takes it."""
     return exp.to_identifier(name, quoted=True).sql("duckdb")
 
 
-def _quoted(text: str) -> str:
+def quoted_text(text: str) -> str:
+    """Return a text as DuckDB takes it."""
     return exp.Literal.string(text).sql("duckdb")
 
 
 def _value(column: str, type_: str) -> str:
     value = f"row.{quoted_name(column)}"
     fits, read = (each.format(value, duckdb_name(glue_type(type_))) for each in _READS[type_])
-    problem = _quoted(f"HIVE_BAD_DATA: Field {column} of type {type_} cannot be ")
+    problem = quoted_text(f"HIVE_BAD_DATA: Field {column} of type {type_} cannot be ")
     return (
         f"CASE WHEN {value} IS NULL OR json_type({value}) = 'NULL' THEN NULL WHEN {fits} "
         f"THEN {read} ELSE error({problem} || {value} || ' in ' || location) END "

@@ -258,6 +258,7 @@ def test_texts_come_out_as_they_are(values):
         ({"TableType": "VIRTUAL_VIEW"}, "Table tidemark.rates with TableType VIRTUAL_VIEW"),
         ({"Parameters": {}}, "Table tidemark.rates without projection.enabled = true"),
         ({"PartitionKeys": [{"Name": "day", "Type": "date"}]}, "Column day of tidemark.rates with"),
+        ({"PartitionKeys": [{"Name": "day"}]}, "Column day of tidemark.rates with type None"),
     ],
 )
 def test_a_table_that_is_not_supported_is_refused_by_name(refusal, rates, change, told):
