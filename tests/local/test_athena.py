@@ -307,6 +307,17 @@ def test_closing_gives_moto_its_own_methods_back(endpoint, tmp_path):
     assert started in athena_backends[ACCOUNT][REGION].executions
 
 
+def test_closing_keeps_the_rows_that_have_gathered(endpoint, api, tmp_path):
+    for number in range(10):
+        endpoint.client("s3").put_object(
+            Bucket="results",
+            Key=f"tables/rates/suite=sleeper/year=2026/{number}.jsonl.gz",
+            Body=gzip.compress(b'{"value": 1}'),
+        )
+    athena.install(endpoint, tmp_path / "others").close()
+    assert len(list((tmp_path / "others").rglob("*.parquet"))) == 1
+
+
 TEMPLATE = {
     "Resources": {
         "Database": {
