@@ -26,6 +26,9 @@ def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
 
     With it go the comparisons with the run's baseline, and of which versions it has rates.
     """
+    # First, for they take no time: whatever becomes of the rest, the run can be compared.
+    for version in _measured(run.trials):
+        bucket.write(keys.run_of_version(run.plan.suite.name, version, run.plan.run_id), b"")
     measured = measured_run(run)
     said = report(measured)
     files = {
@@ -38,8 +41,6 @@ def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
         bucket.write(written[file], text.encode())
     for version in run.plan.compared:
         write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version))
-    for version in _measured(run.trials):
-        bucket.write(keys.run_of_version(run.plan.suite.name, version, run.plan.run_id), b"")
     return written
 
 

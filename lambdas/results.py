@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -142,12 +143,15 @@ class TestResult(Frozen):
         """When its first task started; None if none did."""
         return min((task.started_at for task in self.tasks if task.started_at), default=None)
 
-    def second(self, logged_at: str) -> float | None:
-        """Return a time of its logs as seconds since its first task started."""
-        if self.begun_at is None:
-            return None
-        logged = datetime.fromisoformat(logged_at).replace(tzinfo=UTC)
-        return (logged - self.begun_at).total_seconds()
+    def seconds(self, logged: Iterable[Sample | Usage]) -> list[float | None]:
+        """Return the time of each as seconds since its first task started; None if none did."""
+        begun = self.begun_at
+        return [
+            (datetime.fromisoformat(one.logged_at).replace(tzinfo=UTC) - begun).total_seconds()
+            if begun
+            else None
+            for one in logged
+        ]
 
 
 class TrialResult(Frozen):

@@ -96,13 +96,14 @@ def usage_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> 
     """Yield the rows of ``task_usage``: one for each time that a task's usage was logged."""
     for trial in trials:
         for result in trial.tests:
-            for usage in result.usages:
+            seconds = result.seconds(result.usages)
+            for usage, second in zip(result.usages, seconds, strict=True):
                 yield {
                     "run_id": trial.run_id,
                     "trial": trial.trial,
                     "test": result.test,
                     "version": trial.version,
-                    "second": result.second(usage.logged_at),
+                    "second": second,
                     **usage.model_dump(),
                     "excluded": exclusions.reason(trial.trial) is not None,
                     "schema": SCHEMA,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -35,9 +36,11 @@ class Measurement:
 
     def by_task(self) -> Iterator[tuple[int, list[Sample]]]:
         """Yield each task's index and what it logged, in the order in which it did."""
+        own: defaultdict[str | None, list[Sample]] = defaultdict(list)
+        for sample in self.samples:
+            own[sample.log_stream.rsplit("/", 1)[-1]].append(sample)
         for task in self.result.tasks:
-            own = [s for s in self.samples if s.log_stream.rsplit("/", 1)[-1] == task.task_id]
-            yield task.index, own
+            yield task.index, own[task.task_id]
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,10 @@ def course(result: TestResult, *, by_records: bool) -> Points:
     """
     done = 0.0
     points = [(0.0, 0.0)]
-    for sample in sorted(_samples(result), key=lambda sample: sample.logged_at):
+    logged = sorted(_samples(result), key=lambda sample: sample.logged_at)
+    for sample, second in zip(logged, result.seconds(logged), strict=True):
         done += (sample.records or 0) if by_records else 1
-        points.append((max(0.0, result.second(sample.logged_at) or 0.0), done))
+        points.append((max(0.0, second or 0.0), done))
     return points
 
 

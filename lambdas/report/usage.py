@@ -50,8 +50,8 @@ def usage(test: str, groups: Sequence[Group]) -> list[Block]:
 def _points(result: TestResult, value: _Value) -> Points:
     """Return each second in which something was logged, with the mean over the tasks."""
     by_second: defaultdict[int, list[float]] = defaultdict(list)
-    for one in result.usages:
-        second, used = result.second(one.logged_at), value(one)
+    for one, second in zip(result.usages, result.seconds(result.usages), strict=True):
+        used = value(one)
         if second is not None and second >= 0 and used is not None:
             by_second[round(second)].append(used)
     return [(float(second), fmean(by_second[second])) for second in sorted(by_second)]

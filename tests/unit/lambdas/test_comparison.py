@@ -1,6 +1,7 @@
 """What the comparison of two versions says, in both of its forms."""
 
 import dataclasses
+from cProfile import Profile
 from datetime import timedelta
 
 import pytest
@@ -26,6 +27,7 @@ from tests.unit.lambdas.measured_runs import (
     on_machine,
     planned,
     row,
+    using,
     with_ingest,
     with_values,
 )
@@ -274,6 +276,17 @@ def test_a_drift_over_the_trials_is_found_whichever_version_took_its_turn():
     assert "drift" not in said(*steady([1000, 1010, 1000], [1000, 1000, 1010]))
 
 
+def test_a_comparison_takes_work_in_proportion_to_its_samples():
+    def work(tasks):
+        plan = planned(BOTH, repetitions=1, tasks=tasks)
+        trials = [using(trial, *range(10), cpu=1.0) for trial in measured(plan)]
+        with Profile() as profile:
+            compared(plan, trials)
+        return sum(function.callcount for function in profile.getstats())
+
+    assert work(80) < 2.2 * work(40)
+
+
 def test_the_same_runs_give_the_same_bytes():
     first, again = (compared(planned(BOTH), measured(planned(BOTH))) for _ in range(2))
 
@@ -464,3 +477,16 @@ def test_a_run_with_a_baseline_has_its_comparisons_beside_its_report(archive):
         "report.md", "report.html", "summary.json", "8.8.1-against-9.0.0.md",
         "8.8.1-against-9.0.0.html", "9.8.4-against-9.0.0.md", "9.8.4-against-9.0.0.html",
     }  # fmt: skip
+
+
+def test_a_run_is_known_by_its_versions_though_its_report_is_not_finished(archive, monkeypatch):
+    def timed_out(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr("lambdas.publishing.page", timed_out)
+    plan = planned(["9.7.3"], repetitions=1, name=LATER)
+
+    with pytest.raises(TimeoutError):
+        stored(archive, plan, measured(plan))
+
+    assert len(list(archive.bucket.keys("versions/rocksdb/9.7.3/"))) == 1
