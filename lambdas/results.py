@@ -79,6 +79,11 @@ class Sample(Frozen):
     """How long the piece of work took [s], if its line says so."""
 
     @property
+    def task_id(self) -> str:
+        """The last part of its log stream's name."""
+        return self.log_stream.rsplit("/", 1)[-1]
+
+    @property
     def recomputed(self) -> float | None:
         """Records over seconds [1/s]: less exact than the value if the line rounds its seconds."""
         return self.records / self.seconds if self.records is not None and self.seconds else None

@@ -14,7 +14,7 @@ from lambdas.exclusions import NONE, Exclusions
 from lambdas.results import TestResult, TrialResult
 from lambdas.resumes import Resume
 from suites.plan import Plan
-from suites.tables import SCHEMA
+from suites.tables import SCHEMA, timestamp
 from suites.versions import version_order
 
 Row = dict[str, Any]
@@ -68,7 +68,7 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
         for result in trial.tests:
             tasks = {task.task_id: task for task in result.tasks}
             for line, sample in enumerate(result.samples, start=1):
-                task = tasks[sample.log_stream.rsplit("/", 1)[-1]]
+                task = tasks[sample.task_id]
                 yield {
                     **_key(trial, result, sample.metric),
                     "log_stream": sample.log_stream,
@@ -198,5 +198,4 @@ def _joined(names: Iterable[object]) -> str | None:
 
 
 def _time(moment: datetime | None) -> str | None:
-    """Return a time as Athena's JSON reader takes a timestamp(3): UTC, without a zone."""
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}" if moment else None
+    return timestamp(moment) if moment else None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from local.following import Run, RunClient
 from suites.plan import Plan
+from suites.tables import timestamp
 
 Row = Mapping[str, str | None]
 
@@ -33,7 +34,7 @@ def _row(plan: Plan, status: str, recorded: int) -> Row:
         "trials_planned": str(len(plan.trials)),
         "trials_done": str(recorded),
         "versions": ", ".join(plan.request.versions),
-        "started_at": plan.started_at.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3],
+        "started_at": timestamp(plan.started_at),
         "ended_at": None,
         "task_seconds": None,
         "note": plan.request.note,

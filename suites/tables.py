@@ -9,6 +9,7 @@ added, at the end, and ``schema`` counts the additions.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 SCHEMA = 4
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
@@ -161,3 +162,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # Of each suite's newest run with rates only: as little to read, however many runs there are.
     "latest_rates": _OF_ALL_RUNS["rates"],
 }
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time in UTC as Athena's JSON reader takes a timestamp(3): without a zone."""
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}"

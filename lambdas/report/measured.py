@@ -38,7 +38,7 @@ class Measurement:
         """Yield each task's index and what it logged, in the order in which it did."""
         own: defaultdict[str | None, list[Sample]] = defaultdict(list)
         for sample in self.samples:
-            own[sample.log_stream.rsplit("/", 1)[-1]].append(sample)
+            own[sample.task_id].append(sample)
         for task in self.result.tasks:
             yield task.index, own[task.task_id]
 

@@ -7,7 +7,7 @@ from lambdas.tables import packed
 from local import athena
 from local.sql_client import Answer, SqlClient
 from suites import keys
-from suites.tables import TABLES
+from suites.tables import TABLES, timestamp
 from tests.conformance.figures import mean_rate
 from tests.conformance.local_engine import LocalEngine, described
 
@@ -56,8 +56,8 @@ def stored_history():
             "reason": f"compaction: {INJECTED}" if short else "",
             "trigger": "schedule",
             "note": "",
-            "started_at": _time(started),
-            "ended_at": _time(started + timedelta(minutes=5)),
+            "started_at": timestamp(started),
+            "ended_at": timestamp(started + timedelta(minutes=5)),
             "versions": [version],
             "tasks": 1,
             "records": 10_000 if version == ALONE else 1_000_000,
@@ -103,8 +103,8 @@ def _trial(chance, version, run_id, trial, started):
             "expected": 4,
             "excluded": version == EXCLUDED and trial == 2,
             "status": "incomplete" if missing else "ok",
-            "started_at": _time(started),
-            "ended_at": _time(started + timedelta(minutes=1)),
+            "started_at": timestamp(started),
+            "ended_at": timestamp(started + timedelta(minutes=1)),
             "provenance": "measured",
             "cpu_model": "Epyc",
             "schema": 3,
@@ -127,7 +127,3 @@ def _samples(row):
             "records": 1_000_000,
             "schema": 3,
         }
-
-
-def _time(moment):
-    return f"{moment:%Y-%m-%d %H:%M:%S}.000"

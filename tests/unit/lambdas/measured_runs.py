@@ -10,6 +10,7 @@ from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult, U
 from suites.files import read_suites
 from suites.plan import make_plan
 from suites.request import settle
+from suites.tables import timestamp
 
 RUN = "20261120T124455Z-abcdef"
 STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
@@ -159,7 +160,7 @@ def using(trial, *seconds, **used):
             **known
             | {
                 "task_id": task.task_id,
-                "logged_at": f"{task.started_at + timedelta(seconds=s):%Y-%m-%d %H:%M:%S.%f}"[:-3],
+                "logged_at": timestamp(task.started_at + timedelta(seconds=s)),
             }
         )
         for task in ingest.tasks

@@ -16,6 +16,7 @@ from lambdas.report.markdown import markdown
 from lambdas.report.page import page
 from lambdas.stored import StoredRun
 from suites.refusal import Refused
+from suites.tables import timestamp
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
     RUN,
@@ -299,9 +300,7 @@ def working(trial, seconds):
     ingest, compaction = trial.tests
     begun = ingest.tasks[0].started_at
     samples = tuple(
-        ingest.samples[0].model_copy(
-            update={"logged_at": f"{begun + timedelta(seconds=s):%Y-%m-%d %H:%M:%S.%f}"[:-3]}
-        )
+        ingest.samples[0].model_copy(update={"logged_at": timestamp(begun + timedelta(seconds=s))})
         for s in seconds
     )
     return trial.model_copy(
