@@ -12,7 +12,7 @@ from lambdas.summary import change, mean, spread
 from suites.model import MOST_REPETITIONS
 from suites.numerals import percent
 
-# A change this small is none that anybody would hold a release up for.
+# A change this small is none that anybody would hold a release up for: the margin of equivalence.
 SAME = 0.05
 # The same in words.
 WITHIN = f"±{percent(SAME, places=0)}"
@@ -52,9 +52,12 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
 
     The interval is that of the logarithm of the ratio of both means, by the delta method, with
     Student's t and the degrees of freedom of Welch and Satterthwaite; no interval of rates, none of
-    which is below zero, reaches a loss of everything. A change whose interval leaves out zero is
-    ``faster`` or ``slower``, however small; another is ``same`` if its interval lies within
-    ``SAME`` of zero.
+    which is below zero, reaches a loss of everything. A change whose interval lies within ``SAME``
+    of zero is ``same``, for what is below that margin is no finding however sure it is; another is
+    ``faster`` or ``slower`` if its interval leaves out zero.
+
+    Source of the margin: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987),
+    two one-sided tests, here of 2.5 % each.
     """
     before, after = mean(base), mean(new)
     changed = change(before, after)
@@ -70,18 +73,18 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     ratio = 1 + changed
     half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error / (ratio or 1)
     low, high = ratio * math.exp(-half) - 1, ratio * math.exp(half) - 1
+    if low >= -SAME and high <= SAME:
+        return Verdict("same", changed, low, high)
     if low > 0 or high < 0:
         better = (changed > 0) == (direction == "higher")
         return Verdict("faster" if better else "slower", changed, low, high)
-    if max(-low, high) <= SAME:
-        return Verdict("same", changed, low, high)
     fewest = min(len(base), len(new))
     needed = _trials(fewest, error * math.sqrt(fewest))
     return Verdict("cannot tell", changed, low, high, "the trials scatter too much", needed)
 
 
 def by_chance(verdicts: Iterable[Verdict | None]) -> str:
-    """Return how many of several verdicts chance alone would make, '' if none has an interval.
+    """Return how many of several verdicts chance alone may make, '' if none has an interval.
 
     Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.4.7: each of several comparisons
     holds at its own level, and all of them at none.
@@ -90,7 +93,7 @@ def by_chance(verdicts: Iterable[Verdict | None]) -> str:
     if not judged:
         return ""
     return (
-        f"Each verdict holds at 95 % by itself: with {judged:,} judged, about "
+        f"Each verdict holds at 95 % by itself: with {judged:,} judged, up to "
         f"{round(_BY_CHANCE * judged, 2):,g} would be called faster or slower by chance alone if "
         "nothing had changed."
     )

@@ -12,9 +12,8 @@ from lambdas.verdict import WITHIN, Verdict
 EXPLANATION = (
     "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is the "
     "change from the base's to the new one's. Its 95 % interval (Student's t, Welch) holds what "
-    f"the trials leave open. A change whose interval leaves out zero is faster or slower; where "
-    f"the interval stays within {WITHIN}, it is the same; otherwise more trials are needed "
-    "to tell."
+    f"the trials leave open. Where it stays within {WITHIN}, the version is the same; otherwise, "
+    "where it leaves out zero, faster or slower; otherwise more trials are needed to tell."
 )
 NOT_MEASURED = "not measured"
 

@@ -16,8 +16,8 @@ from suites.model import Metric, Test
 
 _EXPLANATION = (
     "A rate is the mean of its trials, the spread their standard deviation. The verdict on a "
-    "change is that of a comparison of both versions: faster or slower if its 95 % interval "
-    f"leaves out zero, the same if that stays within {WITHIN}. Min and max are of the samples."
+    "change is that of a comparison of both versions: the same if its 95 % interval stays within "
+    f"{WITHIN}, or else faster or slower if that leaves out zero. Min and max are of the samples."
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")

@@ -227,8 +227,8 @@ told AS (
         CAST(
             CASE
                 WHEN base_mean IS NULL OR new_mean IS NULL THEN 'not comparable'
+                WHEN low >= -0.05e0 AND high <= 0.05e0 THEN 'same'
                 WHEN low > 0 OR high < 0 THEN CASE WHEN gain > 0 THEN 'faster' ELSE 'slower' END
-                WHEN -low <= 0.05e0 AND high <= 0.05e0 THEN 'same'
                 ELSE 'cannot tell'
             END AS varchar
         ) AS verdict

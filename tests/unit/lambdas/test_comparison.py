@@ -139,7 +139,7 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
 
 def test_how_many_verdicts_chance_would_make_is_said_of_those_that_could_be_made():
     by_itself = (
-        "\n\nEach verdict holds at 95 % by itself: with {} judged, about {} would be called "
+        "\n\nEach verdict holds at 95 % by itself: with {} judged, up to {} would be called "
     )
     rates = [([1000, 1010], [900, 909]), ([0.0, 0.0], [5.0, 6.0]), ([1000], [900])]
     many, one, few = (said(*steady(*each)) for each in rates)

@@ -97,7 +97,7 @@ def test_the_summary_tells_the_changes_but_for_those_that_are_the_same():
 
     assert "- ingest_rate: 9.8.4 against 9.0.0: −10.86 %, slower.\n" in text
     assert "9.0.0 against 8.8.1" not in text
-    assert "with 4 judged, about 0.2 would be called faster or slower by chance alone" in text
+    assert "with 4 judged, up to 0.2 would be called faster or slower by chance alone" in text
 
 
 def test_where_less_is_better_a_larger_figure_is_slower():
