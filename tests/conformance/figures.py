@@ -15,12 +15,11 @@ from lambdas.record import trial_result
 from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult
 from lambdas.tables import packed, rate_rows, run_row, sample_rows
 from suites import keys
-from suites.files import read_suites
 from suites.model import Test
-from suites.plan import Plan, PlannedTrial, make_plan
-from suites.request import settle
+from suites.plan import Plan, PlannedTrial
 from suites.tables import PARTITIONS, TABLES
 from suites.versions import version_order
+from tests.plans import plan_of
 
 Row = dict[str, Any]
 Objects = dict[str, bytes]
@@ -85,16 +84,9 @@ def measured_run(
     chance: random.Random, started: datetime, note: str = ""
 ) -> tuple[Plan, list[TrialResult]]:
     """Return a run of three trials a version; trial 5 gave no rate."""
-    suites = read_suites()
-    given = {"suite": "rocksdb", "versions": VERSIONS, "repetitions": 3, "tasks": 2, "note": note}
+    asked = {"versions": VERSIONS, "repetitions": 3, "tasks": 2, "note": note}
     name = f"{started:%Y%m%dT%H%M%SZ}-{chance.getrandbits(24):06x}"
-    plan = make_plan(
-        settle(given, suites),
-        suites["rocksdb"],
-        name=name,
-        execution_arn="arn:aws:states:eu-west-2:123456789012:execution:Run:x",
-        started_at=started,
-    )
+    plan = plan_of(asked, name=name, started_at=started)
     return plan, [_trial(chance, plan, trial) for trial in plan.trials]
 
 

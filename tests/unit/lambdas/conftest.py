@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import pytest
 
@@ -12,10 +11,8 @@ from lambdas import aws
 from lambdas.aws import Answer, Tagged
 from suites import files
 from suites.files import read_suites
-from suites.plan import make_plan
-from suites.request import settle
+from tests.plans import RUN, plan_of
 
-RUN = "20261120T124455Z-abcdef"
 TRIAL_MACHINE = "arn:aws:states:eu-west-2:1:execution:Trial"
 
 
@@ -227,18 +224,9 @@ def _with_jobs(suite, jobs):
 
 @pytest.fixture
 def plan():
-    suites = {"rocksdb": _with_jobs(read_suites()["rocksdb"], {"ingest": 1, "compaction": 4})}
-    asked = {
-        "suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2,
-        "records": 1000,
-    }  # fmt: skip
-    return make_plan(
-        settle(asked, suites),
-        suites["rocksdb"],
-        name=RUN,
-        execution_arn="arn:x",
-        started_at=datetime(2026, 11, 20, 12, 44, 55, tzinfo=UTC),
-    )
+    suite = _with_jobs(read_suites()["rocksdb"], {"ingest": 1, "compaction": 4})
+    asked = {"versions": ["9.0.0", "9.8.4"], "repetitions": 1, "tasks": 2, "records": 1000}
+    return plan_of(asked, suite=suite, execution_arn="arn:x")
 
 
 @pytest.fixture

@@ -2,18 +2,14 @@
 
 import math
 import random
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from lambdas.exclusions import Exclusion, Exclusions
 from lambdas.report.blocks import Chart
 from lambdas.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
-from suites.files import read_suites
-from suites.plan import make_plan
-from suites.request import settle
 from suites.tables import timestamp
+from tests.plans import RUN, STARTED, plan_of
 
-RUN = "20261120T124455Z-abcdef"
-STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
 ENVIRONMENT = {
     "arch": "x86_64", "cores": 2, "cpu_model": "AMD EPYC 7R13", "host": "ip-10-0-0-7",
     "kernel": "6.1.0", "memory": 8 * 2**30, "package": "rocksdict", "package_digest": "ab12",
@@ -28,18 +24,8 @@ HOSTILE = (
 def planned(
     versions=("8.8.1", "9.0.0", "9.8.4"), repetitions=3, note="", tasks=1, name=RUN, **more
 ):
-    suites = read_suites()
-    asked = {
-        "suite": "rocksdb", "versions": list(versions), "repetitions": repetitions, "note": note,
-        "tasks": tasks, **more,
-    }  # fmt: skip
-    return make_plan(
-        settle(asked, suites),
-        suites["rocksdb"],
-        name=name,
-        execution_arn="arn:aws:states:eu-west-2:123456789012:execution:Run:by-hand",
-        started_at=STARTED,
-    )
+    asked = {"versions": list(versions), "repetitions": repetitions, "note": note, "tasks": tasks}
+    return plan_of({**asked, **more}, name=name)
 
 
 def measured_test(plan, trial, test, numbers, environment):

@@ -11,8 +11,7 @@ from lambdas.aws import NotTold
 from lambdas.claims import Claim
 from lambdas.outcome import Outcome
 from suites.files import ROOT
-
-from .conftest import RUN
+from tests.plans import RUN
 
 REPORT = f"reports/rocksdb/{RUN}"
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"

@@ -8,8 +8,7 @@ from lambdas import choose_trial, record_outcome, record_trial
 from lambdas.budget import Spent, counted, expected_usd, passed
 from lambdas.results import TaskResult, TestResult, TrialResult
 from suites.plan import Plan
-
-from .conftest import RUN
+from tests.plans import RUN
 
 FAILURE = {"Error": "States.Timeout", "Cause": ""}
 # A task that is billed for a minute: 2 vCPU, 8 GB, 30 GB of storage and an address.

@@ -17,9 +17,9 @@ from lambdas.report.page import page
 from lambdas.stored import StoredRun
 from suites.refusal import Refused
 from suites.tables import timestamp
+from tests.plans import RUN
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
-    RUN,
     charts,
     failed,
     ingest_of,

@@ -20,8 +20,9 @@ from lambdas import (
 from lambdas.attempts import AttemptsFailed
 from lambdas.claims import Claim
 from suites.plan import trial_execution
+from tests.plans import RUN
 
-from .conftest import RUN, TRIAL_MACHINE, FakeBucket
+from .conftest import TRIAL_MACHINE, FakeBucket
 
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"
 FAILURE = {"Error": "States.TaskFailed", "Cause": "no reason"}

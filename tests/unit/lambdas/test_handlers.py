@@ -22,8 +22,8 @@ from lambdas import (
 )
 from lambdas.aws import TooManyRows
 from suites.refusal import Refused
+from tests.plans import RUN
 
-RUN = "20261120T124455Z-abcdef"
 EXECUTION = {
     "execution_arn": "arn:aws:states:eu-west-2:1:execution:Run:by-hand",
     "execution_name": "by-hand",

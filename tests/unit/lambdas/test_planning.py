@@ -9,8 +9,7 @@ import pytest
 from lambdas import claims, end_run, plan_run, publishing, record_outcome, record_trial
 from lambdas.claims import Claim
 from suites.refusal import Refused
-
-from .conftest import RUN
+from tests.plans import RUN
 
 pytestmark = pytest.mark.usefixtures("packed")
 

@@ -20,9 +20,9 @@ from lambdas.report.measured import measured_run
 from lambdas.report.page import page
 from lambdas.resumes import Resume
 from lambdas.stored import StoredRun
+from tests.plans import STARTED
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
-    STARTED,
     charts,
     failed,
     ingest_of,

@@ -9,8 +9,7 @@ from local.commands import compare
 from local.commands.compare import command
 from local.sql_client import Answer
 from suites.refusal import Refused
-
-RUN = "20261120T124455Z-abcdef"
+from tests.plans import RUN
 
 
 class Cloud:

@@ -1,16 +1,11 @@
 """Runs that go on, as `tidemark runs` lists them."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import pytest
 
 from local.running import running
-from suites.files import read_suites
-from suites.plan import make_plan
-from suites.request import settle
-
-RUN = "20261120T124455Z-abcdef"
+from tests.plans import RUN, plan_of
 
 
 @dataclass
@@ -40,15 +35,8 @@ class FakeRuns:
 
 @pytest.fixture
 def runs():
-    suites = read_suites()
-    asked = {"suite": "rocksdb", "versions": ["9.0.0", "9.8.4"], "repetitions": 2, "note": "why"}
-    plan = make_plan(
-        settle(asked, suites),
-        suites["rocksdb"],
-        name=RUN,
-        execution_arn="arn:first",
-        started_at=datetime(2026, 11, 20, 12, 44, 55, 123456, tzinfo=UTC),
-    )
+    asked = {"versions": ["9.0.0", "9.8.4"], "repetitions": 2, "note": "why"}
+    plan = plan_of(asked, execution_arn="arn:first")
     return FakeRuns({RUN: plan}, {RUN: "arn:again"}, {"arn:again"})
 
 

@@ -1,17 +1,11 @@
 from collections import Counter
-from datetime import UTC, datetime
 
-from suites.files import read_suites
-from suites.plan import make_plan, run_id
-from suites.request import settle
-
-SUITES = read_suites()
-START = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
+from suites.plan import run_id
+from tests.plans import RUN, STARTED, plan_of
 
 
-def plan(name="20261120T124455Z-abcdef", **asked):
-    request = settle({"suite": "rocksdb", **asked}, SUITES)
-    return make_plan(request, SUITES["rocksdb"], name=name, execution_arn="arn:x", started_at=START)
+def plan(name=RUN, **asked):
+    return plan_of(asked, name=name)
 
 
 def test_each_version_is_measured_once_in_each_repetition():
@@ -44,9 +38,9 @@ def test_a_trial_knows_the_package_that_carries_its_version():
 def test_a_run_is_named_by_its_start_and_by_what_marks_it():
     asked = {"suite": "rocksdb", "tasks": 1}
 
-    assert run_id("a", START).startswith("20261120T124455Z-")
-    assert run_id(asked, START) == run_id(dict(reversed(asked.items())), START)
-    assert len({run_id("a", START), run_id("b", START), run_id(asked, START)}) == 3
+    assert run_id("a", STARTED).startswith("20261120T124455Z-")
+    assert run_id(asked, STARTED) == run_id(dict(reversed(asked.items())), STARTED)
+    assert len({run_id("a", STARTED), run_id("b", STARTED), run_id(asked, STARTED)}) == 3
 
 
 def test_a_plan_says_what_the_run_is_expected_to_take():
