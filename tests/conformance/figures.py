@@ -46,7 +46,9 @@ def stored_figures() -> Objects:
     objects |= run_objects(
         chance, datetime(2026, 11, 21, tzinfo=UTC), excluded, note='"it\'s", 50 %\\ ∞'
     )
-    objects |= run_objects(chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"))
+    objects |= run_objects(
+        chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"), records=10_000
+    )
     objects |= _older(run_objects(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
     objects |= _imported("sleeper", "20261101T000000Z-0000aa", _sleeper())
     objects |= _imported("rocksdb", "20261102T000000Z-0000bb", _latencies())
@@ -66,10 +68,14 @@ def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
 
 
 def run_objects(
-    chance: random.Random, started: datetime, exclusions: Exclusions = NONE, note: str = ""
+    chance: random.Random,
+    started: datetime,
+    exclusions: Exclusions = NONE,
+    note: str = "",
+    records: int = 1_000_000,
 ) -> Objects:
     """Return the tables' objects of a run."""
-    plan, trials = measured_run(chance, started, note)
+    plan, trials = measured_run(chance, started, note, records)
     ended = started + timedelta(minutes=7)
     row = run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)
     rows = {
@@ -81,10 +87,12 @@ def run_objects(
 
 
 def measured_run(
-    chance: random.Random, started: datetime, note: str = ""
+    chance: random.Random, started: datetime, note: str = "", records: int = 1_000_000
 ) -> tuple[Plan, list[TrialResult]]:
     """Return a run of three trials a version; trial 5 gave no rate."""
-    asked = {"versions": VERSIONS, "repetitions": 3, "tasks": 2, "note": note}
+    asked = {
+        "versions": VERSIONS, "repetitions": 3, "tasks": 2, "records": records, "note": note,
+    }  # fmt: skip
     name = f"{started:%Y%m%dT%H%M%SZ}-{chance.getrandbits(24):06x}"
     plan = plan_of(asked, name=name, started_at=started)
     return plan, [_trial(chance, plan, trial) for trial in plan.trials]
