@@ -103,6 +103,8 @@ _LETTERS = {
     "Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S",
     "T": "%H:%M:%S", "j": "%j", "a": "%a", "W": "%A", "b": "%b", "M": "%B", "p": "%p", "%": "%%",
 }  # fmt: skip
+# Of format: a whole number with its thousands apart.
+GROUPED = Parameter("format", TEXT.kinds, "%,d")
 FORMAT = Parameter("format", TEXT.kinds, f"([^%]|%[{''.join(_LETTERS)}])*")
 
 
@@ -262,6 +264,11 @@ def _date_format(time: exp.Expr, form: exp.Expr) -> exp.Expr:
     return named("strftime")(time, exp.Literal.string(letters))
 
 
+def _grouped(_form: exp.Expr, whole: exp.Expr) -> exp.Expr:
+    text = named("format")(exp.Literal.string("{:,}"), whole)
+    return named("coalesce")(text, exp.Literal.string("null"))
+
+
 def _iso(time: exp.Expr) -> exp.Expr:
     return named("iso_date" if kind(time) is Kind.DATE else "iso_timestamp")(time)
 
@@ -379,6 +386,7 @@ FUNCTIONS: dict[str, Function] = {
     "replace": _function((TEXT, TEXT, TEXT), Kind.VARCHAR, "replaced"),
     "split_part": _function((TEXT, TEXT, WHOLE), Kind.VARCHAR, "field"),
     "strpos": _function((TEXT, TEXT), Kind.BIGINT, "strpos"),
+    "format": _function((GROUPED, WHOLE), Kind.VARCHAR, _grouped),
     "starts_with": _function((TEXT, TEXT), Kind.BOOLEAN, "starts_with"),
     "regexp_like": _function((TEXT, TEXT), Kind.BOOLEAN, "regexp_matches"),
     "json_extract_scalar": _function((TEXT, PATH), Kind.VARCHAR, "json_scalar"),

@@ -50,17 +50,17 @@ figures AS (
             ) / nullif(trials - 1, 0)
         ) AS stddev,
         least_tasks < most_tasks OR least_records < most_records AS mixed,
-        -- Tasks and the records of each: 1 × 1000000.
-        concat(
-            CAST(least_tasks AS varchar),
-            CASE WHEN least_tasks < most_tasks THEN concat('–', CAST(most_tasks AS varchar)) ELSE '' END,
+        -- Tasks and the records of each: 1–2 × 1,000,000.
+        CASE WHEN least_records IS NOT NULL THEN concat(
+            format('%,d', least_tasks),
+            CASE WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks)) ELSE '' END,
             ' × ',
-            CAST(least_records AS varchar),
+            format('%,d', least_records),
             CASE
-                WHEN least_records < most_records THEN concat('–', CAST(most_records AS varchar))
+                WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
                 ELSE ''
             END
-        ) AS size
+        ) END AS size
     FROM means
 ),
 versions AS (

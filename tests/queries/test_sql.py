@@ -374,12 +374,12 @@ def test_versions_that_were_not_measured_alike_are_judged_and_said_to_be_unlike(
 
     unlike = {key(row, ("base", "new")): row["unlike"] for row in rows if row["unlike"]}
     assert {pair: unlike[pair] for pair in unlike if {*pair} <= {*measured}} == {
-        ("1.0", "1.2"): "1.0: 1 × 1000000 records, 1.2: 1 × 10000",
-        ("1.0", "1.3"): "1.0: 1 × 1000000 records, 1.3: 1–2 × 10000",
-        ("1.1", "1.2"): "1.1: 1 × 1000000 records, 1.2: 1 × 10000",
-        ("1.1", "1.3"): "1.1: 1 × 1000000 records, 1.3: 1–2 × 10000",
-        ("1.2", "1.3"): "1.2: 1 × 10000 records, 1.3: 1–2 × 10000",
-        ("1.3", "1.4"): "1.3: 1–2 × 10000 records, 1.4: unknown",
+        ("1.0", "1.2"): "1.0: 1 × 1,000,000 records, 1.2: 1 × 10,000",
+        ("1.0", "1.3"): "1.0: 1 × 1,000,000 records, 1.3: 1–2 × 10,000",
+        ("1.1", "1.2"): "1.1: 1 × 1,000,000 records, 1.2: 1 × 10,000",
+        ("1.1", "1.3"): "1.1: 1 × 1,000,000 records, 1.3: 1–2 × 10,000",
+        ("1.2", "1.3"): "1.2: 1 × 10,000 records, 1.3: 1–2 × 10,000",
+        ("1.3", "1.4"): "1.3: 1–2 × 10,000 records, 1.4: unknown",
     }
 
 
