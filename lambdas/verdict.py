@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal
 
 from lambdas.summary import change, mean, spread
@@ -18,6 +19,9 @@ SAME = 0.05
 WITHIN = f"±{percent(SAME, places=0)}"
 # The share of intervals of 95 % that leave out what is true.
 _BY_CHANCE = 0.05
+# How often the trials that are advised shall tell, and the same in words.
+_POWER = 0.8
+TELLS = "would tell in four cases of five, if rates change and scatter as they did"
 # Student's t, two-sided 95 %, by degrees of freedom; between two of them the larger quantile holds.
 # Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
 _STUDENT = {
@@ -43,8 +47,8 @@ class Verdict:
     reason: str = ""
     """Why it cannot be told, '' if it can."""
     trials: int | None = None
-    """Of each version, about how many it would take to tell; None if it can be told already, or
-    would take more than a run may have."""
+    """Of each version, about how many would tell in four cases of five; None if it can be told
+    already, or would take more than a run may have."""
 
 
 def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verdict:
@@ -71,15 +75,17 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     of_new = _square(new_spread / before) / len(new)
     error = math.sqrt(of_base + of_new)
     ratio = 1 + changed
-    half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error / (ratio or 1)
+    # What no figure holds is no number, and tells nothing.
+    scale = ratio or 1.0
+    half = student(_freedom((of_base, len(base)), (of_new, len(new)))) * error / scale
     low, high = ratio * math.exp(-half) - 1, ratio * math.exp(half) - 1
     if low >= -SAME and high <= SAME:
         return Verdict("same", changed, low, high)
     if low > 0 or high < 0:
         better = (changed > 0) == (direction == "higher")
         return Verdict("faster" if better else "slower", changed, low, high)
-    fewest = min(len(base), len(new))
-    needed = _trials(fewest, error * math.sqrt(fewest))
+    deviation = math.sqrt(of_base * len(base) + of_new * len(new)) / scale
+    needed = _trials(max(len(base), len(new)), math.log(scale), deviation)
     return Verdict("cannot tell", changed, low, high, "the trials scatter too much", needed)
 
 
@@ -121,14 +127,30 @@ def _square(number: float) -> float:
     return number * number
 
 
-def _trials(measured: int, deviation: float) -> int | None:
-    """Return of how many trials each the interval would be within ``SAME`` of the change.
+def _trials(measured: int, moved: float, deviation: float) -> int | None:
+    """Return of how many trials each, more than were measured, so many as shall would tell.
 
-    ``deviation`` is the standard deviation of the change of one trial each. None for more than a
-    run may have.
+    ``moved`` is the logarithm of the ratio of both means, and ``deviation`` its standard deviation
+    for one trial each: both are taken for those of the versions. None for more than a run may have.
+
+    Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.2.2, sample sizes from the power.
     """
     more = range(measured + 1, MOST_REPETITIONS + 1)
     return next(
-        (n for n in more if student(2 * n - 2) * deviation / math.sqrt(n) <= SAME),
+        (n for n in more if _untold(moved, deviation / math.sqrt(n), 2 * n - 2) <= 1 - _POWER),
         None,
     )
+
+
+def _untold(moved: float, error: float, freedom: int) -> float:
+    """Return how often an interval neither lies within ``SAME`` nor leaves out zero.
+
+    That is one whose middle, with this standard error about ``moved``, is at most half its width
+    from zero, and yet too far for ``SAME``.
+    """
+    half = student(freedom) * error
+    near = max(0.0, SAME - half)
+    if near >= half:
+        return 0.0
+    middle = NormalDist(moved, error)
+    return middle.cdf(half) - middle.cdf(near) + middle.cdf(-near) - middle.cdf(-half)

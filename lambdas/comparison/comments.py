@@ -13,7 +13,7 @@ from lambdas.report import trials
 from lambdas.report.blocks import Block, Bullets
 from lambdas.report.figures import figure, percent
 from lambdas.report.machines import differences
-from lambdas.verdict import SAME, WITHIN, Verdict
+from lambdas.verdict import SAME, TELLS, WITHIN, Verdict
 from suites.model import MOST_REPETITIONS
 from suites.refusal import listed
 
@@ -188,8 +188,11 @@ def _again(sides: Sides, judged: Sequence[_Judged]) -> Iterator[str]:
                 f"{MOST_REPETITIONS} repetitions would not tell."
             )
     if needed or not sides.in_one_run:
+        # Of one trial nothing is known but that it shows no spread.
+        scatter = any(one.verdict.trials and one.verdict.low is not None for one in untold)
         yield (
-            f"Measure both in one run, of about {repetitions} repetitions: tidemark run "
+            f"Measure both in one run, of about {repetitions} repetitions"
+            f"{f', which {TELLS}' if scatter else ''}: tidemark run "
             f"{sides.new.run.plan.suite.name} --versions {','.join(versions)} "
             f"--baseline {versions[0]} --repetitions {repetitions} --tasks {request.tasks} "
             f"--records {request.records}"

@@ -120,8 +120,9 @@ def test_what_the_trials_leave_open_says_how_many_would_tell():
 
     assert "and whether that is the version cannot be told: the trials scatter too much; " in text
     assert (
-        "- Measure both in one run, of about 32 repetitions: tidemark run rocksdb --versions "
-        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 32 --tasks 1 --records 1000000\n"
+        "- Measure both in one run, of about 87 repetitions, which would tell in four cases of "
+        "five, if rates change and scatter as they did: tidemark run rocksdb --versions "
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 87 --tasks 1 --records 1000000\n"
     ) in text
     assert "- The trials of 9.0.0 scatter by 10.00 % of their mean in ingest_rate: 900.0, " in text
 
@@ -135,6 +136,7 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
     said_of_it = "ingest_rate changed by 20.00 %, and whether that is the version cannot be told"
     assert f"{said_of_it}: one trial shows no spread; " in text
     assert "- 9.8.4 has one trial that counts of ingest_rate, compaction_rate, and so no" in text
+    assert "- Measure both in one run, of about 3 repetitions: tidemark run" in text
 
 
 def test_how_many_verdicts_chance_would_make_is_said_of_those_that_could_be_made():
