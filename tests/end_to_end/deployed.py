@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +17,7 @@ import pytest
 from local.cloud.cloud import Cloud, start_cloud
 from local.following import Run, RunClient
 from local.stack import Stack
+from suites import keys
 from tests.policies.recording import recorded
 
 ASKED = {
@@ -42,6 +45,24 @@ class Deployed:
         run = self.client.start(asked)
         self.until(lambda: not self.client.active(run))
         return (run, *self.client.status(run))
+
+    def stored(self, key: str) -> bytes:
+        """Return an object of the results bucket."""
+        s3 = self.cloud.endpoint.client("s3")
+        return s3.get_object(Bucket=self.stack.bucket, Key=key)["Body"].read()
+
+    def rows(self, run: Run, table: str) -> list[dict[str, Any]]:
+        """Return the rows that a table holds of a run."""
+        text = gzip.decompress(self.stored(keys.table(table, "rocksdb", run.run_id)))
+        return [json.loads(line) for line in text.splitlines()]
+
+    def invoke(self, output: str, event: object) -> Any:
+        """Invoke the function that an output of the stack names; return its answer."""
+        answer = self.cloud.endpoint.client("lambda").invoke(
+            FunctionName=self.stack.outputs[output], Payload=json.dumps(event)
+        )
+        assert "FunctionError" not in answer
+        return json.loads(answer["Payload"].read())
 
     def until(self, happened: Callable[[], object]) -> None:
         """Wait for something to happen."""

@@ -8,17 +8,7 @@ ASKED = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records":
 
 
 def outcome(deployed, run_id):
-    s3 = deployed.cloud.endpoint.client("s3")
-    found = s3.get_object(Bucket=deployed.stack.bucket, Key=f"runs/{run_id}/outcome.json")
-    return json.loads(found["Body"].read())
-
-
-def invoke(deployed, function, event):
-    answer = deployed.cloud.endpoint.client("lambda").invoke(
-        FunctionName=deployed.stack.outputs[function], Payload=json.dumps(event)
-    )
-    assert "FunctionError" not in answer
-    return json.loads(answer["Payload"].read())
+    return json.loads(deployed.stored(f"runs/{run_id}/outcome.json"))
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +66,7 @@ def test_the_sweep_leaves_nothing_of_a_run_that_was_stopped(deployed):
     deployed.until(lambda: deployed.client.current_test(run, plan, 1))
     deployed.client.stop(run, "enough")
 
-    invoke(deployed, "SweepRunsFunction", {})
+    deployed.invoke("SweepRunsFunction", {})
 
     ended = outcome(deployed, run.run_id)
     assert (ended["status"], ended["reason"]) == ("aborted", "stopped: enough")

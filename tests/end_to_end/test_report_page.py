@@ -1,19 +1,13 @@
 """The report's page of a measured run, with what the deployed asset carries."""
 
-import gzip
 import json
 import re
 
 FILES = ("report.md", "report.html", "summary.json")
 
 
-def stored(deployed, key):
-    s3 = deployed.cloud.endpoint.client("s3")
-    return s3.get_object(Bucket=deployed.stack.bucket, Key=key)["Body"].read()
-
-
 def report(deployed, run, file):
-    return stored(deployed, f"reports/rocksdb/{run.run_id}/{file}")
+    return deployed.stored(f"reports/rocksdb/{run.run_id}/{file}")
 
 
 def test_the_page_holds_what_draws_its_charts(deployed, measured):
@@ -24,8 +18,6 @@ def test_the_page_holds_what_draws_its_charts(deployed, measured):
 
 
 def test_the_page_draws_the_samples_that_the_tables_hold(deployed, measured):
-    run = measured.run_id
-    rows = stored(deployed, f"tables/task_rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz")
     page = report(deployed, measured, "report.html").decode()
 
     specs = re.findall(r'<script type="application/json">(.*?)</script>', page)
@@ -37,32 +29,28 @@ def test_the_page_draws_the_samples_that_the_tables_hold(deployed, measured):
         for point in layer["data"]["values"]
     ]
 
-    recorded = [json.loads(line) for line in gzip.decompress(rows).splitlines()]
+    recorded = deployed.rows(measured, "task_rates")
     assert sorted(drawn) == sorted((row["trial"], row["value"]) for row in recorded)
 
 
 def test_a_report_that_is_made_again_is_the_same_byte_for_byte(deployed, measured):
     before = [report(deployed, measured, file) for file in FILES]
-    function = deployed.stack.outputs["PublishReportFunction"]
 
-    answer = deployed.cloud.endpoint.client("lambda").invoke(
-        FunctionName=function, Payload=json.dumps({"run_id": measured.run_id})
-    )
+    deployed.invoke("PublishReportFunction", {"run_id": measured.run_id})
 
-    assert "FunctionError" not in answer
     assert [report(deployed, measured, file) for file in FILES] == before
 
 
 def test_the_comparison_of_a_run_with_a_baseline_is_what_is_made_when_it_is_asked_for(
     deployed, measured
 ):
-    outcome = json.loads(stored(deployed, f"runs/{measured.run_id}/outcome.json"))
+    outcome = json.loads(deployed.stored(f"runs/{measured.run_id}/outcome.json"))
     (key,) = outcome["comparisons"]
-    before = stored(deployed, key)
+    before = deployed.stored(key)
 
     keys = deployed.client.results.compare("rocksdb", "9.0.0", f"{measured.run_id}/9.8.4")
 
     assert keys["md"] == key
-    assert stored(deployed, key) == before
+    assert deployed.stored(key) == before
     assert b"# RocksDB: 9.8.4 against 9.0.0\n" in before
-    assert b"window.vegaEmbed=" in stored(deployed, keys["html"])
+    assert b"window.vegaEmbed=" in deployed.stored(keys["html"])

@@ -1,6 +1,5 @@
 """A whole run, through the deployed template, on this machine."""
 
-import gzip
 import json
 import re
 import socket
@@ -16,19 +15,10 @@ from suites.prices import LIST_PRICES
 LOG_GROUP = "/Tidemark/rocksdb"
 
 
-def objects(deployed, prefix):
+def keys(deployed, prefix):
     s3 = deployed.cloud.endpoint.client("s3")
     listed = s3.list_objects_v2(Bucket=deployed.stack.bucket, Prefix=prefix)
-    return {
-        entry["Key"]: s3.get_object(Bucket=deployed.stack.bucket, Key=entry["Key"])["Body"].read()
-        for entry in listed.get("Contents", [])
-    }
-
-
-def rows(deployed, run, table):
-    key = f"tables/{table}/suite=rocksdb/year={run.run_id[:4]}/{run.run_id}.jsonl.gz"
-    text = gzip.decompress(objects(deployed, key)[key]).decode()
-    return [json.loads(line) for line in text.splitlines()]
+    return [entry["Key"] for entry in listed.get("Contents", [])]
 
 
 def test_the_cloud_created_every_resource_of_the_template(deployed):
@@ -41,7 +31,7 @@ def test_the_cloud_created_every_resource_of_the_template(deployed):
 
 
 def test_every_trial_gives_a_rate_for_every_metric(deployed, measured):
-    found = rows(deployed, measured, "rates")
+    found = deployed.rows(measured, "rates")
 
     assert [(row["trial"], row["metric"]) for row in found] == [
         (1, "ingest_rate"), (1, "compaction_rate"), (2, "ingest_rate"), (2, "compaction_rate"),
@@ -56,7 +46,7 @@ def test_every_trial_gives_a_rate_for_every_metric(deployed, measured):
 
 
 def test_every_sample_tells_the_machine_of_its_own_task(deployed, measured):
-    found = rows(deployed, measured, "task_rates")
+    found = deployed.rows(measured, "task_rates")
 
     assert {row["host"] for row in found} == {socket.gethostname()}
     assert all(row["cpu_model"] for row in found)
@@ -72,12 +62,12 @@ def test_the_rate_is_that_of_grep_and_awk_over_the_raw_log(
     deployed, measured, tmp_path, metric, words
 ):
     streams = {}
-    for row in rows(deployed, measured, "task_rates"):
+    for row in deployed.rows(measured, "task_rates"):
         if row["metric"] == metric:
             streams.setdefault(row["trial"], set()).add(row["log_stream"])
     store = LogStore(deployed.state / "logs")
 
-    for row in rows(deployed, measured, "rates"):
+    for row in deployed.rows(measured, "rates"):
         if row["metric"] != metric:
             continue
         raw = tmp_path / f"{metric}-{row['trial']}.log"
@@ -100,7 +90,7 @@ def test_the_rate_is_that_of_grep_and_awk_over_the_raw_log(
 
 
 def test_the_working_data_of_each_trial_is_deleted(deployed, measured):
-    assert not [key for key in objects(deployed, f"work/{measured.run_id}/") if "/data/" in key]
+    assert not [key for key in keys(deployed, f"work/{measured.run_id}/") if "/data/" in key]
 
 
 def test_the_report_names_versions_machine_and_note(deployed, measured):
@@ -113,7 +103,7 @@ def test_the_report_names_versions_machine_and_note(deployed, measured):
 
 
 def test_the_outcome_is_recorded(deployed, measured):
-    (row,) = rows(deployed, measured, "runs")
+    (row,) = deployed.rows(measured, "runs")
 
     assert (row["status"], row["trials_done"], row["note"]) == ("complete", 2, "a note")
     assert row["task_seconds"] > 0
@@ -121,7 +111,7 @@ def test_the_outcome_is_recorded(deployed, measured):
 
 
 def test_a_run_costs_what_aws_would_bill_for_its_tasks_and_queries(deployed, measured):
-    (row,) = rows(deployed, measured, "runs")
+    (row,) = deployed.rows(measured, "runs")
     plan = deployed.client.results.plan(measured.run_id)
     tasks = [
         task
@@ -189,7 +179,7 @@ def test_a_bad_input_is_rejected_with_its_sentence_and_no_task_is_started(deploy
     ]
     tasks = ecs.describe_tasks(cluster=cluster, tasks=arns)["tasks"]
     assert run.run_id not in {task["group"] for task in tasks}
-    (outcome,) = objects(deployed, f"runs/{run.run_id}/outcome.json").values()
+    outcome = deployed.stored(f"runs/{run.run_id}/outcome.json")
     assert json.loads(outcome)["status"] == "rejected"
 
 

@@ -23,10 +23,7 @@ class Weekly:
 
 def sweep(deployed):
     """Return the suites that the sweep finds missed."""
-    answer = deployed.cloud.endpoint.client("lambda").invoke(
-        FunctionName=deployed.stack.outputs["SweepRunsFunction"]
-    )
-    return json.loads(answer["Payload"].read())["missed"]
+    return deployed.invoke("SweepRunsFunction", {})["missed"]
 
 
 def alarm(deployed):

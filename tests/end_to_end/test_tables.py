@@ -1,6 +1,5 @@
 """The same figures, bit for bit, wherever they are asked for."""
 
-import gzip
 import json
 import random
 import re
@@ -25,14 +24,6 @@ def tables(deployed):
     return SqlClient(deployed.cloud.endpoint.client, deployed.stack)
 
 
-def stored(deployed, run, table):
-    body = deployed.cloud.endpoint.client("s3").get_object(
-        Bucket=deployed.stack.bucket,
-        Key=f"tables/{table}/suite=rocksdb/year={run.run_id[:4]}/{run.run_id}.jsonl.gz",
-    )["Body"]
-    return [json.loads(line) for line in gzip.decompress(body.read()).splitlines()]
-
-
 @pytest.mark.parametrize("table", sorted(TABLES))
 def test_athena_has_every_column_of_every_table(tables, table):
     answer = tables.ask(f"SELECT * FROM {table} WHERE false")
@@ -54,7 +45,7 @@ def test_athena_gives_the_stored_rates_bit_for_bit(deployed, measured, tables):
         (str(row["trial"]), row["metric"]): tuple(
             row[name] for name in ("value", "stddev", "min", "max")
         )
-        for row in stored(deployed, measured, "rates")
+        for row in deployed.rows(measured, "rates")
     }
 
 
@@ -111,7 +102,7 @@ def test_means_and_spreads_over_trials_are_the_same_bits_in_objects_athena_histo
         if version.version in {"8.8.1", "8.10.0"}
     }
     counted = {}
-    for row in stored(deployed, repeated, "rates"):
+    for row in deployed.rows(repeated, "rates"):
         if (row["version"], row["metric"]) in report and row["value"] and not row["excluded"]:
             counted.setdefault((row["version"], row["metric"]), []).append(row["value"])
 
