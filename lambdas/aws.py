@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -115,7 +116,9 @@ class Bucket:
 
     def write(self, key: str, body: bytes) -> None:
         """Store an object, in place of what was there."""
-        self._client.put_object(Bucket=self._name, Key=key, Body=body)
+        # A browser shows what it knows the type of, and saves the rest.
+        kind = mimetypes.guess_type(key)[0] or "binary/octet-stream"
+        self._client.put_object(Bucket=self._name, Key=key, Body=body, ContentType=kind)
 
     def write_once(self, key: str, body: bytes) -> bool:
         """Store an object unless there is one already; tell whether it was stored."""

@@ -1,4 +1,6 @@
-"""What the results bucket says of an object that is not there."""
+"""What the results bucket is told of an object, and says of one that is not there."""
+
+from contextlib import contextmanager
 
 import boto3
 import pytest
@@ -8,12 +10,34 @@ from botocore.stub import Stubber
 from lambdas.aws import Bucket
 
 
-def found(listed, code):
-    """Find an object of which ListObjectsV2 says ``listed`` and GetObject, if asked, ``code``."""
+@contextmanager
+def stubbed():
+    """Have a client of S3, and what stands for the service."""
     client = boto3.client(
         "s3", region_name="eu-west-2", aws_access_key_id="x", aws_secret_access_key="x"
     )
     with Stubber(client) as s3:
+        yield client, s3
+
+
+@pytest.mark.parametrize(
+    ("key", "kind"),
+    [
+        ("reports/rocksdb/r/report.html", "text/html"),
+        ("tables/rates/suite=rocksdb/year=2026/r.jsonl.gz", "binary/octet-stream"),
+    ],
+)
+def test_a_browser_is_told_what_it_can_show(key, kind):
+    with stubbed() as (client, s3):
+        written = {"Bucket": "results", "Key": key, "Body": b"<p>", "ContentType": kind}
+        s3.add_response("put_object", {}, written)
+        Bucket(client, "results").write(key, b"<p>")
+        s3.assert_no_pending_responses()
+
+
+def found(listed, code):
+    """Find an object of which ListObjectsV2 says ``listed`` and GetObject, if asked, ``code``."""
+    with stubbed() as (client, s3):
         s3.add_response("list_objects_v2", {"Contents": [{"Key": key} for key in listed]})
         if code:
             s3.add_client_error("get_object", code)
