@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from cdk.data_sets import DataSet
 from cdk.definition import data_sets, read_definition
 from cdk.vega import vega
 from local.dashboard.dashboard import read_dashboard
 from local.dashboard.page import page
-from local.dashboard.rows import MOST_ROWS, Rows, read_rows
+from local.dashboard.rows import Rows, fitted, read_rows
 from local.sql_client import SqlClient
 
 
@@ -22,14 +21,11 @@ def build(tables: SqlClient, now: datetime) -> str:
     rows = {
         name: read_rows(tables, known[name], columns) for name, columns in dashboard.columns.items()
     }
-    return page(dashboard, rows, list(said(known, rows, now)), vega())
+    return page(dashboard, fitted(rows), list(said(rows, now)), vega())
 
 
-def said(known: Mapping[str, DataSet], rows: Mapping[str, Rows], now: datetime) -> Iterator[str]:
+def said(rows: Mapping[str, Rows], now: datetime) -> Iterator[str]:
     """Yield what a reader has to know of the rows."""
     yield f"What was stored by {now:%Y-%m-%d %H:%M} UTC."
     if not any(of.rows for of in rows.values()):
         yield "Nothing is stored yet: `tidemark run` measures something."
-    for name, of in rows.items():
-        if of.more:
-            yield f"{known[name].title}: only the first {MOST_ROWS:,} rows are here."

@@ -1,6 +1,6 @@
 // The page is a view of its address: what was chosen stands behind the #, and can be shared.
 
-const { data, parameters, sheets } = JSON.parse(
+const { data, leftOut, parameters, sheets } = JSON.parse(
   document.getElementById("dashboard").textContent,
 );
 // A data set is packed column by column: its values, and of each row which of them it has.
@@ -81,15 +81,34 @@ function dayOf(parameter) {
 
 const DRAWN = { Kpi: kpi, Table: table, PivotTable: pivotTable, Chart: charts };
 
+// Whether rows of what is chosen are left out: of a suite they are older than the last row here, and
+// what is always chosen (two versions, a run) stands together.
+function isCut({ data_set, filters }) {
+  const always = filters.filter(
+    ({ equals, parameter }) => equals !== null || (parameter !== null && parameters[parameter] !== ""),
+  );
+  const ofSuite = filters.filter(({ column }) => column.name === "suite");
+  return leftOut[data_set]
+    .filter((suite) => ofSuite.every((filter) => passes({ suite }, filter, chosen)))
+    .some((suite) => {
+      const here = rowsOf[data_set].filter((row) => row.suite === suite);
+      const own = here.filter((row) => always.every((filter) => passes(row, filter, chosen)));
+      return !own.length || own.at(-1) === here.at(-1);
+    });
+}
+
+const addsUp = ({ kind, values }) =>
+  kind === "Kpi" || (kind === "Chart" && values.some(({ aggregation }) => aggregation === "SUM"));
+
 // Fill a visual; what is returned is settled when its charts are drawn.
 function draw(visual) {
   const rows = rowsOf[visual.data_set].filter((row) =>
     visual.filters.every((filter) => passes(row, filter, chosen)),
   );
   const body = document.querySelector(`#${CSS.escape(visual.id)} .body`);
-  if (!rows.length) {
-    return body.replaceChildren(made("p", { class: "nothing" }, "Nothing for what is chosen."));
-  }
+  const nothing = (words) => body.replaceChildren(made("p", { class: "nothing" }, words));
+  if (addsUp(visual) && isCut(visual)) return nothing("Rows of what is chosen are left out: no sum.");
+  if (!rows.length) return nothing("Nothing for what is chosen.");
   body.replaceChildren(...DRAWN[visual.kind](visual, rows));
   return Promise.all([...body.querySelectorAll(".chart")].map(drawChart));
 }

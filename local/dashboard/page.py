@@ -12,7 +12,7 @@ from typing import Any
 from local.dashboard.charts import specification
 from local.dashboard.choices import Control
 from local.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
-from local.dashboard.rows import Rows
+from local.dashboard.rows import LeftOut, Rows
 from local.dashboard.visuals import Chart, Visual
 from pages import shell
 
@@ -28,7 +28,7 @@ def page(dashboard: Dashboard, rows: Mapping[str, Rows], said: Sequence[str], ve
     body = Template(_file("page.html")).substitute(
         said="".join(f"<p>{escape(sentence)}</p>" for sentence in said),
         tabs="\n".join(map(_tab, dashboard.sheets)),
-        sheets="\n".join(map(_sheet, dashboard.sheets)),
+        sheets="\n".join(_sheet(sheet, rows) for sheet in dashboard.sheets),
         dashboard=shell.json_for_script(_read_by_the_script(dashboard, rows)),
     )
     script = "\n".join(map(_file, _SCRIPTS))
@@ -41,7 +41,8 @@ def _file(name: str) -> str:
 
 def _read_by_the_script(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, Any]:
     return {
-        "data": {name: _packed(of) for name, of in rows.items()},
+        "data": {name: of.packed() for name, of in rows.items()},
+        "leftOut": {name: [each.suite for each in of.left_out] for name, of in rows.items()},
         "parameters": dashboard.parameters,
         "sheets": [
             {
@@ -56,19 +57,6 @@ def _read_by_the_script(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[
             for sheet in dashboard.sheets
         ],
     }
-
-
-def _packed(rows: Rows) -> dict[str, Any]:
-    """Return rows column by column: the values that there are, and of each row which it has.
-
-    A value stands once, however many rows have it: most of what is compared repeats.
-    """
-    packed = {}
-    for place, column in enumerate(rows.columns):
-        cells = [row[place] for row in rows.rows]
-        places = {value: number for number, value in enumerate(dict.fromkeys(cells))}
-        packed[column] = {"values": list(places), "rows": [places[value] for value in cells]}
-    return packed
 
 
 def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
@@ -93,13 +81,13 @@ def _tab(sheet: Sheet) -> str:
     )
 
 
-def _sheet(sheet: Sheet) -> str:
+def _sheet(sheet: Sheet, rows: Mapping[str, Rows]) -> str:
     return Template(_file("sheet.html")).substitute(
         id=escape(sheet.id),
         name=escape(sheet.name),
         title=escape(sheet.title or sheet.name),
         controls="\n".join(map(_control, sheet.controls)),
-        elements="\n".join(_element(place, element) for place, element in sheet.elements),
+        elements="\n".join(_element(place, each, rows) for place, each in sheet.elements),
     )
 
 
@@ -111,7 +99,7 @@ def _control(control: Control) -> str:
     return f'<p><label for="{name}">{label}</label>{field}</p>'
 
 
-def _element(place: Place, element: Visual | TextBox) -> str:
+def _element(place: Place, element: Visual | TextBox, rows: Mapping[str, Rows]) -> str:
     style = (
         f"--column: {place.column + 1}; --columns: {place.columns}; "
         f"--row: {place.row + 1}; --rows: {place.rows}"
@@ -124,4 +112,13 @@ def _element(place: Place, element: Visual | TextBox) -> str:
         style=style,
         title=escape(element.title),
         subtitle=escape(element.subtitle),
+        left_out=_told(rows[element.data_set].left_out),
     )
+
+
+def _told(left_out: Sequence[LeftOut]) -> str:
+    if not left_out:
+        return ""
+    parts = ", ".join(f"{each.rows:,} of {each.stored:,} of {each.suite}" for each in left_out)
+    sentence = f"There is no room here for the oldest rows: {parts} are left out."
+    return f'<p class="missing">{escape(sentence)}</p>'

@@ -43,4 +43,4 @@ SELECT
     CASE WHEN place = 1 THEN coalesce(since - 1, 0) ELSE 0 END AS weeks_without_run
 FROM counted
 JOIN weeks ON weeks.suite = counted.suite AND weeks.week = counted.week
-ORDER BY counted.suite, counted.week, status
+ORDER BY suite, week, status

@@ -35,12 +35,12 @@ FROM task_rates
 JOIN newest ON newest.suite = task_rates.suite AND newest.run_id = task_rates.run_id
 WHERE age <= 5
 ORDER BY
-    task_rates.suite,
-    task_rates.run_id DESC,
+    suite,
+    run_id DESC,
     trial,
     test,
     metric,
     labels,
     logged_at,
     line,
-    log_stream
+    task_id

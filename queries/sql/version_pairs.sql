@@ -1,9 +1,9 @@
 -- Versions compared
--- Each of the newest 30 versions of a suite beside each older one of them, metric by metric: both
+-- Each of the newest 15 versions of a suite beside each older one of them, metric by metric: both
 -- mean rates, the change, 0.1 being 10 % more, its 95 % interval (Student's t, Welch) and the
--- verdict. Base and new are versions, or the words newest and previous. What only one of them has
--- measured is there, too; and where versions were not measured with as many tasks and records,
--- unlike says so.
+-- verdict. Base and new are versions, or the words newest and previous: that pair comes first, and
+-- the others by age. What only one of them has measured is there, too; and where versions were not
+-- measured with as many tasks and records, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,
@@ -71,7 +71,7 @@ versions AS (
     FROM (SELECT DISTINCT suite, version, version_order FROM by_version)
 ),
 choices AS (
-    SELECT suite, version AS choice, version, age FROM versions WHERE age <= 30
+    SELECT suite, version AS choice, version, age FROM versions WHERE age <= 15
     UNION ALL
     SELECT suite, CASE age WHEN 1 THEN 'newest' ELSE 'previous' END AS choice, version, age
     FROM versions
@@ -86,7 +86,16 @@ wanted AS (
         older.choice AS base,
         younger.choice AS new,
         older.version AS base_version,
-        younger.version AS new_version
+        younger.version AS new_version,
+        -- The place of the pair among those of its suite; of the same two by their words first.
+        dense_rank() OVER (
+            PARTITION BY metrics.suite
+            ORDER BY
+                younger.age,
+                older.age,
+                older.choice = older.version,
+                younger.choice = younger.version
+        ) AS pair
     FROM choices AS older
     JOIN choices AS younger ON younger.suite = older.suite AND younger.age < older.age
     JOIN metrics ON metrics.suite = older.suite
@@ -281,6 +290,7 @@ SELECT
     CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
     CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,
-    coalesce(sizes, '') AS unlike
+    coalesce(sizes, '') AS unlike,
+    pair
 FROM told
-ORDER BY suite, test, metric, statistic, labels, unit, direction, base, new
+ORDER BY suite, pair, test, metric, statistic, labels, unit, direction

@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from cdk.definition import read_definition
+from local.dashboard import rows
 from local.dashboard.building import build
 from local.history import histories
 from tests.local.browser import AXE, browser
@@ -14,6 +16,7 @@ from tests.local.twelve_versions import (
     WITHOUT_COMPACTION,
     Tables,
     stored_history,
+    wide_history,
 )
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -91,6 +94,9 @@ def cells(page, visual):
 def test_every_visual_is_drawn(opened):
     page = opened()
 
+    assert page.locator(".visual").count() == sum(
+        len(sheet["Visuals"]) for sheet in read_definition()["Sheets"]
+    )
     for visual in page.locator(".visual").all():
         assert visual.locator(".figure, table, svg").count() > 0, visual.get_attribute("id")
 
@@ -146,6 +152,47 @@ def test_a_store_without_runs_is_a_page_that_says_so(opened, tmp_path):
     assert "Nothing is stored yet: `tidemark run` measures something." in page.inner_text("header")
     assert page.locator(".nothing").count() == page.locator(".visual").count()
     assert page.locator("#rates-since").input_value() == ""
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Tables of two suites with thirty versions of twelve metrics, the last of which halved."""
+    return Tables(wide_history())
+
+
+def test_what_got_slower_is_counted_however_many_versions_and_metrics_there_are(
+    opened, wide, tmp_path
+):
+    file = tmp_path / "wide.html"
+    file.write_text(build(wide, NOW), encoding="utf-8")
+    page = opened(file=file.as_uri())
+
+    assert file.stat().st_size <= 2_000_000
+    assert page.inner_text("#slower .figure") == "2"
+    assert page.locator(".missing").count() == 0
+    assert opened("#Suite=sleeper", file=file.as_uri()).inner_text("#slower .figure") == "1"
+
+
+def test_rows_for_which_there_is_no_room_are_told_and_what_lacks_some_is_not_added_up(
+    opened, wide, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(rows, "MOST_ROWS", 60)
+    file = tmp_path / "cut.html"
+    file.write_text(build(wide, NOW), encoding="utf-8")
+    page = opened(file=file.as_uri())
+
+    assert page.inner_text("#slower .figure") == "2"
+    told = "There is no room here for the oldest rows: 1,578 of 1,608 of rocksdb, "
+    told += "1,578 of 1,608 of sleeper are left out."
+    assert told in page.inner_text("#newest")
+    # Thirty rows of each suite are two pairs of versions and half of a third.
+    page = opened("#sheet=compare&Base=previous&New=29.0", file=file.as_uri())
+    assert page.inner_text("#compare-slower .figure") == "2"
+    for third in ("Base=28.0&New=newest", "Base=1.0&New=2.0"):
+        page = opened(f"#sheet=compare&{third}", file=file.as_uri())
+        assert page.inner_text("#compare-slower .body") == (
+            "Rows of what is chosen are left out: no sum."
+        )
 
 
 def test_a_choice_leaves_to_others_what_goes_with_it(opened):

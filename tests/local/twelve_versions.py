@@ -18,6 +18,7 @@ FIRST_VERIFIED = "9.6.0"  # has a metric that earlier versions have not
 IN_MICROSECONDS = "9.8.0"  # the first whose latency has another unit
 EXCLUDED = VERSIONS[-1]  # has a trial that does not count
 INJECTED = """</script><script>document.title = "run"</script> "it's" & <b>"""
+WIDE = "20260105T030000Z-00aaaa"  # the run of many versions and metrics
 START = datetime(2026, 1, 5, 3, tzinfo=UTC)
 
 
@@ -71,6 +72,30 @@ def stored_history():
         for table, rows in (("rates", rates), ("runs", [run]), ("task_rates", samples)):
             objects[keys.table(table, "rocksdb", run_id)] = packed(rows)
     return objects
+
+
+def wide_history():
+    """Return the objects of two suites by key: a run of 30 versions, the last metric halves."""
+    rates = [
+        {
+            **mean_rate("t", f"metric_{metric:02}", f"{version}.0", value, "1/s", "higher"),
+            "run_id": WIDE,
+            "trial": 3 * version + trial,
+            "started_at": timestamp(START),
+        }
+        for version in range(30)
+        for metric in range(12)
+        for trial in range(3)
+        # No two are the same.
+        for whole in [50 if (version, metric) == (29, 11) else 100]
+        for value in [whole + version / 7 + metric / 11 + trial / 3]
+    ]
+    run = {"run_id": WIDE, "status": "complete", "started_at": timestamp(START)}
+    return {
+        keys.table(table, suite, WIDE): packed(found)
+        for suite in ("rocksdb", "sleeper")
+        for table, found in (("rates", rates), ("runs", [run]))
+    }
 
 
 def _trial(chance, version, run_id, trial, started):

@@ -239,7 +239,7 @@ def test_version_pairs_gives_each_version_beside_each_older_one_bit_for_bit(ask,
 def test_newest_and_previous_are_words_for_the_last_two_versions_of_a_suite(ask, objects):
     said, named = {}, {}
     for row in ask("version_pairs"):
-        figures = {name: value for name, value in row.items() if name not in ("base", "new")}
+        figures = {name: row[name] for name in row if name not in ("base", "new", "pair")}
         if (row["base"], row["new"]) == ("previous", "newest"):
             said.setdefault(row["suite"], []).append(figures)
         if [row["base"], row["new"]] == versions(objects, row["suite"])[-2:]:
@@ -310,7 +310,7 @@ def test_a_verdict_is_that_of_the_comparison_report(direction):
 def test_a_verdict_is_that_of_the_comparison_report_whatever_was_measured(direction):
     chance = random.Random(7)
     measured = {}
-    for minor in range(30):
+    for minor in range(15):
         level = chance.choice([0.0, 1e-200, 0.001, 100.0, 100.0, 102.0, 110.0, 1e200, 1e308])
         spread = chance.choice([0.0, 0.001, 0.01, 0.05])
         trials = chance.choice([1, 2, 2, 3, 5, 8, 40])
@@ -321,7 +321,7 @@ def test_a_verdict_is_that_of_the_comparison_report_whatever_was_measured(direct
         for trial, value in enumerate(values, start=1)
     ])  # fmt: skip
 
-    assert len({(row["base_version"], row["new_version"]) for row in rows}) == 30 * 29 / 2
+    assert len({(row["base_version"], row["new_version"]) for row in rows}) == 15 * 14 / 2
     for row in rows:
         expected = verdict(measured[row["base_version"]], measured[row["new_version"]], direction)
         assert (row["verdict"], row["reason"]) == (expected.said, expected.reason)
