@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from aws_cdk import Stack
-from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
+from aws_cdk.aws_iam import Role, ServicePrincipal
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge, of_objects
+from cdk.grants import Conditions, allow
 from cdk.results import ATHENA_PREFIX
 from cdk.tables import Tables
 
@@ -82,13 +83,9 @@ class AthenaReader(Role):
         self,
         actions: Sequence[str],
         resources: Sequence[str],
-        conditions: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+        conditions: Conditions | None = None,
     ) -> None:
-        self.add_to_policy(
-            PolicyStatement(
-                actions=list(actions), resources=list(resources), conditions=dict(conditions or {})
-            )
-        )
+        self.add_to_policy(allow(actions, resources, conditions))
 
     def _arn(self, service: str, resource: str, name: str | None = None) -> str:
         return Stack.of(self).format_arn(service=service, resource=resource, resource_name=name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Duration
 from aws_cdk.aws_ecs import Cluster
 from aws_cdk.aws_events import EventPattern, Rule, Schedule
 from aws_cdk.aws_events_targets import LambdaFunction
@@ -12,6 +12,7 @@ from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
 from cdk.findings import EXECUTIONS, acknowledge, of_executions
+from cdk.grants import allow, executions, in_cluster
 from cdk.workflow import Workflow
 
 # How long a run may be dead before it is noticed that the event of its end was lost.
@@ -60,8 +61,8 @@ class Endings(Construct):
 
     def _stopping(self, trial: StateMachine, cluster: Cluster) -> list[PolicyStatement]:
         return [
-            PolicyStatement(actions=["states:ListExecutions"], resources=[trial.state_machine_arn]),
-            PolicyStatement(actions=["states:StopExecution"], resources=[_executions(trial)]),
+            allow(["states:ListExecutions"], [trial.state_machine_arn]),
+            allow(["states:StopExecution"], [executions(trial)]),
             # ListTasks does not tell of which group, that is run, a task is.
             _any_task(cluster, "ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"),
         ]
@@ -73,9 +74,7 @@ class Endings(Construct):
             self,
             "AskOfHolder",
             roles=[function.role for function in functions if function.role],
-            statements=[
-                PolicyStatement(actions=["states:DescribeExecution"], resources=[_executions(run)])
-            ],
+            statements=[allow(["states:DescribeExecution"], [executions(run)])],
         )
         acknowledge(policy, of_executions(run), EXECUTIONS)
 
@@ -86,15 +85,4 @@ def _any_task(cluster: Cluster, *actions: str) -> PolicyStatement:
     Fargate has no container instances, which are what ListTasks names; and the tasks of a run do
     not exist yet: any, but of this cluster only.
     """
-    return PolicyStatement(
-        actions=list(actions),
-        resources=["*"],
-        conditions={"ArnEquals": {"ecs:cluster": cluster.cluster_arn}},
-    )
-
-
-def _executions(machine: StateMachine) -> str:
-    """Return the ARN of every execution of a state machine."""
-    return Stack.of(machine).format_arn(
-        service="states", resource=f"execution:{machine.state_machine_name}:*"
-    )
+    return allow(actions, ["*"], in_cluster(cluster))

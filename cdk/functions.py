@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aws_cdk import Aws, Duration, Stack
-from aws_cdk.aws_iam import Effect, PolicyStatement, Role, ServicePrincipal
+from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
 from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime, Tracing
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from constructs import Construct
 
 from cdk.findings import acknowledge, of_objects
+from cdk.grants import allow
 from cdk.log_groups import log_group
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
@@ -254,37 +255,32 @@ class Functions(Construct):
             "s3:DeleteObject": needs.deletes,
         }
         statements = [
-            _allow([action], [self._bucket.arn_for_objects(pattern) for pattern in patterns])
+            allow([action], [self._bucket.arn_for_objects(pattern) for pattern in patterns])
             for action, patterns in objects.items()
             if patterns
         ]
         if needs.lists:
-            statements.append(
-                PolicyStatement(
-                    actions=["s3:ListBucket"],
-                    resources=[self._bucket.bucket_arn],
-                    conditions={"StringLike": {"s3:prefix": list(needs.lists)}},
-                )
-            )
+            prefixes = {"StringLike": {"s3:prefix": list(needs.lists)}}
+            statements.append(allow(["s3:ListBucket"], [self._bucket.bucket_arn], prefixes))
         if needs.queries_logs:
             groups = [tasks.log_group.log_group_arn for tasks in self._tests.suites.values()]
             if self._tests.usage_logs:
                 groups.append(self._tests.usage_logs.log_group_arn)
-            statements.append(_allow(["logs:StartQuery"], groups))
+            statements.append(allow(["logs:StartQuery"], groups))
             # A query has no ARN: GetQueryResults takes no resource.
-            statements.append(_allow(["logs:GetQueryResults"], ["*"]))
+            statements.append(allow(["logs:GetQueryResults"], ["*"]))
         if needs.announces:
-            statements.append(_allow(["sns:Publish"], [self._topic.topic_arn]))
+            statements.append(allow(["sns:Publish"], [self._topic.topic_arn]))
             statements.append(self._putting_events())
         if needs.reads_releases:
             parameters = [self._parameter(suite) for suite in self._tests.suites]
-            statements.append(_allow(["ssm:GetParameter"], parameters))
+            statements.append(allow(["ssm:GetParameter"], parameters))
         if needs.reads_quotas:
             statements.append(
-                _allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
+                allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
             )
             # Service Authorization Reference: this one takes no resource.
-            statements.append(_allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
+            statements.append(allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
         return statements
 
     def _quota(self, quota: Quota) -> str:
@@ -302,20 +298,11 @@ class Functions(Construct):
         bus = Stack.of(self).format_arn(
             service="events", resource="event-bus", resource_name="default"
         )
-        return PolicyStatement(
-            actions=["events:PutEvents"],
-            resources=[bus],
-            # Nobody may be told in another's name.
-            conditions={
-                "StringEquals": {"events:source": EVENT_SOURCE, "events:detail-type": EVENT_TYPE}
-            },
-        )
+        # Nobody may be told in another's name.
+        own = {"StringEquals": {"events:source": EVENT_SOURCE, "events:detail-type": EVENT_TYPE}}
+        return allow(["events:PutEvents"], [bus], own)
 
 
 def module_of(state: str) -> str:
     """Return the module of a state's function: ``plan_run`` for ``PlanRun``."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in state)[1:]
-
-
-def _allow(actions: Sequence[str], resources: Sequence[str]) -> PolicyStatement:
-    return PolicyStatement(effect=Effect.ALLOW, actions=list(actions), resources=list(resources))

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from aws_cdk import Aws, Stack
 from aws_cdk.aws_events import EventPattern, Rule
 from aws_cdk.aws_events_targets import SfnStateMachine
-from aws_cdk.aws_iam import PolicyStatement
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge
+from cdk.grants import allow
 from cdk.settings import Settings
 from cdk.workflow import FOLDER, state_machine
 from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
@@ -63,15 +63,11 @@ class Refreshes(Construct):
 
     def _allow_refreshing(self, data_set: str) -> None:
         ingestions = f"{data_set}/ingestion/*"
+        arn = Stack.of(self).format_arn(
+            service="quicksight", resource="dataset", resource_name=ingestions
+        )
         self.machine.add_to_role_policy(
-            PolicyStatement(
-                actions=["quicksight:CreateIngestion", "quicksight:DescribeIngestion"],
-                resources=[
-                    Stack.of(self).format_arn(
-                        service="quicksight", resource="dataset", resource_name=ingestions
-                    )
-                ],
-            )
+            allow(["quicksight:CreateIngestion", "quicksight:DescribeIngestion"], [arn])
         )
         acknowledge(
             self.machine,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from aws_cdk import Duration, Stack, TimeZone
-from aws_cdk.aws_iam import PolicyStatement
 from aws_cdk.aws_lambda import Function
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_scheduler import (
@@ -20,6 +19,7 @@ from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
 from cdk.findings import acknowledge
+from cdk.grants import allow
 from cdk.settings import StartTime
 
 # EventBridge Scheduler tries 185 times within a day unless told otherwise. A start that comes an
@@ -80,20 +80,11 @@ class Schedules(Construct):
     ) -> None:
         names = {suite: schedule.schedule_name for suite, schedule in schedules.items()}
         watcher.add_environment("SCHEDULES", Stack.of(self).to_json_string(names))
-        watcher.add_to_role_policy(
-            PolicyStatement(
-                actions=["scheduler:GetSchedule"],
-                resources=[schedule.schedule_arn for schedule in schedules.values()],
-            )
-        )
+        arns = [schedule.schedule_arn for schedule in schedules.values()]
+        watcher.add_to_role_policy(allow(["scheduler:GetSchedule"], arns))
         # It looks for the runs that are named after a time at which one was due.
-        watcher.add_to_role_policy(
-            PolicyStatement(
-                actions=["s3:ListBucket"],
-                resources=[bucket.bucket_arn],
-                conditions={"StringLike": {"s3:prefix": "runs/*Z-"}},
-            )
-        )
+        due = {"StringLike": {"s3:prefix": "runs/*Z-"}}
+        watcher.add_to_role_policy(allow(["s3:ListBucket"], [bucket.bucket_arn], due))
 
 
 def _request(suite: str) -> Mapping[str, object]:

@@ -19,12 +19,12 @@ from aws_cdk.aws_ecs import (
     OperatingSystemFamily,
     RuntimePlatform,
 )
-from aws_cdk.aws_iam import PolicyStatement
 from aws_cdk.aws_logs import LogGroup
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge, of_objects
+from cdk.grants import allow
 from cdk.log_groups import log_group
 from cdk.network import Network
 from cdk.settings import Settings
@@ -74,10 +74,7 @@ class SuiteTasks(Construct):
         )
         # The tasks store and load their trial's data, and see nothing else of the bucket.
         self.definition.task_role.add_to_principal_policy(
-            PolicyStatement(
-                actions=["s3:GetObject", "s3:PutObject"],
-                resources=[bucket.arn_for_objects("work/*/data/*")],
-            )
+            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects("work/*/data/*")])
         )
         acknowledge(
             self.definition,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from aws_cdk import CfnResource, Stack
-from aws_cdk.aws_iam import IRole, PolicyStatement
+from aws_cdk.aws_iam import IRole
 from aws_cdk.aws_lambda import Code, Function
 from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
@@ -16,6 +16,7 @@ from constructs import Construct
 
 from cdk.findings import EXECUTIONS, acknowledge, of_executions, of_tasks
 from cdk.functions import Functions
+from cdk.grants import Conditions, allow, executions, in_cluster
 from cdk.log_groups import log_group
 from cdk.settings import Settings
 from cdk.system_tests import SystemTests
@@ -71,15 +72,11 @@ class Workflow(Construct):
     def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
         """Let the machine of a trial run tasks of the suites, and wait for their end."""
         definitions = [tasks.definition for tasks in tests.suites.values()]
-        in_cluster = {"ArnEquals": {"ecs:cluster": tests.cluster.cluster_arn}}
-        _grant(
-            role,
-            ["ecs:RunTask"],
-            [definition.task_definition_arn for definition in definitions],
-            in_cluster,
-        )
+        theirs = [definition.task_definition_arn for definition in definitions]
+        cluster = in_cluster(tests.cluster)
+        _grant(role, ["ecs:RunTask"], theirs, cluster)
         # The tasks do not exist yet: any task, but of this cluster only.
-        _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], in_cluster)
+        _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], cluster)
         # A task has the tags of its definition, by which its cost is told from others'.
         name = tests.cluster.cluster_name
         task = Stack.of(self).format_arn(service="ecs", resource="task", resource_name=f"{name}/*")
@@ -108,11 +105,7 @@ class Workflow(Construct):
         _grant(
             machine.role,
             ["states:DescribeExecution", "states:StopExecution"],
-            [
-                Stack.of(self).format_arn(
-                    service="states", resource=f"execution:{self.trial.state_machine_name}:*"
-                )
-            ],
+            [executions(self.trial)],
         )
         acknowledge(machine, of_executions(self.trial), EXECUTIONS)
         _grant_rule(self, machine.role, _EXECUTION_RULE)
@@ -180,13 +173,9 @@ def _grant(
     role: IRole,
     actions: Sequence[str],
     resources: Sequence[str],
-    conditions: Mapping[str, Any] | None = None,
+    conditions: Conditions | None = None,
 ) -> None:
-    role.add_to_principal_policy(
-        PolicyStatement(
-            actions=list(actions), resources=list(resources), conditions=dict(conditions or {})
-        )
-    )
+    role.add_to_principal_policy(allow(actions, resources, conditions))
 
 
 def _grant_rule(scope: Construct, role: IRole, rule: str) -> None:
