@@ -85,6 +85,7 @@ RECORDING: Mapping[str, Needs] = {
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         writes=["reports/*", "versions/*"],
         lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        deletes=["versions/*"],
         timeout_seconds=240,
     ),
     "RecordOutcome": Needs(

@@ -152,6 +152,10 @@ class Bucket:
             for entry in page.get("Contents", []):
                 yield entry["Key"]
 
+    def discard(self, key: str) -> None:
+        """Delete an object, if there is one."""
+        self._client.delete_object(Bucket=self._name, Key=key)
+
     def delete(self, prefix: str) -> None:
         """Delete every object whose key begins with ``prefix``.
 

@@ -29,8 +29,9 @@ def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
     """Write the comparison of two sides as they are named; return the key of each form.
 
     Of two versions, that is the newest run with rates of both. Of a version that is in no run with
-    the other, or is named beside a run, NEW is its newest run, and BASE the run of NEW if that
-    measured it, too, or else its newest other. How many runs are stored does not matter.
+    the other, or is named beside a run, NEW is its newest run, and BASE the run of NEW if that has
+    rates of it, too, or else its newest other. Rates are those that count, of trials that are not
+    left out. How many runs are stored does not matter.
 
     Raises
     ------
@@ -42,8 +43,7 @@ def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
     if wanted.run_id is None and asked.run_id is None:
         wanted = Named(_run_of_both(bucket, suite, wanted, asked), wanted.version)
     plan, version = _found(bucket, suite, "NEW", wanted)
-    beside = asked.version != version and asked.version in plan.request.versions
-    if asked.run_id is None and beside:
+    if asked.run_id is None and asked.version != version and _has(bucket, plan, asked.version):
         asked = Named(plan.run_id, asked.version)
     base_plan, base_version = _found(bucket, suite, "BASE", asked, but=plan.run_id)
     if (base_plan.run_id, base_version) == (plan.run_id, version):
@@ -117,6 +117,12 @@ def _run_of_both(bucket: Bucket, suite: str, one: Named, other: Named) -> str | 
     )
     known = set(of_other)
     return next((run_id for run_id in of_one if run_id in known), None)
+
+
+def _has(bucket: Bucket, plan: Plan, version: str | None) -> bool:
+    """Tell whether a run has a rate of a version that counts."""
+    key = keys.run_of_version(plan.suite.name, version or "", plan.run_id)
+    return key in bucket.keys(key)
 
 
 def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 
 from lambdas.aws import Bucket
 from lambdas.comparing import write_comparison
 from lambdas.report.contents import report
 from lambdas.report.markdown import markdown
-from lambdas.report.measured import measured_run
+from lambdas.report.measured import MeasuredRun, measured_run
 from lambdas.report.page import packed_vega, page
-from lambdas.results import TrialResult
 from lambdas.stored import StoredRun, fold
 from suites import keys
 
@@ -26,10 +24,9 @@ def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
 
     With it go the comparisons with the run's baseline, and of which versions it has rates.
     """
-    # First, for they take no time: whatever becomes of the rest, the run can be compared.
-    for version in _measured(run.trials):
-        bucket.write(keys.run_of_version(run.plan.suite.name, version, run.plan.run_id), b"")
     measured = measured_run(run)
+    # First, for it takes no time: whatever becomes of the rest, the run can be compared.
+    _index(bucket, measured)
     said = report(measured)
     files = {
         "report.md": markdown(said),
@@ -44,10 +41,12 @@ def write_report(bucket: Bucket, run: StoredRun) -> dict[str, str]:
     return written
 
 
-def _measured(trials: Iterable[TrialResult]) -> set[str]:
-    """Return the versions that gave a rate, whether or not it counts."""
-    return {
-        trial.version
-        for trial in trials
-        if any(rate.value is not None for test in trial.tests for rate in test.rates)
-    }
+def _index(bucket: Bucket, run: MeasuredRun) -> None:
+    """Let a run be found by each version of which it has a rate that counts, and by no other."""
+    rated = {rate.version for rate in run.rates if rate.value is not None}
+    for version in run.plan.request.versions:
+        key = keys.run_of_version(run.plan.suite.name, version, run.plan.run_id)
+        if version in rated:
+            bucket.write(key, b"")
+        else:
+            bucket.discard(key)

@@ -113,7 +113,7 @@ def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: st
 
 
 def runs_of(suite: str, version: str) -> str:
-    """Return the prefix of the runs that have a rate of a version; the newest comes first."""
+    """Return the prefix of the runs with a rate of a version that counts, the newest first."""
     return f"versions/{suite}/{version}/"
 
 

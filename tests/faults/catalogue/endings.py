@@ -19,7 +19,7 @@ def _unheard(
     """Return what stops a run in its second trial, which goes on, and then has it ended.
 
     The run was stopped once before, and is resumed. Its first trial is marked meanwhile, as
-    anybody may at any time; the mark changes nothing.
+    anybody may at any time; what it gave is kept all the same.
     """
 
     def act(ground: Ground) -> list[Run]:
@@ -44,8 +44,8 @@ def _unheard(
     return act
 
 
-def _included(ground: Ground, run: Run) -> None:
-    ground.include(run, 1)
+def _excluded(ground: Ground, run: Run) -> None:
+    ground.exclude(run, 1)
 
 
 def _looked_at_twice(ground: Ground, run: Run) -> None:
@@ -70,7 +70,7 @@ FAULTS = (
     Fault(
         name="end-unheard-until-swept",
         happens="a run is stopped of which nobody is told; its trial goes on until the sweep",
-        act=_unheard(_included, _swept),
+        act=_unheard(_excluded, _swept),
         endings=(Ending("aborted", "stopped: by hand", 2),),
         quick=True,
     ),

@@ -67,6 +67,11 @@ class FakeBucket:
         self.moment()
         return iter(sorted(key for key in self.objects if key.startswith(prefix)))
 
+    def discard(self, key):
+        self.moment()
+        self.objects.pop(key, None)
+        self.moment()
+
     def delete(self, prefix):
         for key in list(self.keys(prefix)):
             self.moment()

@@ -11,13 +11,13 @@ from lambdas import publish_comparison, publish_report
 from lambdas.comparing import comment, compare
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
-from lambdas.exclusions import NONE
+from lambdas.exclusions import NONE, Exclusion
 from lambdas.report.markdown import markdown
 from lambdas.report.page import page
 from lambdas.stored import StoredRun
 from suites.refusal import Refused
 from suites.tables import timestamp
-from tests.plans import RUN
+from tests.plans import RUN, STARTED
 from tests.unit.lambdas.measured_runs import (
     HOSTILE,
     charts,
@@ -35,6 +35,7 @@ from tests.unit.lambdas.measured_runs import (
 
 BOTH = ["9.0.0", "9.8.4"]
 LATER = "20261127T124455Z-fedcba"
+LATEST = "20261204T124455Z-0a1b2c"
 
 
 def run_of(plan, trials, exclusions=NONE):
@@ -423,6 +424,33 @@ def test_versions_are_compared_as_the_newest_run_of_both_measured_them(archive):
     assert key_of("9.8.4", LATER + "/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.8.4.md"
     assert key_of("9.0.0", "9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
     assert key_of(f"{RUN}/9.0.0", f"{LATER}/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
+
+
+def left_out_of(world, run_id, *, excluded):
+    """Say that a run is left out, or that it counts again."""
+    said = Exclusion(excluded=excluded, reason="x", at=STARTED).model_dump_json()
+    world.bucket.write(f"runs/{run_id}/exclusions/run.json", said.encode())
+    world.call(publish_report, {"run_id": run_id})
+
+
+def test_a_run_that_is_left_out_is_compared_only_when_it_counts_again(archive):
+    def taken():
+        return compare(archive.bucket, "rocksdb", "8.8.1", "9.0.0")["md"].split("/")[2]
+
+    left_out_of(archive, LATER, excluded=True)
+    assert taken() == RUN
+    left_out_of(archive, LATER, excluded=False)
+    assert taken() == LATER
+
+
+def test_a_version_that_failed_in_the_run_of_the_other_is_taken_from_another_run(archive):
+    plan = planned(["9.7.3", "9.8.4"], repetitions=1, name=LATEST)
+    trials = [failed(t) if t.version == "9.8.4" else t for t in measured(plan)]
+    stored(archive, plan, trials)
+
+    written = compare(archive.bucket, "rocksdb", "9.8.4", "9.7.3")
+
+    assert written["md"] == f"reports/rocksdb/{LATEST}/9.7.3-against-{RUN}-9.8.4.md"
 
 
 @pytest.mark.parametrize(
