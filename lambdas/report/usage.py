@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from statistics import fmean, median
 
 from lambdas.report.blocks import Block, Table
 from lambdas.report.figures import figure
@@ -48,13 +50,51 @@ def usage(test: str, groups: Sequence[Group]) -> list[Block]:
 
 
 def _points(result: TestResult, value: _Value) -> Points:
-    """Return each second in which something was logged, with the mean over the tasks."""
-    by_second: defaultdict[int, list[float]] = defaultdict(list)
+    """Return a point for each period of logging: the mean over the tasks of what each used in it.
+
+    Tasks are logged at moments of their own, so that a moment alone would show one of them.
+    """
+    by_task: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for one, second in zip(result.usages, result.seconds(result.usages), strict=True):
         used = value(one)
         if second is not None and second >= 0 and used is not None:
-            by_second[round(second)].append(used)
-    return [(float(second), fmean(by_second[second])) for second in sorted(by_second)]
+            by_task[one.task_id].append((second, used))
+    period = _period(by_task.values())
+    begun = min((own[0][0] for own in by_task.values()), default=0.0)
+    of_period: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
+    for own in by_task.values():
+        for place, points in _by_period(own, begun, period).items():
+            of_period[place].append(_mean(points))
+    return [_mean(of_period[place]) for place in sorted(of_period)]
+
+
+def _period(tasks: Iterable[Points]) -> float:
+    """Return how long after another a task is logged [s]; infinite if none is logged twice.
+
+    That is a minute by Container Insights, and a second on one machine.
+    """
+    gaps = [
+        later - before
+        for own in tasks
+        for (before, _), (later, _) in pairwise(own)
+        if later > before
+    ]
+    return median(gaps) if gaps else math.inf
+
+
+def _by_period(own: Points, begun: float, period: float) -> dict[int, list[tuple[float, float]]]:
+    """Return the points of a task by the period that each is of, from the first of any task on."""
+    first = own[0][0]
+    places: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
+    for second, used in own:
+        # From its own first point a task's others are whole periods away, but for some jitter.
+        place = math.floor((first - begun) / period) + round((second - first) / period)
+        places[place].append((second, used))
+    return places
+
+
+def _mean(points: Points) -> tuple[float, float]:
+    return fmean(second for second, _ in points), fmean(value for _, value in points)
 
 
 def _table(test: str, name: str, drawn: Sequence[Line]) -> Table:

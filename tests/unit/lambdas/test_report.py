@@ -602,6 +602,19 @@ def test_what_tasks_used_is_drawn_by_version_from_the_start_of_each_trial():
     assert "What the tasks of compaction used was not measured.\n" in text
 
 
+def test_tasks_that_are_logged_at_moments_of_their_own_are_drawn_as_their_mean():
+    (trial,) = measured(plan := planned(["9.0.0"], repetitions=1, tasks=2))
+    idle = using(trial, 20, 80, 140.4, 200, cpu=0.2).tests[0].usages[:4]
+    busy = using(trial, 31, 90.6, 151, 211, cpu=1.8).tests[0].usages[4:]
+    usages = sorted((*idle, *busy), key=lambda usage: usage.logged_at)
+    ingest = trial.tests[0].model_copy(update={"usages": tuple(usages)})
+
+    (cpu,) = charts_of(plan, [trial.model_copy(update={"tests": (ingest,)})], of="CPU")
+
+    drawn = [(p["second"], p["value"]) for p in cpu.spec["layer"][0]["data"]["values"]]
+    assert drawn == [(25.5, 1.0), (85.3, 1.0), (145.7, 1.0), (205.5, 1.0)]
+
+
 def test_a_version_whose_usage_was_not_logged_is_named_as_such():
     plan = planned(["9.0.0", "9.8.4"], repetitions=1)
     trials = [using(t, 1, cpu=1.0) if t.version == "9.8.4" else t for t in measured(plan)]
