@@ -32,6 +32,8 @@ class Logged:
     environments: Sequence[Mapping[str, str]]
     failures: Sequence[Mapping[str, str]]
     usages: Sequence[Mapping[str, str]]
+    usages_unknown: str
+    """Why there are none, '' if they were there to be read."""
     bytes_scanned: int
     """By all queries, those that came too early among them."""
 
@@ -69,6 +71,7 @@ def test_result(
         rates=tuple(measured),
         samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
         usages=usages(logged.usages, streams.keys()),
+        usages_unknown=logged.usages_unknown,
         environments=tuple(rates.different(environments.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,

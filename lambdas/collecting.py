@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from lambdas.aws import Bucket, LogQueries, TooManyRows
+from lambdas.aws import SERVICE_FAULTS, Bucket, LogQueries, QueryFailed, TooManyRows
 from lambdas.collect import Logged, test_result
 from lambdas.events import TrialEvent
 from lambdas.observability import logger
@@ -72,13 +72,16 @@ class _Search:
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
 
-    def usages(self, log_group: str | None) -> list[dict[str, str]]:
-        """Return what Container Insights logged meanwhile; it is never worth a measurement."""
+    def usages(self, log_group: str | None) -> tuple[list[dict[str, str]], str]:
+        """Return what Container Insights logged meanwhile, or why that is not known.
+
+        It is never worth a measurement.
+        """
         try:
-            return self.rows("task_usage", log_group) if log_group else []
-        except TooManyRows as error:
+            return self.rows("task_usage", log_group) if log_group else [], ""
+        except (QueryFailed, TooManyRows, *SERVICE_FAULTS) as error:
             logger.warning(str(error))
-            return []
+            return [], str(error)
 
     def of(self, metric: Metric, streams: set[str]) -> MetricRows:
         """Return what the two queries of a metric gave."""
@@ -102,6 +105,7 @@ def collect(
         wait = min(2**event.attempt, _LONGEST_WAIT_SECONDS)
         return Collected(complete=False, wait_seconds=wait, bytes_scanned=search.bytes_scanned)
     some_failed = any(task.status != "ok" for task in event.tasks)
+    usages, usages_unknown = search.usages(where.usage_log_group)
     logged = Logged(
         log_group=where.log_group,
         streams=streams,
@@ -109,7 +113,8 @@ def collect(
         metrics=metrics,
         environments=search.rows("environment"),
         failures=search.rows("failures") if some_failed else [],
-        usages=search.usages(where.usage_log_group),
+        usages=usages,
+        usages_unknown=usages_unknown,
         bytes_scanned=search.bytes_scanned,
     )
     result = test_result(test, event.tasks, logged, event.started_at, event.ended_at)

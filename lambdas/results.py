@@ -136,6 +136,8 @@ class TestResult(Frozen):
     samples: tuple[Sample, ...] = ()
     usages: tuple[Usage, ...] = ()
     """In order of time; none where nobody logs them."""
+    usages_unknown: str = ""
+    """Why there are none although somebody logs them."""
     environments: tuple[dict[str, Any], ...] = ()
     """What the tasks said of the machine and packages they ran on, as they logged it."""
     log_group: str | None = None

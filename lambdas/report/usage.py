@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
 
 from lambdas.report.blocks import Block, Table
-from lambdas.report.figures import figure
+from lambdas.report.figures import figure, ranges
 from lambdas.report.lines import Group, Line, Points, by_trial, lines
 from lambdas.results import TestResult, Usage
 
@@ -46,7 +46,23 @@ def usage(test: str, groups: Sequence[Group]) -> list[Block]:
             caption = f"{name} of the tasks of {test}: the mean over the tasks of a trial."
             table = _table(test, name, drawn)
             charts.append(lines(_capitalised(caption), groups, drawn, name, table))
-    return charts or [f"What the tasks of {test} used was not measured."]
+    return [*charts, *_unknown(test, groups)] or [
+        f"What the tasks of {test} used was not measured."
+    ]
+
+
+def _unknown(test: str, groups: Sequence[Group]) -> Iterator[str]:
+    """Yield why it is not known of trials what their tasks used, though it was to be."""
+    for group in groups:
+        trials: defaultdict[str, list[int]] = defaultdict(list)
+        for trial, result in group.results:
+            if result.usages_unknown:
+                trials[result.usages_unknown].append(trial.trial)
+        for why, numbers in trials.items():
+            yield (
+                f"What the tasks of {test} used is not known of {group.name}, trials "
+                f"{ranges(numbers)}: {why}."
+            )
 
 
 def _points(result: TestResult, value: _Value) -> Points:

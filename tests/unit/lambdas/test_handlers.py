@@ -6,6 +6,7 @@ import os
 from itertools import permutations
 
 import pytest
+from botocore.exceptions import ClientError
 
 from lambdas import (
     choose_trial,
@@ -20,7 +21,7 @@ from lambdas import (
     record_trial,
     restore_system,
 )
-from lambdas.aws import TooManyRows
+from lambdas.aws import QueryFailed, TooManyRows
 from suites.refusal import Refused
 from tests.plans import RUN
 
@@ -593,17 +594,29 @@ def test_what_the_own_tasks_used_is_kept_where_container_insights_are_on(world, 
     assert [group for _, group, _, _ in world.logs.asked].count(USAGE) == 1
 
 
-def test_more_usage_than_a_query_gives_costs_no_measurement(world, monkeypatch):
+GONE = {"Error": {"Code": "ResourceNotFoundException", "Message": "no such group"}}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TooManyRows("10000 rows or more"),
+        QueryFailed("it ended as Timeout"),
+        ClientError(GONE, "StartQuery"),
+    ],
+)
+def test_usage_that_cannot_be_read_costs_no_measurement_and_is_said(world, monkeypatch, error):
     with_insights(monkeypatch)
     log(world)
     answering = world.logs.run
 
     def run(query, log_group, *more):
         if log_group == USAGE:
-            raise TooManyRows("10000 rows or more")
+            raise error
         return answering(query, log_group, *more)
 
     monkeypatch.setattr(world.logs, "run", run)
 
     assert collect(world)["status"] == "ok"
-    assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert (stored["usages"], stored["usages_unknown"]) == ([], str(error))

@@ -624,6 +624,27 @@ def test_a_version_whose_usage_was_not_logged_is_named_as_such():
     assert cpu.caption.endswith(" Not measured: 9.0.0.")
 
 
+def test_why_it_is_not_known_what_tasks_used_is_said():
+    plan = planned(["9.0.0"], repetitions=3)
+    trials = [
+        trial.model_copy(
+            update={
+                "tests": tuple(
+                    test.model_copy(update={"usages_unknown": "the query ended as Timeout"})
+                    for test in trial.tests
+                )
+            }
+        )
+        for trial in measured(plan)
+    ]
+
+    text = said(plan, trials)
+
+    why = "of 9.0.0, trials 1–3: the query ended as Timeout."
+    assert f"What the tasks of ingest used is not known {why}\n" in text
+    assert "was not measured" not in text
+
+
 def test_more_versions_than_a_chart_can_tell_apart_are_left_to_a_comparison():
     versions = ["7.4.4", "7.7.3", "8.0.0", "8.1.1", "8.5.3", "8.6.7", "8.8.1", "9.0.0", "9.8.4"]
     plan = planned(versions, repetitions=1)
