@@ -70,14 +70,23 @@ class ContainerInsights:
         self._closed.set()
         self._thread.join()
 
+    def log(self) -> None:
+        """Log what each task used since it was looked at last, unless that was just now."""
+        with self._lock:
+            watched = list(self._watched.items())
+        for task_id, task in watched:
+            # CPU time is counted in ticks of 10 ms: over a moment it says nothing.
+            if time.monotonic() - task.last.at >= self._period_seconds / 2:
+                self._log(task_id, task)
+
     def _sample(self) -> None:
         while not self._closed.wait(self._period_seconds):
-            with self._lock:
-                watched = list(self._watched.items())
-            for task_id, task in watched:
-                event, group = task.event(task_id), log_group(task.cluster)
-                if event and self._logs.has_group(group):
-                    self._logs.write(group, _STREAM, [json.dumps(event)])
+            self.log()
+
+    def _log(self, task_id: str, task: _Watched) -> None:
+        event, group = task.event(task_id), log_group(task.cluster)
+        if event and self._logs.has_group(group):
+            self._logs.write(group, _STREAM, [json.dumps(event)])
 
 
 @dataclass

@@ -1,9 +1,12 @@
 """What tasks use, as Container Insights logs it."""
 
+import errno
 import json
 import subprocess
 import sys
 import time
+from contextlib import closing
+from queue import Queue
 
 import pytest
 
@@ -84,6 +87,33 @@ def test_a_task_that_is_forgotten_or_gone_is_logged_no_more(insights, load, logg
 
     assert {event["TaskId"] for event in events} == {"abc", "def"}
     assert [event["TaskId"] for event in events[-2:]] == ["def", "def"]
+
+
+class FakeLogs:
+    """The logs of a machine whose disk may be full at first."""
+
+    def __init__(self, failures=0):
+        self.failures = failures
+        self.written = Queue()
+
+    def has_group(self, _):
+        return True
+
+    def write(self, group, stream, lines):
+        if self.failures:
+            self.failures -= 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.written.put(lines)
+
+
+def test_a_task_is_not_logged_before_its_cpu_time_can_be_told(load):
+    logs = FakeLogs()
+    with closing(ContainerInsights(logs, period_seconds=3600)) as insights:
+        insights.watch("abc", "tests", load.pid)
+
+        insights.log()
+
+    assert logs.written.empty()
 
 
 def test_a_cluster_without_a_log_group_logs_nothing(insights, load, endpoint, logged):
