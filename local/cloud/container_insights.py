@@ -9,6 +9,7 @@ which all tasks reach this cloud: Linux counts it for no process.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 import psutil
 
 from local.cloud.logs import CloudWatchLogs
+
+_log = logging.getLogger(__name__)
 
 _STREAM = "FargateTelemetry-1"
 _PERIOD_SECONDS = 1.0
@@ -84,9 +87,14 @@ class ContainerInsights:
             self.log()
 
     def _log(self, task_id: str, task: _Watched) -> None:
-        event, group = task.event(task_id), log_group(task.cluster)
-        if event and self._logs.has_group(group):
-            self._logs.write(group, _STREAM, [json.dumps(event)])
+        group = log_group(task.cluster)
+        try:
+            event = task.event(task_id)
+            if event and self._logs.has_group(group):
+                self._logs.write(group, _STREAM, [json.dumps(event)])
+        except OSError as error:
+            # A disk that is full now, or too many open files, costs no other task its figures.
+            _log.warning("What task %s uses was not logged: %s", task_id, error)
 
 
 @dataclass

@@ -116,6 +116,18 @@ def test_a_task_is_not_logged_before_its_cpu_time_can_be_told(load):
     assert logs.written.empty()
 
 
+def test_usage_is_logged_again_when_the_disk_has_room_again(load, caplog):
+    logs = FakeLogs(failures=2)
+    with closing(ContainerInsights(logs, period_seconds=0.01)) as insights:
+        insights.watch("abc", "tests", load.pid)
+
+        (line,) = logs.written.get(timeout=60)
+
+    assert json.loads(line)["TaskId"] == "abc"
+    why = "What task abc uses was not logged: [Errno 28] No space left on device"
+    assert [record.getMessage() for record in caplog.records] == [why, why]
+
+
 def test_a_cluster_without_a_log_group_logs_nothing(insights, load, endpoint, logged):
     insights.watch("abc", "another", load.pid)
     insights.watch("def", "tests", load.pid)
