@@ -55,8 +55,12 @@ class Refreshes(Construct):
             event_pattern=EventPattern(
                 source=[EVENT_SOURCE],
                 detail_type=[EVENT_TYPE],
-                # The runs of another stack may be told on the same bus.
-                detail={"bucket": [bucket.bucket_name]},
+                detail={
+                    # The runs of another stack may be told on the same bus.
+                    "bucket": [bucket.bucket_name],
+                    # Of a run that was refused the tables have nothing.
+                    "status": [{"anything-but": "rejected"}],
+                },
             ),
             targets=[SfnStateMachine(self.machine)],
         )

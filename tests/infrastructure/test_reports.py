@@ -201,7 +201,10 @@ def test_the_data_sets_are_refreshed_when_a_run_of_this_stack_has_ended(everythi
 
     assert rule["EventPattern"]["source"] == ["tidemark"]
     assert rule["EventPattern"]["detail-type"] == ["Tidemark Run Outcome"]
-    assert as_text(rule["EventPattern"]["detail"]) == {"bucket": ["given"]}
+    assert as_text(rule["EventPattern"]["detail"]) == {
+        "bucket": ["given"],
+        "status": [{"anything-but": "rejected"}],
+    }
     assert Template(refreshed).evaluate({}) == [
         f"Tidemark-{name}" for name in data_sets(read_definition())
     ]
