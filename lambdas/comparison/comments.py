@@ -114,9 +114,9 @@ def _untold(one: _Judged) -> str:
 def _suspicious(sides: Sides) -> Iterator[str]:
     if not sides.in_one_run:
         yield (
-            f"They were measured in two runs, {sides.base.run.plan.run_id} and "
-            f"{sides.new.run.plan.run_id}, not in turns: what else changed meanwhile looks like "
-            "a change of the version."
+            f"They were measured in different runs, {sides.base.run.plan.run_id} and "
+            f"{sides.new.run.plan.run_id}, not in turns: what differs between the runs is not told "
+            "from what differs between the versions."
         )
     yield from (f"They were not measured alike: {said}." for said in unlike(sides))
     for side in sides.both:

@@ -32,7 +32,8 @@ def _summary(sides: Sides) -> Iterator[Block]:
             for side in sides.both
         )
     )
-    if said := by_chance(pair.verdict for pair in sides.pairs()):
+    # The trials of two runs differ by more than chance, by nobody knows how much.
+    if sides.in_one_run and (said := by_chance(pair.verdict for pair in sides.pairs())):
         yield said
 
 

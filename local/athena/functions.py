@@ -297,6 +297,11 @@ def _contained(types: Sequence[Type]) -> Type | None:
     return scalar(Kind.BOOLEAN) if found else None
 
 
+def _alike(types: Sequence[Type]) -> Type | None:
+    found = common(types[0].expressions[0], types[1].expressions[0])
+    return scalar(Kind.BOOLEAN) if found else None
+
+
 def _of_doubles(types: Sequence[Type]) -> Type | None:
     doubles = types[0].expressions[0].this is Kind.DOUBLE and types[1].this is Kind.DOUBLE
     return scalar(Kind.DOUBLE) if doubles else None
@@ -418,6 +423,7 @@ FUNCTIONS: dict[str, Function] = {
     # Arrays
     "cardinality": _function((LIST,), Kind.BIGINT, "len"),
     "contains": _function((LIST, ANY), _contained, "has_element"),
+    "arrays_overlap": _function((LIST, LIST), _alike, "share_element"),
     "element_at": _function((LIST, WHOLE), lambda types: types[0].expressions[0], "element"),
     # Of doubles; the last step, which DuckDB has not, must give what it is given.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _of_doubles, _reduce),

@@ -3,7 +3,7 @@
 -- mean rates, the change, 0.1 being 10 % more, its 95 % interval (Student's t, Welch) and the
 -- verdict. Base and new are versions, or the words newest and previous: that pair comes first, and
 -- the others by age. What only one of them has measured is there, too; and where versions were not
--- measured with as many tasks and records, unlike says so.
+-- measured with as many tasks and records, or in no run together, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,
@@ -20,6 +20,7 @@ WITH by_version AS (
         min(value) AS min,
         max(value) AS max,
         max(rates.started_at) AS last_at,
+        array_agg(DISTINCT rates.run_id) AS in_runs,
         min(runs.tasks) AS least_tasks,
         max(runs.tasks) AS most_tasks,
         min(runs.records) AS least_records,
@@ -126,6 +127,8 @@ pairs AS (
                 coalesce(n.size, 'unknown')
             )
         END AS sizes,
+        -- What differs between the runs is then not told from what differs between the versions.
+        CASE WHEN NOT arrays_overlap(b.in_runs, n.in_runs) THEN 'no run measured both' END AS apart,
         coalesce(n.last_at, b.last_at) AS last_at
     FROM wanted
     LEFT JOIN figures AS b
@@ -290,7 +293,7 @@ SELECT
     CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
     CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,
-    coalesce(sizes, '') AS unlike,
+    array_join(ARRAY[sizes, apart], '; ') AS unlike,
     pair
 FROM told
 ORDER BY suite, pair, test, metric, statistic, labels, unit, direction

@@ -359,27 +359,38 @@ def test_a_metric_whose_unit_changed_is_not_compared_and_says_so():
 
 def test_versions_that_were_not_measured_alike_are_judged_and_said_to_be_unlike():
     sizes = {"1": (1, 1_000_000), "2": (1, 1_000_000), "3": (1, 10_000), "4": (2, 10_000)}
-    measured = {"1.0": "1", "1.1": "2", "1.2": "3", "1.3": "34", "1.4": "imported"}
+    measured = {"1.0": "1", "1.1": "12", "1.2": "3", "1.3": "34", "1.4": "i", "1.5": "2"}
     rows = pairs_of(
         [
             rate(version, 100.0, trial, run_id=run_id)
             for version, in_runs in measured.items()
             for trial, run_id in enumerate(in_runs)
-        ],
+        ]
+        # What does not count is nothing that took turns.
+        + [rate("1.5", None, trial=1, run_id="1")]
+        + [{**rate("1.5", 1.0, trial=2, run_id="1"), "excluded": True}],
         [
             {"run_id": run_id, "tasks": tasks, "records": records}
             for run_id, (tasks, records) in sizes.items()
         ],
     )
 
+    large, small = "1 × 1,000,000", "1 × 10,000"
     unlike = {key(row, ("base", "new")): row["unlike"] for row in rows if row["unlike"]}
     assert {pair: unlike[pair] for pair in unlike if {*pair} <= {*measured}} == {
-        ("1.0", "1.2"): "1.0: 1 × 1,000,000 records, 1.2: 1 × 10,000",
-        ("1.0", "1.3"): "1.0: 1 × 1,000,000 records, 1.3: 1–2 × 10,000",
-        ("1.1", "1.2"): "1.1: 1 × 1,000,000 records, 1.2: 1 × 10,000",
-        ("1.1", "1.3"): "1.1: 1 × 1,000,000 records, 1.3: 1–2 × 10,000",
-        ("1.2", "1.3"): "1.2: 1 × 10,000 records, 1.3: 1–2 × 10,000",
-        ("1.3", "1.4"): "1.3: 1–2 × 10,000 records, 1.4: unknown",
+        ("1.0", "1.2"): f"1.0: {large} records, 1.2: {small}; no run measured both",
+        ("1.0", "1.3"): f"1.0: {large} records, 1.3: 1–2 × 10,000; no run measured both",
+        ("1.0", "1.4"): "no run measured both",
+        ("1.0", "1.5"): "no run measured both",
+        ("1.1", "1.2"): f"1.1: {large} records, 1.2: {small}; no run measured both",
+        ("1.1", "1.3"): f"1.1: {large} records, 1.3: 1–2 × 10,000; no run measured both",
+        ("1.1", "1.4"): "no run measured both",
+        ("1.2", "1.3"): f"1.2: {small} records, 1.3: 1–2 × 10,000",
+        ("1.2", "1.4"): "no run measured both",
+        ("1.2", "1.5"): f"1.2: {small} records, 1.5: {large}; no run measured both",
+        ("1.3", "1.4"): "1.3: 1–2 × 10,000 records, 1.4: unknown; no run measured both",
+        ("1.3", "1.5"): f"1.3: 1–2 × 10,000 records, 1.5: {large}; no run measured both",
+        ("1.4", "1.5"): "no run measured both",
     }
 
 

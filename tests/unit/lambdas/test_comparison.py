@@ -214,7 +214,8 @@ def test_two_runs_are_suspicious_and_what_differs_between_them_is_marked():
     text = markdown(another_run(plan, trials))
 
     comments, setup = section(text, "Comments"), section(text, "Setup")
-    assert f"They were measured in two runs, {LATER} and {RUN}, not in turns" in comments
+    assert f"They were measured in different runs, {LATER} and {RUN}, not in turns" in comments
+    assert "by chance alone" not in text
     assert "- They were not measured alike: Records of a task is 2,000,000 for 9.0.0 and 1," in text
     assert row(setup, "Machine: cpu\\_model" if "cpu\\_" in setup else "Machine: cpu_model") == [
         "Machine: cpu_model", "differs", "AMD EPYC 7R13", "Intel Xeon",
