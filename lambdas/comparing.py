@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from lambdas.aws import Bucket
+from lambdas.comparison.comment import comment
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
-from lambdas.report.blocks import Report
-from lambdas.report.markdown import markdown
 from lambdas.report.page import packed_vega, page
 from lambdas.stored import StoredRun, find_plan, read_run
 from suites import keys
@@ -17,10 +16,6 @@ from suites.plan import Plan
 from suites.refusal import Refused, listed
 from suites.sides import Named, named
 
-# The comment of a pull request on GitHub holds so many characters: of the charts' tables that are
-# longer than some number of rows it is told that the page has them.
-_LONGEST_COMMENT = 65_536
-_MOST_ROWS = (40, 10, 0)
 # Among so many runs of each of two versions one of both is sought: S3 lists them at once.
 _LATE = 1_000
 
@@ -72,12 +67,6 @@ def write_comparison(
     for form, text in forms.items():
         bucket.write(written[form], text.encode())
     return written
-
-
-def comment(said: Report) -> str:
-    """Return a comparison as Markdown, with as many rows of its charts as a comment holds."""
-    texts = [markdown(said, most_rows=rows) for rows in _MOST_ROWS]
-    return next((text for text in texts if len(text) <= _LONGEST_COMMENT), texts[-1])
 
 
 def _found(

@@ -9,6 +9,7 @@ from lambdas.comparison.drift import drift
 from lambdas.comparison.results import interval, lacking
 from lambdas.comparison.setup import unlike
 from lambdas.comparison.sides import Pair, Reading, Side, Sides
+from lambdas.failure import shortened
 from lambdas.report import trials
 from lambdas.report.blocks import Block, Bullets
 from lambdas.report.figures import figure, percent
@@ -19,6 +20,9 @@ from suites.refusal import listed
 
 # Trials that scatter more than this share of their mean hide a change of that size.
 _WIDE = 0.05
+# The report of a run has all that went wrong, and in full.
+_MOST_TROUBLES = 5
+_LONGEST_TROUBLE = 500  # bytes
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
     yield from (f"They were not measured alike: {said}." for said in unlike(sides))
     for side in sides.both:
         yield from (f"{side.name}: {said}" for said in differences(side.run.trials))
-        if found := trials.troubles(side.run):
-            yield from (f"{side.run.plan.run_id}: {said}." for said in found.items)
+        yield from _troubles(side)
         yield from _thin(side)
     for pair in sides.pairs():
         for reading, side in sides.readings(pair):
@@ -135,6 +138,16 @@ def _suspicious(sides: Sides) -> Iterator[str]:
                         f"{pair.name}: {values} {reading.metric.unit}."
                     )
     yield from drift(sides)
+
+
+def _troubles(side: Side) -> Iterator[str]:
+    """Yield what failed or is left out: a few trials of many, and of each what fits a line."""
+    found, run_id = trials.troubles(side.run), side.run.plan.run_id
+    items = found.items if found else ()
+    for said in items[:_MOST_TROUBLES]:
+        yield shortened(f"{run_id}: {said}.", _LONGEST_TROUBLE)
+    if len(items) > _MOST_TROUBLES:
+        yield f"{run_id}: and {len(items) - _MOST_TROUBLES} more, which its report names."
 
 
 def _thin(side: Side) -> Iterator[str]:

@@ -8,7 +8,8 @@ import pytest
 import vl_convert
 
 from lambdas import publish_comparison, publish_report
-from lambdas.comparing import comment, compare
+from lambdas.comparing import compare
+from lambdas.comparison.comment import comment
 from lambdas.comparison.contents import comparison
 from lambdas.comparison.sides import sides
 from lambdas.exclusions import NONE, Exclusion
@@ -383,6 +384,31 @@ def test_a_comparison_of_many_tests_fits_a_comment():
     assert len(markdown(many, most_rows=40)) > 65_536
     assert len(comment(many)) <= 65_536
     assert comment(report) == markdown(report, most_rows=40)
+
+
+def test_a_comparison_of_which_most_failed_fits_a_comment_and_keeps_its_results():
+    plan = planned(BOTH, repetitions=50)
+    few = {trial.trial for trial in plan.trials[-6:]}
+    trials = [t if t.trial in few else failed(t, "x" * 1000) for t in measured(plan)]
+
+    text = comment(compared(plan, trials))
+
+    assert len(text) <= 65_536
+    assert "xxx…\n" in text
+    assert f"- {RUN}: and " in section(text, "Comments")
+    assert "| ingest |" in section(text, "Results")
+
+
+def test_the_longest_section_is_left_out_of_a_comment_that_is_still_too_long():
+    report = compared(plan := planned(BOTH, repetitions=1), measured(plan))
+    results, *others = sorted(report.sections, key=lambda found: found.heading != "Results")
+    long = dataclasses.replace(results, blocks=results.blocks * 300)
+
+    text = comment(dataclasses.replace(report, sections=(long, *others)))
+
+    assert "## Results\n" not in text
+    assert "## Comments\n" in text
+    assert "## Left out\n\nA comment holds 65,536 characters. The page has more: Results." in text
 
 
 def test_a_hostile_text_is_shown_and_does_nothing():
