@@ -229,13 +229,14 @@ judged AS (
 told AS (
     SELECT
         *,
-        -- In which unit each side was measured: a change of unit leaves a row of either.
+        -- In which unit each side was measured: a change of unit or direction leaves a row of either.
         max(CASE WHEN base_mean IS NOT NULL THEN unit END) OVER (
             PARTITION BY suite, test, metric, statistic, labels, base, new
         ) AS base_unit,
         max(CASE WHEN new_mean IS NOT NULL THEN unit END) OVER (
             PARTITION BY suite, test, metric, statistic, labels, base, new
         ) AS new_unit,
+        CASE direction WHEN 'higher' THEN 'lower' ELSE 'higher' END AS opposite,
         CAST(
             CASE
                 WHEN base_mean IS NULL OR new_mean IS NULL THEN 'not comparable'
@@ -268,10 +269,14 @@ SELECT
     high,
     verdict,
     CASE
-        WHEN base_mean IS NULL AND base_unit IS NOT NULL
+        WHEN base_mean IS NULL AND base_unit <> unit
             THEN concat('another unit: ', base_version, ' has it in ', base_unit)
-        WHEN new_mean IS NULL AND new_unit IS NOT NULL
+        WHEN new_mean IS NULL AND new_unit <> unit
             THEN concat('another unit: ', new_version, ' has it in ', new_unit)
+        WHEN base_mean IS NULL AND base_unit = unit
+            THEN concat('another direction: ', opposite, ' was better for ', base_version)
+        WHEN new_mean IS NULL AND new_unit = unit
+            THEN concat('another direction: ', opposite, ' is better for ', new_version)
         WHEN base_mean IS NULL THEN concat('no rate of ', base_version)
         WHEN new_mean IS NULL THEN concat('no rate of ', new_version)
         WHEN verdict <> 'cannot tell' THEN ''

@@ -357,6 +357,15 @@ def test_a_metric_whose_unit_changed_is_not_compared_and_says_so():
     }
 
 
+def test_a_metric_whose_direction_changed_is_not_compared_and_says_so():
+    rows = pairs_of([rate("1.0", 1.0, direction="lower"), rate("1.1", 2.0, direction="higher")])
+
+    assert {key(row, ("direction", "verdict", "reason")) for row in rows} == {
+        ("lower", "not comparable", "another direction: higher is better for 1.1"),
+        ("higher", "not comparable", "another direction: lower was better for 1.0"),
+    }
+
+
 def test_versions_that_were_not_measured_alike_are_judged_and_said_to_be_unlike():
     sizes = {"1": (1, 1_000_000), "2": (1, 1_000_000), "3": (1, 10_000), "4": (2, 10_000)}
     measured = {"1.0": "1", "1.1": "12", "1.2": "3", "1.3": "34", "1.4": "i", "1.5": "2"}
