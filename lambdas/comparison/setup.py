@@ -10,7 +10,7 @@ from lambdas.report.machines import values
 from lambdas.report.setup import carried, settings
 
 _DIFFERS = "differs"
-# What a version is, and what no two runs have in common: these may differ.
+# What a version is, which two versions differ in; and what no two runs have in common.
 _OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
 _OF_RUN = (
     "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
@@ -36,10 +36,12 @@ def table(sides: Sides) -> Table:
 
 def unlike(sides: Sides) -> list[str]:
     """Return in words what differs beside the versions themselves, and their runs."""
+    versions_differ = sides.base.version != sides.new.version
+    may_differ = {*_OF_RUN, *(_OF_VERSION if versions_differ else ())}
     return [
         f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
         for name, mark, base, new in (row.cells for row in table(sides).rows)
-        if mark and name not in {*_OF_VERSION, *_OF_RUN}
+        if mark and name not in may_differ
     ]
 
 

@@ -226,6 +226,20 @@ def test_two_runs_are_suspicious_and_what_differs_between_them_is_marked():
     assert "- Measure both in one run, of about" in text
 
 
+def test_one_version_of_two_packages_is_suspicious():
+    plan = planned(["9.0.0"], repetitions=2)
+    repacked = [on_machine(trial, package_digest="ef56") for trial in measured(plan)]
+    later = planned(["9.0.0"], repetitions=2, name=LATER)
+    both = sides((run_of(plan, repacked), "9.0.0"), (run_of(later, measured(later)), "9.0.0"))
+
+    text = markdown(comparison(both))
+
+    assert (
+        f"- They were not measured alike: Package digest is ef56 for 9.0.0 of {RUN} and ab12 for "
+        f"9.0.0 of {LATER}.\n"
+    ) in section(text, "Comments")
+
+
 def test_a_metric_whose_unit_changed_is_not_compared():
     plan = with_ingest(planned(["9.8.4"], repetitions=2), unit="rows/s")
 
