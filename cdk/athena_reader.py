@@ -52,6 +52,9 @@ class AthenaReader(Role):
                 *(self._arn("glue", "table", f"{database}/{table}") for table in sorted(read)),
             ],
         )
+        # The same, "Configure AWS Glue access to your catalog and database per AWS Region": Athena
+        # asks for the region's database `default`, whatever a query names.
+        self._allow(["glue:GetDatabase"], [self._arn("glue", "database", "default")])
 
     def _fetch(self, bucket: Bucket, read: Sequence[str]) -> None:
         # Athena acts in the name of whoever asks: it reads the tables and writes the answer so.

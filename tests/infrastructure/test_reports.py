@@ -152,7 +152,7 @@ ASKING = {
     "athena:GetQueryResults": "it reads the answer's columns",
     "athena:GetQueryResultsStream": "it reads the answer's rows",
     "athena:StopQueryExecution": "whoever cancels an import cancels its query",
-    "glue:GetDatabase": "Athena looks up a table's database",
+    "glue:GetDatabase": "Athena looks up a table's database, and always `default`",
     "glue:GetTable": "Athena looks up a table, and how its partitions are projected",
     "glue:GetPartitions": "Athena's documentation lists it for tables that have partitions",
     "s3:GetBucketLocation": "Athena looks where the bucket of its answers is",
@@ -167,17 +167,19 @@ ASKING = {
 
 def test_that_role_reads_the_tables_of_the_data_sets_and_writes_only_answers(everything):
     found = statements(everything, "ReportsReader")
-    places = {
-        action: {str(as_text(each)).split(":", 5)[-1] for each in _listed(stated["Resource"])}
-        for actions, stated in found
-        for action in actions
-        if action.startswith(("s3:Put", "glue:"))
-    }
+    places = {}
+    for actions, stated in found:
+        for action in actions:
+            resources = {
+                str(as_text(each)).split(":", 5)[-1] for each in _listed(stated["Resource"])
+            }
+            places.setdefault(action, set()).update(resources)
 
     assert {action for actions, _ in found for action in actions} == ASKING.keys()
     assert places["s3:PutObject"] == {"given/athena/*"}
     tables = {f"table/given/{table}" for table in ("rates", "runs", "task_rates")}
     assert places["glue:GetTable"] == {"catalog", "database/given", *tables}
+    assert places["glue:GetDatabase"] == {*places["glue:GetTable"], "database/default"}
     (listing,) = [stated for actions, stated in found if actions == ["s3:ListBucket"]]
     assert listing["Condition"]["StringLike"]["s3:prefix"] == [
         "tables/rates/*", "tables/runs/*", "tables/task_rates/*", "athena/*",
