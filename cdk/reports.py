@@ -25,11 +25,11 @@ _TITLE = "did this version get slower?"
 # Within a data set, of its only table.
 _TABLE = "sql"
 # By type, what the group may do with an asset: what QuickSight's console grants at once to whoever
-# may view or use it. What is deployed is changed by deploying; the analysis is there to try.
+# may view or use it. What is deployed is changed by deploying; the analysis is there to try, and
+# not to be deleted or passed on: CloudFormation does not notice that of what it need not change.
 _GRANTED = {
     "Analysis": [
-        "DeleteAnalysis", "DescribeAnalysis", "DescribeAnalysisPermissions", "QueryAnalysis",
-        "RestoreAnalysis", "UpdateAnalysis", "UpdateAnalysisPermissions",
+        "DescribeAnalysis", "DescribeAnalysisPermissions", "QueryAnalysis", "UpdateAnalysis",
     ],
     "Dashboard": ["DescribeDashboard", "ListDashboardVersions", "QueryDashboard"],
     "DataSet": [

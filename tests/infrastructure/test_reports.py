@@ -92,6 +92,17 @@ def test_the_group_looks_at_the_dashboard_and_changes_nothing_of_it(everything):
     ]
 
 
+def test_the_group_tries_changes_in_the_analysis_and_neither_deletes_nor_shares_it(everything):
+    (analysis,) = assets(everything, "Analysis")
+
+    assert analysis["Permissions"][0]["Actions"] == [
+        "quicksight:DescribeAnalysis",
+        "quicksight:DescribeAnalysisPermissions",
+        "quicksight:QueryAnalysis",
+        "quicksight:UpdateAnalysis",
+    ]
+
+
 def test_a_data_set_is_the_text_of_its_file_in_the_database_and_has_a_fixed_id(everything):
     found = {asset["DataSetId"]: asset for asset in assets(everything, "DataSet")}
 
