@@ -247,7 +247,11 @@ def test_every_call_of_it_is_one_of_the_api_with_a_time_limit_and_errors_by_name
         call = state["Resource"].rsplit(":", 1)[-1]
         operation = model.operation_model(call[0].upper() + call[1:])
         arguments = {**state["Arguments"], "AwsAccountId": "123456789012", "IngestionId": "name"}
-        named = [name.removeprefix("QuickSight.") for name in state["Retry"][0]["ErrorEquals"]]
+        named = [
+            name.removeprefix("QuickSight.")
+            for retry in state["Retry"]
+            for name in retry["ErrorEquals"]
+        ]
 
         found = ParamValidator().validate(arguments, operation.input_shape)
         assert found.generate_report() == ""

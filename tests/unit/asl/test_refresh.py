@@ -31,7 +31,9 @@ class QuickSight:
 
     async def describe(self, arguments, _submission):
         left = self.imports.setdefault(arguments["DataSetId"], list(TAKEN))
-        return {"Ingestion": {"IngestionStatus": left.pop(0)}}
+        status, _, error = left.pop(0).partition(": ")
+        told = {"ErrorInfo": {"Type": error}} if error else {}
+        return {"Ingestion": {"IngestionStatus": status, **told}}
 
     def refresh(self, *names):
         text = TEXT.replace("${DataSets}", ",".join(names)).replace("${Account}", "123456789012")
@@ -55,6 +57,19 @@ def test_every_data_set_is_imported_once_under_the_name_of_the_execution(quicksi
     assert quicksight.imports == {name: [] for name in names}
 
 
+def test_an_import_whose_place_a_later_one_took_has_not_failed(quicksight):
+    quicksight.imports["runs"] = ["RUNNING", "FAILED: INGESTION_SUPERSEDED"]
+
+    assert quicksight.refresh("runs").status == "SUCCEEDED"
+
+
+def test_an_import_is_asked_for_again_until_another_has_ended(quicksight):
+    quicksight.errors["runs"] = ["QuickSight.LimitExceededException"] * 7
+
+    assert quicksight.refresh("runs").status == "SUCCEEDED"
+    assert len(quicksight.created) == 8
+
+
 @pytest.mark.parametrize("status", ["FAILED", "CANCELLED"])
 def test_an_import_that_failed_is_named_when_all_others_are_done(quicksight, status):
     quicksight.imports["runs"] = ["RUNNING", status]
@@ -68,7 +83,7 @@ def test_an_import_that_failed_is_named_when_all_others_are_done(quicksight, sta
 
 def test_what_quicksight_does_not_take_is_named_too(quicksight):
     quicksight.errors = {
-        "rates": ["QuickSight.LimitExceededException"],
+        "rates": ["QuickSight.LimitExceededException"] * 8,
         "runs": ["QuickSight.ResourceNotFoundException"],
     }
 
