@@ -124,7 +124,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
         )
     yield from (f"They were not measured alike: {said}." for said in unlike(sides))
     for side in sides.both:
-        yield from (f"{side.name}: {said}" for said in differences(side.run.trials))
+        yield from (f"{side.name}: {said}" for said in differences(side.run.counting()))
         yield from _troubles(side)
         yield from _thin(side)
     for pair in sides.pairs():
@@ -176,7 +176,12 @@ def _actions(sides: Sides) -> Iterator[str]:
     if any(said.startswith("Machine: ") for said in unlike(sides)):
         yield "Measure both on machines of one kind."
     for side in sides.both:
-        if failed := [trial.trial for trial in side.run.trials if trial.status == "failed"]:
+        failed = [
+            trial.trial
+            for trial in side.run.trials
+            if trial.status == "failed" and not side.run.is_excluded(trial)
+        ]
+        if failed:
             yield (
                 f"Look into the logs of what failed: trials {listed(failed)} of run "
                 f"{side.run.plan.run_id}."

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from lambdas.comparison.sides import Side, Sides
 from lambdas.report.blocks import Row, Table
-from lambdas.report.machines import values
+from lambdas.report.figures import MISSING
+from lambdas.report.machines import NOT_LOGGED, values
 from lambdas.report.setup import carried, settings
 
 _DIFFERS = "differs"
+_NOT_RECORDED = "not recorded"
+# What is not known differs from nothing.
+_UNKNOWN = {_NOT_RECORDED, NOT_LOGGED, MISSING}
 # What a version is, which two versions differ in; and what no two runs have in common.
 _OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
 _OF_RUN = (
@@ -27,9 +32,9 @@ def table(sides: Sides) -> Table:
         caption="What both were measured with; what differs is marked",
         columns=("Setting", "Difference", sides.base.name, sides.new.name),
         rows=tuple(
-            Row((name, _DIFFERS if len({*both}) > 1 else "", *map(_shortened, both)))
+            Row((name, _DIFFERS if len({*both} - _UNKNOWN) > 1 else "", *map(_shortened, both)))
             for name in dict.fromkeys((*base, *new))
-            if (both := (base.get(name, "not recorded"), new.get(name, "not recorded")))
+            if (both := (base.get(name, _NOT_RECORDED), new.get(name, _NOT_RECORDED)))
         ),
     )
 
@@ -51,12 +56,13 @@ def _shortened(value: str) -> str:
 
 
 def _said(side: Side) -> dict[str, str]:
+    counting = replace(side.run, trials=side.run.counting())
     machine = {
-        f"Machine: {key}": " and ".join(found) for key, found in values(side.run.trials).items()
+        f"Machine: {key}": " and ".join(found) for key, found in values(counting.trials).items()
     }
     return {
         "Version": side.version,
-        **carried(side.run, side.version),
+        **carried(counting, side.version),
         **{name: value for name, value in settings(side.run).items() if name not in _LEFT_OUT},
         **machine,
     }

@@ -42,7 +42,7 @@ def _measured(run: MeasuredRun) -> str:
 
 
 def _sections(run: MeasuredRun) -> Iterator[Section]:
-    if changed := differences(run.trials):
+    if changed := differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(changed)),))
     if troubles := trials.troubles(run):
         yield Section("What failed or is left out", (troubles,))

@@ -16,6 +16,7 @@ Environment = Mapping[str, Any]
 _OF_VERSION = ("version", "engine_version", "package", "package_digest")
 _HOST = "host"
 _IMAGE = "image_digest"
+NOT_LOGGED = "not logged"
 
 
 def machines(trials: Iterable[TrialResult]) -> Table | str:
@@ -34,7 +35,7 @@ def machines(trials: Iterable[TrialResult]) -> Table | str:
         caption="Machines, as the tasks logged them",
         columns=("", *(f"Machine {number}" for number in range(1, len(known) + 1))),
         rows=(
-            *(Row((key, *(machine.get(key, "not logged") for machine in known))) for key in keys),
+            *(Row((key, *(machine.get(key, NOT_LOGGED) for machine in known))) for key in keys),
             Row(("hosts", *(str(len(hosts[machine])) for machine in seen))),
             Row(("trials", *(ranges(seen[machine]) for machine in seen))),
         ),
@@ -60,7 +61,7 @@ def digests(trials: Iterable[TrialResult], version: str) -> str:
         for trial, environment in _logged(trials)
         if trial.version == version and "package_digest" in environment
     }
-    return " and ".join(sorted(found)) or "not logged"
+    return " and ".join(sorted(found)) or NOT_LOGGED
 
 
 def images(trials: Iterable[TrialResult], version: str) -> str:

@@ -75,6 +75,15 @@ class MeasuredRun:
                 if result.test == test and not self.is_excluded(trial):
                     yield trial, result
 
+    def counting(self) -> list[TrialResult]:
+        """Return the trials that figures rest on: those that gave a rate and are not left out."""
+        return [
+            trial
+            for trial in self.trials
+            if not self.is_excluded(trial)
+            and any(rate.value is not None for test in trial.tests for rate in test.rates)
+        ]
+
     def is_excluded(self, trial: TrialResult) -> bool:
         """Tell whether a trial is left out of every figure."""
         return self.exclusions.reason(trial.trial) is not None

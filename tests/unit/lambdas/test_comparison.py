@@ -226,6 +226,44 @@ def test_two_runs_are_suspicious_and_what_differs_between_them_is_marked():
     assert "- Measure both in one run, of about" in text
 
 
+def test_a_trial_that_is_left_out_takes_its_machine_with_it():
+    plan, trials = steady([1000, 1010, 1020], [900, 909, 918])
+    other = next(trial for trial in trials if trial.version == "9.8.4")
+    moved = on_machine(other, cpu_model="Intel Xeon").model_copy(update={"status": "failed"})
+    trials[other.trial - 1] = moved
+    signs = [
+        "9.8.4: cpu_model was not the same for all trials",
+        "They were not measured alike: Machine: cpu_model is AMD EPYC 7R13 for 9.0.0 and",
+        "Measure both on machines of one kind.",
+        f"Look into the logs of what failed: trials {other.trial} of run {RUN}.",
+    ]
+
+    counted = said(plan, trials)
+    without = said(plan, trials, left_out(other.trial, "another machine"))
+
+    assert [sign for sign in signs if sign in counted] == signs
+    assert [sign for sign in signs if sign in without] == []
+
+
+def test_what_nobody_recorded_is_no_difference():
+    plan, trials = steady([1000, 1010], [900, 909])
+    trials = [on_nothing(failed(trial)) if trial.version == "9.8.4" else trial for trial in trials]
+
+    text = said(plan, trials)
+
+    assert "not measured alike" not in text
+    assert "machines of one kind" not in text
+    assert row(section(text, "Setup"), "Machine: cpu_model") == [
+        "Machine: cpu_model", "", "AMD EPYC 7R13", "not recorded",
+    ]  # fmt: skip
+
+
+def on_nothing(trial):
+    """Return a trial whose tasks ended before they logged their machine."""
+    tests = tuple(test.model_copy(update={"environments": ()}) for test in trial.tests)
+    return trial.model_copy(update={"tests": tests})
+
+
 def test_one_version_of_two_packages_is_suspicious():
     plan = planned(["9.0.0"], repetitions=2)
     repacked = [on_machine(trial, package_digest="ef56") for trial in measured(plan)]
@@ -427,7 +465,8 @@ def test_the_longest_section_is_left_out_of_a_comment_that_is_still_too_long():
 
 def test_a_hostile_text_is_shown_and_does_nothing():
     plan = with_ingest(planned(BOTH, repetitions=1, note=HOSTILE), unit=HOSTILE)
-    trials = [on_machine(failed(trial, HOSTILE), cpu_model=HOSTILE) for trial in measured(plan)]
+    first, *rest = [on_machine(trial, cpu_model=HOSTILE) for trial in measured(plan)]
+    trials = [failed(first, HOSTILE), *rest]
 
     report = compared(plan, trials)
 

@@ -243,6 +243,7 @@ def test_a_changed_machine_is_named_with_its_trials():
     assert row(text, "cpu_model") == ["cpu_model", "AMD EPYC 7R13", "Intel Xeon"]
     assert row(text, "trials") == ["trials", "1–2, 4", "3"]
     assert row(text, "memory") == ["memory", "8.0 GiB", "8.0 GiB"]
+    assert "did not run alike" not in said(plan, trials, left_out(3, "another machine"))
 
 
 def test_hosts_may_differ_and_packages_may_differ_between_versions():
