@@ -152,6 +152,13 @@ class Bucket:
             for entry in page.get("Contents", []):
                 yield entry["Key"]
 
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the folders in the one that ``prefix`` is, whatever they hold."""
+        pages = self._client.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self._name, Prefix=prefix, Delimiter="/"):
+            for folder in page.get("CommonPrefixes", []):
+                yield folder["Prefix"][len(prefix) : -1]
+
     def discard(self, key: str) -> None:
         """Delete an object, if there is one."""
         self._client.delete_object(Bucket=self._name, Key=key)

@@ -15,6 +15,7 @@ from suites import keys
 from suites.plan import Plan
 from suites.refusal import Refused, listed
 from suites.sides import Named, named
+from suites.versions import NEWEST, PREVIOUS, latest
 
 # Among so many runs of each of two versions one of both is sought: S3 lists them at once.
 _LATE = 1_000
@@ -26,7 +27,8 @@ def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
     Of two versions, that is the newest run with rates of both. Of a version that is in no run with
     the other, or is named beside a run, NEW is its newest run, and BASE the run of NEW if that has
     rates of it, too, or else its newest other. Rates are those that count, of trials that are not
-    left out. How many runs are stored does not matter.
+    left out; of the versions that have some, ``newest`` and ``previous`` are the last two. How many
+    runs are stored does not matter.
 
     Raises
     ------
@@ -34,7 +36,10 @@ def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
         In a sentence, if a side is not stored or both are the same.
 
     """
-    wanted, asked = named("NEW", new), named("BASE", base)
+    wanted, asked = (
+        _meant(bucket, suite, side, named(side, given))
+        for side, given in (("NEW", new), ("BASE", base))
+    )
     if wanted.run_id is None and asked.run_id is None:
         wanted = Named(_run_of_both(bucket, suite, wanted, asked), wanted.version)
     plan, version = _found(bucket, suite, "NEW", wanted)
@@ -67,6 +72,18 @@ def write_comparison(
     for form, text in forms.items():
         bucket.write(written[form], text.encode())
     return written
+
+
+def _meant(bucket: Bucket, suite: str, side: str, asked: Named) -> Named:
+    """Return a side with the version that ``newest`` or ``previous`` stands for."""
+    word = asked.version
+    if asked.run_id is not None or word not in (NEWEST, PREVIOUS):
+        return asked
+    known = latest(bucket.folders(keys.versions_of(suite)))
+    if word not in known:
+        found = ", ".join(known.values()) or "none"
+        raise Refused(f"{side}: no version is the {word} of {suite}; with a rate there is {found}")
+    return Named(None, known[word])
 
 
 def _found(

@@ -112,9 +112,14 @@ def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: st
     return report(suite, run_id, f"{version}-against-{against}.{form}")
 
 
+def versions_of(suite: str) -> str:
+    """Return the prefix of the versions with a rate that counts, a folder each."""
+    return f"versions/{suite}/"
+
+
 def runs_of(suite: str, version: str) -> str:
     """Return the prefix of the runs with a rate of a version that counts, the newest first."""
-    return f"versions/{suite}/{version}/"
+    return f"{versions_of(suite)}{version}/"
 
 
 def run_of_version(suite: str, version: str, run_id: str) -> str:

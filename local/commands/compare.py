@@ -41,7 +41,7 @@ _FORMS = {"markdown": "md", "html": "html"}
 def command(
     base: str, new: str, suite: str, form: str, output: Path | None, target: Target
 ) -> None:
-    """Compare version NEW with version BASE.
+    """Compare version NEW with version BASE; newest and previous are the last two.
 
     The comparison says what changed, what did not and what is suspicious. The newest run that
     measured both versions is taken; without one, the newest of each. A run is named by its id, one

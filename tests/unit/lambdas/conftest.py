@@ -67,6 +67,9 @@ class FakeBucket:
         self.moment()
         return iter(sorted(key for key in self.objects if key.startswith(prefix)))
 
+    def folders(self, prefix):
+        return iter(dict.fromkeys(key[len(prefix) :].split("/")[0] for key in self.keys(prefix)))
+
     def discard(self, key):
         self.moment()
         self.objects.pop(key, None)

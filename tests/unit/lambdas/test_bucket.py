@@ -35,6 +35,21 @@ def test_a_browser_is_told_what_it_can_show(key, kind):
         s3.assert_no_pending_responses()
 
 
+def test_the_folders_of_a_folder_are_its_own_however_many_pages_list_them():
+    asked = {"Bucket": "results", "Prefix": "versions/rocksdb/", "Delimiter": "/"}
+    with stubbed() as (client, s3):
+        for version, more in (("8.8.1", {"ContinuationToken": "x"}), ("9.0.0", {})):
+            answer = {
+                "CommonPrefixes": [{"Prefix": f"versions/rocksdb/{version}/"}],
+                "IsTruncated": bool(more),
+                "NextContinuationToken": "x",
+            }
+            s3.add_response("list_objects_v2", answer, asked)
+            asked = {**asked, **more}
+        found = list(Bucket(client, "results").folders("versions/rocksdb/"))
+    assert found == ["8.8.1", "9.0.0"]
+
+
 def found(listed, code):
     """Find an object of which ListObjectsV2 says ``listed`` and GetObject, if asked, ``code``."""
     with stubbed() as (client, s3):

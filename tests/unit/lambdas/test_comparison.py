@@ -500,6 +500,7 @@ def test_versions_are_compared_as_the_newest_run_of_both_measured_them(archive):
 
     assert key_of("8.8.1", "9.0.0") == f"{LATER}/9.0.0-against-8.8.1.md"
     assert key_of("9.0.0", "9.8.4") == f"{RUN}/9.8.4-against-9.0.0.md"
+    assert key_of("previous", "newest") == f"{RUN}/9.8.4-against-9.0.0.md"
     assert key_of("9.8.4", "9.0.0") == f"{RUN}/9.0.0-against-9.8.4.md"
     assert key_of("9.8.4", LATER + "/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.8.4.md"
     assert key_of("9.0.0", "9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
@@ -558,6 +559,14 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence(archive, base, new, se
         compare(archive.bucket, "rocksdb", base, new)
 
     assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("base", ["newest", "previous"])
+def test_a_word_that_stands_for_no_version_is_refused(archive, base):
+    with pytest.raises(
+        Refused, match=f"BASE: no version is the {base} of sleeper; .* there is none"
+    ):
+        compare(archive.bucket, "sleeper", base, "9.0.0")
 
 
 def test_a_run_of_another_suite_is_refused(archive):
