@@ -196,7 +196,7 @@ class AthenaQueries:
         """
         self._threads.shutdown(cancel_futures=True)
         self._replacements.restore()
-        athena.keep(self._objects, _catalogue(), self._kept, _KEEP_SECONDS)
+        athena.keep(self._objects, catalogue(), self._kept, _KEEP_SECONDS)
 
     def _start(self, request: Request) -> Answer:
         _check_request(request)
@@ -225,7 +225,7 @@ class AthenaQueries:
         result = athena.run(
             query,
             self._objects,
-            _catalogue(),
+            catalogue(),
             database=database,
             most_bytes=most_bytes,
             kept=self._kept,
@@ -327,7 +327,8 @@ def _output_location(request: Request, configuration: Mapping[str, Any]) -> str:
     return str(location)
 
 
-def _catalogue() -> athena.Catalogue:
+def catalogue() -> athena.Catalogue:
+    """Return the tables of the Glue catalogue."""
     databases = glue_backends[ACCOUNT][REGION].databases
     return {
         name: {table.name: table.as_dict() for table in list(database.tables.values())}

@@ -1,0 +1,101 @@
+"""Runs that are stored: each number of them has a bucket and a database of its own in a cloud."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import cycle
+
+from moto.s3.models import s3_backends
+
+from local.account import ACCOUNT
+from local.cloud.endpoint import Endpoint
+from local.cloud.objects import FileKey
+from local.sql_client import SqlClient
+from local.stack import Stack
+from suites import keys
+from suites.tables import TABLES
+from tests.conformance.figures import run_objects
+from tests.conformance.local_engine import described
+
+SUITES = ("cassandra", "leveldb", "rocksdb", "sleeper")
+FIRST_YEAR, YEARS = 2022, 5
+TRIALS = 3  # of each run: its rows are quick to pack
+_PATTERNS = 3
+_PATTERN_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def bucket(runs: int) -> str:
+    """Return the name of the bucket, the database and the workgroup of so many runs."""
+    return f"runs{runs}"
+
+
+def tables(endpoint: Endpoint, runs: int) -> SqlClient:
+    """Return the tables of so many runs, made in this cloud over the objects that are there."""
+    name = bucket(runs)
+    endpoint.client("s3").create_bucket(Bucket=name)
+    glue = endpoint.client("glue")
+    glue.create_database(DatabaseInput={"Name": name})
+    for table in TABLES:
+        description = described(table, name, ",".join(SUITES))
+        del description["DatabaseName"]
+        glue.create_table(DatabaseName=name, TableInput=description)
+    results = {"OutputLocation": f"s3://{name}/athena/"}
+    endpoint.client("athena").create_work_group(
+        Name=name, Configuration={"ResultConfiguration": results}
+    )
+    return SqlClient(endpoint.client, Stack(name, {"Database": name, "WorkGroup": name}))
+
+
+def store(runs: int, numbers: Iterable[int]) -> None:
+    """Store runs beside others; their numbers go on where those of the first ``runs`` end."""
+    backend = s3_backends[ACCOUNT]["aws"]
+    # A request for each object would take longer than all that is measured.
+    with FileKey.files.transaction():
+        for key, body in _objects(runs, numbers):
+            backend.put_object(bucket(runs), key, body)
+
+
+def started(runs: int, number: int) -> tuple[datetime, str]:
+    """Return when one of the runs was started, and its name: evenly, then one a minute."""
+    even = min(number, runs)
+    first = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
+    moment = first + even * timedelta(days=365 * YEARS) / runs + timedelta(minutes=number - even)
+    return moment, f"{moment:%Y%m%dT%H%M%SZ}-{number:06x}"
+
+
+def _objects(runs: int, numbers: Iterable[int]) -> Iterator[tuple[str, bytes]]:
+    """Yield the tables' objects of runs, the suites taking turns."""
+    patterns = cycle(_patterns())
+    for number in numbers:
+        suite = SUITES[number % len(SUITES)]
+        moment, run_id = started(runs, number)
+        for table, (pattern, text) in next(patterns).items():
+            rows = text.replace(pattern, run_id).replace(
+                f"{_PATTERN_DAY:%Y-%m-%d}", f"{moment:%Y-%m-%d}"
+            )
+            body = gzip.compress(rows.encode(), mtime=0)
+            yield keys.table(table, suite, run_id), body
+            if table == "rates" and runs - len(SUITES) <= number < runs:
+                yield keys.table("latest_rates", suite, run_id), body
+
+
+@cache
+def _patterns() -> list[dict[str, tuple[str, str]]]:
+    chance = random.Random(20_000)
+    return [_pattern(chance) for _ in range(_PATTERNS)]
+
+
+def _pattern(chance: random.Random) -> dict[str, tuple[str, str]]:
+    """Return of each table the run that its rows are of, and the rows as text."""
+    found = {}
+    for key, body in run_objects(chance, _PATTERN_DAY).items():
+        _, table, *_, file = key.split("/")
+        rows = gzip.decompress(body).decode().splitlines(keepends=True)
+        first = "".join(row for row in rows if json.loads(row).get("trial", 1) <= TRIALS)
+        found[table] = (file.removesuffix(".jsonl.gz"), first)
+    return found
