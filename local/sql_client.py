@@ -12,6 +12,7 @@ from suites.files import ROOT
 
 SAVED = ROOT / "queries" / "sql"
 _FIRST_POLL_SECONDS = 0.02
+_POLL_GROWTH = 1.25  # nobody waits more than a fourth longer than the query takes
 _SLOWEST_POLL_SECONDS = 1.0
 _UNFINISHED = {"QUEUED", "RUNNING"}
 _ORDER = "\nORDER BY"
@@ -115,7 +116,7 @@ class SqlClient:
             if status["State"] not in _UNFINISHED:
                 raise StatementFailed(status.get("StateChangeReason", status["State"]))
             time.sleep(pause)
-            pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
+            pause = min(_POLL_GROWTH * pause, _SLOWEST_POLL_SECONDS)
 
 
 def _literal(value: Value) -> str:
