@@ -8,6 +8,7 @@ What is not kept is refused: versions, object locks, access control lists, notif
 
 from __future__ import annotations
 
+import gc
 from contextlib import ExitStack
 from copy import copy
 from datetime import datetime
@@ -169,6 +170,9 @@ class FileBucket(FakeBucket):
             )
             restored.restore_from(attributes)
             self.keys.restore(restored)
+        if self.keys:
+            # They stay: to look for garbage among them all takes as long as a query.
+            gc.freeze()
 
     @property
     def versioning_status(self) -> str | None:
@@ -305,6 +309,7 @@ def install(folder: Path) -> ExitStack:
     replacements.set(responses, "S3Response", FileS3Response)
     replacements.set(S3Backend, "list_objects", _listing)
     installed = ExitStack()
+    installed.callback(gc.unfreeze)
     installed.callback(files.close)
     installed.callback(replacements.restore)
     return installed
