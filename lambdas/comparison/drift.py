@@ -13,6 +13,8 @@ from suites.numerals import decimal
 
 # With fewer a straight line is no surprise.
 _FEWEST = 5
+# A drift of less hides no change that matters, and feigns none.
+_SLIGHT = 0.01
 
 Points = list[tuple[int, float]]
 
@@ -21,18 +23,19 @@ def drift(sides: Sides) -> Iterator[str]:
     """Yield a sentence for each metric that drifts over the trials of a run.
 
     That is one whose trials, each as a share of its version's mean, correlate with their order
-    (Pearson, two-sided 95 %). Both versions of one run are looked at together: they took turns.
+    (Pearson, two-sided 95 %) and move by 1 % or more. Both versions of one run are looked at
+    together: they took turns.
     """
     for pair in sides.pairs():
         each = [
-            (_shares(reading), f"the trials of {side.name}")
+            ([_shares(reading)], f"the trials of {side.name}")
             for reading, side in sides.readings(pair)
             if reading
         ]
         if sides.in_one_run and len(each) == 2:
-            each = [(sorted(each[0][0] + each[1][0]), "the trials of both")]
-        for points, whose in each:
-            if said := _drifts(points):
+            each = [(each[0][0] + each[1][0], "the trials of both")]
+        for versions, whose in each:
+            if said := _drifts(versions):
                 yield f"{pair.name} {said} over {whose}, in the order in which they ran."
 
 
@@ -47,16 +50,20 @@ def _shares(reading: Reading) -> Points:
     ]
 
 
-def _drifts(points: Sequence[tuple[int, float]]) -> str:
-    """Return how much the points rise or fall, '' if chance may have put them so."""
+def _drifts(versions: Sequence[Points]) -> str:
+    """Return how much the points rise or fall, '' if chance may have put them so, or by little."""
+    points = sorted(point for version in versions for point in version)
     shares = [share for _, share in points]
     if len(points) < _FEWEST or min(shares) == max(shares):
         return ""
     order = [trial for trial, _ in points]
     r = statistics.correlation(order, shares)
-    freedom = len(points) - 2
+    # Each version's mean was taken from the points before the slope was.
+    freedom = len(points) - 1 - sum(map(bool, versions))
     if abs(r) < 1 and abs(r) * math.sqrt(freedom / (1 - r * r)) <= student(freedom):
         return ""
     slope, _ = statistics.linear_regression(order, shares)
     moved = slope * (order[-1] - order[0])
+    if abs(moved) < _SLIGHT:
+        return ""
     return f"{'rises' if moved > 0 else 'falls'} by {percent(abs(moved))} (r = {decimal(r, 2)})"

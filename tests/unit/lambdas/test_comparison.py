@@ -331,7 +331,26 @@ def test_a_drift_over_the_trials_is_found_whichever_version_took_its_turn():
         "each trial is some 2 % below the one before"
     )
     assert "(r = −0.9" in said(plan, trials)
-    assert "drift" not in said(*steady([1000, 1010, 1000], [1000, 1000, 1010]))
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        # r is 0.83: beyond what chance does at four degrees of freedom, but not at three, which are
+        # left of six trials without the means of both versions.
+        [1000, 1040, 1000, 1060, 1020, 1100],
+        # r is 0.96, of half a percent.
+        [1000, 1001, 1002, 1003, 1004, 1005],
+    ],
+)
+def test_what_chance_does_or_moves_by_little_is_no_drift(rates):
+    plan = planned(BOTH, repetitions=3)
+    trials = [
+        with_values(trial, "ingest", [rate])
+        for trial, rate in zip(measured(plan), rates, strict=True)
+    ]
+
+    assert "in the order in which they ran" not in said(plan, trials)
 
 
 def test_a_comparison_takes_work_in_proportion_to_its_samples():
