@@ -40,7 +40,7 @@ class Verdict:
 
     said: Said
     change: float | None
-    """Of the means, 0.1 being 10 % more; None if the mean of the base is zero."""
+    """Of the means, 0.1 being 10 % more; None if the mean of the base is zero, or a rate below."""
     low: float | None = None
     high: float | None = None
     """The 95 % interval of the change; None if there is none."""
@@ -55,10 +55,10 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     """Return what the rates of the trials of two versions tell, at least one of each.
 
     The interval is that of the logarithm of the ratio of both means, by the delta method, with
-    Student's t and the degrees of freedom of Welch and Satterthwaite; no interval of rates, none of
-    which is below zero, reaches a loss of everything. A change whose interval lies within ``SAME``
-    of zero is ``same``, for what is below that margin is no finding however sure it is; another is
-    ``faster`` or ``slower`` if its interval leaves out zero.
+    Student's t and the degrees of freedom of Welch and Satterthwaite; rates below zero have none,
+    and no interval of others reaches a loss of everything. A change whose interval lies within
+    ``SAME`` of zero is ``same``, for what is below that margin is no finding however sure it is;
+    another is ``faster`` or ``slower`` if its interval leaves out zero.
 
     Source of the margin: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987),
     two one-sided tests, here of 2.5 % each.
@@ -67,6 +67,8 @@ def verdict(base: Sequence[float], new: Sequence[float], direction: str) -> Verd
     changed = change(before, after)
     if changed is None:
         return Verdict("cannot tell", None, reason="the rate of the base is zero")
+    if min(*base, *new) < 0:
+        return Verdict("cannot tell", None, reason="a rate is below zero")
     base_spread, new_spread = spread(base), spread(new)
     if base_spread is None or new_spread is None:
         return Verdict("cannot tell", changed, reason="one trial shows no spread", trials=3)

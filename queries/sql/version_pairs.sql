@@ -106,7 +106,8 @@ pairs AS (
         wanted.*,
         b.mean AS base_mean,
         n.mean AS new_mean,
-        n.mean / nullif(b.mean, 0) - 1 AS change,
+        -- Of what is below zero there is no share.
+        CASE WHEN b.min >= 0 AND n.min >= 0 THEN n.mean / nullif(b.mean, 0) - 1 END AS change,
         b.stddev AS base_stddev,
         n.stddev AS new_stddev,
         coalesce(b.trials, 0) AS base_trials,
@@ -281,6 +282,7 @@ SELECT
         WHEN new_mean IS NULL THEN concat('no rate of ', new_version)
         WHEN verdict <> 'cannot tell' THEN ''
         WHEN base_mean = 0 THEN 'the rate of the base is zero'
+        WHEN base_min < 0 OR new_min < 0 THEN 'a rate is below zero'
         WHEN low IS NULL THEN 'one trial shows no spread'
         ELSE 'the trials scatter too much'
     END AS reason,

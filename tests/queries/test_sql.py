@@ -254,7 +254,7 @@ JUDGED = {
     "1.0": [100.0, 101.0, 99.0, 100.5], "1.1": [100.0, 100.0, 100.0], "1.2": [100.0, 100.0],
     "1.3": [150.0, 149.0, 152.0], "1.4": [60.0, 140.0, 100.0], "1.5": [0.0, 0.0], "1.6": [101.0],
     "1.7": [100.0 + n % 7 for n in range(50)], "1.8": [100.2 + n % 9 for n in range(100)],
-    "1.9": [103.0, 104.5, 103.5], "1.10": [100.1, 100.1],
+    "1.9": [103.0, 104.5, 103.5], "1.10": [100.1, 100.1], "1.11": [-1.0, 1.001],
 }  # fmt: skip
 
 
@@ -302,6 +302,7 @@ def test_a_verdict_is_that_of_the_comparison_report(direction):
         ("faster", ""), ("slower", ""), ("same", ""),
         ("cannot tell", "one trial shows no spread"),
         ("cannot tell", "the rate of the base is zero"),
+        ("cannot tell", "a rate is below zero"),
         ("cannot tell", "the trials scatter too much"),
     }  # fmt: skip
 
@@ -311,7 +312,7 @@ def test_a_verdict_is_that_of_the_comparison_report_whatever_was_measured(direct
     chance = random.Random(7)
     measured = {}
     for minor in range(15):
-        level = chance.choice([0.0, 1e-200, 0.001, 100.0, 100.0, 102.0, 110.0, 1e200, 1e308])
+        level = chance.choice([0.0, -5.0, 1e-200, 0.001, 100.0, 100.0, 102.0, 110.0, 1e200, 1e308])
         spread = chance.choice([0.0, 0.001, 0.01, 0.05])
         trials = chance.choice([1, 2, 2, 3, 5, 8, 40])
         measured[f"1.{minor}"] = [level * chance.gauss(1, spread) for _ in range(trials)]

@@ -40,6 +40,16 @@ def test_as_many_trials_as_are_advised_tell_in_four_cases_of_five(change, scatte
     assert 0.75 < 1 - verdicts.count("cannot tell") / len(verdicts) < 0.85
 
 
+def test_of_what_is_below_zero_there_is_no_share():
+    for base, new in (([-10, -10.1], [-5, -5.1]), ([-1, 1.001], [1, 2]), ([1, 2], [-1, 1.001])):
+        told = verdict(base, new, "higher")
+        assert (told.said, told.change, told.reason) == (
+            "cannot tell",
+            None,
+            "a rate is below zero",
+        )
+
+
 def test_more_trials_are_advised_than_either_side_has():
     assert verdict([1000, 1100, 900], [1300, 1050], "higher").trials > 3
 
