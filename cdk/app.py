@@ -94,7 +94,11 @@ class TidemarkStack(Stack):
 
     def _reports(self, settings: Settings) -> Reports:
         data = self.data
-        return Reports(self, "Reports", settings=settings, bucket=data.bucket, tables=data.tables)
+        reports = Reports(
+            self, "Reports", settings=settings, bucket=data.bucket, tables=data.tables
+        )
+        CfnOutput(self, "RefreshStateMachine", value=reports.refresh.state_machine_arn)
+        return reports
 
     def _alarms(
         self,

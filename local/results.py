@@ -27,6 +27,7 @@ class Results:
     """The results of one deployed stack. ``client`` gives a boto3 client by the service's name."""
 
     def __init__(self, client: Callable[[str], Any], stack: Stack) -> None:
+        self._client = client
         self._s3 = client("s3")
         self._lambda = client("lambda")
         self._stack = stack
@@ -84,6 +85,9 @@ class Results:
         )
         self._invoke("RecordRatesFunction", run_id=run_id)
         self.rebuild_report(run_id)
+        # No run has ended, of which the reports in QuickSight would learn.
+        if machine := self._stack.outputs.get("RefreshStateMachine"):
+            self._client("stepfunctions").start_execution(stateMachineArn=machine)
 
     def rebuild_report(self, run_id: str) -> None:
         """Make a run's report again from what is stored."""

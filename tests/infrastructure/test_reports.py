@@ -259,6 +259,14 @@ def test_every_call_of_it_is_one_of_the_api_with_a_time_limit_and_errors_by_name
         assert state["TimeoutSeconds"] <= 60
 
 
+def test_who_excludes_a_trial_is_told_what_to_refresh(everything):
+    (output,) = everything.find_outputs("RefreshStateMachine").values()
+
+    (machine,) = output["Value"].values()
+    properties = everything.to_json()["Resources"][machine]["Properties"]
+    assert "createIngestion" in properties["DefinitionString"]
+
+
 def test_a_refresh_is_no_state_of_a_run(everything):
     for machine in everything.find_resources("AWS::StepFunctions::StateMachine").values():
         properties = machine["Properties"]

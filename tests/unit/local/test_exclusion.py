@@ -18,12 +18,13 @@ class NoSuchKey(Exception):
 
 
 class Bucket:
-    """Both services that the results ask: objects in memory, and functions that succeed."""
+    """All services that the results ask: objects in memory, and functions that succeed."""
 
     exceptions = SimpleNamespace(NoSuchKey=NoSuchKey)
 
     def __init__(self):
         self.objects = {}
+        self.started = []
 
     def get_object(self, **asked):
         if asked["Key"] not in self.objects:
@@ -36,12 +37,23 @@ class Bucket:
     def invoke(self, **_):
         return {"Payload": io.BytesIO(b"{}")}
 
+    def start_execution(self, **asked):
+        self.started.append(asked)
+
 
 @pytest.fixture
-def said(monkeypatch):
+def bucket():
+    return Bucket()
+
+
+@pytest.fixture
+def outputs():
+    return {"RecordRatesFunction": "record", "PublishReportFunction": "publish"}
+
+
+@pytest.fixture
+def said(monkeypatch, bucket, outputs):
     """Return a way to run a command over one bucket; it gives what is printed."""
-    bucket = Bucket()
-    outputs = {"RecordRatesFunction": "record", "PublishReportFunction": "publish"}
     results = Results(lambda _: bucket, SimpleNamespace(bucket="results", outputs=outputs))
     plan = SimpleNamespace(trials=[1, 2])
     monkeypatch.setattr(results, "plan", lambda run_id: plan if run_id == RUN else None)
@@ -57,6 +69,15 @@ def said(monkeypatch):
         return str(done.exception) if done.exception else done.stdout
 
     return said
+
+
+def test_reports_take_in_what_was_marked_where_there_are_some(said, bucket, outputs):
+    said(exclusion.exclude, RUN, "--reason", "noisy")
+    assert bucket.started == []
+
+    outputs["RefreshStateMachine"] = "refresh"
+    said(exclusion.include, RUN)
+    assert bucket.started == [{"stateMachineArn": "refresh"}]
 
 
 @pytest.mark.parametrize(
