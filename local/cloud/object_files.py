@@ -128,13 +128,20 @@ class ObjectFiles:
         for key, body, size, md5, attributes in rows:
             yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
 
-    def listed(self, bucket: str, prefix: str) -> list[tuple[str, int, str]]:
-        """Return key, size and MD5 of each object whose key begins with ``prefix``, in order."""
+    def listed(
+        self, bucket: str, prefix: str, after: str = "", most: int | None = None
+    ) -> list[tuple[str, int, str]]:
+        """Return key, size and MD5 of each object whose key begins with ``prefix``, in order.
+
+        Of the keys that follow ``after`` the first ``most`` are given.
+        """
         # The last character there is follows all that a key may have after the prefix.
-        bounds = (bucket, prefix, f"{prefix}\U0010ffff")
+        bounds = (bucket, prefix, f"{prefix}\U0010ffff", after, -1 if most is None else most)
         query = "SELECT key, size, md5 FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
         with self._lock:
-            return self._index.execute(f"{query} ORDER BY key", bounds).fetchall()
+            return self._index.execute(
+                f"{query} AND key > ? ORDER BY key LIMIT ?", bounds
+            ).fetchall()
 
     def _body_of(self, bucket: str, key: str) -> Path | None:
         query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"

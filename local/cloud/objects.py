@@ -27,6 +27,7 @@ from local.cloud.replacements import Replacements
 
 _CHUNK_BYTES = 1 << 20
 _moto_listing = S3Backend.list_objects
+_moto_page = S3Backend.list_objects_v2
 
 # The attributes of moto's key that are kept; the rest is derived, or refused below.
 _KEPT = (
@@ -282,6 +283,27 @@ def _listing(
     return _moto_listing(backend, below, prefix, *more, **named)
 
 
+def _page(
+    backend: S3Backend,
+    bucket: FakeBucket,
+    prefix: str | None,
+    delimiter: str | None,
+    continuation_token: str | None,
+    start_after: str | None,
+    max_keys: int,
+) -> Any:  # noqa: ANN401
+    """List a page as moto does, but read no more than its keys: moto reads and sorts all."""
+    if delimiter:
+        return _moto_page(
+            backend, bucket, prefix, delimiter, continuation_token, start_after, max_keys
+        )
+    tokens = backend._pagination_tokens
+    after = tokens[continuation_token] if continuation_token else start_after
+    found = FileKey.files.listed(bucket.name, prefix or "", after or "", max_keys + 1)
+    names, *more = backend._truncate_result([key for key, *_ in found], max_keys)
+    return [bucket.keys[name] for name in names if name in bucket.keys], *more
+
+
 def install(folder: Path) -> ExitStack:
     """Keep the objects of all buckets in ``folder``, in this process, from now on.
 
@@ -308,6 +330,7 @@ def install(folder: Path) -> ExitStack:
     replacements.set(models, "FakeBucket", FileBucket)
     replacements.set(responses, "S3Response", FileS3Response)
     replacements.set(S3Backend, "list_objects", _listing)
+    replacements.set(S3Backend, "list_objects_v2", _page)
     installed = ExitStack()
     installed.callback(gc.unfreeze)
     installed.callback(files.close)

@@ -504,4 +504,5 @@ def test_the_sizes_below_a_prefix_are_found_in_the_order_of_keys(s3):
         ("a/2", 3),
         ("a/\U0010fffd", 6),
     ]
+    assert [key for key, *_ in FileKey.files.listed("results", "a/", "a/10", 1)] == ["a/2"]
     assert FileKey.files.listed("others", "") == []
