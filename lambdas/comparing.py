@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from lambdas.aws import Bucket
 from lambdas.comparison.comment import comment
@@ -17,8 +18,9 @@ from suites.refusal import Refused, listed
 from suites.sides import Named, named
 from suites.versions import NEWEST, PREVIOUS, latest
 
-# Among so many runs of each of two versions one of both is sought: S3 lists them at once.
+# Among so many runs of two versions one of both is sought, and so many are listed at once.
 _LATE = 1_000
+_AT_ONCE = 20
 
 
 def compare(bucket: Bucket, suite: str, base: str, new: str) -> dict[str, str]:
@@ -118,11 +120,9 @@ def _run_of_both(bucket: Bucket, suite: str, one: Named, other: Named) -> str | 
     """
     if one.version == other.version:
         return None
-    of_one, of_other = (
-        islice(_runs(bucket, suite, side.version or ""), _LATE) for side in (one, other)
-    )
-    known = set(of_other)
-    return next((run_id for run_id in of_one if run_id in known), None)
+    each = (_runs(bucket, suite, side.version or "") for side in (one, other))
+    late = islice(heapq.merge(*each, reverse=True), _LATE)
+    return next((run_id for run_id, next_one in pairwise(late) if run_id == next_one), None)
 
 
 def _has(bucket: Bucket, plan: Plan, version: str | None) -> bool:
@@ -133,7 +133,7 @@ def _has(bucket: Bucket, plan: Plan, version: str | None) -> bool:
 
 def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None) -> str:
     """Return the newest run with a rate of a version, but for one."""
-    runs = _runs(bucket, suite, version, at_once=2)
+    runs = _runs(bucket, suite, version)
     found = next((run_id for run_id in runs if run_id != but), None)
     if found is None:
         other = f" beside {but}" if but else ""
@@ -141,8 +141,8 @@ def _newest(bucket: Bucket, suite: str, side: str, version: str, but: str | None
     return found
 
 
-def _runs(bucket: Bucket, suite: str, version: str, at_once: int = _LATE) -> Iterator[str]:
+def _runs(bucket: Bucket, suite: str, version: str) -> Iterator[str]:
     """Yield the runs with a rate of a version, the newest first."""
     prefix = keys.runs_of(suite, version)
-    for key in bucket.keys(prefix, at_once):
+    for key in bucket.keys(prefix, _AT_ONCE):
         yield key.removeprefix(prefix).split("-", 1)[1]

@@ -16,6 +16,7 @@ from lambdas.exclusions import NONE, Exclusion
 from lambdas.report.markdown import markdown
 from lambdas.report.page import page
 from lambdas.stored import StoredRun
+from suites.keys import run_of_version
 from suites.refusal import Refused
 from suites.tables import timestamp
 from tests.plans import RUN, STARTED
@@ -524,6 +525,24 @@ def test_versions_are_compared_as_the_newest_run_of_both_measured_them(archive):
     assert key_of("9.8.4", LATER + "/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.8.4.md"
     assert key_of("9.0.0", "9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
     assert key_of(f"{RUN}/9.0.0", f"{LATER}/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
+
+
+def test_the_run_of_both_is_found_without_listing_all_runs_of_either(archive, monkeypatch):
+    for days in range(1, 500):
+        run = f"{STARTED - timedelta(days=days):%Y%m%dT%H%M%SZ}-abcdef"
+        archive.bucket.write(run_of_version("rocksdb", "9.0.0", run), b"")
+    listing, listed = archive.bucket.keys, []
+
+    def keys(prefix, at_once=1_000):
+        for key in listing(prefix, at_once):
+            listed.append(key)
+            yield key
+
+    monkeypatch.setattr(archive.bucket, "keys", keys)
+
+    compare(archive.bucket, "rocksdb", "9.0.0", "8.8.1")
+
+    assert sum(key.startswith("versions/") for key in listed) < 10
 
 
 def left_out_of(world, run_id, *, excluded):
