@@ -15,8 +15,11 @@ from suites.refusal import Refused
 from suites.request import known_suite
 from suites.sides import named
 
-# Of a suite, by its measured rates of a version.
-_NEWEST = "SELECT max(run_id) FROM rates WHERE suite = ? AND version = ? AND value IS NOT NULL"
+# Of a suite, by its rates of a version that count.
+_NEWEST = (
+    "SELECT max(run_id) FROM rates "
+    "WHERE suite = ? AND version = ? AND value IS NOT NULL AND NOT coalesce(excluded, false)"
+)
 _FORMS = {"markdown": "md", "html": "html"}
 
 
@@ -43,9 +46,9 @@ def command(
 ) -> None:
     """Compare version NEW with version BASE; newest and previous are the last two.
 
-    The comparison says what changed, what did not and what is suspicious. The newest run that
-    measured both versions is taken; without one, the newest of each. A run is named by its id, one
-    of several versions of it as RUN/VERSION.
+    The comparison says what changed, what did not and what is suspicious. The newest run with rates
+    of both versions that count is taken; without one, the newest of each. A run is named by its id,
+    one of several versions of it as RUN/VERSION.
     Both forms are stored with the report of NEW's run, too.
 
     \b

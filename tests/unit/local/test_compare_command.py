@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 
@@ -13,10 +14,13 @@ from tests.plans import RUN
 
 
 class Cloud:
-    """A deployed app that holds no version of a comparison; ``rated`` is a run in the tables."""
+    """A deployed app that holds no version of a comparison.
+
+    ``rated`` are the runs in its tables, and whether they are left out.
+    """
 
     def __init__(self):
-        self.rated, self.planned = None, True
+        self.rated, self.planned = {}, True
 
     def runs(self):
         return self
@@ -37,9 +41,15 @@ class Cloud:
     def tables(self):
         return self
 
-    def ask(self, _statement, parameters):
-        assert parameters == ["rocksdb", "9.8.4"]
-        return Answer(["run_id"], [[self.rated]], 0, 0)
+    def ask(self, statement, parameters):
+        with duckdb.connect() as tables:
+            tables.execute(
+                "CREATE TABLE rates "
+                "(suite TEXT, version TEXT, run_id TEXT, excluded BOOLEAN, value DOUBLE)"
+            )
+            for rated in self.rated.items():
+                tables.execute("INSERT INTO rates VALUES ('rocksdb', '9.8.4', ?, ?, 1)", rated)
+            return Answer(["run_id"], tables.execute(statement, parameters).fetchall(), 0, 0)
 
 
 @pytest.fixture
@@ -88,7 +98,7 @@ def test_what_is_not_there_is_sought_where_the_command_looked(tmp_path):
 
 
 def test_a_run_of_an_earlier_tidemark_is_named_with_what_makes_it_known(cloud, tmp_path):
-    cloud.rated = RUN
+    cloud.rated = {RUN: None}
 
     assert refused("--state", tmp_path).endswith(
         f" is known; run {RUN} of an earlier Tidemark measured 9.8.4: `tidemark report {RUN} "
@@ -97,6 +107,12 @@ def test_a_run_of_an_earlier_tidemark_is_named_with_what_makes_it_known(cloud, t
 
 
 def test_figures_that_were_imported_are_no_run_to_make_known(cloud):
-    cloud.rated, cloud.planned = RUN, False
+    cloud.rated, cloud.planned = {RUN: False}, False
+
+    assert "`tidemark runs` lists" in refused()
+
+
+def test_a_run_that_is_left_out_is_none_to_make_known(cloud):
+    cloud.rated = {RUN: True}
 
     assert "`tidemark runs` lists" in refused()
