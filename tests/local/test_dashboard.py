@@ -291,7 +291,8 @@ def test_one_trial_has_no_spread_and_is_counted_as_what_cannot_be_told(opened):
     (row,) = cells(page, "pairs")
     assert "–" in row
     assert row[2:4] == ["cannot tell", "one trial shows no spread"]
-    assert row[4] == f"{ALONE}: 1 × 10,000 records, 9.5.0: 1 × 1,000,000"
+    sizes = f"{ALONE}: 1 × 10,000 records, 9.5.0: 1 × 1,000,000"
+    assert row[4] == f"{sizes}; no run measured both"
     assert page.inner_text("#compare-slower .figure") == "0"
     assert page.inner_text("#compare-untold .figure") == "1"
     assert page.locator("#gains svg .mark-rect path[fill='#6E7781']").count() == 1
