@@ -44,11 +44,11 @@ _FORMS = {"markdown": "md", "html": "html"}
 def command(
     base: str, new: str, suite: str, form: str, output: Path | None, target: Target
 ) -> None:
-    """Compare version NEW with version BASE; newest and previous are the last two.
+    """Compare version NEW with version BASE.
 
     The comparison says what changed, what did not and what is suspicious. The newest run with rates
     of both versions that count is taken; without one, the newest of each. A run is named by its id,
-    one of several versions of it as RUN/VERSION.
+    one of several versions of it as RUN/VERSION; newest and previous are the last two versions.
     Both forms are stored with the report of NEW's run, too.
 
     \b
