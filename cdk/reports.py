@@ -25,11 +25,12 @@ _TITLE = "did this version get slower?"
 # Within a data set, of its only table.
 _TABLE = "sql"
 # By type, what the group may do with an asset: what QuickSight's console grants at once to whoever
-# may view or use it. What is deployed is changed by deploying; the analysis is there to try, and
-# not to be deleted or passed on: CloudFormation does not notice that of what it need not change.
+# may view or use it, for a part of that set is refused. What is deployed is changed by deploying;
+# the analysis is there to try, and its owners are all who can see it.
 _GRANTED = {
     "Analysis": [
-        "DescribeAnalysis", "DescribeAnalysisPermissions", "QueryAnalysis", "UpdateAnalysis",
+        "DeleteAnalysis", "DescribeAnalysis", "DescribeAnalysisPermissions", "QueryAnalysis",
+        "RestoreAnalysis", "UpdateAnalysis", "UpdateAnalysisPermissions",
     ],
     "Dashboard": ["DescribeDashboard", "ListDashboardVersions", "QueryDashboard"],
     "DataSet": [

@@ -92,14 +92,17 @@ def test_the_group_looks_at_the_dashboard_and_changes_nothing_of_it(everything):
     ]
 
 
-def test_the_group_tries_changes_in_the_analysis_and_neither_deletes_nor_shares_it(everything):
+def test_the_group_owns_the_analysis_as_quicksight_shows_it_to_nobody_else(everything):
     (analysis,) = assets(everything, "Analysis")
 
     assert analysis["Permissions"][0]["Actions"] == [
+        "quicksight:DeleteAnalysis",
         "quicksight:DescribeAnalysis",
         "quicksight:DescribeAnalysisPermissions",
         "quicksight:QueryAnalysis",
+        "quicksight:RestoreAnalysis",
         "quicksight:UpdateAnalysis",
+        "quicksight:UpdateAnalysisPermissions",
     ]
 
 
