@@ -21,6 +21,7 @@ from local.athena.values import (
     array,
     common,
     duckdb_name,
+    element,
     kind,
     scalar,
     trino_name,
@@ -293,17 +294,17 @@ def _sum(types: Sequence[Type]) -> Type:
 
 
 def _contained(types: Sequence[Type]) -> Type | None:
-    found = common(types[0].expressions[0], types[1])
+    found = common(element(types[0]), types[1])
     return scalar(Kind.BOOLEAN) if found else None
 
 
 def _alike(types: Sequence[Type]) -> Type | None:
-    found = common(types[0].expressions[0], types[1].expressions[0])
+    found = common(element(types[0]), element(types[1]))
     return scalar(Kind.BOOLEAN) if found else None
 
 
 def _of_doubles(types: Sequence[Type]) -> Type | None:
-    doubles = types[0].expressions[0].this is Kind.DOUBLE and types[1].this is Kind.DOUBLE
+    doubles = element(types[0]).this is Kind.DOUBLE and types[1].this is Kind.DOUBLE
     return scalar(Kind.DOUBLE) if doubles else None
 
 
@@ -424,7 +425,7 @@ FUNCTIONS: dict[str, Function] = {
     "cardinality": _function((LIST,), Kind.BIGINT, "len"),
     "contains": _function((LIST, ANY), _contained, "has_element"),
     "arrays_overlap": _function((LIST, LIST), _alike, "share_element"),
-    "element_at": _function((LIST, WHOLE), lambda types: types[0].expressions[0], "element"),
+    "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
     # Of doubles; the last step, which DuckDB has not, must give what it is given.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _of_doubles, _reduce),
     "array_join": _function((LIST, TEXT), Kind.VARCHAR, "array_to_string"),

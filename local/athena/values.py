@@ -54,6 +54,11 @@ def array(element: Type) -> Type:
     return Type(this=Kind.ARRAY, expressions=[element], nested=True)
 
 
+def element(type_: Type) -> Type:
+    """Return the type of what an array has, of a null in place of the array that of a null."""
+    return type_.expressions[0] if type_.expressions else type_
+
+
 def glue_type(name: str) -> Type:
     """Return the type that Glue names."""
     if name.startswith("array<"):
@@ -66,14 +71,14 @@ def trino_name(type_: Type | None) -> str:
     if type_ is None or type_.this in {Kind.NULL, Kind.UNKNOWN}:
         return "unknown"
     if type_.this is Kind.ARRAY:
-        return f"array({trino_name(type_.expressions[0])})"
+        return f"array({trino_name(element(type_))})"
     return _NAMES[type_.this][1] if type_.this in _NAMES else type_.this.value.lower()
 
 
 def duckdb_name(type_: Type) -> str:
     """Return the type's name as DuckDB gives it."""
     if type_.this is Kind.ARRAY:
-        return f"{duckdb_name(type_.expressions[0])}[]"
+        return f"{duckdb_name(element(type_))}[]"
     return _NAMES[type_.this][2] if type_.this in _NAMES else '"NULL"'
 
 

@@ -192,6 +192,8 @@ VALUES = [
     ("contains(ARRAY['a', 'b'], 'b')", "true"),
     ("contains(ARRAY['a', 'b'], 'c')", "false"),
     ("contains(ARRAY['a', NULL], 'c')", None),
+    ("contains(NULL, 'c')", None),
+    ("arrays_overlap(ARRAY['a'], NULL)", None),
     ("arrays_overlap(ARRAY['a', NULL], ARRAY['b', 'a'])", "true"),
     ("arrays_overlap(ARRAY['a'], ARRAY['b', 'c'])", "false"),
     ("arrays_overlap(ARRAY['a', NULL], ARRAY['b', NULL])", None),
