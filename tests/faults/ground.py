@@ -162,9 +162,9 @@ class Ground:
         (url,) = sqs.list_queues()["QueueUrls"]
         return "Messages" in sqs.receive_message(QueueUrl=url)
 
-    def exclude(self, run: Run, trial: int) -> None:
-        """Say that a trial is excluded, as who was stopped before anything followed of it."""
-        said = {"excluded": True, "reason": "a second look", "at": datetime.now(UTC).isoformat()}
+    def include(self, run: Run, trial: int) -> None:
+        """Say that a trial is not excluded, as who was stopped before anything followed of it."""
+        said = {"excluded": False, "reason": "", "at": datetime.now(UTC).isoformat()}
         self.cloud.endpoint.client("s3").put_object(
             Bucket=self.stack.bucket,
             Key=keys.exclusion(run.run_id, trial),

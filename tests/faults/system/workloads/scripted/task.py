@@ -206,6 +206,7 @@ def only(task: int, behaviour: Callable[[], None]) -> Callable[[], None]:
 
 BEHAVIOURS: dict[str, Callable[[], None]] = {
     "healthy": healthy,
+    "healthy-too": healthy,
     "exit-1": end(1),
     "exit-137": end(137),
     "killed-at-start": die,
