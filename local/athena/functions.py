@@ -428,5 +428,5 @@ FUNCTIONS: dict[str, Function] = {
     "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
     # Of doubles; the last step, which DuckDB has not, must give what it is given.
     "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _of_doubles, _reduce),
-    "array_join": _function((LIST, TEXT), Kind.VARCHAR, "array_to_string"),
+    "array_join": _function((LIST, TEXT), Kind.VARCHAR, "joined"),
 }

@@ -83,6 +83,8 @@ MACROS = [
     "WHEN len(list) > list_count(list) THEN NULL ELSE list_contains(list, x) END",
     "share_element(list, other) AS CASE WHEN list_has_any(list, other) THEN TRUE "
     "WHEN len(list) = list_count(list) AND len(other) = list_count(other) THEN FALSE END",
+    "joined(list, separator) AS "
+    "CASE WHEN len(list) >= 0 THEN coalesce(array_to_string(list, separator), '') END",
     "element(list, n) AS CASE WHEN n = 0 THEN "
     "error('INVALID_FUNCTION_ARGUMENT: SQL array indices start at 1') ELSE list[n] END",
     "json_scalar(s, path) AS CASE WHEN NOT json_valid(s) THEN NULL "

@@ -201,6 +201,7 @@ VALUES = [
     ("element_at(ARRAY['a', 'b'], 3)", None),
     ("element_at(ARRAY['a', 'b'], -1)", "b"),
     ("array_join(ARRAY['a', NULL, 'b'], '-')", "a-b"),
+    ("array_join(ARRAY[CAST(NULL AS varchar)], '-')", ""),
     ("reduce(ARRAY[5e0, 20e0, 50e0], 0e0, (s, x) -> s + x, s -> s)", "75.0"),
     ("reduce(ARRAY[5e0, NULL], 0e0, (s, x) -> s + x, s -> s)", None),
     # Texts of doubles: an exponent from 1e7 on and below 1e-3
