@@ -51,7 +51,10 @@ def _shares(reading: Reading) -> Points:
 
 
 def _drifts(versions: Sequence[Points]) -> str:
-    """Return how much the points rise or fall, '' if chance may have put them so, or by little."""
+    """Return between what the points rise or fall, '' if chance may have put them so, or by little.
+
+    The ends are those of the straight line through the points (least squares).
+    """
     points = sorted(point for version in versions for point in version)
     shares = [share for _, share in points]
     if len(points) < _FEWEST or min(shares) == max(shares):
@@ -62,8 +65,9 @@ def _drifts(versions: Sequence[Points]) -> str:
     freedom = len(points) - 1 - sum(map(bool, versions))
     if abs(r) < 1 and abs(r) * math.sqrt(freedom / (1 - r * r)) <= student(freedom):
         return ""
-    slope, _ = statistics.linear_regression(order, shares)
-    moved = slope * (order[-1] - order[0])
-    if abs(moved) < _SLIGHT:
+    slope, intercept = statistics.linear_regression(order, shares)
+    start, end = (intercept + slope * trial for trial in (order[0], order[-1]))
+    if abs(end - start) < _SLIGHT:
         return ""
-    return f"{'rises' if moved > 0 else 'falls'} by {percent(abs(moved))} (r = {decimal(r, 2)})"
+    moves = "rises" if end > start else "falls"
+    return f"{moves} from {percent(start)} to {percent(end)} of its mean (r = {decimal(r, 2)})"
