@@ -18,6 +18,13 @@ from local.athena.errors import MalformedQuery
 
 _SPECIAL_FORMS = ("CAST", "TRY_CAST", "EXTRACT")
 _BEGINNINGS = ("SELECT", "WITH", "(")
+# Other statements of Athena. AWS documentation, Athena, "DDL statements", "DML queries, functions,
+# and operators".
+_STATEMENTS = (
+    *("ALTER", "CREATE", "DEALLOCATE", "DELETE", "DESC", "DESCRIBE", "DROP", "EXECUTE", "EXPLAIN"),
+    *("INSERT", "MERGE", "MSCK", "OPTIMIZE", "PREPARE", "SHOW", "TABLE", "UNLOAD", "UPDATE"),
+    *("USING", "VACUUM", "VALUES"),
+)
 # Words that ask for a value, and words that none begins with.
 _OPEN = {TokenType.SELECT, TokenType.COMMA}
 _CLOSING = {TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON}
@@ -146,9 +153,11 @@ def _statement(text: str) -> exp.Query:
 
 def _check_words(words: Sequence[Token]) -> None:
     """Refuse what is no query, and what sqlglot overlooks."""
-    if words and words[0].text.upper() not in _BEGINNINGS:
-        first = words[0].text.upper()
+    first = words[0].text.upper() if words else "SELECT"
+    if first in _STATEMENTS:
         raise _refused(f"{first} is not supported on one machine, where a query can only SELECT")
+    if first not in _BEGINNINGS:
+        raise _mismatched(words[0].line, words[0].col, words[0].text)
     for word, after in zip_longest(words, words[1:]):
         if word.token_type in _OPEN and (after is None or after.token_type in _CLOSING):
             found = after.text if after else "<EOF>"
@@ -162,8 +171,12 @@ def _refused(text: str, near: exp.Expr | None = None) -> MalformedQuery:
 def _misread(error: ParseError) -> MalformedQuery:
     fault = error.errors[0]
     word = fault["highlight"] or "<EOF>"
-    column = fault["col"] - len(word) + 1
-    return MalformedQuery("", f"line {fault['line']}:{column}: mismatched input '{word}'")
+    return _mismatched(fault["line"], fault["col"], word)
+
+
+def _mismatched(line: int, last: int, word: str) -> MalformedQuery:
+    """Return that a word is not expected, whose last character is the column ``last``."""
+    return MalformedQuery("", f"line {line}:{last - len(word) + 1}: mismatched input '{word}'")
 
 
 def _constant(parameter: str) -> exp.Expr:
