@@ -72,11 +72,16 @@ def main() -> None:
         sys.exit(_REFUSED)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "tidemark"
-        _end(_REFUSED, f"{error.format_message()} `{command} --help` says what is accepted.")
+        sentence = _with_full_stop(error.format_message())
+        _end(_REFUSED, f"{sentence} `{command} --help` says what is accepted.")
     except click.ClickException as error:
         _end(_FAILED, error.format_message())
     except click.Abort:
         _end(_INTERRUPTED, "interrupted")
+
+
+def _with_full_stop(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
 def _end(code: int, why: str) -> NoReturn:

@@ -59,7 +59,7 @@ def test_a_command_line_that_click_refuses_is_one_sentence_too(ended, arguments,
 
     assert (code, out) == (2, "")
     assert err.startswith("tidemark: ")
-    assert err.endswith(f" `{command} --help` says what is accepted.\n")
+    assert err.endswith(f". `{command} --help` says what is accepted.\n")
     assert len(err.splitlines()) == 1
 
 
