@@ -20,9 +20,13 @@ from suites.refusal import Refused
     help="The file to write; if not given, dashboard.html in the state folder.",
 )
 @click.option("--serve", is_flag=True, help="Serve the page to this machine, too, until Ctrl-C.")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; 0 takes a free one.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="The port that --serve takes; if not given, a free one.",
+)
 @target_options
-def command(output: Path | None, serve: bool, port: int, target: Target) -> None:
+def command(output: Path | None, serve: bool, port: int | None, target: Target) -> None:
     """Write the dashboard of all figures as one HTML page.
 
     It is the one that the stack has in QuickSight. The page holds all that it shows and needs no
@@ -33,6 +37,8 @@ def command(output: Path | None, serve: bool, port: int, target: Target) -> None
       tidemark dashboard --serve
     """
     check_folder(output)
+    if port is not None and not serve:
+        raise Refused(f"--port: {port} is a port to serve the page at; it goes with --serve")
     # What reads and draws the definition takes a second to import.
     from local.dashboard.building import build  # noqa: PLC0415
 
@@ -42,7 +48,7 @@ def command(output: Path | None, serve: bool, port: int, target: Target) -> None
     save(path, page.encode())
     click.echo(path)
     if serve:
-        _serve(page, port)
+        _serve(page, port or 0)
 
 
 def _serve(page: str, port: int) -> None:

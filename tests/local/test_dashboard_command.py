@@ -69,9 +69,16 @@ def test_the_page_takes_the_place_of_the_one_before_and_leaves_nothing_else(
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_a_folder_that_is_not_there_is_refused_before_anything_is_asked(dashboard_command):
-    with pytest.raises(Refused, match="--output: there is no folder /nowhere"):
-        dashboard_command("--output", "/nowhere/page.html")
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--output", "/nowhere/page.html"], "--output: there is no folder /nowhere"),
+        (["--port", "8888"], "--port: 8888 is a port to serve the page at; it goes with --serve"),
+    ],
+)
+def test_what_is_refused_before_anything_is_asked(dashboard_command, words, sentence):
+    with pytest.raises(Refused, match=sentence):
+        dashboard_command(*words)
 
 
 def test_a_page_that_cannot_be_written_is_one_sentence(dashboard_command):
