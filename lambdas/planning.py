@@ -172,8 +172,8 @@ def _write_once(bucket: Bucket, plan: Plan) -> None:
 def _held_sentence(suite: str, holder: Claim) -> str:
     return (
         f"suite: {suite} is being measured by run {holder.run_id} since "
-        f"{_utc(holder.claimed_at)}; wait for its end or stop its execution "
-        f"{holder.execution_arn}"
+        f"{_utc(holder.claimed_at)}; wait for its end, or end it with "
+        f"`tidemark stop {holder.run_id}`, execution {holder.execution_arn}"
     )
 
 

@@ -73,8 +73,8 @@ FAULTS = (
             Ending("complete", "", 4),
             Ending(
                 "rejected",
-                "suite: scripted is being measured by run … since … UTC; wait for its end or stop "
-                "its execution …",
+                "suite: scripted is being measured by run … since … UTC; wait for its end, or end "
+                "it with `tidemark stop …`, execution …",
             ),
         ),
         quick=True,
@@ -111,8 +111,8 @@ FAULTS = (
             Ending("aborted", "stopped: by hand", 2),
             Ending(
                 "rejected",
-                "suite: scripted is being measured by run … since … UTC; wait for its end or stop "
-                "its execution …",
+                "suite: scripted is being measured by run … since … UTC; wait for its end, or end "
+                "it with `tidemark stop …`, execution …",
             ),
         ),
     ),

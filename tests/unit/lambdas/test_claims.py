@@ -58,7 +58,8 @@ def test_a_suite_that_is_being_measured_is_refused_and_its_holder_named(world):
 
     assert str(refused.value) == (
         "suite: rocksdb is being measured by run 20261120T120000Z-000000 since "
-        f"2026-11-20 12:00:00 UTC; wait for its end or stop its execution {OTHER}"
+        "2026-11-20 12:00:00 UTC; wait for its end, or end it with "
+        f"`tidemark stop 20261120T120000Z-000000`, execution {OTHER}"
     )
     assert world.bucket.objects == before
 
