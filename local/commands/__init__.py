@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import signal
 import sys
-from typing import NoReturn
+from typing import NoReturn, TextIO, cast
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from local.commands.output import StandardOutput
 from suites.refusal import Refused
 
 _FAILED, _REFUSED = 1, 2
@@ -63,6 +64,8 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup leaves it
             signal.signal(number, signal.default_int_handler)
+    if sys.stdout is not None:  # as Python has it where it is closed
+        sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
     try:
         sys.exit(tidemark(prog_name="tidemark", standalone_mode=False))
     except Refused as refused:

@@ -70,7 +70,7 @@ def command(
             raise Refused(f"{refused}; {hint or listing}") from None
         content = results.read(key)
     if output is None:
-        click.echo(content, nl=False)
+        click.echo(content.decode(), nl=False)
         return
     path = output / Path(key).name if output.is_dir() else output
     save(path, content)

@@ -2,6 +2,9 @@
 
 import re
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -86,3 +89,17 @@ def test_a_command_line_without_a_command_is_told_what_there_is(ended):
 
     assert (code, out) == (2, "")
     assert err.startswith("Usage: tidemark ")
+
+
+def test_an_output_that_is_full_is_one_sentence():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from local.commands import main; main()", "run", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    sentence = "tidemark: standard output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, sentence)
