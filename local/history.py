@@ -48,6 +48,21 @@ class VersionHistory:
     figures: Mapping[str, Figure]
     """By the name of their column."""
 
+    def lines(self) -> list[dict[str, str | None]]:
+        """Return it as lines of CSV, one for each figure; numbers have a point and nothing else."""
+        return [
+            {
+                "version": self.version,
+                "last_at": self.last_at.isoformat(),
+                "figure": name,
+                **{
+                    field: None if value is None else str(value)
+                    for field, value in vars(figure).items()
+                },
+            }
+            for name, figure in self.figures.items()
+        ]
+
     def record(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         figures = {name: vars(figure) for name, figure in self.figures.items()}

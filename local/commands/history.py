@@ -27,7 +27,8 @@ def command(suite: str, test: str | None, metric: str | None, form: str, target:
 
     SUITE is rocksdb if none is named. Versions are in order. Each figure is the mean over the
     version's trials, with their standard deviation. Trials that were excluded do not count. JSON is
-    a list with one object for each version.
+    a list with one object for each version. CSV has a line for each version and figure, with value,
+    spread, trials and what else JSON has in columns of the same names.
 
     \b
     Example:
@@ -42,6 +43,9 @@ def command(suite: str, test: str | None, metric: str | None, form: str, target:
     elif not found:
         hint = f"`tidemark run {suite}{target.flags}` measures some"
         raise Refused(f"suite: {suite} has no rates yet; {hint}")
+    elif form == "csv":
+        lines = [line for version in found for line in version.lines()]
+        show(list(lines[0]), lines, form)
     else:
         _show(found, form)
 

@@ -36,6 +36,18 @@ def test_a_figure_keeps_every_bit_of_its_mean():
     assert found.record()["metrics"]["ingest_rate"]["value"] == 734306.6000000001
 
 
+def test_a_line_of_csv_has_value_spread_and_trials_as_the_numbers_of_json():
+    (found,) = histories(
+        [row("9.8.4", mean="868557.1000000001", stddev="211553.2", trials="3"), row("9.8.4", "one")]
+    )
+
+    several, one = found.lines()
+    assert (several["figure"], several["value"]) == ("ingest_rate", "868557.1000000001")
+    assert (several["spread"], several["trials"]) == ("211553.2", "3")
+    assert (one["figure"], one["spread"], one["trials"]) == ("one", None, "1")
+    assert several.keys() - found.record().keys() - {"figure"} == vars(found.figures["one"]).keys()
+
+
 @pytest.mark.parametrize(
     ("more", "text"),
     [
