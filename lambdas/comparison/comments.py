@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lambdas.comparison.drift import drift
 from lambdas.comparison.results import interval, lacking
-from lambdas.comparison.setup import unlike
+from lambdas.comparison.setup import of_unlike_size, on_unlike_machines, unlike
 from lambdas.comparison.sides import Pair, Reading, Side, Sides
 from lambdas.failure import shortened
 from lambdas.report import trials
@@ -20,6 +20,8 @@ from suites.refusal import listed
 
 # Trials that scatter more than this share of their mean hide a change of that size.
 _WIDE = 0.05
+# Where even the most repetitions would not tell, so many times the records.
+_LONGER = 10
 # The report of a run has all that went wrong, and in full.
 _MOST_TROUBLES = 5
 _LONGEST_TROUBLE = 500  # bytes
@@ -90,7 +92,8 @@ def in_short(sides: Sides) -> str:
     for pair, _ in _lacking(sides):
         found.setdefault("not comparable", []).append(pair.name)
     said = [f"{len(names)} {word} ({listed(names)})" for word, names in found.items()]
-    return f"Metrics: {', '.join(said) or 'none'}."
+    metrics = f"Metrics: {', '.join(said) or 'none'}."
+    return f"{metrics} They were not measured alike." if _unlike_work(sides) else metrics
 
 
 def _judged(sides: Sides) -> list[_Judged]:
@@ -99,6 +102,11 @@ def _judged(sides: Sides) -> list[_Judged]:
         for pair in sides.pairs()
         if pair.base and pair.new and (verdict := pair.verdict)
     ]
+
+
+def _unlike_work(sides: Sides) -> bool:
+    """Tell whether both did different work, or on different machines: that alone changes rates."""
+    return of_unlike_size(sides) or on_unlike_machines(sides)
 
 
 def _lacking(sides: Sides) -> list[tuple[Pair, str]]:
@@ -122,7 +130,7 @@ def _suspicious(sides: Sides) -> Iterator[str]:
             f"{sides.new.run.plan.run_id}, not in turns: what differs between the runs is not told "
             "from what differs between the versions."
         )
-    yield from (f"They were not measured alike: {said}." for said in unlike(sides))
+    yield from (f"They were not measured alike: {said}." for said in unlike(sides).values())
     for side in sides.both:
         yield from (f"{side.name}: {said}" for said in differences(side.run.counting()))
         yield from _troubles(side)
@@ -163,17 +171,17 @@ def _thin(side: Side) -> Iterator[str]:
 
 
 def _actions(sides: Sides) -> Iterator[str]:
-    judged = _judged(sides)
+    judged, is_unlike = _judged(sides), _unlike_work(sides)
+    again = _again(sides, judged, is_unlike)
+    if again and is_unlike:
+        yield again
     for one in judged:
-        change = one.verdict.change or 0
-        if one.verdict.said == "slower":
-            yield f"Find out why {one.pair.name} is {one.change}, or accept it with a reason."
-        elif one.verdict.said == "faster" and abs(change) > SAME:
-            yield f"Find out why {one.pair.name} is {one.change}: who meant it, or what went wrong."
-    yield from _again(sides, judged)
+        yield from _reasons(one, " (measured unlike)" if is_unlike else "")
+    if again and not is_unlike:
+        yield again
     for pair, why in _lacking(sides):
         yield f"Find out why {pair.name} cannot be compared: {why}."
-    if any(said.startswith("Machine: ") for said in unlike(sides)):
+    if on_unlike_machines(sides):
         yield "Measure both on machines of one kind."
     for side in sides.both:
         failed = [
@@ -188,30 +196,50 @@ def _actions(sides: Sides) -> Iterator[str]:
             )
 
 
-def _again(sides: Sides, judged: Sequence[_Judged]) -> Iterator[str]:
-    """Yield what is to be measured again, and how, so that it can be told."""
-    untold = [one for one in judged if one.verdict.said == "cannot tell"]
-    versions = [sides.base.version, sides.new.version]
-    if versions[0] == versions[1] or (sides.in_one_run and not untold):
-        return
-    needed = [one.verdict.trials for one in untold if one.verdict.trials]
-    request = sides.new.run.plan.request
-    repetitions = max([request.repetitions, *needed])
-    for one in untold:
-        if one.verdict.change is None:
-            yield f"Find out why {one.pair.name} could not be told: {one.verdict.reason}."
-        elif one.verdict.trials is None:
-            yield (
-                f"Measure {one.pair.name} with more records: tests this short scatter so much that "
-                f"{MOST_REPETITIONS} repetitions would not tell."
-            )
-    if needed or not sides.in_one_run:
-        # Of one trial nothing is known but that it shows no spread.
-        scatter = any(one.verdict.trials and one.verdict.low is not None for one in untold)
-        yield (
-            f"Measure both in one run, of about {repetitions} repetitions"
-            f"{f', which {TELLS}' if scatter else ''}: tidemark run "
-            f"{sides.new.run.plan.suite.name} --versions {','.join(versions)} "
-            f"--baseline {versions[0]} --repetitions {repetitions} --tasks {request.tasks} "
-            f"--records {request.records}"
+def _reasons(one: _Judged, how: str) -> Iterator[str]:
+    """Yield whose reason is to be found: a change that matters, or that nothing can be told."""
+    changed = f"Find out why {one.pair.name} is {one.change}{how}" if one.verdict.change else ""
+    if one.verdict.said == "slower":
+        yield f"{changed}, or accept it with a reason."
+    elif one.verdict.said == "faster" and abs(one.verdict.change or 0) > SAME:
+        yield f"{changed}: who meant it, or what went wrong."
+    elif one.verdict.said == "cannot tell" and one.verdict.low is None and not one.verdict.trials:
+        yield f"Find out why {one.pair.name} could not be told: {one.verdict.reason}."
+
+
+def _again(sides: Sides, judged: Sequence[_Judged], is_unlike: bool) -> str:
+    """Return what is to be measured again, and how, so that it can be told; '' for nothing."""
+    untold = [one.verdict for one in judged if one.verdict.trials or _is_short(one.verdict)]
+    versions = list(dict.fromkeys(side.version for side in sides.both))
+    if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not untold)):
+        return ""
+    base, new = (side.run.plan.request for side in sides.both)
+    needed = [one.trials for one in untold if one.trials]
+    repetitions = max(base.repetitions, new.repetitions, *needed)
+    # How what was not measured alike scatters tells little of how long tests must be.
+    short = [] if is_unlike else [one.pair.name for one in judged if _is_short(one.verdict)]
+    suite, records = sides.new.run.plan.suite, base.records
+    why = ""
+    if short:
+        records = min(_LONGER * base.records, suite.task.most_records)
+        why = (
+            f" and {records:,} records, for {MOST_REPETITIONS} repetitions of tests as short as "
+            f"these would not tell {listed(short)}"
         )
+    # Of one trial nothing is known but that it shows no spread.
+    elif any(one.trials and one.low is not None for one in untold):
+        why = f", which {TELLS}"
+    how = "both alike, in one run" if is_unlike else "both in one run"
+    if len(versions) == 1:
+        how = f"both alike: {versions[0]} again as run {sides.base.run.plan.run_id} did"
+    baseline = f"--baseline {versions[0]} " if len(versions) > 1 else ""
+    return (
+        f"Measure {how}, of about {repetitions} repetitions{why}: tidemark run {suite.name} "
+        f"--versions {','.join(versions)} {baseline}--repetitions {repetitions} "
+        f"--tasks {base.tasks} --records {records}"
+    )
+
+
+def _is_short(one: Verdict) -> bool:
+    """Tell whether its trials scatter so much that as many as a run may have would not tell."""
+    return one.said == "cannot tell" and one.low is not None and one.trials is None

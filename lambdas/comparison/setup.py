@@ -21,6 +21,9 @@ _OF_RUN = (
     "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
     "Resumed [UTC]",
 )  # fmt: skip
+# What rates depend on, beside the version and the machine.
+_SIZE = {"Tasks of a test", "Records of a task", "Task size"}
+_MACHINE = "Machine: "
 # Of no meaning beside another run's.
 _LEFT_OUT = {"Execution", "Baseline"}
 
@@ -39,15 +42,25 @@ def table(sides: Sides) -> Table:
     )
 
 
-def unlike(sides: Sides) -> list[str]:
-    """Return in words what differs beside the versions themselves, and their runs."""
+def unlike(sides: Sides) -> dict[str, str]:
+    """Return in words what differs beside the versions and their runs, by the setting's name."""
     versions_differ = sides.base.version != sides.new.version
     may_differ = {*_OF_RUN, *(_OF_VERSION if versions_differ else ())}
-    return [
-        f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
+    return {
+        name: f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
         for name, mark, base, new in (row.cells for row in table(sides).rows)
         if mark and name not in may_differ
-    ]
+    }
+
+
+def on_unlike_machines(sides: Sides) -> bool:
+    """Tell whether the machines of both sides differ."""
+    return any(name.startswith(_MACHINE) for name in unlike(sides))
+
+
+def of_unlike_size(sides: Sides) -> bool:
+    """Tell whether the tasks of both sides differ in their number, their records or their size."""
+    return not _SIZE.isdisjoint(unlike(sides))
 
 
 def _shortened(value: str) -> str:
@@ -58,7 +71,7 @@ def _shortened(value: str) -> str:
 def _said(side: Side) -> dict[str, str]:
     counting = replace(side.run, trials=side.run.counting())
     machine = {
-        f"Machine: {key}": " and ".join(found) for key, found in values(counting.trials).items()
+        f"{_MACHINE}{key}": " and ".join(found) for key, found in values(counting.trials).items()
     }
     return {
         "Version": side.version,

@@ -224,7 +224,39 @@ def test_two_runs_are_suspicious_and_what_differs_between_them_is_marked():
     ]  # fmt: skip
     assert row(setup, "Task size")[1] == ""
     assert "- Measure both on machines of one kind.\n" in text
-    assert "- Measure both in one run, of about" in text
+    assert (
+        section(text, "Action items")
+        .lstrip()
+        .startswith("- Measure both alike, in one run, of about 2 repetitions")
+    )
+    assert "--versions 9.0.0,9.8.4 --baseline 9.0.0 " in text
+    assert "--tasks 1 --records 2000000\n" in text
+
+
+def test_of_unlike_sizes_the_first_thing_to_do_is_to_measure_alike():
+    runs = []
+    for name, records, rates in ((RUN, 1_000_000, [900, 909]), (LATER, 100_000, [300, 303])):
+        plan = planned(["9.8.4"], repetitions=2, name=name, records=records)
+        runs.append((run_of(plan, ingest_of(plan, {"9.8.4": rates})), "9.8.4"))
+
+    text = markdown(comparison(sides(*runs)))
+
+    assert "1 slower (ingest_rate), " in text
+    assert ". They were not measured alike.\n" in text
+    first, second, *_ = section(text, "Action items").strip().splitlines()
+    assert first.startswith(f"- Measure both alike: 9.8.4 again as run {RUN} did, of about 2 rep")
+    assert ": tidemark run rocksdb --versions 9.8.4 --repetitions" in first
+    assert first.endswith("--tasks 1 --records 1000000")
+    assert second.startswith("- Find out why ingest_rate is 66.67 % slower (measured unlike), or")
+
+
+def test_one_command_measures_again_both_what_takes_more_trials_and_what_takes_longer_tests():
+    text = said(*steady([1000, 1900, 100], [1000, 1910, 110]))
+
+    again = [line for line in text.splitlines() if line.startswith("- Measure")]
+    assert len(again) == 1
+    assert " and 10,000,000 records, for 100 repetitions of tests as short as these would" in text
+    assert again[0].endswith("--records 10000000")
 
 
 def test_a_trial_that_is_left_out_takes_its_machine_with_it():
