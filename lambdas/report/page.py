@@ -11,6 +11,8 @@ from lambdas.report.blocks import Block, Bullets, Chart, Report, Row, Section, T
 from pages import shell
 
 FOLDER = Path(__file__).parent
+# A cell of more characters may have more than one line.
+_LINE = 32
 
 
 def packed_vega() -> str:
@@ -70,14 +72,19 @@ def _table(table: Table) -> str:
 def _row(table: Table, row: Row) -> str:
     first, *rest = (f"<s>{escape(c)}</s>" if row.struck else escape(c) for c in row.cells)
     cells = "".join(
-        f"<td{_number(table, column)}>{cell}</td>"
-        for column, cell in zip(table.columns[1:], rest, strict=True)
+        f"<td{_number(table, column) or _long(plain)}>{cell}</td>"
+        for column, plain, cell in zip(table.columns[1:], row.cells[1:], rest, strict=True)
     )
     return f'<tr><th scope="row">{first}</th>{cells}</tr>'
 
 
 def _number(table: Table, column: str) -> str:
     return ' class="number"' if column in table.numbers else ""
+
+
+def _long(cell: str) -> str:
+    """Return what lets a cell of many characters have more than one line."""
+    return ' class="long"' if len(cell) > _LINE else ""
 
 
 def _chart(chart: Chart) -> str:

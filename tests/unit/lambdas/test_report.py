@@ -109,6 +109,15 @@ def test_where_less_is_better_a_larger_figure_is_slower():
     assert "ingest_rate in s by version; lower is better" in text
 
 
+def test_a_cell_of_many_words_may_have_more_than_one_line():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1)
+
+    text = page(reported(plan, measured(plan)), "vega")
+
+    assert '<td class="long">cannot tell: one trial shows no spread</td>' in text
+    assert "<td>nothing to compare</td>" in text
+
+
 def test_a_rate_that_is_missing_is_said_in_words():
     plan = planned(["9.0.0", "9.8.4"], repetitions=1)
     trials = [failed(trial) if trial.version == "9.0.0" else trial for trial in measured(plan)]
