@@ -97,8 +97,9 @@ function seriesOf({ color, values, styles }, rows) {
   });
 }
 
-function legend({ legend: { visible, title } }, series) {
-  if (!visible || series.length < 2) return "";
+// What a colour means is said even if there is only one.
+function legend({ color, legend: { visible, title } }, series) {
+  if (!visible || (!color && series.length < 2)) return "";
   const items = series.map(({ label, color, shape }) => {
     const mark = made("span", { "aria-hidden": "true", style: `color: ${color}` }, SHAPES[shape] ?? "┅");
     return made("li", {}, mark, ` ${label}`);

@@ -7,6 +7,7 @@ from pages import vega_lite
 from pages.vega_lite import Json
 
 _AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)", "titlePadding": 10}
+_TICKS = 5
 _BAR = 22  # from the middle of a bar to its label
 # What the points of the data say of themselves, as it is.
 _COLOR = {"field": "color", "type": "nominal", "scale": None}
@@ -89,17 +90,25 @@ def _category(chart: Chart) -> Json:
 
 def _value(chart: Chart) -> Json:
     format_ = chart.values[0].format
+    counted = format_.kind == "number" and format_.places == 0
     return {
         "field": "value",
         "type": "quantitative",
         "title": chart.axes.value or None,
         "scale": {"zero": chart.axes.from_zero, "nice": True},
         "axis": {
-            "tickCount": 5,
-            # Of what is counted there are no halves.
-            "tickMinStep": 1 if format_.places == 0 else 0,
+            "tickCount": {"expr": _whole_steps(chart)} if counted else _TICKS,
             "domain": False,
             # In the words of d3-format.
             "format": "~%" if format_.kind == "percentage" else ",~r",
         },
     }
+
+
+def _whole_steps(chart: Chart) -> str:
+    """Return how many ticks there are of what is counted, as Vega's expression: it has no halves.
+
+    Vega draws halves up to two in spite of a tickMinStep of one.
+    """
+    scale = "x" if chart.horizontal else "y"
+    return f"max(1, min({_TICKS}, span(domain('{scale}'))))"

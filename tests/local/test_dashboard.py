@@ -5,14 +5,17 @@ from datetime import UTC, datetime
 import pytest
 
 from cdk.definition import read_definition
+from lambdas.tables import packed
 from local.dashboard import rows
 from local.dashboard.building import build
 from local.history import histories
+from suites import keys
 from tests.local.browser import AXE, browser
 from tests.local.twelve_versions import (
     ALONE,
     INJECTED,
     VERSIONS,
+    WIDE,
     WITHOUT_COMPACTION,
     Tables,
     stored_history,
@@ -210,6 +213,19 @@ def test_a_choice_that_another_sheet_does_not_have_stays_chosen(opened):
 
     assert page.locator("#health-suite").input_value() == "gone"
     assert "Nothing for what is chosen." in page.inner_text("#weeks")
+
+
+def test_an_ending_has_its_colour_and_a_legend_even_if_it_is_the_only_one(opened, tmp_path):
+    run = {"run_id": "1", "status": "aborted", "started_at": "2026-11-16 03:00:00.000"}
+    file = tmp_path / "one.html"
+    tables = Tables({keys.table("runs", "rocksdb", WIDE): packed([run])})
+    file.write_text(build(tables, NOW), encoding="utf-8")
+    page = opened("#sheet=health", file=file.as_uri())
+
+    assert page.locator("#weeks svg .mark-rect path[fill='#A35A8B']").count() == 1
+    assert page.locator("#weeks .legend li").all_inner_texts() == ["Ended as:", "● aborted"]
+    labels = page.locator("#weeks svg .role-axis-label text").all_text_contents()
+    assert {*labels} == {"0", "1", "2026-11-16"}
 
 
 def test_sheets_are_tabs_for_the_keyboard(opened):
