@@ -45,6 +45,8 @@ class VersionHistory:
     version: str
     last_at: date
     """The day of its last trial, UTC."""
+    sizes: str
+    """Tasks and the records of each, of all its trials: ``1 × 1,000,000``, or a range."""
     figures: Mapping[str, Figure]
     """By the name of their column."""
 
@@ -54,6 +56,7 @@ class VersionHistory:
             {
                 "version": self.version,
                 "last_at": self.last_at.isoformat(),
+                "sizes": self.sizes,
                 "figure": name,
                 **{
                     field: None if value is None else str(value)
@@ -63,12 +66,19 @@ class VersionHistory:
             for name, figure in self.figures.items()
         ]
 
+    def mixed(self) -> str | None:
+        """Return a sentence if its figures are means over trials of several sizes."""
+        if "–" not in self.sizes:
+            return None
+        return f"{self.version}: trials of {self.sizes} records are mixed."
+
     def record(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         figures = {name: vars(figure) for name, figure in self.figures.items()}
         return {
             "version": self.version,
             "last_at": self.last_at.isoformat(),
+            "sizes": self.sizes,
             "metrics": figures,
         }
 
@@ -96,7 +106,8 @@ def heading(name: str, found: Sequence[VersionHistory]) -> str:
 
 def _history(version: str, rows: Sequence[Row]) -> VersionHistory:
     days = [datetime.fromisoformat(_text(row, "last_at")).date() for row in rows]
-    return VersionHistory(version, max(days), {_name(row): _figure(row) for row in rows})
+    figures = {_name(row): _figure(row) for row in rows}
+    return VersionHistory(version, max(days), _text(rows[0], "sizes"), figures)
 
 
 def _name(row: Row) -> str:

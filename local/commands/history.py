@@ -26,9 +26,10 @@ def command(suite: str, test: str | None, metric: str | None, form: str, target:
     """Show the rates of each version of SUITE over all runs.
 
     SUITE is rocksdb if none is named. Versions are in order. Each figure is the mean over the
-    version's trials, with their standard deviation. Trials that were excluded do not count. JSON is
-    a list with one object for each version. CSV has a line for each version and figure, with value,
-    spread, trials and what else JSON has in columns of the same names.
+    version's trials, with their standard deviation; trials of several sizes are said to be mixed.
+    Trials that were excluded do not count. JSON is a list with one object for each version. CSV has
+    a line for each version and figure, with value, spread, trials and what else JSON has in columns
+    of the same names.
 
     \b
     Example:
@@ -78,3 +79,6 @@ def _show(found: Sequence[VersionHistory], form: str) -> None:
         for version in found
     ]
     show(["Version number", "Test date", *headings.values()], rows, form)
+    for mixed in filter(None, (version.mixed() for version in found)):
+        # Markdown is kept as it is, in people's documentation.
+        click.echo(mixed, err=form != "table")

@@ -1,9 +1,10 @@
 -- Rates by version
 -- Every metric of every suite over all runs, the versions in their order. A trial counts once,
--- by its rate; trials that were excluded, or gave no rate, are left out.
+-- by its rate; trials that were excluded, or gave no rate, are left out. Trials of every size count
+-- alike: sizes says which there are.
 WITH by_version AS (
     SELECT
-        suite,
+        rates.suite,
         test,
         metric,
         statistic,
@@ -16,14 +17,19 @@ WITH by_version AS (
         array_agg(value ORDER BY value) AS ascending,
         min(value) AS min,
         max(value) AS max,
-        min(started_at) AS first_at,
-        max(started_at) AS last_at,
+        min(rates.started_at) AS first_at,
+        max(rates.started_at) AS last_at,
+        min(runs.tasks) AS min_tasks,
+        max(runs.tasks) AS max_tasks,
+        min(runs.records) AS min_records,
+        max(runs.records) AS max_records,
         CASE WHEN min(provenance) = max(provenance) THEN min(provenance) ELSE 'mixed' END AS provenance,
         -- What was imported, digit for digit, where nothing was added to it.
         CASE WHEN count(*) = 1 THEN min(value_text) END AS value_text
     FROM rates
+    LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
     WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
-    GROUP BY suite, test, metric, statistic, labels, unit, direction, version, version_order
+    GROUP BY rates.suite, test, metric, statistic, labels, unit, direction, version, version_order
 ),
 -- avg and stddev add up as rows happen to come, even if told an order: the last bits would vary.
 means AS (
@@ -46,7 +52,12 @@ named AS (
             ' (',
             unit,
             ')'
-        ) AS rate
+        ) AS rate,
+        -- Of the version, whatever of it was measured.
+        min(min_tasks) OVER (PARTITION BY suite, version) AS least_tasks,
+        max(max_tasks) OVER (PARTITION BY suite, version) AS most_tasks,
+        min(min_records) OVER (PARTITION BY suite, version) AS least_records,
+        max(max_records) OVER (PARTITION BY suite, version) AS most_records
     FROM means
 )
 SELECT
@@ -80,6 +91,18 @@ SELECT
     -- The place of the version among those of its suite, by which charts are sorted.
     dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
     -- When the version was last measured, whatever of it.
-    max(last_at) OVER (PARTITION BY suite, version) AS tested_at
+    max(last_at) OVER (PARTITION BY suite, version) AS tested_at,
+    -- Of all trials of the version, tasks and the records of each: 1–2 × 1,000,000. Of figures that
+    -- others measured no size is known.
+    CASE WHEN least_records IS NULL THEN 'unknown' ELSE concat(
+        format('%,d', least_tasks),
+        CASE WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks)) ELSE '' END,
+        ' × ',
+        format('%,d', least_records),
+        CASE
+            WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
+            ELSE ''
+        END
+    ) END AS sizes
 FROM named
 ORDER BY suite, test, metric, statistic, labels, unit, direction, version_order, version

@@ -53,7 +53,9 @@ def test_the_reports_figures_are_those_of_the_saved_query_bit_for_bit(deployed, 
     summary = json.loads(deployed.client.results.report("rocksdb", measured.run_id, "summary.json"))
     query = (Path(__file__).parents[2] / "queries" / "sql" / "rates_by_version.sql").read_text()
     # The query is over all runs: this asks it of one.
-    of_run = query.replace("WHERE value IS NOT NULL", "WHERE run_id = ? AND value IS NOT NULL")
+    of_run = query.replace(
+        "WHERE value IS NOT NULL", "WHERE rates.run_id = ? AND value IS NOT NULL"
+    )
     assert of_run != query
 
     answer = tables.ask(of_run, [measured.run_id]).records()

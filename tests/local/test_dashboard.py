@@ -110,6 +110,8 @@ def test_the_numbers_are_those_of_the_history(opened, tables):
     shown = {row[1]: dict(zip(heads, row, strict=True)) for row in cells(page, "versions")}
 
     assert list(shown) == VERSIONS
+    assert shown[ALONE]["Tasks × records"] == "1 × 10,000"
+    assert shown[VERSIONS[0]]["Tasks × records"] == "1 × 1,000,000"
     for known in histories(tables.saved("rates_by_version").records()):
         for figure in known.figures.values():
             column = f"{figure.metric.replace('_', ' ')} ({figure.unit})"

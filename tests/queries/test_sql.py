@@ -270,13 +270,17 @@ def rate(version, value, trial=1, unit="s", direction="higher", run_id=RUN):
     }
 
 
-def pairs_of(rates, runs=()):
+def answer_of(name, rates, runs=()):
     engine = LocalEngine({
         keys.table("rates", "rocksdb", RUN): packed(rates),
         keys.table("runs", "rocksdb", RUN): packed(runs),
     })  # fmt: skip
-    columns, rows = engine.ask((QUERIES / "version_pairs.sql").read_text(encoding="utf-8"))
+    columns, rows = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
     return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
+
+
+def pairs_of(rates, runs=()):
+    return answer_of("version_pairs", rates, runs)
 
 
 @pytest.mark.parametrize("direction", ["higher", "lower"])
@@ -401,6 +405,33 @@ def test_versions_that_were_not_measured_alike_are_judged_and_said_to_be_unlike(
         ("1.3", "1.4"): "1.3: 1–2 × 10,000 records, 1.4: unknown; no run measured both",
         ("1.3", "1.5"): f"1.3: 1–2 × 10,000 records, 1.5: {large}; no run measured both",
         ("1.4", "1.5"): "no run measured both",
+    }
+
+
+def test_rates_by_version_names_the_sizes_of_the_trials_that_count():
+    measured = {"1.0": "1", "1.1": "12", "1.2": "13", "1.3": "i", "1.4": "14"}
+    rates = [
+        {**rate(version, 1.0, trial, run_id=run_id), "excluded": run_id == "4"}
+        for version, in_runs in measured.items()
+        for trial, run_id in enumerate(in_runs)
+    ]
+    sizes = {"1": (1, 10_000), "2": (1, 1_000_000), "3": (2, 10_000), "4": (9, 9)}
+    # Another metric of a version, in one of its runs only, has the sizes of the version.
+    rates.append({**rates[1], "metric": "other"})
+    runs = [
+        {"run_id": run_id, "tasks": tasks, "records": records}
+        for run_id, (tasks, records) in sizes.items()
+    ]
+
+    rows = answer_of("rates_by_version", rates, runs)
+
+    assert len(rows) == 6
+    assert {(row["version"], row["sizes"]) for row in rows} == {
+        ("1.0", "1 × 10,000"),
+        ("1.1", "1 × 10,000–1,000,000"),
+        ("1.2", "1–2 × 10,000"),
+        ("1.3", "unknown"),
+        ("1.4", "1 × 10,000"),
     }
 
 

@@ -11,7 +11,8 @@ def row(version, metric="ingest_rate", mean="1.5", **more):
         "unit": "records/s", "direction": "higher", "version": version,
         "version_order": version_order(version), "trials": "1", "mean": mean, "stddev": None,
         "min": mean, "max": mean, "first_at": "2026-11-20 12:00:00.000",
-        "last_at": "2026-11-20 12:00:00.000", "provenance": "measured", "value_text": None, **more,
+        "last_at": "2026-11-20 12:00:00.000", "provenance": "measured", "value_text": None,
+        "sizes": "1 × 10,000", **more,
     }  # fmt: skip
 
 
@@ -63,6 +64,15 @@ def test_a_figure_is_written_as_imported_or_with_its_spread(more, text):
     (found,) = histories([row("9.8.4", **more)])
 
     assert found.figures["ingest_rate"].text() == text
+
+
+def test_a_version_with_trials_of_several_sizes_says_so():
+    found = histories([row("9.8.4", sizes="1 × 50,000–1,000,000"), row("9.9.0")])
+
+    assert [version.mixed() for version in found] == [
+        "9.8.4: trials of 1 × 50,000–1,000,000 records are mixed.",
+        None,
+    ]
 
 
 def test_what_is_no_plain_mean_has_a_column_of_its_own():
