@@ -70,6 +70,11 @@ class Results:
         """Return a file of a run's report, None if there is none."""
         return self._read(keys.report(suite, run_id, file))
 
+    def comparisons(self, suite: str, run_id: str) -> list[str]:
+        """Return the files of the comparisons that stand with a run's report, in order."""
+        stored = self._keys(keys.report(suite, run_id, ""))
+        return [file for key in stored if keys.AGAINST in (file := Path(key).name)]
+
     def is_marked(self, run_id: str, trial: int | None) -> bool:
         """Return whether a trial, or the whole run, is excluded by itself."""
         body = self._read(keys.exclusion(run_id, trial))

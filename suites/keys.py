@@ -10,6 +10,8 @@ _LAST_SECOND = 99991231235959
 RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 
 CLAIMS = "claims/"
+# In the name of a comparison's file.
+AGAINST = "-against-"
 
 
 def claim(suite: str) -> str:
@@ -109,7 +111,7 @@ def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: st
     """
     (base_run, base_version), (run_id, version) = base, new
     against = base_version if base_run == run_id else f"{base_run}-{base_version}"
-    return report(suite, run_id, f"{version}-against-{against}.{form}")
+    return report(suite, run_id, f"{version}{AGAINST}{against}.{form}")
 
 
 def versions_of(suite: str) -> str:

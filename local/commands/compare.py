@@ -49,7 +49,7 @@ def command(
     The comparison says what changed, what did not and what is suspicious. The newest run with rates
     of both versions that count is taken; without one, the newest of each. A run is named by its id,
     one of several versions of it as RUN/VERSION; newest and previous are the last two versions.
-    Both forms are stored with the report of NEW's run, too.
+    Both forms are stored with the report of NEW's run, too, and saved beside it.
 
     \b
     Example:
@@ -62,13 +62,16 @@ def command(
     with deployed(target) as cloud:
         results = cloud.runs().results
         try:
-            key = results.compare(suite, base, new)[_FORMS[form]]
+            stored = results.compare(suite, base, new)
         except Refused as refused:
             hints = (_older_run(cloud, suite, side, target.flags) for side in (new, base))
             hint = next(filter(None, hints), None)
             listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
             raise Refused(f"{refused}; {hint or listing}") from None
-        content = results.read(key)
+        contents = {ending: results.read(key) for ending, key in stored.items()}
+    for ending, content in contents.items():
+        save(target.state / stored[ending], content)
+    key, content = stored[_FORMS[form]], contents[_FORMS[form]]
     if output is None:
         click.echo(content.decode(), nl=False)
         return

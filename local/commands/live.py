@@ -15,7 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from local.commands.report import save_report
+from local.commands.report import FILES, save_report
 from local.commands.target import Target
 from local.commands.wording import duration, resume_hint
 from local.following import Run, RunClient
@@ -108,7 +108,8 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
             console.print(_table(json.loads(summary)))
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
-            console.print(f"Report: {path}", soft_wrap=True, markup=False)
+            kind = "Report" if path.name in FILES else "Comparison"
+            console.print(f"{kind}: {path}", soft_wrap=True, markup=False)
     if status == "SUCCEEDED":
         return 0
     outcome = client.results.outcome(run.run_id)

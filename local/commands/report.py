@@ -11,16 +11,17 @@ from local.commands.saving import save
 from local.commands.target import Target, deployed, target_options
 from local.commands.wording import going_on
 from local.results import Results
+from suites import keys
 
 FILES = ("report.md", "report.html")
 
 
 def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[Path]:
-    """Write the files of a run's report below ``state``; return where they are."""
+    """Write a run's report and its comparisons below ``state``; return where their files are."""
     saved = []
-    for file in FILES:
+    for file in (*FILES, *results.comparisons(suite, run_id)):
         if content := results.report(suite, run_id, file):
-            path = state / "reports" / suite / run_id / file
+            path = state / keys.report(suite, run_id, file)
             save(path, content)
             saved.append(path)
     return saved
@@ -32,8 +33,8 @@ def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[
 def command(run: str, target: Target) -> None:
     """Make the report of RUN again, from stored results alone.
 
-    The same results give the same bytes. Exit code 1 if RUN goes on: it has its report when it
-    ends.
+    With it go its comparisons. The same results give the same bytes. Exit code 1 if RUN goes on: it
+    has its report when it ends.
 
     \b
     Example:

@@ -13,24 +13,26 @@ from tests.end_to_end.command_line import SMALL, tidemark
 def kept(new_state):
     """The name of a run that has ended, and the state folder that it is in."""
     own_state = new_state()
-    done = tidemark("run", *SMALL, "--state", str(own_state))
+    done = tidemark("run", *SMALL, "--baseline", "9.0.0", "--state", str(own_state))
     assert done.returncode == 0, done.stdout + done.stderr
     return re.search(r"^Run (\S+)$", done.stdout, re.MULTILINE).group(1), str(own_state)
 
 
 def report_of(own_state, run):
     folder = Path(own_state) / "reports" / "rocksdb" / run
-    return {name: (folder / name).read_bytes() for name in ("report.md", "report.html")}
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_report_is_made_again_byte_for_byte_by_another_process(kept):
+def test_a_report_and_its_comparisons_are_made_again_byte_for_byte_by_another_process(kept):
     run, own_state = kept
     before = report_of(own_state, run)
 
     done = tidemark("report", run, "--state", own_state)
 
     assert done.returncode == 0, done.stderr
-    assert [Path(line).name for line in done.stdout.splitlines()] == ["report.md", "report.html"]
+    assert [Path(line).name for line in done.stdout.splitlines()] == [
+        "report.md", "report.html", "9.8.4-against-9.0.0.html", "9.8.4-against-9.0.0.md",
+    ]  # fmt: skip
     assert report_of(own_state, run) == before
 
 

@@ -116,3 +116,14 @@ def test_a_run_that_is_left_out_is_none_to_make_known(cloud):
     cloud.rated = {RUN: True}
 
     assert "`tidemark runs` lists" in refused()
+
+
+def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypatch, tmp_path):
+    stored = {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in ("md", "html")}
+    monkeypatch.setattr(cloud, "compare", lambda *_: stored)
+    monkeypatch.setattr(cloud, "read", str.encode, raising=False)
+
+    done = CliRunner().invoke(command, ["9.0.0", "9.8.4", "--state", str(tmp_path)])
+
+    assert done.output == stored["md"]
+    assert [(tmp_path / key).read_text() for key in stored.values()] == list(stored.values())

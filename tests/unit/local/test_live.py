@@ -61,3 +61,27 @@ def test_a_run_that_spent_its_budget_is_resumed_with_another(reason, options):
 
     assert code == 1
     assert f"resume it with `tidemark run --resume r{options}`." in printed.getvalue()
+
+
+def test_a_run_that_is_complete_names_its_report_and_its_comparisons(tmp_path):
+    comparison = "9.8.4-against-9.0.0.md"
+    kept = {"report.md": b"# RocksDB", comparison: b"# RocksDB: 9.8.4 against 9.0.0"}
+    results = SimpleNamespace(
+        outcome=lambda _: None,
+        plan=lambda _: SimpleNamespace(suite=SimpleNamespace(name="rocksdb")),
+        report=lambda _suite, _run, file: kept.get(file),
+        comparisons=lambda _suite, _run: [comparison],
+    )
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+    )
+    printed = io.StringIO()
+
+    code = show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+
+    folder = tmp_path / "reports" / "rocksdb" / "r"
+    assert code == 0
+    assert printed.getvalue().splitlines() == [
+        f"Report: {folder / 'report.md'}", f"Comparison: {folder / comparison}",
+    ]  # fmt: skip
+    assert (folder / comparison).read_bytes() == kept[comparison]
