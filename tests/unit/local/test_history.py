@@ -1,6 +1,11 @@
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pytest
+from click.testing import CliRunner
 
 from local.commands.formats import comma_separated, markdown
+from local.commands.history import command
 from local.history import columns, heading, histories
 from suites.versions import version_order
 
@@ -95,3 +100,18 @@ def test_markdown_is_aligned_and_a_bar_in_a_cell_is_escaped():
 
 def test_csv_quotes_what_needs_it():
     assert comma_separated(["a", "b"], [{"a": "1,2", "b": None}]) == 'a,b\n"1,2",\n'
+
+
+@pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
+def test_mixed_sizes_are_said_below_the_table_and_beside_markdown(monkeypatch, form, place):
+    rows = [row("9.8.4", sizes="1 × 50,000–1,000,000")]
+    tables = SimpleNamespace(saved=lambda *_: SimpleNamespace(records=lambda: rows))
+    monkeypatch.setattr("local.commands.history.deployed_tables", lambda _: nullcontext(tables))
+
+    said = CliRunner().invoke(command, ["--format", form])
+
+    assert said.exit_code == 0, said.output
+    assert getattr(said, place).endswith(
+        "9.8.4: trials of 1 × 50,000–1,000,000 records are mixed.\n"
+    )
+    assert said.output.count("mixed") == 1
