@@ -248,29 +248,34 @@ class Glob(Extraction):
         expression, which is several times as slow, is left with the other sources.
         """
         ((column, index),) = self.columns.items()
-        whole = self.literals[index]
+        whole, end = self.literals[index : index + 2]
         # DuckDB looks for a text by its first byte, and no byte is as frequent as a blank.
         # Without blanks it is found sooner; what precedes it has to end in them.
         word = whole.lstrip(" ") or whole
-        parts, before, rest = (writer.temporary() for _ in range(3))
+        parts, before, rest, place = (writer.temporary() for _ in range(4))
         writer.define(kept | {source}, texts({parts: _split(source, word)}))
-        writer.define(kept | {source}, texts({before: f"{parts}[1]", rest: f"{parts}[2]"}))
-        cut = self._cut(index, source, before, rest, whole.removesuffix(word))
+        split = texts({before: f"{parts}[1]", rest: f"{parts}[2]"})
+        found_end = Value(_place(f"{parts}[2]", end), Type.NUMBER)
+        writer.define(kept | {source}, {**split, place: found_end})
+        cut = self._cut(index, source, before, rest, place, whole.removesuffix(word))
         found = f"regexp_extract({source}, {quoted(self._regex(index))}, 1)"
         if word != whole:  # which may end another word: " at " and "that "
-            cut_whole = f"CASE {self._cut(index, source, 'p[1]', 'p[2]')} ELSE {found} END"
-            found = f"list_transform([{_split(source, whole)}], lambda p: {cut_whole})[1]"
-        capture = f"CASE {cut} WHEN {source} LIKE {_like(self.literals)} THEN {found} END"
-        writer.define(kept, texts({column: capture}))
+            cut_whole = self._cut(index, source, "p[1]", "p[2]", _place("p[2]", end))
+            split_whole = f"[{_split(source, whole)}], lambda p: CASE {cut_whole} ELSE {found} END"
+            found = f"list_transform({split_whole})[1]"
+        # What does not hold the word is not looked at again.
+        meant = f"{rest} IS NOT NULL AND {source} LIKE {_like(self.literals)}"
+        writer.define(kept, texts({column: f"CASE {cut} WHEN {meant} THEN {found} END"}))
 
-    def _cut(self, index: int, source: str, before: str, rest: str, blanks: str = "") -> str:
+    def _cut(
+        self, index: int, source: str, before: str, rest: str, place: str, blanks: str = ""
+    ) -> str:
         """Return the WHEN of a source that was split right, which cuts the capture out of it."""
-        end = quoted(self.literals[index + 1])
         like = "%".join(("", *self.literals[:index], blanks))
-        meant = f"{before} LIKE {quoted(like)} AND contains({rest}, {end})"
+        meant = f"{before} LIKE {quoted(like)} AND {place} > 0"
         if index + 2 < len(self.literals):
             meant += f" AND {source} LIKE {_like(self.literals)}"
-        return f"WHEN {meant} THEN {_before(rest, f'strpos({rest}, {end})')}"
+        return f"WHEN {meant} THEN {_before(rest, place)}"
 
     def _regex(self, index: int) -> str:
         """Return the regular expression whose group 1 is a capture."""
@@ -293,7 +298,7 @@ class Glob(Extraction):
             place, after = None, rest
             if part or 0 < index < last:
                 place, after = writer.temporary(), writer.temporary()
-                at = f"nullif(strpos({rest}, {quoted(part)}), 0)"
+                at = f"nullif({_place(rest, part)}, 0)"
                 values = {
                     place: Value(at, Type.NUMBER),
                     after: Value(f"substring({rest}, {at} + {len(part)})", Type.TEXT),
@@ -368,6 +373,11 @@ class MatchEach(Match):
 
 def _split(source: str, literal: str) -> str:
     return f"string_split({source}, {quoted(literal)})"
+
+
+def _place(rest: str, literal: str) -> str:
+    """Return where a literal begins, from 1; 0 if it is not there."""
+    return f"strpos({rest}, {quoted(literal)})"
 
 
 def _like(literals: tuple[str, ...]) -> str:
