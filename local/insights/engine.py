@@ -10,11 +10,11 @@ from pathlib import Path
 
 import duckdb
 
-from local.insights.commands.order import MOST_ROWS
 from local.insights.counts import counted
 from local.insights.lookups import Lookup, LookupTableError
 from local.insights.names import resolve
 from local.insights.parser import parse
+from local.insights.plan import MOST_ROWS
 from local.insights.progress import Told, progress_told
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource

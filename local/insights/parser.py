@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from local.insights import foreign
-from local.insights.commands import COMMANDS, REFUSED
+from local.insights.commands import COMMANDS, REFUSED, read
 from local.insights.expressions import Reader
 from local.insights.lexer import Kind, Token
 from local.insights.syntax import Command, QueryError, Span
@@ -83,10 +83,10 @@ def _command(reader: Reader) -> Command:
     if reader.token.kind is not Kind.NAME:
         raise reader.expected("a command")
     word = reader.advance()
-    read = COMMANDS.get(word.value.lower())
-    if read is None:
+    name = word.value.lower()
+    if name not in COMMANDS:
         raise _unknown(word)
-    return read(reader, word.span)
+    return read(name, reader, word.span)
 
 
 def _unknown(word: Token) -> QueryError:

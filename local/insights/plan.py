@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from local.insights.sources import Groups
     from local.insights.sql import Writer
 
+# AWS documentation, CloudWatch Logs Insights query syntax: limit.
+MOST_ROWS = 100_000
+
 Order = tuple[tuple[str, bool], ...]
 """Columns to sort by, most important first, each with whether it descends."""
 

@@ -2,58 +2,47 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
+from operator import attrgetter
+from typing import cast
 
-from local.insights.commands.counts import CountFrequent, Fillmissing
-from local.insights.commands.fields import Display, Fields
-from local.insights.commands.filters import Filter, FilterIndex, Unmask
-from local.insights.commands.joins import AppendCols, Join
-from local.insights.commands.json_field import JsonField
-from local.insights.commands.lists import Expand, Unnest
-from local.insights.commands.lookup import CidrLookUp, LookUp
-from local.insights.commands.order import Dedup, Limit, Sort, Tail
-from local.insights.commands.outliers import Outlier
-from local.insights.commands.parsing import read_parse
-from local.insights.commands.sessions import Sessionize
-from local.insights.commands.source import Source
-from local.insights.commands.stats import Stats
-from local.insights.commands.totals import AddTotals
-from local.insights.commands.windows import Accum, Autoregress, Filldown
 from local.insights.expressions import Reader
 from local.insights.syntax import Command, Span
 
-COMMANDS: dict[str, Callable[[Reader, Span], Command]] = {
-    "fields": Fields.read,
-    "display": Display.read,
-    "filter": Filter.read,
-    "where": Filter.read,
-    "filterindex": FilterIndex.read,
-    "source": Source.read,
-    "parse": read_parse,
-    "json": JsonField.read,
-    "stats": Stats.read,
-    "sort": Sort.read,
-    "order": Sort.read,
-    "limit": Limit.read,
-    "head": Limit.read,
-    "tail": Tail.read,
-    "dedup": Dedup.read,
-    "unmask": Unmask.read,
-    "unnest": Unnest.read,
-    "expand": Expand.read,
-    "join": Join.read,
-    "appendcols": AppendCols.read,
-    "lookup": LookUp.read,
-    "cidrlookup": CidrLookUp.read,
-    "addtotals": AddTotals.read,
-    "accum": Accum.read,
-    "autoregress": Autoregress.read,
-    "filldown": Filldown.read,
-    "fillmissing": Fillmissing.read,
-    "outlier": Outlier.read,
-    "sessionize": Sessionize.read,
-    "countfrequent": CountFrequent.read,
-    "count_frequent": CountFrequent.read,
+# By module and function; a module is imported when a query needs it: most need few.
+COMMANDS = {
+    "fields": "fields.Fields.read",
+    "display": "fields.Display.read",
+    "filter": "filters.Filter.read",
+    "where": "filters.Filter.read",
+    "filterindex": "filters.FilterIndex.read",
+    "source": "source.Source.read",
+    "parse": "parsing.read_parse",
+    "json": "json_field.JsonField.read",
+    "stats": "stats.Stats.read",
+    "sort": "order.Sort.read",
+    "order": "order.Sort.read",
+    "limit": "order.Limit.read",
+    "head": "order.Limit.read",
+    "tail": "order.Tail.read",
+    "dedup": "order.Dedup.read",
+    "unmask": "filters.Unmask.read",
+    "unnest": "lists.Unnest.read",
+    "expand": "lists.Expand.read",
+    "join": "joins.Join.read",
+    "appendcols": "joins.AppendCols.read",
+    "lookup": "lookup.LookUp.read",
+    "cidrlookup": "lookup.CidrLookUp.read",
+    "addtotals": "totals.AddTotals.read",
+    "accum": "windows.Accum.read",
+    "autoregress": "windows.Autoregress.read",
+    "filldown": "windows.Filldown.read",
+    "fillmissing": "counts.Fillmissing.read",
+    "outlier": "outliers.Outlier.read",
+    "sessionize": "sessions.Sessionize.read",
+    "countfrequent": "counts.CountFrequent.read",
+    "count_frequent": "counts.CountFrequent.read",
 }
 """How each command is read, by its word in small letters."""
 
@@ -65,3 +54,11 @@ REFUSED = {
     "relevantfields": "how Logs Insights scores fields is not public",
 }
 """Why a command is not supported, by its word in small letters."""
+
+
+def read(word: str, reader: Reader, start: Span) -> Command:
+    """Read what follows the word of a command, which is one of ``COMMANDS``."""
+    module, _, function = COMMANDS[word].partition(".")
+    family = importlib.import_module(f"local.insights.commands.{module}")
+    reads = cast(Callable[[Reader, Span], Command], attrgetter(function)(family))
+    return reads(reader, start)

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from local.insights import printing
-from local.insights.commands.order import MOST_ROWS, Cut
+from local.insights.commands.order import Cut
 from local.insights.expressions import Reader
 from local.insights.names import Names, Scope
-from local.insights.plan import Definition, Order, Step, ordering
+from local.insights.plan import MOST_ROWS, Definition, Order, Step, ordering
 from local.insights.sql import Writer
 from local.insights.syntax import Column, Command, Expression, Field, QueryError, Span, Subquery
 from local.insights.values import Type, Value, text

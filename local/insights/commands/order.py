@@ -8,12 +8,9 @@ from local.insights import printing
 from local.insights.expressions import Reader
 from local.insights.lexer import Kind
 from local.insights.names import Names
-from local.insights.plan import Order, Step, ordering
+from local.insights.plan import MOST_ROWS, Order, Step, ordering
 from local.insights.sql import Writer
 from local.insights.syntax import Command, Field, QueryError, SortKey, Span
-
-# AWS documentation, CloudWatch Logs Insights query syntax: limit.
-MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True)
