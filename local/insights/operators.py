@@ -7,6 +7,7 @@ and functions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from string import ascii_lowercase
 
 from local.insights.values import (
     ArgumentError,
@@ -16,9 +17,12 @@ from local.insights.values import (
     finite,
     may_be_number,
     number,
+    quoted,
     text,
     truth,
 )
+
+_FREQUENT = f"{ascii_lowercase} "
 
 
 def _arithmetic(template: str) -> Callable[..., Value]:
@@ -79,8 +83,20 @@ def _unequal(left: Value, right: Value) -> Value:
 def _like(subject: Value, pattern: Value) -> Value:
     if subject.type is Type.STRUCTURE:
         return condition("FALSE")
-    matcher = "regexp_matches" if pattern.type is Type.REGEX else "contains"
-    return condition(f"{matcher}({text(subject)}, {pattern})")
+    if pattern.type is Type.REGEX:
+        return condition(f"regexp_matches({text(subject)}, {pattern})")
+    return _contains(text(subject), pattern)
+
+
+def _contains(subject: Value, part: Value) -> Value:
+    # DuckDB looks for a text by its first byte. What begins with a rarer one is found sooner, and
+    # most subjects do not hold even that; a CASE looks no further, and has no null to decide on.
+    rare = part.constant.lstrip(_FREQUENT) if isinstance(part.constant, str) else ""
+    contains = f"contains({subject}, {part})"
+    if len(rare) < 2 or rare == part.constant or not subject.sql.isidentifier():
+        return condition(contains)
+    sooner = f"contains({subject}, {quoted(rare)})"
+    return Value(f"(CASE WHEN {sooner} THEN {contains} ELSE FALSE END)", Type.BOOLEAN)
 
 
 def _in(subject: Value, *members: Value) -> Value:

@@ -29,7 +29,7 @@ comparisons = st.one_of(
     st.builds("{} {} {}".format, expressions, signs, expressions),
     st.builds("{} in [{}, {}]".format, fields, numbers, texts),
     st.builds("{} not in [{}, {}]".format, fields, numbers, texts),
-    st.builds("{} like 'a'".format, fields),
+    st.builds("{} like {}".format, fields, st.sampled_from(["'a'", "'a10'", "'10'"])),
     st.builds("{} not like /[0-9]/".format, fields),
 )
 conditions = st.recursive(

@@ -55,6 +55,15 @@ def test_rows_are_newest_first_unless_sorted(ask):
     ]
 
 
+@pytest.mark.parametrize("part", ["S3", "to S3", "to S", " S3", "into s", "o S3A"])
+def test_a_part_of_a_message_is_found_whatever_it_begins_with(ask, part):
+    messages = ["S3", "to S3", "into S3A", "S3, to S", "into s3", ""]
+    held = [message for message in messages if part in message]
+    for written, expected in (("like", held), ("not like", [m for m in messages if m not in held])):
+        query = f"filter @message {written} '{part}' | sort @timestamp asc | display @message"
+        assert [row["@message"] for row in ask(query, *messages)] == expected
+
+
 def test_a_sort_stays_in_force_through_later_commands(ask):
     query = "sort @message desc | filter @message != '2' | parse @message '*' as m | display m"
     assert [row["m"] for row in ask(query, "2", "3", "1")] == ["3", "1"]
