@@ -14,8 +14,10 @@ settings.register_profile("tidemark", deadline=None, derandomize=True)
 settings.load_profile("tidemark")
 
 WHOLE_CLOUDS = {"end_to_end", "faults", "policies"}
-# Its cloud is one of another process, which it shares with no other test.
-OF_ITS_OWN = "tests/end_to_end/test_deploying.py"
+# Their clouds are of other processes, and shared with no other test.
+OF_THEIR_OWN = tuple(
+    f"tests/end_to_end/test_{name}.py" for name in ("deploying", "figures", "readme", "upgrade")
+)
 
 
 class ByClouds(LoadScopeScheduling):
@@ -25,7 +27,7 @@ class ByClouds(LoadScopeScheduling):
     """
 
     def _split_scope(self, nodeid):
-        shared = nodeid.split("/")[1] in WHOLE_CLOUDS and not nodeid.startswith(OF_ITS_OWN)
+        shared = nodeid.split("/")[1] in WHOLE_CLOUDS and not nodeid.startswith(OF_THEIR_OWN)
         return "clouds" if shared else "layers"
 
 

@@ -13,7 +13,10 @@ from tests.end_to_end.deployed import ASKED, deploy
 
 @pytest.fixture(scope="session")
 def state(tmp_path_factory):
-    return tmp_path_factory.mktemp("state")
+    """A state folder with the template, as the commands deploy it: with the settings as written."""
+    state = tmp_path_factory.mktemp("state")
+    synthesise(state, read_settings(written_context()))
+    return state
 
 
 @dataclass
@@ -40,8 +43,6 @@ def clock(due):
 
 @pytest.fixture(scope="session")
 def deployed(state, due, clock, calls):
-    # The commands deploy with the settings as they are written.
-    synthesise(state, read_settings(written_context()))
     weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
     context = {"schedules": weekly}
     with deploy(state, calls / "end_to_end", context=context, clock=clock) as deployed:
@@ -49,7 +50,7 @@ def deployed(state, due, clock, calls):
 
 
 @pytest.fixture(scope="session")
-def new_state(state, deployed, tmp_path_factory):
+def new_state(state, tmp_path_factory):
     """Give state folders that share nothing but the synthesised template."""
 
     def new_state():
