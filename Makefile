@@ -29,8 +29,9 @@ help:  ## Say what there is
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
 
-test: lint $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)  ## Every check and test
-	$(BIN)/python -m pytest --numprocesses 2
+test:  ## Every check and test
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)
+	$(BIN)/python -m pytest --numprocesses 3
 
 check: lint  ## Lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit

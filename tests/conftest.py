@@ -15,20 +15,26 @@ settings.load_profile("tidemark")
 
 WHOLE_CLOUDS = {"end_to_end", "faults", "policies"}
 # Their clouds are of other processes, and shared with no other test.
-OF_THEIR_OWN = tuple(
-    f"tests/end_to_end/test_{name}.py" for name in ("deploying", "figures", "readme", "upgrade")
-)
+OF_THEIR_OWN = {
+    f"tests/end_to_end/test_{name}.py"
+    for name in ("attaching", "deploying", "figures", "readme", "upgrade")
+}
 
 
 class ByClouds(LoadScopeScheduling):
-    """Deals the tests of whole clouds to one process and all others to a second.
+    """Deals the tests of whole clouds, which are dear to start and share one run, to one process.
 
-    Clouds are dear to start and share one run; the two parts take about as long as each other.
+    The others go layer by layer, or file by file, to whichever process is free.
     """
 
     def _split_scope(self, nodeid):
-        shared = nodeid.split("/")[1] in WHOLE_CLOUDS and not nodeid.startswith(OF_THEIR_OWN)
-        return "clouds" if shared else "layers"
+        file = nodeid.partition("::")[0]
+        folder = file.split("/")[1]
+        if file in OF_THEIR_OWN:
+            return file
+        if folder in WHOLE_CLOUDS:
+            return "clouds"
+        return "local" if folder == "local" else "layers"
 
 
 def pytest_xdist_make_scheduler(config, log):

@@ -46,6 +46,17 @@ def test_show_tells_how_a_run_ended_and_what_it_measured(kept):
     assert "ingest_rate" in done.stdout
 
 
+def test_history_as_json_has_one_object_for_each_version(kept):
+    _, own_state = kept
+
+    done = tidemark("history", "--format", "json", "--state", own_state)
+
+    found = json.loads(done.stdout)
+    assert [version["version"] for version in found] == ["9.0.0", "9.8.4"]
+    assert all(set(v["metrics"]) == {"ingest_rate", "compaction_rate"} for v in found)
+    assert all(m["trials"] == 1 for v in found for m in v["metrics"].values())
+
+
 def test_show_without_a_run_shows_the_newest_that_runs_lists(kept):
     run, own_state = kept
     again = tidemark("run", *SMALL, "--state", own_state)

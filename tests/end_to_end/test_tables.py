@@ -16,7 +16,7 @@ from local.sql_client import SqlClient, StatementFailed
 from suites import keys
 from suites.tables import PARTITIONS, TABLES
 from tests.conformance.figures import SLEEPER, mean_rate, measured_run
-from tests.end_to_end.command_line import SMALL, tidemark
+from tests.end_to_end.command_line import tidemark
 
 
 @pytest.fixture(scope="module")
@@ -186,16 +186,3 @@ def test_an_imported_table_comes_out_of_history_digit_for_digit(new_state):
         f"| {version} | {'/'.join(reversed(date.split('-')))} | {compaction} | {ingest} |"
         for version, (date, compaction, ingest) in SLEEPER.items()
     ]
-
-
-def test_history_as_json_has_one_object_for_each_version(new_state):
-    folder = new_state()
-    ran = tidemark("run", *SMALL, "--state", folder)
-    assert ran.returncode == 0, ran.stderr
-
-    done = tidemark("history", "--format", "json", "--state", folder)
-
-    found = json.loads(done.stdout)
-    assert [version["version"] for version in found] == ["9.0.0", "9.8.4"]
-    assert all(set(v["metrics"]) == {"ingest_rate", "compaction_rate"} for v in found)
-    assert all(m["trials"] == 1 for v in found for m in v["metrics"].values())
