@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -69,12 +70,12 @@ def figures() -> Iterator[Figure]:
         _mean(cached)
         fastest = _fastest(
             {
-                "mawk": lambda text=text: _grep_and_mawk(text),
-                "store": lambda events=events: _mean(events),
-                "cached": lambda events=cached: _mean(events),
-                "process": lambda text=text: _process(text),
-                "text": lambda text=text: _mean(log_files([text])),
-                "python": lambda text=text: _python(text),
+                "mawk": partial(_grep_and_mawk, text),
+                "store": partial(_mean, events),
+                "cached": partial(_mean, cached),
+                "process": partial(_process, text),
+                "text": partial(_mean_of_text, text),
+                "python": partial(_python, text),
             }
         )
         against = f"grep -F | mawk ({fastest['mawk']:.2f} s), {kind}"
@@ -131,6 +132,10 @@ def _mean(events: EventSource) -> float:
     return float(run(SEED, events).rows[0][0]["value"])
 
 
+def _mean_of_text(text: Path) -> float:
+    return _mean(log_files([text]))
+
+
 def _process(text: Path) -> float:
     done = subprocess.run(
         [TIDEMARK, "query", SEED, text, "--format", "csv"], capture_output=True, check=True
@@ -154,7 +159,7 @@ def _peak(text: Path) -> float:
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3); "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
-    command = [sys.executable, "-c", code, TIDEMARK, "query", SEED, text]
+    command: list[str | Path] = [sys.executable, "-c", code, TIDEMARK, "query", SEED, text]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout) / 1024**2
 

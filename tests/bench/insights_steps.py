@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import duckdb
 
@@ -83,9 +85,13 @@ def ratios() -> Iterator[tuple[str, float]]:
             fastest = [float("inf")] * 2
             for _ in range(ROUNDS):
                 for which, text in enumerate(texts):
-                    taken = _seconds(lambda text=text: connection.execute(text).fetchall())
+                    taken = _seconds(partial(_answer, connection, text))
                     fastest[which] = min(fastest[which], taken)
             yield pair.name, fastest[0] / fastest[1]
+
+
+def _answer(connection: duckdb.DuckDBPyConnection, sql: str) -> list[Any]:
+    return connection.execute(sql).fetchall()
 
 
 def _compiled(query: str) -> str:
@@ -99,7 +105,7 @@ def _compiled(query: str) -> str:
 def compile_milliseconds() -> float:
     """Return the slowest of the queries' fastest compilations [ms]."""
     return 1000 * max(
-        min(_seconds(lambda pair=pair: insights.compile(pair.query)) for _ in range(10 * ROUNDS))
+        min(_seconds(partial(insights.compile, pair.query)) for _ in range(10 * ROUNDS))
         for pair in PAIRS
     )
 

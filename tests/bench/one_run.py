@@ -17,17 +17,18 @@ from rich.console import Console
 
 from local.cloud.cloud import start_cloud
 from local.commands.live import follow, show_result
+from local.commands.target import Target
 from local.following import Run, RunClient
 
 
 def measure(began: float, state: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return the times of one run [s]; ``began`` is the start of the process, epoch seconds."""
-    console = Console(stderr=True)
+    console, target = Console(stderr=True), Target(state, stack=None)
     with start_cloud(state) as cloud:
         client = RunClient(cloud.endpoint.client, cloud.deploy())
         run = client.start(given)
-        follow(client, run, console)
-        code = show_result(client, run, state, console)
+        follow(client, run, target.at_once, console)
+        code = show_result(client, run, target, console)
         printed = time.time()
         assert code == 0, "the run that was to be timed did not complete"
         trials = list(client.results.trials(run.run_id))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from moto.s3.models import s3_backends
 
@@ -79,9 +80,8 @@ def times(endpoint: Endpoint, newest: dict[int, tuple[str, str]]) -> dict[str, d
 @contextmanager
 def _without_the_script() -> Iterator[None]:
     """Leave out the pages' script, which is the same however many runs there are."""
-    packed = comparing.packed_vega
-    comparing.packed_vega = publishing.packed_vega = lambda: ""
-    try:
+    with (
+        patch.object(comparing, "packed_vega", lambda: ""),
+        patch.object(publishing, "packed_vega", lambda: ""),
+    ):
         yield
-    finally:
-        comparing.packed_vega = publishing.packed_vega = packed
