@@ -150,14 +150,14 @@ def natural_order(value: Value) -> tuple[str, ...]:
     Texts that are no numbers come first, digits in them count by length and then by value, and
     numbers follow (AWS documentation, CloudWatch Logs Insights query syntax: sort).
     """
+    # With a hundred million added any length has nine digits.
     digits_by_length = (
         f"array_to_string(list_transform(regexp_extract_all({value}, '\\d+|\\D+'), lambda v: "
-        "CASE WHEN v[1] BETWEEN '0' AND '9' THEN '0' || lpad(CAST(length(v) AS VARCHAR), 9, '0')"
-        " || v ELSE v END), '')"
+        "CASE WHEN v >= '0' AND v < ':' THEN CAST(100000000 + length(v) AS VARCHAR) || v "
+        "ELSE v END), '')"
     )
     numeric = number(value)
     return (
-        f"{numeric} IS NOT NULL",
-        numeric.sql,
+        f"coalesce({numeric}, '-infinity'::DOUBLE)",
         f"CASE WHEN {numeric} IS NULL THEN {digits_by_length} ELSE {value} END",
     )
