@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from os.path import commonprefix
 from typing import NamedTuple, Protocol
@@ -23,6 +23,8 @@ class StoredObject(NamedTuple):
 
 Found = tuple[Partition, StoredObject]
 
+_AFTER_ALL = "\U0010ffff"  # follows all that a place may have next
+
 
 class Objects(Protocol):
     """Where objects are."""
@@ -37,15 +39,17 @@ class Objects(Protocol):
 def objects_in(partitions: Sequence[Partition], objects: Objects) -> Iterator[Found]:
     """Yield the objects in partitions, by their places; those that Hive hides are left out."""
     ordered = sorted(partitions, key=lambda partition: partition.location)
-    places = [partition.location for partition in ordered]
     # One listing of what the partitions have in common is cheaper than one for each.
-    found = objects.list(commonprefix(places)) if places else ()  # noqa: RUF071 (of texts)
-    for stored in sorted(found):
-        position = bisect_right(places, stored.location) - 1
-        name = stored.location.rpartition("/")[2]
-        inside = position >= 0 and stored.location.startswith(places[position])
-        if inside and name and not name.startswith((".", "_")):
-            yield ordered[position], stored
+    common = commonprefix([partition.location for partition in ordered])  # noqa: RUF071 (of texts)
+    found = sorted(objects.list(common)) if ordered else []
+    for partition in ordered:
+        first, end = (
+            bisect_left(found, (partition.location + after,)) for after in ("", _AFTER_ALL)
+        )
+        for stored in found[first:end]:
+            name = stored.location.rpartition("/")[2]
+            if name and not name.startswith((".", "_")):
+                yield partition, stored
 
 
 def text_of(location: str, body: bytes) -> str:

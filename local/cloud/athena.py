@@ -10,7 +10,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from sqlglot import exp
 from local import athena
 from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
+from local.cloud.object_files import Listed
 from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
 from local.cloud.unsupported import not_honoured
@@ -59,13 +60,22 @@ class InvalidRequestException(JsonRESTError):
 class BucketObjects:
     """The objects of all buckets, taken from moto itself: a request for each would be slow."""
 
-    def list(self, location: str) -> Iterator[athena.StoredObject]:
-        """Yield the objects whose place begins with ``location``."""
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Sequence[Listed], Sequence[athena.StoredObject]]] = {}
+
+    def list(self, location: str) -> Sequence[athena.StoredObject]:
+        """Return the objects whose place begins with ``location``."""
         bucket, prefix = _bucket_and_key(location)
         self._bucket(bucket)
         # moto would look at every key of the bucket.
-        for key, size, md5 in FileKey.files.listed(bucket, prefix):
-            yield athena.StoredObject(f"s3://{bucket}/{key}", size, md5)
+        listed = FileKey.files.whole_listing(bucket, prefix)
+        known, found = self._known.get(location, (None, ()))
+        if known is not listed:
+            found = [
+                athena.StoredObject(f"s3://{bucket}/{key}", size, md5) for key, size, md5 in listed
+            ]
+            self._known[location] = listed, found
+        return found
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""

@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any
 from uuid import uuid4
+
+Listed = tuple[str, int, str]
+"""The key of an object, its size in bytes and its MD5."""
 
 
 class ObjectFilesError(Exception):
@@ -66,6 +69,7 @@ class ObjectFiles:
         self._lock = RLock()
         self._depth = 0
         self._discarded: list[Path] = []
+        self._whole: dict[tuple[str, str], Sequence[Listed]] = {}
         self._index = _open_index(folder / "index.sqlite")
         self._sweep()
 
@@ -108,6 +112,7 @@ class ObjectFiles:
         row = (bucket, key, body.path.name, body.size, body.md5, json.dumps(attributes))
         with self.transaction():
             previous = self._body_of(bucket, key)
+            self._forget(bucket, key)
             self._index.execute("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", row)
             if previous is not None and previous != body.path:
                 self._discarded.append(previous)
@@ -116,6 +121,7 @@ class ObjectFiles:
         """Make ``key`` of ``bucket`` no object."""
         with self.transaction():
             previous = self._body_of(bucket, key)
+            self._forget(bucket, key)
             self._index.execute("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
             if previous is not None:
                 self._discarded.append(previous)
@@ -128,9 +134,16 @@ class ObjectFiles:
         for key, body, size, md5, attributes in rows:
             yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
 
+    def whole_listing(self, bucket: str, prefix: str) -> Sequence[Listed]:
+        """Return what ``listed`` gives of a prefix: the same list until an object of it changes."""
+        with self._lock:
+            if (bucket, prefix) not in self._whole:
+                self._whole[bucket, prefix] = self.listed(bucket, prefix)
+            return self._whole[bucket, prefix]
+
     def listed(
         self, bucket: str, prefix: str, after: str = "", most: int | None = None
-    ) -> list[tuple[str, int, str]]:
+    ) -> list[Listed]:
         """Return key, size and MD5 of each object whose key begins with ``prefix``, in order.
 
         Of the keys that follow ``after`` the first ``most`` are given.
@@ -142,6 +155,11 @@ class ObjectFiles:
             return self._index.execute(
                 f"{query} AND key > ? ORDER BY key LIMIT ?", bounds
             ).fetchall()
+
+    def _forget(self, bucket: str, key: str) -> None:
+        for of_bucket, prefix in list(self._whole):
+            if of_bucket == bucket and key.startswith(prefix):
+                del self._whole[of_bucket, prefix]
 
     def _body_of(self, bucket: str, key: str) -> Path | None:
         query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"

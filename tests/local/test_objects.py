@@ -495,6 +495,23 @@ def test_what_a_process_that_died_was_writing_is_removed(s3, restart, folder):
     assert bodies(folder) == [b"body"]
 
 
+def test_a_whole_listing_is_the_same_list_until_an_object_of_it_changes(s3):
+    def keys():
+        return [key for key, *_ in FileKey.files.whole_listing("results", "a/")]
+
+    s3.put_object(Bucket="results", Key="a/1", Body=b"1")
+    first = FileKey.files.whole_listing("results", "a/")
+    s3.put_object(Bucket="results", Key="b/1", Body=b"1")
+    assert FileKey.files.whole_listing("results", "a/") is first
+
+    s3.put_object(Bucket="results", Key="a/2", Body=b"2")
+    assert keys() == ["a/1", "a/2"]
+    s3.put_object(Bucket="results", Key="a/2", Body=b"two")
+    assert FileKey.files.whole_listing("results", "a/") == FileKey.files.listed("results", "a/")
+    s3.delete_object(Bucket="results", Key="a/1")
+    assert keys() == ["a/2"]
+
+
 def test_the_sizes_below_a_prefix_are_found_in_the_order_of_keys(s3):
     for key in ("a/2", "a/10", "a", "b/1", "a/\U0010fffd", "a0"):
         s3.put_object(Bucket="results", Key=key, Body=key.encode())
