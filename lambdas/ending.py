@@ -16,7 +16,6 @@ from lambdas.events import ExecutionEvent
 from lambdas.executions import ExecutionState, explained
 from lambdas.failure import OVER_BUDGET, Failure
 from lambdas.outcome import Outcome, RunStatus, judged, unplanned
-from lambdas.publishing import write_report
 from lambdas.record import record_outcome
 from lambdas.recording import record_run, write_rates
 from lambdas.results import TrialResult
@@ -162,6 +161,9 @@ class Ending:
         return _record_end(self.bucket, plan, trials, outcome, held)
 
     def _write(self, run: StoredRun) -> Sequence[TrialResult]:
+        # Most ends have no report to write; to import what does would delay each of them.
+        from lambdas.publishing import write_report  # noqa: PLC0415
+
         write_rates(self.bucket, run)
         write_report(self.bucket, run)
         return run.trials
