@@ -92,7 +92,9 @@ def number(value: Value) -> Value:
             # A column may be named more than once, and this is quicker. Besides what is no
             # number, the cast accepts these only: 1_000, blanks around, and +-1.
             double = f"TRY_CAST({value} AS DOUBLE)"
-            plain = f"NOT contains({value}, '_') AND {value}[-1] > ' ' AND {value} > '+-~'"
+            # Most texts are told from numbers by how they begin, which is quickest.
+            begin = f"{value} < ':' AND {value} > '+-~'"
+            plain = f"{begin} AND NOT contains({value}, '_') AND {value}[-1] > ' '"
             return Value(f"CASE WHEN isfinite({double}) AND {plain} THEN {double} END", Type.NUMBER)
         # Where nothing matches regexp_extract gives '', which is no double either.
         return finite(f"TRY_CAST(regexp_extract({value}, {quoted(_NUMBER)}) AS DOUBLE)")
