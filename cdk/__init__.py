@@ -1,1 +1,1 @@
-"""The stack: one file per capability, and the two state machines."""
+"""The CDK app: one module per capability, and the definitions of the state machines."""

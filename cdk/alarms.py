@@ -1,9 +1,8 @@
-"""Alarms: a run or a refresh that failed, a start that was missed, what ends runs failed.
+"""Alarms: a failed run or refresh, a missed start, a failed function that ends runs.
 
-A metric has a value when something has happened, and none for hours or days in between. So each
-alarm keeps the state that the last value gave it until another value comes: it is raised once, and
-taken back when the next run of the suite is complete, the queue is empty, the function returns, or
-the next refresh succeeds.
+A metric has a value only when something happens, and none for hours or days in between. Each alarm
+therefore keeps its state until the next value: it is raised once, and cleared when the next run of
+the suite is complete, the queue is empty, the function returns, or the next refresh succeeds.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from aws_cdk.aws_sqs import Queue
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
-from suites.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
+from tidemark.model.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
-# Two values in one period are one: no two runs of a suite end, nor two sweeps, in one minute; and
-# Lambda tries what failed again after one.
+# Two values in one period count as one. No two runs of a suite end in one minute, nor do two
+# sweeps, and Lambda retries a failed invocation after one minute.
 _PERIOD = Duration.minutes(1)
-# Who looks into a queue hides its messages for half a minute.
+# A consumer that looks into a queue hides its messages for half a minute.
 _QUEUE_PERIOD = Duration.minutes(5)
 
 
 class Alarms(Construct):
-    """The alarms of a stack, which tell its topic when they are raised and taken back."""
+    """The alarms of a stack, which notify its topic when they are raised and cleared."""
 
     def __init__(
         self,
@@ -40,7 +39,7 @@ class Alarms(Construct):
         topic: Topic,
         suites: Iterable[str],
         endings: Mapping[str, Function],
-        undelivered: Queue | None,
+        lost_starts: Queue | None,
         refresh: StateMachine | None,
     ) -> None:
         super().__init__(scope, name)
@@ -58,7 +57,7 @@ class Alarms(Construct):
                 function.metric_errors(statistic="Maximum", period=_PERIOD),
                 f"{state} failed: runs that died may not have been ended; its log says why.",
             )
-        if undelivered:
+        if lost_starts:
             self._alarm(
                 "schedule-missed",
                 self._metric(MISSED_SCHEDULES),
@@ -66,10 +65,10 @@ class Alarms(Construct):
             )
             self._alarm(
                 "start-undelivered",
-                undelivered.metric_approximate_number_of_messages_visible(
+                lost_starts.metric_approximate_number_of_messages_visible(
                     statistic="Maximum", period=_QUEUE_PERIOD
                 ),
-                f"Starts of runs could not be delivered; they are kept in {undelivered.queue_name}",
+                f"Starts of runs could not be delivered; they are kept in {lost_starts.queue_name}",
             )
         if refresh:
             self._alarm(
@@ -77,7 +76,7 @@ class Alarms(Construct):
                 refresh.metric_failed(statistic="Maximum", period=_PERIOD),
                 "QuickSight lacks what the last run measured; its failed execution says why.",
             )
-        topic.add_to_resource_policy(self._may_tell())
+        topic.add_to_resource_policy(self._publish_statement())
 
     def _metric(self, name: str, **dimensions: str) -> Metric:
         return Metric(
@@ -102,12 +101,12 @@ class Alarms(Construct):
             treat_missing_data=TreatMissingData.IGNORE,
         )
         alarm.add_alarm_action(SnsAction(self._topic))
-        # It tells of its first value, too, if that is none to be alarmed by: CloudWatch cannot tell
-        # OK after ALARM from OK after INSUFFICIENT_DATA.
+        # An alarm also notifies when its first value is OK: CloudWatch cannot tell OK after ALARM
+        # from OK after INSUFFICIENT_DATA.
         alarm.add_ok_action(SnsAction(self._topic))
         self.all.append(alarm)
 
-    def _may_tell(self) -> PolicyStatement:
+    def _publish_statement(self) -> PolicyStatement:
         return PolicyStatement(
             principals=[ServicePrincipal("cloudwatch.amazonaws.com")],
             actions=["sns:Publish"],

@@ -1,4 +1,4 @@
-"""The CDK app. It asks no network at synth: what it decides, it decides from ``cdk.json``."""
+"""The CDK app. Its synthesis needs no network: ``cdk.json`` decides everything."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
 from aws_cdk.aws_sns_subscriptions import EmailSubscription
 
 from cdk.alarms import Alarms
-from cdk.endings import Endings
+from cdk.dead_runs import Endings
 from cdk.lambda_code import lambda_code
 from cdk.operations import OperationsDashboard
 from cdk.queries import SavedQueries
 from cdk.reports import Reports
 from cdk.results import Results
 from cdk.schedules import Schedules
-from cdk.settings import Settings, read_settings, written_context
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from cdk.workflow import Workflow
-from suites.files import read_suites
-from suites.model import Suite
-from suites.refusal import Refused, listed, shown
+from tidemark.model.context import written_context
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+from tidemark.model.settings import Settings, read_settings
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import read_suites
 
 
 class DataStack(Stack):
-    """What outlives every deployment: the results, claims among them, and the tables over them."""
+    """The stack that outlives every deployment: the results, including claims, and the tables."""
 
     def __init__(self, app: App, settings: Settings, suites: Mapping[str, Suite]) -> None:
         super().__init__(
@@ -44,7 +46,7 @@ class DataStack(Stack):
 
 
 class TidemarkStack(Stack):
-    """What may be replaced: what the tests run on, and the workflow between them."""
+    """The stack that may be replaced: the cluster that the tests run on, and the workflow."""
 
     def __init__(
         self, app: App, settings: Settings, suites: Mapping[str, Suite], data: DataStack
@@ -60,7 +62,7 @@ class TidemarkStack(Stack):
         workflow = Workflow(
             self,
             "Workflow",
-            code=lambda_code(suites),
+            code=lambda_code(suites, settings.systems),
             settings=settings,
             bucket=bucket,
             tests=tests,
@@ -79,8 +81,10 @@ class TidemarkStack(Stack):
                 suites=suites.values(),
                 alarms=alarms.all if alarms else [],
             )
-        SavedQueries(self, "Queries", tables=tables, suites=suites, tests=tests)
-        self._tell(workflow, suites.values())
+        SavedQueries(
+            self, "Queries", tables=tables, suites=suites, tests=tests, systems=settings.systems
+        )
+        self._add_outputs(workflow, suites.values())
 
     def _schedules(self, settings: Settings, workflow: Workflow) -> Schedules:
         return Schedules(
@@ -113,12 +117,12 @@ class TidemarkStack(Stack):
             topic=workflow.topic,
             suites=suites,
             endings={state: workflow.functions[state] for state in ("EndRun", "SweepRuns")},
-            undelivered=schedules.undelivered if schedules else None,
+            lost_starts=schedules.lost_starts if schedules else None,
             refresh=reports.refresh if reports else None,
         )
 
-    def _tell(self, workflow: Workflow, suites: Iterable[Suite]) -> None:
-        """Give what programs outside of the stack need to know of it."""
+    def _add_outputs(self, workflow: Workflow, suites: Iterable[Suite]) -> None:
+        """Add the outputs that programs outside the stack read."""
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
         CfnOutput(self, "ResultsBucket", value=self.data.bucket.bucket_name)
@@ -138,12 +142,14 @@ class TidemarkStack(Stack):
 
 
 def build(app: App) -> TidemarkStack:
-    """Add both stacks to an app, by its context over that of ``cdk.json``.
+    """Add both stacks to an app and return the one that may be replaced.
+
+    The app's context overrides that of ``cdk.json``.
 
     Raises
     ------
     Refused
-        In one sentence, if a setting or a suite is not accepted.
+        If a setting or a suite is not accepted; the message is one sentence.
 
     """
     settings = read_settings({**written_context(), **app.node.get_all_context()})
@@ -166,7 +172,7 @@ def _apply_to_all(app: App, settings: Settings) -> None:
 
 
 def main() -> int:
-    """Synthesise into the folder that the CDK CLI, or CDK_OUTDIR, asks for."""
+    """Synthesise into the folder that the CDK CLI or CDK_OUTDIR names; return the exit code."""
     app = App()
     try:
         build(app)

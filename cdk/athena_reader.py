@@ -1,4 +1,4 @@
-"""The role in which QuickSight asks Athena: for the tables of its data sets, and no other."""
+"""The role in which QuickSight queries Athena, limited to the tables of its data sets."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from aws_cdk.aws_iam import Role, ServicePrincipal
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.findings import acknowledge, of_objects
-from cdk.grants import Conditions, allow
+from cdk.findings import acknowledge, objects_finding
+from cdk.policy_statements import Conditions, allow
 from cdk.results import ATHENA_PREFIX
 from cdk.tables import Tables
 
-_ANSWERS = f"{ATHENA_PREFIX}*"
+_RESULTS = f"{ATHENA_PREFIX}*"
 
 
 class AthenaReader(Role):
-    """May ask the tables' workgroup, read some tables, and keep answers where Athena does."""
+    """A role that may query in the tables' workgroup, read some tables, and write results."""
 
     def __init__(
-        self, scope: Construct, name: str, *, read: Collection[str], bucket: Bucket, tables: Tables
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        table_names: Collection[str],
+        bucket: Bucket,
+        tables: Tables,
     ) -> None:
-        # QuickSight user guide, "Passing IAM roles": its trust policy has no condition.
+        # QuickSight user guide, "Passing IAM roles": the trust policy has no condition.
         super().__init__(scope, name, assumed_by=ServicePrincipal("quicksight.amazonaws.com"))
-        self._ask(tables.workgroup)
-        self._look_up(tables.database, read)
-        self._fetch(bucket, [f"tables/{table}/*" for table in sorted(read)])
+        self._allow_queries(tables.workgroup)
+        self._allow_catalog(tables.database, table_names)
+        self._allow_objects(bucket, [f"tables/{table}/*" for table in sorted(table_names)])
 
-    def _ask(self, workgroup: str) -> None:
+    def _allow_queries(self, workgroup: str) -> None:
         self._allow(
             [
                 "athena:GetQueryExecution",
@@ -42,23 +48,23 @@ class AthenaReader(Role):
             [self._arn("athena", "workgroup", workgroup)],
         )
 
-    def _look_up(self, database: str, read: Collection[str]) -> None:
+    def _allow_catalog(self, database: str, tables: Collection[str]) -> None:
         # Athena user guide, "Configure access to databases and tables".
         self._allow(
             ["glue:GetDatabase", "glue:GetPartitions", "glue:GetTable"],
             [
                 self._arn("glue", "catalog"),
                 self._arn("glue", "database", database),
-                *(self._arn("glue", "table", f"{database}/{table}") for table in sorted(read)),
+                *(self._arn("glue", "table", f"{database}/{table}") for table in sorted(tables)),
             ],
         )
-        # The same, "Configure AWS Glue access to your catalog and database per AWS Region": Athena
-        # asks for the region's database `default`, whatever a query names.
+        # Athena user guide, "Configure AWS Glue access to your catalog and database per AWS
+        # Region": every query also looks up the region's database `default`.
         self._allow(["glue:GetDatabase"], [self._arn("glue", "database", "default")])
 
-    def _fetch(self, bucket: Bucket, read: Sequence[str]) -> None:
-        # Athena acts in the name of whoever asks: it reads the tables and writes the answer so.
-        self._allow(["s3:GetObject"], [bucket.arn_for_objects(pattern) for pattern in read])
+    def _allow_objects(self, bucket: Bucket, tables: Sequence[str]) -> None:
+        # Athena reads the tables and writes the results with the permissions of its caller.
+        self._allow(["s3:GetObject"], [bucket.arn_for_objects(pattern) for pattern in tables])
         self._allow(
             [
                 "s3:AbortMultipartUpload",
@@ -66,18 +72,18 @@ class AthenaReader(Role):
                 "s3:ListMultipartUploadParts",
                 "s3:PutObject",
             ],
-            [bucket.arn_for_objects(_ANSWERS)],
+            [bucket.arn_for_objects(_RESULTS)],
         )
         self._allow(["s3:GetBucketLocation", "s3:ListBucketMultipartUploads"], [bucket.bucket_arn])
         self._allow(
             ["s3:ListBucket"],
             [bucket.bucket_arn],
-            {"StringLike": {"s3:prefix": [*read, _ANSWERS]}},
+            {"StringLike": {"s3:prefix": [*tables, _RESULTS]}},
         )
-        for pattern in (*read, _ANSWERS):
+        for pattern in (*tables, _RESULTS):
             acknowledge(
                 self,
-                of_objects(bucket, pattern),
+                objects_finding(bucket, pattern),
                 "The objects of a table are named after runs, and an answer after its query: "
                 "neither exists yet; the prefix keeps the role to them.",
             )

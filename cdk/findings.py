@@ -1,4 +1,4 @@
-"""Findings of cdk-nag (AwsSolutions) that stand, each acknowledged on the construct that has it."""
+"""Accepted findings of cdk-nag (AwsSolutions), each acknowledged on the construct that has it."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ EXECUTIONS = "An execution has a name when it is started, and no sooner."
 
 
 def acknowledge(construct: IConstruct, finding: str, reason: str) -> None:
-    """Acknowledge a finding such as ``S1`` or ``IAM5[Resource::*]``, with the reason it stands."""
-    # Validations.acknowledge refuses an id with more than one '::', which those of IAM5 have.
+    """Acknowledge a finding such as ``S1`` or ``IAM5[Resource::*]``, with a reason."""
+    # Validations.acknowledge refuses an id with more than one '::', and the ids of IAM5 have more.
     construct.node.add_metadata(
         Validations.ACKNOWLEDGED_RULES_METADATA_KEY,
         {f"AwsSolutions::AwsSolutions-{finding}": reason},
     )
 
 
-def of_objects(bucket: IBucket, pattern: str) -> str:
-    """Return the finding that a role of another stack may use the objects of a key pattern."""
+def objects_finding(bucket: IBucket, pattern: str) -> str:
+    """Return the finding that a role of another stack may use all objects of a key pattern."""
     stack = Stack.of(bucket)
     exported = stack.resolve(stack.export_value(bucket.bucket_arn))["Fn::ImportValue"]
     return f"IAM5[Resource::{exported}/{pattern}]"
 
 
-def of_executions(machine: StateMachine) -> str:
+def executions_finding(machine: StateMachine) -> str:
     """Return the finding that a role may use every execution of a state machine."""
-    return _of_any(machine, "states", "execution:<{}.Name>:*")
+    return _wildcard_finding(machine, "states", "execution:<{}.Name>:*")
 
 
-def of_tasks(cluster: Cluster) -> str:
+def tasks_finding(cluster: Cluster) -> str:
     """Return the finding that a role may use every task of a cluster."""
-    return _of_any(cluster, "ecs", "task/<{}>/*")
+    return _wildcard_finding(cluster, "ecs", "task/<{}>/*")
 
 
-def _of_any(owner: IConstruct, service: str, resource: str) -> str:
+def _wildcard_finding(owner: IConstruct, service: str, resource: str) -> str:
     name = Stack.of(owner).get_logical_id(cast("CfnResource", owner.node.default_child))
     arn = f"arn:<AWS::Partition>:{service}:<AWS::Region>:<AWS::AccountId>"
     return f"IAM5[Resource::{arn}:{resource.format(name)}]"

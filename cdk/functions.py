@@ -1,9 +1,6 @@
-"""The Lambda functions: what each may do, and no more."""
+"""The Lambda functions, each with the permissions that it needs and no others."""
 
 from __future__ import annotations
-
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
@@ -12,158 +9,26 @@ from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from constructs import Construct
 
-from cdk.findings import acknowledge, of_objects
-from cdk.grants import allow
+from cdk.findings import acknowledge, objects_finding
 from cdk.log_groups import log_group
-from cdk.settings import Settings
+from cdk.permissions import FUNCTIONS, Needs
+from cdk.policy_statements import allow
 from cdk.system_tests import SystemTests
-from suites.prices import FUNCTION_MEMORY
-from suites.quotas import QUOTAS, Quota
-from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
-from suites.versions import versions_parameter
+from tidemark.model.settings import Settings
+from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
+from tidemark.model.version_order import versions_parameter
+from tidemark.money.prices import FUNCTION_MEMORY
+from tidemark.money.quotas import QUOTAS, Quota
 
-# Powertools 3 with pydantic, in every region; its version is pinned as all versions are.
+# Powertools 3 with pydantic exists in every region. The version is pinned, as all versions are.
 _POWERTOOLS = (
     f"arn:{Aws.PARTITION}:lambda:{Aws.REGION}:017000801446:layer:"
     "AWSLambdaPowertoolsPythonV3-python313-arm64:27"
 )
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What one function may do in the bucket, by key pattern, and what it is told."""
-
-    reads: Sequence[str] = ()
-    writes: Sequence[str] = ()
-    lists: Sequence[str] = ()
-    deletes: Sequence[str] = ()
-    queries_logs: bool = False
-    announces: bool = False
-    reads_releases: bool = False
-    reads_quotas: bool = False
-    timeout_seconds: int = 30
-
-    @classmethod
-    def together(cls, several: Collection[Needs]) -> Needs:
-        """Return what a function needs that does what several do."""
-        return cls(
-            reads=_all(needs.reads for needs in several),
-            writes=_all(needs.writes for needs in several),
-            lists=_all(needs.lists for needs in several),
-            deletes=_all(needs.deletes for needs in several),
-            queries_logs=any(needs.queries_logs for needs in several),
-            announces=any(needs.announces for needs in several),
-            reads_releases=any(needs.reads_releases for needs in several),
-            reads_quotas=any(needs.reads_quotas for needs in several),
-            timeout_seconds=max(needs.timeout_seconds for needs in several),
-        )
-
-
-def _all(several: Iterable[Sequence[str]]) -> Sequence[str]:
-    return sorted({pattern for patterns in several for pattern in patterns})
-
-
-RECORDING: Mapping[str, Needs] = {
-    "RecordRates": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
-        writes=[
-            "tables/rates/*",
-            "tables/task_rates/*",
-            "tables/task_usage/*",
-            "tables/latest_rates/*",
-        ],
-        lists=[
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-            "tables/latest_rates/*",
-        ],
-        deletes=["tables/latest_rates/*"],
-        timeout_seconds=240,
-    ),
-    "PublishReport": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
-        writes=["reports/*", "versions/*"],
-        lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
-        deletes=["versions/*"],
-        timeout_seconds=240,
-    ),
-    "RecordOutcome": Needs(
-        reads=[
-            "claims/*",
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-        ],
-        writes=["runs/*/outcome.json", "tables/runs/*"],
-        lists=[
-            "claims/*",
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/resumes/*",
-            "runs/*/outcome.json",
-            "reports/*",
-            "work/*",
-        ],
-        deletes=["claims/*", "work/*"],
-        announces=True,
-        timeout_seconds=240,
-    ),
-}
-
-FUNCTIONS: Mapping[str, Needs] = {
-    "PlanRun": Needs(
-        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
-        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
-        reads_releases=True,
-        reads_quotas=True,
-    ),
-    "ChooseTrial": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
-        writes=["runs/*/trials/*"],
-        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
-        deletes=["work/*/measured/*", "work/*/data/*"],
-        # The first choice of a run that is resumed with a budget reads every trial.
-        timeout_seconds=240,
-    ),
-    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
-    "ClassifyStop": Needs(),
-    "CollectRates": Needs(
-        reads=["runs/*/plan.json"],
-        writes=["work/*/measured/*"],
-        queries_logs=True,
-        timeout_seconds=900,
-    ),
-    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
-    "RecordTrial": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
-        writes=["runs/*/trials/*"],
-        lists=["work/*/measured/*"],
-        deletes=["work/*/measured/*"],
-    ),
-    "PublishComparison": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
-        writes=["reports/*"],
-        lists=[
-            "versions/*",
-            "runs/*/plan.json",
-            "runs/*/trials/*",
-            "runs/*/exclusions/*",
-            "runs/*/resumes/*",
-        ],
-        timeout_seconds=240,
-    ),
-    **RECORDING,
-    # They record a run that never got to it.
-    "EndRun": Needs.together(RECORDING.values()),
-    "SweepRuns": Needs.together(RECORDING.values()),
-}
-
-
 class Functions(Construct):
-    """One function for each Task state that is ours, by the state's name, and those of the end."""
+    """The functions by name: one for each Task state, and the functions called from outside."""
 
     def __init__(
         self,
@@ -208,7 +73,7 @@ class Functions(Construct):
         return function
 
     def _role(self, state: str, needs: Needs) -> Role:
-        """Return a role that has what its function needs, and no policy that AWS manages."""
+        """Return a role with the permissions of its function and without AWS managed policies."""
         role = Role(
             self, f"{state}ServiceRole", assumed_by=ServicePrincipal("lambda.amazonaws.com")
         )
@@ -217,7 +82,7 @@ class Functions(Construct):
         for pattern in sorted({*needs.reads, *needs.writes, *needs.deletes}):
             acknowledge(
                 role,
-                of_objects(self._bucket, pattern),
+                objects_finding(self._bucket, pattern),
                 "The objects of a run are named after it, and no run exists yet; the prefix keeps "
                 "the function to what its state needs.",
             )
@@ -272,7 +137,7 @@ class Functions(Construct):
             statements.append(allow(["logs:GetQueryResults"], ["*"]))
         if needs.announces:
             statements.append(allow(["sns:Publish"], [self._topic.topic_arn]))
-            statements.append(self._putting_events())
+            statements.append(self._put_events_statement())
         if needs.reads_releases:
             parameters = [self._parameter(suite) for suite in self._tests.suites]
             statements.append(allow(["ssm:GetParameter"], parameters))
@@ -280,7 +145,7 @@ class Functions(Construct):
             statements.append(
                 allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
             )
-            # Service Authorization Reference: this one takes no resource.
+            # Service Authorization Reference: this action takes no resource.
             statements.append(allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
         return statements
 
@@ -295,15 +160,15 @@ class Functions(Construct):
             service="ssm", resource="parameter", resource_name=name.removeprefix("/")
         )
 
-    def _putting_events(self) -> PolicyStatement:
+    def _put_events_statement(self) -> PolicyStatement:
         bus = Stack.of(self).format_arn(
             service="events", resource="event-bus", resource_name="default"
         )
-        # Nobody may be told in another's name.
-        own = {"StringEquals": {"events:source": EVENT_SOURCE, "events:detail-type": EVENT_TYPE}}
-        return allow(["events:PutEvents"], [bus], own)
+        # A function may not put events in the name of another source.
+        ours = {"StringEquals": {"events:source": EVENT_SOURCE, "events:detail-type": EVENT_TYPE}}
+        return allow(["events:PutEvents"], [bus], ours)
 
 
 def module_of(state: str) -> str:
-    """Return the module of a state's function: ``plan_run`` for ``PlanRun``."""
+    """Return the module of a state's function, such as ``plan_run`` for ``PlanRun``."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in state)[1:]

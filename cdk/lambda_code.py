@@ -1,4 +1,4 @@
-"""The code asset that all functions share: pure Python, queries, and what a report's page shows."""
+"""The code asset that all functions share: pure Python, suites, queries, and Vega for reports."""
 
 from __future__ import annotations
 
@@ -11,41 +11,49 @@ import jsii
 from aws_cdk import AssetHashType, BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk.aws_lambda import Code
 
-from cdk.vega import vega
-from suites.files import ROOT
-from suites.model import Suite
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import pack_suite
+from tidemark.pages.vega import vega
 
-_LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.yaml")
+_IGNORE = shutil.ignore_patterns("__pycache__", "vega.py", "client")
+# The packages of the functions, without the command line, its client and the dashboard.
+_PACKAGES = ("figures", "model", "money", "pages", "report", "run", "store")
 
 
 @jsii.implements(ILocalBundling)
 class _Copy:
-    """Copies the packages and packs what they read: the suites, as they were checked, and Vega.
+    """A copy of the packages and their data: the checked suites, queries and Vega.
 
-    Of what they import, the runtime has boto3 and its dependencies, the layer Powertools and
-    pydantic; the rest is pure Python and goes along.
+    The runtime provides boto3 and its dependencies, and the layer provides Powertools and pydantic.
+    All other imports are pure Python and are copied.
     """
 
-    def __init__(self, suites: Mapping[str, Suite]) -> None:
-        self._suites = suites
+    def __init__(self, suites: Mapping[str, Suite], systems: Path) -> None:
+        self._suites, self._systems = suites, systems
 
     def try_bundle(self, output_dir: str, *, image: object, **_: object) -> bool:
         out = Path(output_dir)
-        for package in ("lambdas", "pages", "suites", "queries"):
-            shutil.copytree(ROOT / package, out / package, ignore=_LEFT_OUT)
-        shutil.copytree(Path(aws_croniter.__file__).parent, out / "aws_croniter", ignore=_LEFT_OUT)
-        for name, suite in self._suites.items():
-            (out / "suites" / f"{name}.json").write_text(suite.model_dump_json(), encoding="utf-8")
-        (out / "lambdas" / "report" / "vega.js").write_text(vega(), encoding="utf-8")
+        for package in ("lambdas", "aws", *(f"tidemark/{part}" for part in _PACKAGES)):
+            shutil.copytree(ROOT / package, out / package, ignore=_IGNORE)
+        shutil.copy(ROOT / "tidemark" / "__init__.py", out / "tidemark")
+        shutil.copytree(ROOT / "queries" / "logs", out / "queries" / "logs")
+        shutil.copytree(Path(aws_croniter.__file__).parent, out / "aws_croniter", ignore=_IGNORE)
+        for suite in self._suites.values():
+            pack_suite(suite, self._systems, out)
+        (out / "tidemark" / "report" / "vega.js").write_text(vega(), encoding="utf-8")
         return True
 
 
-def lambda_code(suites: Mapping[str, Suite]) -> Code:
-    """Return the asset; its hash is that of the files it holds. Needs no Docker."""
+def lambda_code(suites: Mapping[str, Suite], systems: Path) -> Code:
+    """Return the asset, bundled without Docker; its hash is the hash of its files.
+
+    ``systems`` is the folder that the suites were read from.
+    """
     bundling = BundlingOptions(
-        # Asked for by CDK, used by no one: the local bundling never declines.
+        # CDK requires an image, but never uses it: the local bundling never declines.
         image=DockerImage.from_registry("scratch"),
-        local=_Copy(suites),
+        local=_Copy(suites, systems),
     )
     return Code.from_asset(
         str(ROOT / "lambdas"), bundling=bundling, asset_hash_type=AssetHashType.OUTPUT

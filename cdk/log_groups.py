@@ -1,4 +1,4 @@
-"""Log groups: kept as long as the settings say, and deleted with the stack."""
+"""Log groups, with the retention of the settings and deleted with the stack."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from aws_cdk import RemovalPolicy
 from aws_cdk.aws_logs import LogGroup, RetentionDays
 from constructs import Construct
 
-from cdk.settings import Settings
+from tidemark.model.settings import Settings
 
 
 def log_group(scope: Construct, id_: str, settings: Settings, name: str | None = None) -> LogGroup:
-    """Return a log group; one without a name is named by CloudFormation."""
+    """Return a log group; CloudFormation names it if ``name`` is None."""
     return LogGroup(
         scope,
         id_,

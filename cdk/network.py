@@ -1,4 +1,4 @@
-"""Where the tasks run: a network of their own, or subnets that the account has."""
+"""The network of the tasks: a new VPC, or existing subnets of the account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aws_cdk.aws_ec2 import (
 from constructs import Construct
 
 from cdk.findings import acknowledge
-from cdk.settings import Settings
+from tidemark.model.settings import Settings
 
 
 class Network(Construct):
@@ -24,13 +24,13 @@ class Network(Construct):
     Attributes
     ----------
     vpc
-        What they are part of.
+        The VPC of the subnets.
     subnet_ids
-        Where a task may run.
+        The subnets in which a task may run.
     public_address
         Whether a task needs a public address to reach anything.
     security_group
-        Lets nothing in.
+        The security group of the tasks, which lets nothing in.
 
     """
 
@@ -38,13 +38,13 @@ class Network(Construct):
         super().__init__(scope, name)
         self.vpc: IVpc
         if settings.vpc_id:
-            # Nothing is looked up: subnets and zones are what CDK itself would choose from.
+            # No lookup is needed: CDK would only choose from the zones and subnets of the VPC.
             self.vpc = Vpc.from_vpc_attributes(
                 self, "Vpc", vpc_id=settings.vpc_id, availability_zones=["any"]
             )
             self.subnet_ids = list(settings.subnet_ids)
         else:
-            self.vpc = self._own()
+            self.vpc = self._new_vpc()
             self.subnet_ids = self.vpc.select_subnets().subnet_ids
         self.public_address = not settings.vpc_id
         self.security_group = SecurityGroup(
@@ -54,8 +54,8 @@ class Network(Construct):
             description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
         )
 
-    def _own(self) -> Vpc:
-        # Public subnets cost nothing when idle, a NAT gateway does; S3 traffic takes the endpoint.
+    def _new_vpc(self) -> Vpc:
+        # An idle NAT gateway costs money, public subnets do not. S3 traffic takes the endpoint.
         vpc = Vpc(
             self,
             "Vpc",

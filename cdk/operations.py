@@ -1,4 +1,4 @@
-"""The operations dashboard in CloudWatch: how runs ended, and what they measured."""
+"""The operations dashboard in CloudWatch: outcomes, alarms and rates."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from aws_cdk.aws_cloudwatch import (
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
-from suites.model import Metric, Suite, Test
-from suites.telemetry import NAMESPACE
+from tidemark.model.suite import Metric, Suite, Test
+from tidemark.model.telemetry import NAMESPACE
 
 _DAY = Duration.days(1)
-# A weekly run gives a figure a week: a quarter shows a trend.
-_SHOWN = "-P90D"
+# A weekly run gives one figure per week, so a quarter shows a trend.
+_PERIOD = "-P90D"
 _WIDTH = 24  # of CloudWatch's grid
 _HALF = _WIDTH // 2
 
 
 class OperationsDashboard(Construct):
-    """A graph of each metric of each suite, below how the runs of all of them ended."""
+    """A graph of the outcomes of all runs, and below it a graph for each metric of each suite."""
 
     def __init__(
         self,
@@ -52,13 +52,13 @@ class OperationsDashboard(Construct):
             "Dashboard",
             # CloudWatch user guide: dashboards are global, and a stack may be in two regions.
             dashboard_name=f"{Stack.of(self).stack_name}-{Aws.REGION}",
-            start=_SHOWN,
+            start=_PERIOD,
             widgets=[status, *rates],
         )
 
     def _rates(self, suite: Suite, test: Test, metric: Metric) -> GraphWidget:
-        # CloudWatch user guide, "Use search expressions in graphs": it finds versions that are
-        # measured later, too, but none without data of the past two weeks.
+        # CloudWatch user guide, "Use search expressions in graphs": a search also finds versions
+        # that are measured later, but none without data in the past two weeks.
         search = (
             f"SEARCH('{{{NAMESPACE},stack,suite,test,version}} "
             f'stack="{Stack.of(self).stack_name}" suite="{suite.name}" test="{test.name}" '

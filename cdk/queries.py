@@ -1,4 +1,4 @@
-"""The queries of ``queries/``, saved where people ask them."""
+"""The queries of ``queries/``, saved in Athena and in CloudWatch Logs Insights."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from constructs import Construct
 
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
-from suites.files import ROOT
-from suites.model import Suite
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import query_file
 
-# Those that every test is asked beside its metrics'.
-_OF_EVERY_TEST = ("environment", "failures")
+# The log queries of every test, besides those of its metrics.
+_COMMON = ("environment", "failures")
 _USAGE = "task_usage"
 
 
@@ -32,41 +33,44 @@ class SavedQueries(Construct):
         tables: Tables,
         suites: Mapping[str, Suite],
         tests: SystemTests,
+        systems: Path,
     ) -> None:
         super().__init__(scope, name)
+        self._systems = systems
         for suite in suites.values():
-            self._over_logs(suite, tests.suites[suite.name].log_group)
+            self._save_log_queries(suite, tests.suites[suite.name].log_group)
         if tests.usage_logs:
-            self._over_usage(tests.usage_logs)
+            self._save_usage_query(tests.usage_logs)
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
-            self._over_tables(path, tables)
+            self._save_sql(path, tables)
 
-    def _over_logs(self, suite: Suite, log_group: LogGroup) -> None:
-        """Save the queries that a suite's rates are read with, under ``<stack>/<suite>/``."""
+    def _save_log_queries(self, suite: Suite, log_group: LogGroup) -> None:
+        """Save the queries that read a suite's rates, under ``<stack>/<suite>/``."""
         metrics = [metric for test in suite.tests for metric in test.metrics]
-        asked = {query for metric in metrics for query in (metric.query, metric.samples)}
-        for query in sorted({*asked, *_OF_EVERY_TEST}):
-            self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", query, log_group)
+        metric_queries = {query for metric in metrics for query in (metric.query, metric.samples)}
+        for query in sorted({*metric_queries, *_COMMON}):
+            file = query_file(suite.name, query, self._systems / "suites")
+            self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)
 
-    def _over_usage(self, log_group: LogGroup) -> None:
-        """Save the query of what tasks use, whichever suite they are of."""
-        self._save(_USAGE, _USAGE, _USAGE, log_group)
+    def _save_usage_query(self, log_group: LogGroup) -> None:
+        """Save the query for the usage of tasks, which covers all suites."""
+        self._save(_USAGE, _USAGE, ROOT / "queries" / "logs" / f"{_USAGE}.cwli", log_group)
 
-    def _save(self, name: str, title: str, query: str, log_group: LogGroup) -> None:
+    def _save(self, name: str, title: str, file: Path, log_group: LogGroup) -> None:
         CfnQueryDefinition(
             self,
             name,
             name=f"{Stack.of(self).stack_name}/{title}",
-            query_string=(ROOT / "queries" / "logs" / f"{query}.cwli").read_text(encoding="utf-8"),
+            query_string=file.read_text(encoding="utf-8"),
             log_group_names=[log_group.log_group_name],
         )
 
-    def _over_tables(self, path: Path, tables: Tables) -> None:
-        """Save a query under the first line of its leading comment; the rest describes it."""
+    def _save_sql(self, path: Path, tables: Tables) -> None:
+        """Save a query; its leading comment is its name and, from line two, its description."""
         text = path.read_text(encoding="utf-8")
         comment = re.match("(?:-- .+\n)+", text)
         if comment is None:
-            raise ValueError(f"{path.name}: it starts with no comment that names it")
+            raise ValueError(f"{path.name}: expected a comment at the start that names the query")
         title, *description = comment.group().replace("-- ", "").splitlines()
         CfnNamedQuery(
             self,

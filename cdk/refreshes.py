@@ -1,4 +1,4 @@
-"""What takes the figures of a run that has ended into the data sets of reports."""
+"""The refresh of the reports' data sets after each run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge
-from cdk.grants import allow
-from cdk.settings import Settings
+from cdk.policy_statements import allow
 from cdk.workflow import FOLDER, state_machine
-from suites.telemetry import EVENT_SOURCE, EVENT_TYPE
+from tidemark.model.settings import Settings
+from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 
 
 class Refreshes(Construct):
-    """A state machine that refreshes data sets by their ids, whenever a run has ended.
+    """A state machine that refreshes data sets by their ids whenever a run has ended.
 
-    The last step of a run tells the event bus. What hangs on that, and is no state of the run,
-    neither fails nor delays a run, and follows those that are ended from outside, too.
+    The machine starts on the event that the last step of a run puts on the event bus. A refresh is
+    no state of the run, so it neither fails nor delays a run, and it also follows a run that is
+    ended from outside.
     """
 
     def __init__(
@@ -56,9 +57,9 @@ class Refreshes(Construct):
                 source=[EVENT_SOURCE],
                 detail_type=[EVENT_TYPE],
                 detail={
-                    # The runs of another stack may be told on the same bus.
+                    # Other stacks may put events of their runs on the same bus.
                     "bucket": [bucket.bucket_name],
-                    # Of a run that was refused the tables have nothing.
+                    # The tables have no figures of a refused run.
                     "status": [{"anything-but": "rejected"}],
                 },
             ),

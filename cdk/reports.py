@@ -1,6 +1,6 @@
 """Reports in QuickSight: data sets over Athena, and the dashboard over them.
 
-QuickSight's account, users and groups belong to no stack: reports are for who has them.
+QuickSight's account, users and groups belong to no stack; reports need them to exist.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.athena_reader import AthenaReader
-from cdk.data_sets import DECIMAL, DataSet
-from cdk.definition import data_sets, read_definition
 from cdk.refreshes import Refreshes
-from cdk.settings import Settings
 from cdk.tables import Tables
 from cdk.workflow import FOLDER
+from tidemark.dashboard.data_sets import DECIMAL, DataSet
+from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.model.settings import Settings
 
 _TITLE = "did this version get slower?"
-# Within a data set, of its only table.
+# The id of the only table of each data set.
 _TABLE = "sql"
-# By type, what the group may do with an asset: what QuickSight's console grants at once to whoever
-# may view or use it, for a part of that set is refused. What is deployed is changed by deploying;
-# the analysis is there to try, and its owners are all who can see it.
-_GRANTED = {
+# The actions that the group is granted on an asset of each type. QuickSight refuses a part of a set
+# that its console grants at once, so these are the console's sets for viewers and users. Deployed
+# assets change only by deploying. The analysis is for trying changes, and only its owners see it.
+_ACTIONS = {
     "Analysis": [
         "DeleteAnalysis", "DescribeAnalysis", "DescribeAnalysisPermissions", "QueryAnalysis",
         "RestoreAnalysis", "UpdateAnalysis", "UpdateAnalysisPermissions",
@@ -51,31 +51,33 @@ class Reports(Construct):
         super().__init__(scope, name)
         self._stack, self._group = settings.stack_name, settings.reports_principal
         definition = read_definition()
-        known = data_sets(definition)
-        read = frozenset[str]().union(*(each.tables for each in known.values()))
-        source = self._data_source(
-            AthenaReader(self, "Reader", read=read, bucket=bucket, tables=tables), tables.workgroup
-        )
-        arns = {name: self._data_set(each, source, tables.database) for name, each in known.items()}
+        by_name = data_sets(definition)
+        names = frozenset[str]().union(*(data_set.tables for data_set in by_name.values()))
+        reader = AthenaReader(self, "Reader", table_names=names, bucket=bucket, tables=tables)
+        source = self._data_source(reader, tables.workgroup)
+        arns = {
+            name: self._data_set(data_set, source, tables.database)
+            for name, data_set in by_name.items()
+        }
         self._publish(definition, arns)
         self.refresh = Refreshes(
             self,
             "Refreshes",
             settings=settings,
-            data_sets=[self._id(name) for name in known],
+            data_sets=[self._id(name) for name in by_name],
             bucket=bucket,
         ).machine
 
     def _id(self, name: str) -> str:
-        """Return the id of an asset: what others made of it hangs on that, so it never changes."""
+        """Return the id of an asset. It never changes, because people's own assets refer to it."""
         return f"{self._stack}-{name}"
 
     def _asset(self, kind: str, name: str, properties: Mapping[str, Any]) -> CfnResource:
-        """Return an asset that the group is granted.
+        """Return an asset that the group may use.
 
-        CDK's own classes take no properties in the API's words, in which definitions are written.
+        The definitions use the API's names of properties, which CDK's own classes do not take.
         """
-        actions = [f"quicksight:{action}" for action in _GRANTED[kind]]
+        actions = [f"quicksight:{action}" for action in _ACTIONS[kind]]
         return CfnResource(
             self,
             name,
@@ -95,7 +97,7 @@ class Reports(Construct):
             "Type": "ATHENA",
             "DataSourceParameters": {"AthenaParameters": athena},
         })  # fmt: skip
-        # QuickSight asks Athena as soon as there is a data source.
+        # QuickSight queries Athena as soon as the data source exists.
         source.node.add_dependency(reader)
         return source
 
@@ -112,30 +114,30 @@ class Reports(Construct):
             "Name": f"{self._stack}: {data_set.title}",
             "ImportMode": "SPICE",
             "PhysicalTableMap": {_TABLE: {"CustomSql": sql}},
-            # CloudFormation would wait for up to 36 hours.
+            # CloudFormation would otherwise wait for up to 36 hours.
             "IngestionWaitPolicy": {"WaitForSpiceIngestion": False},
         })  # fmt: skip
         return asset.get_att("Arn").to_string()
 
     def _publish(self, definition: Mapping[str, Any], arns: Mapping[str, str]) -> None:
-        """Make the dashboard that is looked at, and the analysis in which to try changes."""
+        """Add the dashboard for viewers, and the analysis for trying changes."""
         theme = self._asset("Theme", "Theme", {
             "ThemeId": self._id("theme"),
             "Name": self._stack,
             "BaseThemeId": "CLASSIC",
             "Configuration": json.loads((FOLDER / "theme.json").read_text(encoding="utf-8")),
         })  # fmt: skip
-        declared = [{"Identifier": name, "DataSetArn": arn} for name, arn in arns.items()]
-        shown = {
+        declarations = [{"Identifier": name, "DataSetArn": arn} for name, arn in arns.items()]
+        properties = {
             "Name": f"{self._stack}: {_TITLE}",
             "ThemeArn": theme.get_att("Arn"),
-            "Definition": {**definition, "DataSetIdentifierDeclarations": declared},
-            # What QuickSight finds wrong fails the deployment, and not a visual.
+            "Definition": {**definition, "DataSetIdentifierDeclarations": declarations},
+            # An error that QuickSight finds fails the deployment rather than a visual.
             "ValidationStrategy": {"Mode": "STRICT"},
         }
-        self._asset("Analysis", "Analysis", {"AnalysisId": self._id("analysis"), **shown})
+        self._asset("Analysis", "Analysis", {"AnalysisId": self._id("analysis"), **properties})
         dashboard = self._id("dashboard")
-        self._asset("Dashboard", "Dashboard", {"DashboardId": dashboard, **shown})
+        self._asset("Dashboard", "Dashboard", {"DashboardId": dashboard, **properties})
         CfnOutput(
             self,
             "DashboardUrl",
@@ -145,5 +147,5 @@ class Reports(Construct):
 
 
 def _column(name: str, kind: str) -> Mapping[str, str]:
-    # API reference, InputColumn: a fixed decimal, the default, has four places after its point.
+    # API reference, InputColumn: a fixed decimal, the default, has four decimal places.
     return {"Name": name, "Type": kind, **({"SubType": "FLOAT"} if kind == DECIMAL else {})}

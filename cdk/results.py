@@ -1,4 +1,4 @@
-"""Where results live: the bucket."""
+"""The results bucket."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from constructs import Construct
 
 from cdk.findings import acknowledge
 
-# Where Athena leaves the results of queries.
+# The key prefix of Athena's query results.
 ATHENA_PREFIX = "athena/"
 
 
@@ -23,11 +23,11 @@ class Results(Construct):
             encryption=BucketEncryption.S3_MANAGED,
             block_public_access=BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
-            # Figures outlive even the stack that keeps them.
+            # Figures outlive even their own stack.
             removal_policy=RemovalPolicy.RETAIN,
             lifecycle_rules=[
                 LifecycleRule(id="WorkingData", prefix="work/", expiration=Duration.days(2)),
-                # A result can be asked for again; what was measured cannot.
+                # A query can be repeated, a measurement cannot.
                 LifecycleRule(id="QueryResults", prefix=ATHENA_PREFIX, expiration=Duration.days(7)),
                 LifecycleRule(
                     id="UnfinishedUploads", abort_incomplete_multipart_upload_after=Duration.days(2)

@@ -1,4 +1,4 @@
-"""Suites that are measured by themselves, and where a start that was not delivered is kept."""
+"""Scheduled runs of suites, and the dead-letter queue of their starts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
 from cdk.findings import acknowledge
-from cdk.grants import allow
-from cdk.settings import StartTime
+from cdk.policy_statements import allow
+from tidemark.model.settings import StartTime
 
-# EventBridge Scheduler tries 185 times within a day unless told otherwise. A start that comes an
-# hour late measures beside what its time was chosen to avoid.
+# EventBridge Scheduler tries 185 times within a day by default. A run that starts an hour late may
+# run beside the load that its start time was chosen to avoid.
 RETRIES = 2
 LATEST_START = Duration.hours(1)
 
@@ -31,7 +31,8 @@ LATEST_START = Duration.hours(1)
 class Schedules(Construct):
     """One schedule for each suite that has a start time, and their dead-letter queue.
 
-    ``watcher`` is told the name of each suite's schedule as ``SCHEDULES``, and may ask for it.
+    ``watcher`` gets the name of each suite's schedule in the variable ``SCHEDULES``, and may
+    describe these schedules.
     """
 
     def __init__(
@@ -45,18 +46,18 @@ class Schedules(Construct):
         bucket: Bucket,
     ) -> None:
         super().__init__(scope, name)
-        self.undelivered = Queue(
+        self.lost_starts = Queue(
             self,
             "Undelivered",
             encryption=QueueEncryption.SQS_MANAGED,
             enforce_ssl=True,
             retention_period=Duration.days(14),
         )
-        acknowledge(self.undelivered, "SQS3", "It is a dead-letter queue itself.")
+        acknowledge(self.lost_starts, "SQS3", "It is a dead-letter queue itself.")
         schedules = {
             suite: self._schedule(suite, start, machine) for suite, start in starts.items()
         }
-        self._let_watch(watcher, schedules, bucket)
+        self._allow_watching(watcher, schedules, bucket)
 
     def _schedule(self, suite: str, start: StartTime, machine: StateMachine) -> Schedule:
         return Schedule(
@@ -71,24 +72,27 @@ class Schedules(Construct):
                 input=ScheduleTargetInput.from_object(_request(suite)),
                 retry_attempts=RETRIES,
                 max_event_age=LATEST_START,
-                dead_letter_queue=self.undelivered,
+                dead_letter_queue=self.lost_starts,
             ),
         )
 
-    def _let_watch(
+    def _allow_watching(
         self, watcher: Function, schedules: Mapping[str, Schedule], bucket: Bucket
     ) -> None:
         names = {suite: schedule.schedule_name for suite, schedule in schedules.items()}
         watcher.add_environment("SCHEDULES", Stack.of(self).to_json_string(names))
         arns = [schedule.schedule_arn for schedule in schedules.values()]
         watcher.add_to_role_policy(allow(["scheduler:GetSchedule"], arns))
-        # It looks for the runs that are named after a time at which one was due.
-        due = {"StringLike": {"s3:prefix": "runs/*Z-"}}
-        watcher.add_to_role_policy(allow(["s3:ListBucket"], [bucket.bucket_arn], due))
+        # The watcher looks for runs by the time at which they were due: their names begin with it.
+        by_time = {"StringLike": {"s3:prefix": "runs/*Z-"}}
+        watcher.add_to_role_policy(allow(["s3:ListBucket"], [bucket.bucket_arn], by_time))
 
 
 def _request(suite: str) -> Mapping[str, object]:
-    """Return the input of the execution; what is delivered twice has the same time, and is one."""
+    """Return the input of an execution.
+
+    A repeated delivery of a start has the same time, and so names the same run.
+    """
     return {
         "suite": suite,
         "versions": ["newest", "previous"],

@@ -1,4 +1,4 @@
-"""What the tests run on: the ECS cluster, its network, and a task definition for each suite."""
+"""The ECS cluster that the tests run on, its network, and a task definition for each suite."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from aws_cdk.aws_logs import LogGroup
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.findings import acknowledge, of_objects
-from cdk.grants import allow
+from cdk.findings import acknowledge, objects_finding
 from cdk.log_groups import log_group
 from cdk.network import Network
-from cdk.settings import Settings
-from suites.model import WORKLOAD_LABEL, Suite
+from cdk.policy_statements import allow
+from tidemark.model.settings import Settings
+from tidemark.model.suite import WORKLOAD_LABEL, Suite
 
-# An image of ECR: its account, region, repository, and digest or else tag.
-_PRIVATE = re.compile(
+# An image in ECR: account, region, repository, and digest or else tag.
+_ECR_IMAGE = re.compile(
     r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)"
     r"(?::[^@]+(?=@))?(?:[:@](.+))?"
 )
@@ -44,9 +44,9 @@ class SuiteTasks(Construct):
         self, scope: Construct, name: str, *, suite: Suite, settings: Settings, bucket: Bucket
     ) -> None:
         super().__init__(scope, name)
-        # A name that people find in the console, once per stack.
-        found = f"/{Stack.of(self).stack_name}/{suite.name}"
-        self.log_group = log_group(self, "Logs", settings, found)
+        # People find the group by this name in the console; the stack's name makes it unique.
+        group = f"/{Stack.of(self).stack_name}/{suite.name}"
+        self.log_group = log_group(self, "Logs", settings, group)
         task = suite.task
         self.definition = FargateTaskDefinition(
             self,
@@ -66,19 +66,19 @@ class SuiteTasks(Construct):
             logging=LogDriver.aws_logs(
                 log_group=self.log_group,
                 stream_prefix=suite.name,
-                # The rates are these lines: none may be dropped to keep a task going.
+                # Rates are read from these lines, so none may be dropped to keep a task going.
                 mode=AwsLogDriverMode.BLOCKING,
             ),
             docker_labels={WORKLOAD_LABEL: task.workload},
             stop_timeout=Duration.seconds(30),
         )
-        # The tasks store and load their trial's data, and see nothing else of the bucket.
+        # The tasks may store and load their trial's data, and use nothing else in the bucket.
         self.definition.task_role.add_to_principal_policy(
             allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects("work/*/data/*")])
         )
         acknowledge(
             self.definition,
-            of_objects(bucket, "work/*/data/*"),
+            objects_finding(bucket, "work/*/data/*"),
             "The data of a trial is named after its run, and no run exists yet.",
         )
         acknowledge(
@@ -107,14 +107,14 @@ class SystemTests(Construct):
             self,
             "Cluster",
             vpc=self.network.vpc,
-            # By which Container Insights names its log group.
+            # Container Insights names its log group after the cluster.
             cluster_name=Stack.of(self).stack_name,
             container_insights_v2=(
                 ContainerInsights.ENABLED if self.usage_logs else ContainerInsights.DISABLED
             ),
         )
         if self.usage_logs:
-            # Container Insights makes one of its own, kept for a day, if it finds none.
+            # If the log group is missing, Container Insights creates one and keeps it for a day.
             self.cluster.node.add_dependency(self.usage_logs)
         else:
             acknowledge(self.cluster, "ECS4", "The setting containerInsights leaves it off.")
@@ -129,12 +129,12 @@ class SystemTests(Construct):
 
 
 def existing_image(scope: Construct, name: str) -> ContainerImage:
-    """Return an image by its full name, which a task's execution role may pull."""
-    private = _PRIVATE.fullmatch(name)
-    if not private:
+    """Return the image with a full name; CDK lets a task's execution role pull it."""
+    match = _ECR_IMAGE.fullmatch(name)
+    if not match:
         return ContainerImage.from_registry(name)
-    account, region, path, version = private.groups()
-    # By the repository the execution role is granted the pull.
+    account, region, path, version = match.groups()
+    # CDK grants the pull to the execution role through the repository.
     repository = Repository.from_repository_attributes(
         scope,
         "Repository",
@@ -147,7 +147,7 @@ def existing_image(scope: Construct, name: str) -> ContainerImage:
 def _image(scope: Construct, workload: str, settings: Settings) -> ContainerImage:
     if settings.image:
         return existing_image(scope, settings.image)
-    # Built for what the task runs on, not for the machine that deploys.
+    # The image is built for the platform of the tasks, not for that of the deploying machine.
     return ContainerImage.from_asset(
         str(settings.systems / "workloads" / workload), platform=Platform.LINUX_AMD64
     )

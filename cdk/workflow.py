@@ -1,4 +1,4 @@
-"""The two state machines, which call the functions, and who is told of the outcome."""
+"""The state machines of runs and trials, their functions, and the topic of outcomes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
 from constructs import Construct
 
-from cdk.findings import EXECUTIONS, acknowledge, of_executions, of_tasks
+from cdk.findings import EXECUTIONS, acknowledge, executions_finding, tasks_finding
 from cdk.functions import Functions
-from cdk.grants import Conditions, allow, executions, in_cluster
 from cdk.log_groups import log_group
-from cdk.settings import Settings
+from cdk.policy_statements import Conditions, allow, executions, in_cluster
 from cdk.system_tests import SystemTests
+from tidemark.model.settings import Settings
 
 FOLDER = Path(__file__).parent
 # Step Functions learns of the end of a task or a child execution through these managed rules.
@@ -28,7 +28,7 @@ _EXECUTION_RULE = "StepFunctionsGetEventsForStepFunctionsExecutionRule"
 
 
 class Workflow(Construct):
-    """The state machine of a run, and that of a trial, which it starts for each."""
+    """The state machine of a run, and the state machine of a trial, which a run starts."""
 
     def __init__(
         self,
@@ -63,35 +63,37 @@ class Workflow(Construct):
             "SecurityGroup": network.security_group.security_group_id,
             "PublicAddress": "ENABLED" if network.public_address else "DISABLED",
         })  # fmt: skip
-        # cfn-lint 1.58 takes a number only; in JSONata a time limit may be an expression.
+        # cfn-lint 1.58 accepts only a number, but in JSONata a time limit may be an expression.
         resource = cast("CfnResource", machine.node.default_child)
         resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3601"]}})
         self._allow_tasks(machine.role, tests)
         return machine
 
     def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
-        """Let the machine of a trial run tasks of the suites, and wait for their end."""
+        """Allow the machine of a trial to run tasks of the suites and wait for their end."""
         definitions = [tasks.definition for tasks in tests.suites.values()]
-        theirs = [definition.task_definition_arn for definition in definitions]
+        arns = [definition.task_definition_arn for definition in definitions]
         cluster = in_cluster(tests.cluster)
-        _grant(role, ["ecs:RunTask"], theirs, cluster)
-        # The tasks do not exist yet: any task, but of this cluster only.
+        _grant(role, ["ecs:RunTask"], arns, cluster)
+        # The tasks do not exist yet, so any task of this cluster is allowed.
         _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], cluster)
-        # A task has the tags of its definition, by which its cost is told from others'.
+        # A task takes on the tags of its definition, which separate its cost from other costs.
         name = tests.cluster.cluster_name
         task = Stack.of(self).format_arn(service="ecs", resource="task", resource_name=f"{name}/*")
-        created = {"StringEquals": {"ecs:CreateAction": "RunTask"}}
-        _grant(role, ["ecs:TagResource"], [task], created)
+        at_start = {"StringEquals": {"ecs:CreateAction": "RunTask"}}
+        _grant(role, ["ecs:TagResource"], [task], at_start)
         acknowledge(
-            role, of_tasks(tests.cluster), "A task has an id when it is started, and no sooner."
+            role,
+            tasks_finding(tests.cluster),
+            "A task has an id when it is started, and no sooner.",
         )
         _grant(
             role,
             ["iam:PassRole"],
             [
-                passed.role_arn
+                task_role.role_arn
                 for definition in definitions
-                for passed in (definition.task_role, definition.obtain_execution_role())
+                for task_role in (definition.task_role, definition.obtain_execution_role())
             ],
             {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
         )
@@ -107,7 +109,7 @@ class Workflow(Construct):
             ["states:DescribeExecution", "states:StopExecution"],
             [executions(self.trial)],
         )
-        acknowledge(machine, of_executions(self.trial), EXECUTIONS)
+        acknowledge(machine, executions_finding(self.trial), EXECUTIONS)
         _grant_rule(self, machine.role, _EXECUTION_RULE)
         return machine
 
@@ -119,7 +121,7 @@ class Workflow(Construct):
         substitutions: Mapping[str, str],
     ) -> StateMachine:
         definition = (FOLDER / file).read_text(encoding="utf-8")
-        called = {
+        callees = {
             state: function
             for state, function in functions.items()
             if f"${{{state}}}" in definition
@@ -129,13 +131,13 @@ class Workflow(Construct):
             name,
             definition,
             {
-                **{state: function.function_arn for state, function in called.items()},
+                **{state: function.function_arn for state, function in callees.items()},
                 **substitutions,
             },
             self._settings,
         )
-        # Grants of CDK's own would add versions and aliases, which no state names.
-        arns = [function.function_arn for function in called.values()]
+        # CDK's own grants would include versions and aliases, which no state calls.
+        arns = [function.function_arn for function in callees.values()]
         _grant(machine.role, ["lambda:InvokeFunction"], arns)
         acknowledge(
             machine,
@@ -153,15 +155,15 @@ def state_machine(
     substitutions: Mapping[str, str],
     settings: Settings,
 ) -> StateMachine:
-    """Return a state machine that is traced, and that logs every event without its data."""
-    # Step Functions user guide: names of this prefix spare the policy that lets it log,
-    # which the whole account shares and which may hold 5,120 characters.
+    """Return a state machine with tracing and with logs of every event, without its data."""
+    # Step Functions user guide: a log group with this prefix needs no entry in the resource policy
+    # that allows logging, which the whole account shares and which is limited to 5,120 characters.
     vended = f"/aws/vendedlogs/states/{Stack.of(scope).stack_name}/{name}"
     logs = log_group(scope, f"{name}Logs", settings, vended)
     return StateMachine(
         scope,
         name,
-        # Inputs and outputs stand in the execution's history.
+        # The execution's history holds inputs and outputs.
         logs=LogOptions(destination=logs, level=LogLevel.ALL, include_execution_data=False),
         tracing_enabled=True,
         definition_body=DefinitionBody.from_string(definition),

@@ -1,1 +1,1 @@
-"""One handler for each Task state of the two state machines, and the logic behind them."""
+"""The Lambda handlers: one for each Task state, and the handlers that are called from outside."""

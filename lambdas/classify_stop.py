@@ -1,13 +1,13 @@
-"""ClassifyStop: why one ECS task failed, in a category and plain words."""
+"""ClassifyStop: the reason why an ECS task failed, as a category and in plain words."""
 
 from typing import Any
 
 from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas.failure import Failure
 from lambdas.observability import logger
-from lambdas.stops import classify
+from tidemark.model.failure import Failure
+from tidemark.run.stopped_task import classify
 
 
 class StopEvent(BaseModel):

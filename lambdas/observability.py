@@ -2,4 +2,6 @@
 
 from aws_lambda_powertools import Logger
 
-logger = Logger(service="tidemark")
+from tidemark.model.telemetry import LOGGER
+
+logger = Logger(service=LOGGER)

@@ -1,26 +1,35 @@
-"""PlanRun: settle what a run measures, claim its suite and write its plan, or refuse its input."""
+"""PlanRun: settle a run's request, claim its suite and write its plan, or refuse its input."""
 
 from typing import Any
 
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws
-from lambdas.events import ExecutionEvent
+from lambdas import services
 from lambdas.observability import logger
-from lambdas.planning import begin
-from suites.files import packed_suites
+from tidemark.model.suite_files import packed_suites
+from tidemark.run.events import ExecutionEvent
+from tidemark.run.start import begin
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=ExecutionEvent)
 def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return the run's name, suite and trials, and who has to be ended first, None if nobody.
+    """Return the run's name, suite and trials, and the execution to end first, None if none.
 
-    Raises Refused, in one sentence, for an input that is not accepted.
+    Raises
+    ------
+    Refused
+        If the input is not accepted; the message is one sentence.
+
     """
     planned = begin(
-        aws.bucket(), aws.executions(), aws.releases(), aws.quotas(), event, packed_suites()
+        services.bucket(),
+        services.executions(),
+        services.releases(),
+        services.quotas(),
+        event,
+        packed_suites(),
     )
     logger.info("planned", extra={"run_id": planned.run_id, "trials": planned.trials})
     return planned.model_dump(mode="json", by_alias=True)

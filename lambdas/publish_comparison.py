@@ -1,4 +1,4 @@
-"""PublishComparison: the comparison of two versions, whichever runs measured them."""
+"""PublishComparison: the comparison of two versions, of the same run or of different runs."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field
 
-from lambdas import aws
-from lambdas.comparing import compare
+from lambdas import services
 from lambdas.observability import logger
-from suites.model import NAME
+from tidemark.model.suite import NAME
+from tidemark.report import page
+from tidemark.report.publishing import publish_comparison
 
 
 class ComparisonEvent(BaseModel):
@@ -24,4 +25,6 @@ class ComparisonEvent(BaseModel):
 @event_parser(model=ComparisonEvent)
 def handler(event: ComparisonEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the comparison as Markdown and as a page; return the key of each."""
-    return compare(aws.bucket(), event.suite, event.base, event.new)
+    return publish_comparison(
+        services.bucket(), event.suite, event.base, event.new, page.packed_vega
+    )

@@ -5,14 +5,15 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws
-from lambdas.events import RunEvent
+from lambdas import services
 from lambdas.observability import logger
-from lambdas.publishing import publish_report
+from tidemark.report import page
+from tidemark.report.publishing import publish_report
+from tidemark.run.events import RunEvent
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
     """Write ``report.md``, ``report.html`` and ``summary.json``; return the key of each."""
-    return publish_report(aws.bucket(), event.run_id)
+    return publish_report(services.bucket(), event.run_id, page.packed_vega)

@@ -1,4 +1,4 @@
-"""RecordOutcome: how a run ended, for the record and for whoever wants to know."""
+"""RecordOutcome: record the outcome of a run and announce it."""
 
 from datetime import datetime
 from typing import Any
@@ -6,16 +6,17 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws
-from lambdas.announcing import Listeners
-from lambdas.ending import conclude
-from lambdas.events import ExecutionEvent
-from lambdas.failure import Failure
+from lambdas import services
+from lambdas.environment import Environment
 from lambdas.observability import logger
+from tidemark.model.failure import Failure
+from tidemark.run.announcing import Listeners
+from tidemark.run.concluding import conclude
+from tidemark.run.events import ExecutionEvent
 
 
 class RecordOutcomeEvent(ExecutionEvent):
-    """An execution that is about to end, and what failed it, if anything did."""
+    """An execution that is about to end, and its failure, if it has one."""
 
     run_id: str | None
     now: datetime
@@ -25,8 +26,9 @@ class RecordOutcomeEvent(ExecutionEvent):
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RecordOutcomeEvent)
 def handler(event: RecordOutcomeEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write the outcome and the run's row, tell them, release the claim; return the outcome."""
-    listeners = Listeners(aws.topic(), aws.bus())
-    outcome = conclude(aws.bucket(), listeners, event, event.run_id, event.failure, event.now)
+    """Write the outcome and the run's row, announce them, release the claim; return the outcome."""
+    links = Environment.read().links()
+    listeners = Listeners(services.topic(), services.bus(), services.metrics(), links)
+    outcome = conclude(services.bucket(), listeners, event, event.run_id, event.failure, event.now)
     logger.info("ended", extra={"run_id": outcome.run_id, "status": outcome.status})
     return outcome.model_dump(mode="json")

@@ -5,14 +5,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws
-from lambdas.events import RunEvent
+from lambdas import services
 from lambdas.observability import logger
-from lambdas.recording import record_rates
+from tidemark.run.events import RunEvent
+from tidemark.store.tables import record_rates
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=RunEvent)
 def handler(event: RunEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write the run's rows of its tables, whole: again changes nothing."""
-    return record_rates(aws.bucket(), event.run_id)
+    """Write all rows of the run and return their numbers; a second call changes nothing."""
+    return record_rates(services.bucket(), event.run_id)

@@ -1,30 +1,37 @@
-"""SweepRuns: end what nobody ended, and tell which suites were not measured when they were due."""
+"""SweepRuns: end runs and tasks that nobody ended, and name the suites with a missed schedule."""
 
-import json
-import os
 from datetime import UTC, datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import aws
-from lambdas.attempts import Attempts
-from lambdas.end_run import ending
-from lambdas.missed import tell_missed
+from aws.service_errors import SERVICE_ERRORS
+from lambdas import services
+from lambdas.dead_runs import ending
+from lambdas.environment import EndingEnvironment
 from lambdas.observability import logger
+from tidemark.run.attempts import Attempts
+from tidemark.run.missed import tell_missed
 
 
 @logger.inject_lambda_context(clear_state=True)
 def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
     """Return the outcomes of the runs that were ended, and the suites that were not measured.
 
-    The event, a schedule's, says nothing. Raises AttemptsFailed, when all else is done, with what
-    could not be.
+    The event of the schedule carries no data.
+
+    Raises
+    ------
+    AttemptsFailed
+        If an attempt failed; raised after all other attempts.
+
     """
-    attempts, now = Attempts(), datetime.now(UTC)
+    attempts, now = Attempts(SERVICE_ERRORS), datetime.now(UTC)
     outcomes = ending().sweep(now, attempts)
-    watched = json.loads(os.environ.get("SCHEDULES", "{}"))
-    missed = tell_missed(aws.bucket(), aws.schedules(), watched, now, attempts)
+    schedules = EndingEnvironment.read().schedules
+    missed = tell_missed(
+        services.bucket(), services.schedules(), services.metrics(), schedules, now, attempts
+    )
     attempts.check()
-    told = [outcome.model_dump(mode="json") for outcome in outcomes]
-    return {"outcomes": told, "missed": missed}
+    ended = [outcome.model_dump(mode="json") for outcome in outcomes]
+    return {"outcomes": ended, "missed": missed}

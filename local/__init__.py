@@ -1,1 +1,1 @@
-"""Tidemark on one machine: the cloud, the Logs Insights engine and the command line."""
+"""The one-machine cloud with its engines for Step Functions, Logs Insights and Athena."""

@@ -1,4 +1,4 @@
 """The account and the region of the one-machine cloud."""
 
 REGION = "us-east-1"
-ACCOUNT = "123456789012"  # the account that moto pretends to be
+ACCOUNT = "123456789012"  # moto's account

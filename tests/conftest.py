@@ -1,4 +1,4 @@
-"""What holds for all tests: generated cases are the same every time, and none is timed."""
+"""Hypothesis profile, distribution to processes and fixtures of all tests."""
 
 import json
 import subprocess
@@ -8,52 +8,49 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
-from suites.files import ROOT
+from tidemark.model.checkout import ROOT
 
 settings.register_profile("tidemark", deadline=None, derandomize=True)
 settings.load_profile("tidemark")
 
-WHOLE_CLOUDS = {"end_to_end", "faults", "policies"}
-# Their clouds are of other processes, and shared with no other test.
-OF_THEIR_OWN = {
-    f"tests/end_to_end/test_{name}.py"
+# These files start clouds in other processes and share them with no other test.
+FILES_WITH_CLOUDS = {
+    f"tests/system/end_to_end/test_{name}.py"
     for name in ("attaching", "deploying", "figures", "readme", "upgrade")
 }
 
 
-class ByClouds(LoadScopeScheduling):
-    """Deals the tests of whole clouds, which are dear to start and share one run, to one process.
+class SchedulingByCloud(LoadScopeScheduling):
+    """Scheduler that gives each process a layer, a component or a file with its own clouds.
 
-    The others go layer by layer, or file by file, to whichever process is free.
+    One process takes all other tests of whole clouds, which share a run.
     """
 
     def _split_scope(self, nodeid):
         file = nodeid.partition("::")[0]
-        folder = file.split("/")[1]
-        if file in OF_THEIR_OWN:
+        if file in FILES_WITH_CLOUDS:
             return file
-        if folder in WHOLE_CLOUDS:
-            return "clouds"
-        return "local" if folder == "local" else "layers"
+        _, layer, folder, *_ = file.split("/")
+        return folder if layer == "component" else layer
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """Return how tests are dealt out; the groups of xdist 3.8 do nothing under pytest 9.2."""
-    return ByClouds(config, log)
+    """Return the scheduler; the groups of xdist 3.8 have no effect under pytest 9.2."""
+    return SchedulingByCloud(config, log)
 
 
 @pytest.fixture(scope="session")
 def calls(tmp_path_factory):
-    """The folder in which whole clouds leave what their roles called."""
+    """Return the folder where whole clouds record the calls of their roles."""
     return tmp_path_factory.mktemp("calls")
 
 
 @pytest.fixture(scope="session")
 def quick_faults(calls):
-    """What was not as it must be, by quick fault; in a process that has no other cloud in it."""
-    told = ["--quick", "--json", "--calls", calls / "faults"]
+    """Return the problems of each quick fault, found in a process without another cloud."""
+    arguments = ["--quick", "--json", "--calls", calls / "faults"]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", *told],
+        [sys.executable, "-m", "tests.system.faults", *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,21 +1,22 @@
-"""Plans of runs of RocksDB, as they are stored."""
+"""Stored plans of RocksDB runs."""
 
 from datetime import UTC, datetime
 
-from suites.files import read_suites
-from suites.plan import Plan, make_plan
-from suites.request import settle
+from tidemark.model.plan import Plan
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+from tidemark.run.new_plan import make_plan
 
 RUN = "20261120T124455Z-abcdef"
 STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
 EXECUTION = "arn:aws:states:eu-west-2:123456789012:execution:Run:by-hand"
 
 
-def plan_of(asked, *, suite=None, name=RUN, execution_arn=EXECUTION, started_at=STARTED) -> Plan:
-    """Return the plan of what is asked for; of the suite as it ships unless another is given."""
+def plan_of(fields, *, suite=None, name=RUN, execution_arn=EXECUTION, started_at=STARTED) -> Plan:
+    """Return the plan of a request with these fields, by default for the shipped suite."""
     suites = read_suites() if suite is None else {"rocksdb": suite}
     return make_plan(
-        settle({"suite": "rocksdb", **asked}, suites),
+        resolve_request({"suite": "rocksdb", **fields}, suites),
         suites["rocksdb"],
         name=name,
         execution_arn=execution_arn,

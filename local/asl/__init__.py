@@ -1,1 +1,1 @@
-"""The part of the Amazon States Language that our state machines use; it knows no AWS."""
+"""The part of the Amazon States Language that Tidemark's state machines use, without AWS."""

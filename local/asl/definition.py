@@ -1,4 +1,4 @@
-"""State machines as the Amazon States Language has them: what each state may have."""
+"""The models of a state machine in the Amazon States Language: its states and their fields."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _assignments(value: Json) -> Template:
         raise ValueError("an object of variables is expected")
     for name in value:
         if not _VARIABLE.fullmatch(name) or name == "states":
-            raise ValueError(f"{name!r} is no name for a variable")
+            raise ValueError(f"{name!r} is not a valid variable name")
     return _template(value)
 
 
-def _or_expression(what: str, accepts: Callable[[Json], bool]) -> PlainValidator:
+def _or_expression(description: str, accepts: Callable[[Json], bool]) -> PlainValidator:
     def read(value: Json) -> Template:
         if not is_expression(value) and not accepts(value):
-            raise ValueError(f"{what} or an expression is expected, not {value!r}")
+            raise ValueError(f"{description} or an expression is expected, not {value!r}")
         return _template(value)
 
     return PlainValidator(read)
@@ -68,7 +68,7 @@ Errors: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class _Fields(BaseModel):
-    """An object of the language: exactly these fields, in Pascal case, and a Comment."""
+    """An object of the language with exactly these fields, in Pascal case, and a Comment."""
 
     model_config = ConfigDict(alias_generator=to_pascal, extra="forbid", frozen=True, strict=True)
 
@@ -76,10 +76,10 @@ class _Fields(BaseModel):
 
 
 class Result(_Fields):
-    """What a state leaves behind, and the state that follows, if any does."""
+    """The result of a state: its variables, its output and the next state, if any."""
 
     assign: Assignments = Template({})
-    output: AnyValue = None  # None: the state's own
+    output: AnyValue = None  # None keeps the output of the state
     next: str | None = None
 
 
@@ -89,14 +89,14 @@ class Onward(Result):
     end: Literal[True] | None = None
 
     @model_validator(mode="after")
-    def _goes_one_way(self) -> Onward:
+    def _check_next_or_end(self) -> Onward:
         if (self.next is None) == (self.end is None):
             raise ValueError("either Next or End is expected")
         return self
 
 
 class Retrier(_Fields):
-    """When, how often and after how many seconds a failed state is repeated."""
+    """The rule for repeating a failed state: its errors, attempts and delays."""
 
     error_equals: Errors
     interval_seconds: Seconds = 1
@@ -112,7 +112,7 @@ class Retrier(_Fields):
 
 
 class Catcher(Result):
-    """Where a failed state goes on."""
+    """The rule for the state that follows a failed state."""
 
     error_equals: Errors
     next: str
@@ -133,20 +133,20 @@ class Handled(Onward):
 
 
 class Pass(Onward):
-    """Hands on its input or Output."""
+    """A state that passes on its input or its Output."""
 
     type: Literal["Pass"]
 
 
 class Wait(Onward):
-    """Passes time."""
+    """A state that waits for its Seconds."""
 
     type: Literal["Wait"]
     seconds: Count
 
 
 class Choice(Result):
-    """Goes on by the first rule that holds, else by Default."""
+    """A state that follows the first rule that holds, else its Default."""
 
     type: Literal["Choice"]
     choices: Annotated[tuple[Rule, ...], Field(min_length=1)]
@@ -154,7 +154,7 @@ class Choice(Result):
 
 
 class Succeed(_Fields):
-    """Ends its machine well."""
+    """A state that ends its machine successfully."""
 
     type: Literal["Succeed"]
     output: AnyValue = None
@@ -163,7 +163,7 @@ class Succeed(_Fields):
 
 
 class Fail(_Fields):
-    """Ends its machine with an error."""
+    """A state that ends its machine with an error."""
 
     type: Literal["Fail"]
     error: Text
@@ -171,7 +171,7 @@ class Fail(_Fields):
 
 
 class Task(Handled):
-    """Calls the integration that its Resource names."""
+    """A state that calls the integration of its Resource."""
 
     type: Literal["Task"]
     resource: str
@@ -180,7 +180,7 @@ class Task(Handled):
 
 
 class Map(Handled):
-    """Runs a machine for each item of an array."""
+    """A state that runs a machine for each item of an array."""
 
     type: Literal["Map"]
     items: AnyValue = None
@@ -196,7 +196,7 @@ Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class Machine(_Fields):
-    """States, and the first of them."""
+    """The states of a machine and the name of the first one."""
 
     start_at: str
     states: dict[Name, State]
@@ -213,7 +213,7 @@ class Processor(Machine):
 
 
 class StateMachine(Machine):
-    """A whole definition."""
+    """The complete definition of a state machine."""
 
     query_language: Literal["JSONata"]
     timeout_seconds: Seconds | None = None

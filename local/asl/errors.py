@@ -1,4 +1,4 @@
-"""The errors that a state reports, and which of them a Retry or a Catch matches."""
+"""The errors of a state, and the rule by which a Retry or a Catch matches them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMEOUT = "States.Timeout"
 
 
 class StateError(Exception):
-    """A state failed: ``error`` is the name that Retry and Catch match, ``cause`` says why."""
+    """The failure of a state: the ``error`` that Retry and Catch match, and its ``cause``."""
 
     def __init__(self, error: str, cause: str | None = None) -> None:
         super().__init__(error, cause)
@@ -26,9 +26,9 @@ def matches(error_equals: Collection[str], error: str) -> bool:
     """
     Tell whether a retrier or catcher for ``error_equals`` handles ``error``.
 
-    Source: AWS documentation, "Handling errors in Step Functions workflows": States.Runtime is
-    never handled, States.ALL leaves out States.DataLimitExceeded, and States.TaskFailed stands
-    for every error but States.Timeout.
+    Source: AWS documentation, "Handling errors in Step Functions workflows". No rule handles
+    States.Runtime, States.ALL does not match States.DataLimitExceeded, and States.TaskFailed
+    matches every error except States.Timeout.
     """
     if error == RUNTIME:
         return False

@@ -1,4 +1,4 @@
-"""Executions: one run of a state machine, from its input to its status."""
+"""The execution: one run of a state machine, from its input to its status."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Execution:
     Attributes
     ----------
     status
-        RUNNING, then for ever SUCCEEDED, FAILED, TIMED_OUT or ABORTED.
+        RUNNING, then one final status: SUCCEEDED, FAILED, TIMED_OUT or ABORTED.
     started, stopped
-        When; ``stopped`` is None while it runs.
+        The times of start and end; ``stopped`` is None while the execution runs.
     output
-        The JSON value, if it succeeded.
+        The JSON value of an execution that succeeded.
     error, cause
-        Why it did not.
+        The reason of an execution that did not succeed.
     """
 
     def __init__(
@@ -65,13 +65,13 @@ class Execution:
         self._stop_reason: tuple[str | None, str | None] = (None, None)
 
     def stop(self, error: str | None = None, cause: str | None = None) -> None:
-        """Abort: cancel what runs; the status changes when that has ended."""
+        """Abort the execution; the status changes when all running states have ended."""
         if not self._stop_requested.is_set():
             self._stop_reason = (error, cause)
             self._stop_requested.set()
 
     async def run(self) -> None:
-        """Run to the end, which the attributes then tell."""
+        """Run the execution to its end, and store the outcome in its attributes."""
         details = {**data("input", self.input), "roleArn": self.identity.role}
         self.history.add("ExecutionStarted", 0, details)
         scope = Scope(self._world, self._context(), ChainMap(), self._trail)
@@ -122,4 +122,4 @@ class Execution:
         self.history.end(f"Execution{_EVENTS[status]}", self._trail.last, details)
         self.output, self.error, self.cause = output, error, cause
         self.stopped = self._world.clock()
-        self.status = status  # last: who reads it from another thread finds the rest
+        self.status = status  # set last: a reader in another thread then finds the rest

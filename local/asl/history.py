@@ -15,7 +15,7 @@ Details = Mapping[str, Any]
 
 
 class History:
-    """An execution's events, at most 25,000, numbered from 1 in the order of their making."""
+    """The events of an execution, at most 25,000, numbered from 1 in the order of creation."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self.events: list[dict[str, Any]] = []
@@ -28,7 +28,7 @@ class History:
         Raises
         ------
         StateError
-            States.Runtime, if only the execution's last event has room left.
+            States.Runtime, if there is room only for the event that ends the execution.
         """
         if len(self.events) >= MAX_EVENTS - 1:
             raise StateError(
@@ -54,23 +54,23 @@ class History:
 
 
 class Trail:
-    """One thread of a history: each event names the one before it in the same thread."""
+    """One thread of a history, in which each event names its predecessor."""
 
     def __init__(self, history: History, last: int = 0) -> None:
         self._history = history
         self.last = last
 
     def add(self, kind: str, details: Details | None = None) -> None:
-        """Append an event to the history, after this trail's last one."""
+        """Append an event to the history after the last event of this trail."""
         self.last = self._history.add(kind, self.last, details)
 
     def branch(self) -> Trail:
-        """Return a trail that begins after this one's last event."""
+        """Return a new trail that begins after the last event of this trail."""
         return Trail(self._history, self.last)
 
 
 def data(name: str, value: Json) -> dict[str, Any]:
-    """Return the members by which an event shows an input or output; nothing is truncated here."""
+    """Return the members of an event for an input or output, which is never truncated here."""
     return {name: dump(value), f"{name}Details": {"truncated": False}}
 
 

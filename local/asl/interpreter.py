@@ -1,4 +1,4 @@
-"""How the states of a machine run, one after the other or, in a Map, side by side."""
+"""The interpreter of state machines: states run in sequence or, in a Map, in parallel."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from local.asl.payload import Json, dump, limited
 
 
 class Submission(Protocol):
-    """What an integration may tell while it works."""
+    """The channel by which an integration reports its progress."""
 
     def submitted(self, output: Json) -> None:
-        """Record that the service accepted the work, and its answer."""
+        """Record the answer with which the service accepted the work."""
 
 
-# Developer guide, "Using Map state in Inline mode": what it runs at once, whatever it is asked.
-_MOST_ITERATIONS = 40
+# An inline Map runs at most 40 iterations at once, whatever its MaxConcurrency (Developer Guide,
+# "Using Map state in Inline mode").
+_MAX_ITERATIONS = 40
 
 Integration = Callable[[Json, Submission], Awaitable[Json]]
 Jitter = Callable[[float], float]
@@ -34,38 +35,39 @@ _Handler = TypeVar("_Handler", asl.Retrier, asl.Catcher)
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def full_jitter(longest: float) -> float:
-    """Return any of the seconds up to the longest."""
+    """Return a random number of seconds from 0 to ``longest``."""
     return random.uniform(0, longest)  # noqa: S311 (no secret)
 
 
 def timestamp(time: datetime) -> str:
-    """Write a time as the context object does: ``2026-11-20T12:41:32.762Z``."""
+    """Return a time as the context object shows it: ``2026-11-20T12:41:32.762Z``."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, kw_only=True)
 class World:
     """
-    What executions have to do with.
+    The surroundings of executions.
 
     Attributes
     ----------
     integrations
-        By a Task's Resource: called with the arguments, it returns the task's result or raises
-        StateError; cancelled, it stops what it started before it ends.
+        The function for each Resource of a Task. It takes the arguments and returns the result of
+        the task or raises StateError. If cancelled, it first stops the work that it started.
     region
-        Where the tasks run, as the history shows it.
+        The region of the tasks in the history.
     clock
-        Gives the time, aware of its zone.
+        The function that returns the current time with its zone.
     jitter
-        Gives the seconds to wait, up to those given, by JitterStrategy FULL.
+        The function that returns the delay for JitterStrategy FULL, at most its argument [s].
     on_evaluate
-        Told of every JSONata expression, the bindings that it refers to, and its result.
+        The function that is called with each JSONata expression, the bindings that the expression
+        names, and the result.
     """
 
     integrations: Mapping[str, Integration]
@@ -77,11 +79,11 @@ class World:
 
 @dataclass(frozen=True)
 class Scope:
-    """What the states of one machine share: those of the execution, or of one Map iteration."""
+    """The data that the states of one machine share, in the execution or in one Map iteration."""
 
     world: World
     context: dict[str, Json]
-    variables: ChainMap[str, Json]  # its own first, then those of the machines around it
+    variables: ChainMap[str, Json]  # those of the machine, then of the outer machines
     trail: Trail
 
     def iteration(self, index: int, item: Json, trail: Trail) -> Scope:
@@ -95,7 +97,7 @@ class Scope:
 
 async def run_machine(machine: asl.Machine, value: Json, scope: Scope) -> Json:
     """
-    Run a machine's states from the first to the end and return the last one's output.
+    Run the states of a machine from the first to the last and return the last output.
 
     Raises
     ------
@@ -104,19 +106,19 @@ async def run_machine(machine: asl.Machine, value: Json, scope: Scope) -> Json:
     """
     name: str | None = machine.start_at
     while name is not None:
-        await asyncio.sleep(0)  # others have their turn, even beside a loop that never waits
+        await asyncio.sleep(0)  # lets other tasks run beside a loop that never waits
         name, value = await _Visit(scope, name, machine.states[name], value).run()
     return value
 
 
-class _Left(NamedTuple):
+class _Exit(NamedTuple):
     next: str | None
     output: Json
     variables: dict[str, Json]
 
 
 class _Visit:
-    """One stay in a state, with all its repetitions."""
+    """One visit of a state, with all its retries."""
 
     def __init__(self, scope: Scope, name: str, state: asl.State, value: Json) -> None:
         self._scope = scope
@@ -130,17 +132,17 @@ class _Visit:
     async def run(self) -> tuple[str | None, Json]:
         details = {"name": self._name, **data("input", self._input)}
         self._trail.add(f"{self._state.type}StateEntered", details)
-        left = await self._work()
-        self._scope.variables.update(left.variables)
-        details = {"name": self._name, **data("output", left.output)}
-        if left.variables:
-            written = {name: dump(value) for name, value in left.variables.items()}
-            details["assignedVariables"] = written
+        exit_ = await self._work()
+        self._scope.variables.update(exit_.variables)
+        details = {"name": self._name, **data("output", exit_.output)}
+        if exit_.variables:
+            texts = {name: dump(value) for name, value in exit_.variables.items()}
+            details["assignedVariables"] = texts
             details["assignedVariablesDetails"] = {"truncated": False}
         self._trail.add(f"{self._state.type}StateExited", details)
-        return left.next, left.output
+        return exit_.next, exit_.output
 
-    async def _work(self) -> _Left:
+    async def _work(self) -> _Exit:
         state = self._state
         if isinstance(state, asl.Task | asl.Map):
             return await self._repeat(state)
@@ -152,7 +154,7 @@ class _Visit:
             await asyncio.sleep(self._count(state.seconds, "Seconds"))
         return self._leave(state, self._input)
 
-    async def _repeat(self, state: asl.Task | asl.Map) -> _Left:
+    async def _repeat(self, state: asl.Task | asl.Map) -> _Exit:
         attempts: Counter[asl.Retrier] = Counter()
         while True:
             try:
@@ -161,7 +163,7 @@ class _Visit:
                 )
                 return self._leave(state, result, result=result)
             except StateError as error:
-                if _is_cancelled():  # whatever went wrong on the way down, the abort goes on
+                if _is_cancelled():  # a failure during an abort must not stop the abort
                     raise asyncio.CancelledError from error
                 failure = error
             retrier = _handler(state.retry, failure)
@@ -173,14 +175,14 @@ class _Visit:
             jittered = retrier.jitter_strategy == "FULL"
             await asyncio.sleep(self._scope.world.jitter(delay) if jittered else delay)
 
-    def _catch(self, state: asl.Task | asl.Map, failure: StateError) -> _Left:
+    def _catch(self, state: asl.Task | asl.Map, failure: StateError) -> _Exit:
         catcher = _handler(state.catch, failure)
         if catcher is None:
             raise failure
         error: Json = {"Error": failure.error, "Cause": failure.cause or ""}
         return self._leave(catcher, error, errorOutput=error)
 
-    def _choose(self, state: asl.Choice) -> _Left:
+    def _choose(self, state: asl.Choice) -> _Exit:
         for index, rule in enumerate(state.choices):
             field = f"Choices/{index}/Condition"
             holds = self._evaluate(rule.condition, field)
@@ -192,14 +194,14 @@ class _Visit:
             raise StateError(errors.NO_CHOICE_MATCHED, f"No rule of {self._name!r} holds.")
         return self._leave(state, self._input)
 
-    def _leave(self, way: asl.Result | asl.Succeed, output: Json, **known: Json) -> _Left:
-        """Evaluate output and variables, neither of which sees what is being assigned."""
-        if way.output is not None:
-            output = self._evaluate(way.output, "Output", **known)
-        variables = self._evaluate(way.assign, "Assign", **known)
+    def _leave(self, outcome: asl.Result | asl.Succeed, output: Json, **members: Json) -> _Exit:
+        """Evaluate Output and Assign, neither of which sees the new values of the variables."""
+        if outcome.output is not None:
+            output = self._evaluate(outcome.output, "Output", **members)
+        variables = self._evaluate(outcome.assign, "Assign", **members)
         assert isinstance(variables, dict)
         limited(variables, f"variables that {self._name!r} assigns")
-        return _Left(way.next, limited(output, f"output of {self._name!r}"), variables)
+        return _Exit(outcome.next, limited(output, f"output of {self._name!r}"), variables)
 
     async def _task(self, task: asl.Task) -> Json:
         arguments = self._input
@@ -236,8 +238,8 @@ class _Visit:
         items = self._input if state.items is None else self._evaluate(state.items, "Items")
         if not isinstance(items, list):
             raise self._unfit("Items", "an array", items)
-        asked = self._count(state.max_concurrency, "MaxConcurrency") or _MOST_ITERATIONS
-        slots = asyncio.Semaphore(min(asked, _MOST_ITERATIONS))
+        requested = self._count(state.max_concurrency, "MaxConcurrency") or _MAX_ITERATIONS
+        slots = asyncio.Semaphore(min(requested, _MAX_ITERATIONS))
         self._trail.add("MapStateStarted", {"length": len(items)})
         begin = self._trail.branch()
         aborted: list[tuple[int, Trail]] = []
@@ -254,7 +256,7 @@ class _Visit:
                     self._trail.last = trail.last
 
         try:
-            results = await _all(iterate(index, item) for index, item in enumerate(items))
+            results = await _gather(iterate(index, item) for index, item in enumerate(items))
         except StateError:
             for index, trail in aborted:
                 trail.add("MapIterationAborted", {"name": self._name, "index": index})
@@ -278,8 +280,8 @@ class _Visit:
         trail.add("MapIterationSucceeded", details)
         return output
 
-    def _evaluate(self, template: Template, field: str, **known: Json) -> Json:
-        states: Json = {"input": self._input, "context": self._context(), **known}
+    def _evaluate(self, template: Template, field: str, **members: Json) -> Json:
+        states: Json = {"input": self._input, "context": self._context(), **members}
         bindings = self._scope.variables.new_child({"states": states})
         try:
             return template.evaluate(bindings, self._scope.world.on_evaluate)
@@ -327,7 +329,7 @@ class _Attempt:
 
 
 def _handler(handlers: tuple[_Handler, ...], failure: StateError) -> _Handler | None:
-    return next((one for one in handlers if matches(one.error_equals, failure.error)), None)
+    return next((rule for rule in handlers if matches(rule.error_equals, failure.error)), None)
 
 
 def _is_cancelled() -> bool:
@@ -335,10 +337,10 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _all(works: Iterable[Coroutine[Any, Any, Json]]) -> list[Json]:
-    """Await all; the first failure cancels the others and, when they have ended, is raised."""
-    # Not a TaskGroup: Python 3.11's leaves its task marked as cancelled, and breaks time-outs.
-    tasks = [asyncio.create_task(work) for work in works]
+async def _gather(coroutines: Iterable[Coroutine[Any, Any, Json]]) -> list[Json]:
+    """Return all results; at the first failure cancel the others, await them and raise it."""
+    # Python 3.11's TaskGroup leaves its task marked as cancelled, which breaks time-outs.
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     if not tasks:
         return []
     try:

@@ -1,4 +1,4 @@
-"""JSONata as Step Functions runs it: ``{% … %}`` strings in a JSON value, with variables bound."""
+"""JSONata as Step Functions runs it: ``{% … %}`` strings in a JSON value, with variables."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from local.asl.payload import Json, parse
 
 OnEvaluate: TypeAlias = Callable[[str, Mapping[str, Json], Json], None]
 
-# The library lets Python's own errors through where the reference implementation throws its own.
+# The library raises Python errors where the reference implementation throws JSONata errors.
 _ENGINE_ERRORS = (
     ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
 _FORBIDDEN = {
     "eval": "$eval is not available in Step Functions, use $parse",
-    "$": "$$ stands for an input document, and there is none",
+    "$": "$$ stands for the input document, which Step Functions does not have",
 }
 _HASHES = {
     "MD5": "md5", "SHA-1": "sha1", "SHA-256": "sha256", "SHA-384": "sha384", "SHA-512": "sha512",
@@ -38,7 +38,7 @@ class Template:
         self.source = source
 
     def problems(self) -> Iterator[str]:
-        """Yield what forbids the evaluation of this value, an expression each."""
+        """Yield a message for each expression that cannot be evaluated."""
         for text in _strings(self.source):
             if is_expression(text) != text.endswith("%}"):
                 yield f"the string {text!r} must begin with '{{%' and end with '%}}', or neither"
@@ -52,9 +52,10 @@ class Template:
         Parameters
         ----------
         bindings
-            What the variables stand for, by their names without ``$``.
+            The value of each variable, by its name without ``$``.
         on_evaluate
-            Told of each expression, the bindings that it refers to, and its result.
+            The function that is called with each expression, the bindings that the expression
+            names, and the result.
 
         Raises
         ------
@@ -71,7 +72,7 @@ class Template:
                 return value
             expression = _expression(value)
             names = _variables(expression)
-            used = {name: bound for name, bound in bindings.items() if name in names}
+            used = {name: binding for name, binding in bindings.items() if name in names}
             result = _evaluate(expression, used)
             if on_evaluate is not None:
                 on_evaluate(expression, used, result)
@@ -81,7 +82,7 @@ class Template:
 
 
 def is_expression(value: Json) -> TypeGuard[str]:
-    """Tell whether a value is a string between ``{%`` and ``%}``, or at least begins as one."""
+    """Tell whether a value is a string that begins with ``{%``."""
     return isinstance(value, str) and value.startswith("{%")
 
 
@@ -112,7 +113,7 @@ def _expression_problems(expression: str) -> Iterator[str]:
 
 def _variables(expression: str) -> set[str]:
     tokens = Tokenizer(expression)
-    # Whether a "/" divides or opens a regular expression hangs on the token before it.
+    # The token before a "/" decides whether it divides or opens a regular expression.
     names, operand = set[str](), False
     while (token := tokens.next(operand)) is not None:
         operand = token.type != "operator" or token.value in (")", "]", "}")
@@ -124,7 +125,7 @@ def _variables(expression: str) -> set[str]:
 def _evaluate(expression: str, bindings: Mapping[str, Json]) -> Json:
     frame: dict[str, Any] = dict(_FUNCTIONS)
     frame.update((name, _to_engine(value)) for name, value in bindings.items())
-    # A new one each time: the library evaluates in the one that its thread made last.
+    # A new engine each time: the library evaluates in the last engine of its thread.
     engine = Jsonata(expression)
     engine.set_output_convert_nulls(False)
     try:
@@ -138,7 +139,7 @@ def _evaluate(expression: str, bindings: Mapping[str, Json]) -> Json:
 
 
 def _to_engine(value: Json) -> Any:  # noqa: ANN401 (the engine is untyped)
-    """Copy a value, since the engine changes what it is given, with null as the engine's null."""
+    """Return a copy of a value, which the engine may change, with null as the engine's null."""
     if value is None:
         return Utils.NULL_VALUE
     if isinstance(value, list):
@@ -157,7 +158,7 @@ def _from_engine(value: Any) -> Json:  # noqa: ANN401
         return {name: _from_engine(member) for name, member in value.items()}
     if isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    raise TypeError(f"its result holds a {type(value).__name__}, which is no JSON")
+    raise TypeError(f"its result holds a {type(value).__name__}, which is not JSON")
 
 
 # The functions that Step Functions adds (AWS documentation, "Transforming data with JSONata").
@@ -175,7 +176,7 @@ def _range(first: int, last: int, step: int) -> list[int]:
         raise ValueError("$range: first, last and step must be whole numbers, step not 0")
     numbers = range(first, last + (1 if step > 0 else -1), step)
     if len(numbers) > _LONGEST_RANGE:
-        raise ValueError(f"$range: {len(numbers)} numbers, at most {_LONGEST_RANGE} are accepted")
+        raise ValueError(f"$range: {len(numbers)} numbers exceed the maximum of {_LONGEST_RANGE}")
     return list(numbers)
 
 

@@ -1,4 +1,4 @@
-"""Reading a state machine: its text, checked in full."""
+"""The reader of state machines, which checks the whole definition."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ class InvalidDefinition(ValueError):
 
     def __init__(self, problems: list[str]) -> None:
         self.problems = problems
-        listed = ", ".join(f"SCHEMA_VALIDATION_FAILED: {problem}" for problem in problems)
-        super().__init__(f"Invalid State Machine Definition: '{listed}'")
+        text = ", ".join(f"SCHEMA_VALIDATION_FAILED: {problem}" for problem in problems)
+        super().__init__(f"Invalid State Machine Definition: '{text}'")
 
 
 def read_definition(text: str, resources: Collection[str]) -> StateMachine:
     """
-    Read a state machine.
+    Return the state machine of a definition.
 
     Parameters
     ----------
     text
         The definition: JSON in the Amazon States Language, with JSONata as its QueryLanguage.
     resources
-        The Task resources that there are integrations for.
+        The Task resources that have an integration.
 
     Raises
     ------
     InvalidDefinition
-        Naming each problem and, as a path, its state and field: those of form or, when there
-        are none, those of sense, such as a Next that names no state.
+        If the definition has problems. The message names each problem with the path of its field:
+        all problems of form or, if there are none, all problems of meaning, such as a Next that
+        names no state.
     """
     try:
-        parse(text)  # stricter than pydantic: no key twice, no NaN
+        parse(text)  # stricter than pydantic: refuses duplicate keys and NaN
         machine = StateMachine.model_validate_json(text)
     except ValidationError as error:
         raise InvalidDefinition([_sentence(problem) for problem in error.errors()]) from error
     except ValueError as error:
-        raise InvalidDefinition([f"the definition is no JSON: {error}"]) from error
+        raise InvalidDefinition([f"the definition is not JSON: {error}"]) from error
     names = [name for level in _levels(machine) for name in level.states]
     problems = [
         *(f"the state name {name!r} is used twice" for name in names if names.count(name) > 1),
@@ -64,7 +65,7 @@ def _sentence(problem: Any) -> str:  # noqa: ANN401 (pydantic's ErrorDetails)
 
 
 def _path(location: tuple[str | int, ...]) -> str:
-    # pydantic puts the Type, by which it chose the model, behind the name of a state.
+    # pydantic puts the Type that chose the model behind the name of a state.
     fields = [
         part for index, part in enumerate(location) if index < 2 or location[index - 2] != "States"
     ]
@@ -95,12 +96,12 @@ def _problems(
             yield f"no other state leads to {here}"
         for target in _targets(state):
             if target not in machine.states:
-                yield f"there is no state {target!r} to go to from {here}"
+                yield f"there is no next state {target!r} at {here}"
         if isinstance(state, Handled):
             yield from _problems_of_handling(state, here)
         if isinstance(state, Task) and state.resource not in resources:
             accepted = ", ".join(sorted(resources))
-            yield f"{state.resource!r} is none of {accepted} at {here}/Resource"
+            yield f"the resource {state.resource!r} is not one of {accepted} at {here}/Resource"
         if isinstance(state, Map):
             yield from _problems(
                 state.item_processor, f"{here}/ItemProcessor", outer | variables, resources
@@ -118,12 +119,12 @@ def _problems_of_handling(state: Handled, path: str) -> Iterator[str]:
 
 
 def _reachable(machine: Machine) -> set[str]:
-    reached, ahead = set[str](), [machine.start_at]
-    while ahead:
-        name = ahead.pop()
+    reached, pending = set[str](), [machine.start_at]
+    while pending:
+        name = pending.pop()
         if name in machine.states and name not in reached:
             reached.add(name)
-            ahead.extend(_targets(machine.states[name]))
+            pending.extend(_targets(machine.states[name]))
     return reached
 
 

@@ -1,4 +1,4 @@
-"""Tables as the Glue catalogue describes them, and the partitions that they project.
+"""The tables of the Glue catalogue, and their projected partitions.
 
 Source: AWS documentation, Glue: Table; Athena: Partition projection, Supported types.
 """
@@ -18,13 +18,13 @@ SERDES = ("org.openx.data.jsonserde.JsonSerDe", "org.apache.hive.hcatalog.data.J
 MOST_PARTITIONS = 100_000
 
 Value = str | int
-# By database and table: what Glue's GetTable gives.
+# The answer of Glue's GetTable for each database and table.
 Catalogue = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A folder of a table: the values of its partition columns, and where its objects are."""
+    """A folder of a table: the values of its partition columns and the place of its objects."""
 
     values: tuple[Value, ...]
     location: str
@@ -39,9 +39,9 @@ class Table:
     name : str
         ``database.table``.
     columns : mapping of str to str
-        The Glue type of each column that the objects hold.
+        The Glue type of each column in the objects.
     partitioned_by : mapping of str to str
-        The Glue type of each column that the objects' place tells.
+        The Glue type of each partition column, whose value is part of an object's place.
     location : str
         ``s3://bucket/prefix/``.
     """
@@ -54,7 +54,7 @@ class Table:
     _template: str
 
     def partitions(self) -> Iterator[Partition]:
-        """Yield every partition that is projected, whether or not it has objects."""
+        """Yield every projected partition, with or without objects."""
         for values in product(*self._values):
             location = self._template
             for column, value in zip(self.partitioned_by, values, strict=True):
@@ -68,7 +68,7 @@ def read_table(description: Mapping[str, Any]) -> Table:
     Raises
     ------
     QueryError
-        If it has a type, a format or a kind of partition that is not supported.
+        If the table has a type, format or kind of partition that is not supported.
     """
     name = f"{description['DatabaseName']}.{description['Name']}"
     storage = description.get("StorageDescriptor", {})
@@ -81,7 +81,7 @@ def read_table(description: Mapping[str, Any]) -> Table:
     if partitioned_by and parameters.get("projection.enabled") != "true":
         raise not_supported(f"Table {name} without projection.enabled = true")
     values = [
-        _projected(name, parameters, column, type_) for column, type_ in partitioned_by.items()
+        _projection(name, parameters, column, type_) for column, type_ in partitioned_by.items()
     ]
     table = Table(
         name,
@@ -95,14 +95,14 @@ def read_table(description: Mapping[str, Any]) -> Table:
     return table
 
 
-def _columns(table: str, described: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    for column in described:
+def _columns(table: str, descriptions: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    for column in descriptions:
         if column.get("Type") not in TYPES:
             raise not_supported(
                 f"Column {column['Name']} of {table} with type {column.get('Type')}, "
-                f"which is none of {', '.join(TYPES)},"
+                f"which is not one of {', '.join(TYPES)},"
             )
-    return {column["Name"]: column["Type"] for column in described}
+    return {column["Name"]: column["Type"] for column in descriptions}
 
 
 def _check_format(name: str, description: Mapping[str, Any], storage: Mapping[str, Any]) -> None:
@@ -115,25 +115,27 @@ def _check_format(name: str, description: Mapping[str, Any], storage: Mapping[st
         raise not_supported(f"Table {name} with Location {storage.get('Location')}")
 
 
-def _projected(
+def _projection(
     table: str, parameters: Mapping[str, str], column: str, type_: str
 ) -> Sequence[Value]:
     prefix = f"projection.{column}"
     kind = parameters.get(f"{prefix}.type")
     match kind, type_:
         case "enum", "string":
-            return [value.strip() for value in _given(table, parameters, f"{prefix}.values")]
+            return [
+                value.strip() for value in _property_list(table, parameters, f"{prefix}.values")
+            ]
         case "integer", "int" | "bigint":
             for option in ("interval", "digits"):
                 if f"{prefix}.{option}" in parameters:
                     raise not_supported(f"{prefix}.{option} of {table}")
-            first, last = (int(end) for end in _given(table, parameters, f"{prefix}.range"))
+            first, last = (int(end) for end in _property_list(table, parameters, f"{prefix}.range"))
             return range(first, last + 1)
         case _:
             raise not_supported(f"{prefix}.type {kind} of {table} for a column of type {type_}")
 
 
-def _given(table: str, parameters: Mapping[str, str], name: str) -> list[str]:
+def _property_list(table: str, parameters: Mapping[str, str], name: str) -> list[str]:
     if name not in parameters:
         raise QueryError("INVALID_TABLE_PROPERTY", f"{table} has no {name}")
     return parameters[name].split(",")
@@ -148,7 +150,7 @@ def _check_partitions(table: Table) -> None:
                 "INVALID_TABLE_PROPERTY",
                 f"storage.location.template of {table.name} lacks ${{{column}}}",
             )
-        # Hive would write anything else in a folder's name in another way.
+        # Hive escapes any other character in the name of a folder.
         if odd := [value for value in values if not re.fullmatch(r"[\w.-]+", str(value))]:
             raise not_supported(f"Partition {column}={odd[0]} of {table.name}")
     if count > MOST_PARTITIONS:

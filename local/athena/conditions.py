@@ -1,7 +1,7 @@
-"""What must hold of the rows of a table for them to reach the result of a query.
+"""The conditions that a row of a table must meet to reach the result of a query.
 
-Trino finds it too, and reads the partitions only of which it can hold. This finds less, never more:
-what is not understood leaves every row in.
+Trino derives such conditions too, and reads only the partitions that can meet them. This module
+finds fewer of them, never more: an expression that it does not understand excludes no row.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from sqlglot import exp
 
 
 def conditions_on(select: exp.Select, source: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield conditions on the columns of one source of a SELECT, from it and from around it.
+    """Yield the conditions on one source of a SELECT, from the SELECT and from outer queries.
 
     Parameters
     ----------
     select
-        A query whose every column has its table.
+        A query whose columns all name their tables.
     source
-        What stands in its FROM or JOIN.
+        A table or query in its FROM or JOIN.
     """
     join = source.parent if isinstance(source.parent, exp.Join) else None
-    found: list[exp.Expr] = []
-    # An outer join makes up rows, of which a condition may hold though it does not of any other.
-    others = select.args.get("joins") or []
-    if not (join and join.side) and not any(each.side in {"RIGHT", "FULL"} for each in others):
-        found += _conditions(select)
+    candidates: list[exp.Expr] = []
+    # An outer join adds rows of nulls, which may meet a condition that no other row meets.
+    joins = select.args.get("joins") or []
+    if not (join and join.side) and not any(other.side in {"RIGHT", "FULL"} for other in joins):
+        candidates += _conditions(select)
     if join and join.side in {"", "LEFT"} and join.args.get("on"):
-        found += _conjuncts(join.args["on"])
-    for condition in found:
+        candidates += _conjuncts(join.args["on"])
+    for condition in candidates:
         tables = {column.table for column in condition.find_all(exp.Column)}
         if tables == {source.alias_or_name} and not condition.find(exp.Query):
             yield condition
 
 
 def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield the conditions without which no row of a SELECT counts, on its own sources."""
+    """Yield the conditions on its sources that every row of a SELECT must meet."""
     if where := select.args.get("where"):
         yield from _conjuncts(where.this)
     if select.args.get("limit") or select.args.get("offset"):
@@ -45,7 +45,7 @@ def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
     outer = source.find_ancestor(exp.Select) if source else None
     if source and outer and isinstance(source.parent, exp.From | exp.Join):
         for condition in conditions_on(outer, source):
-            if inner := _seen_from_within(condition, select):
+            if inner := _on_sources(condition, select):
                 yield inner
 
 
@@ -58,24 +58,24 @@ def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _use(select: exp.Select) -> exp.Expr | None:
-    """Return the one place where a query is read from: itself, or its name's."""
+    """Return the only place that reads a query: its subquery, or the one use of its name."""
     holder = select.parent
     if isinstance(holder, exp.Subquery):
         return None if holder.alias_column_names else holder
     if not isinstance(holder, exp.CTE):
         return None
-    uses = [each for each in select.root().find_all(exp.Table) if each.name == holder.alias]
+    uses = [table for table in select.root().find_all(exp.Table) if table.name == holder.alias]
     return uses[0] if len(uses) == 1 and not uses[0].alias_column_names else None
 
 
-def _seen_from_within(condition: exp.Expr, select: exp.Select) -> exp.Expr | None:
-    """Return a condition on a query's result as one on its sources; None if it is none."""
+def _on_sources(condition: exp.Expr, select: exp.Select) -> exp.Expr | None:
+    """Return a condition on a query's result as one on its sources, None if there is none."""
     values = {value.alias_or_name: value.unalias() for value in select.selects}
     windows = [window for value in select.selects for window in value.find_all(exp.Window)]
     inner = condition.copy()
     for column in list(inner.find_all(exp.Column)):
         value = values.get(column.name)
-        # Rows that are left out must not change what a window function makes of others.
+        # Excluded rows must not change the value of a window function for other rows.
         if not isinstance(value, exp.Column) or any(
             value not in window.args.get("partition_by", ()) for window in windows
         ):

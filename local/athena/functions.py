@@ -1,6 +1,6 @@
-"""The functions of queries: what they take, what they give, and how DuckDB computes them.
+"""The functions of queries: their parameters, their types and their form in DuckDB.
 
-A function that is not here is refused. Source: Trino documentation, Functions and operators.
+Any other function is refused. Source: Trino documentation, Functions and operators.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from local.athena.values import (
 )
 
 Write = Callable[..., exp.Expr]
-Gives = Callable[[Sequence[Type]], Type | None]
+ValueType = Callable[[Sequence[Type]], Type | None]
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a function takes in one place.
+    """A parameter of a function.
 
     Attributes
     ----------
     name : str
-        What messages call it.
+        The name in messages.
     kinds : frozenset of DType
-        The types it may have, besides null.
+        The accepted types, besides null.
     literal : str, optional
-        The regular expression of the texts that are accepted, if it must be written down.
+        The regular expression of the accepted texts, if the argument must be a literal.
     """
 
     name: str
@@ -52,30 +52,30 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Function:
-    """One function.
+    """A function of queries.
 
     Attributes
     ----------
-    takes : tuple of Parameter
-        Its arguments.
-    gives : callable
-        The type of its value, from those of its arguments; None if there is none.
+    parameters : tuple of Parameter
+        The parameters.
+    value_type : callable
+        Returns the type of the value for the types of the arguments, None if they do not fit.
     write : callable
-        Makes DuckDB's expression from the arguments.
+        Returns DuckDB's expression for the arguments.
     fewest : int, optional
-        How many arguments must be given, if not all.
+        The minimum number of arguments, if not all are required.
     repeats : bool
-        Whether the last argument may be given any number of times.
+        Whether the last argument may be repeated.
     over_rows : bool
-        Whether it makes its value from many rows: an aggregate or a window function.
+        Whether the function computes its value from many rows, as an aggregate or in a window.
     finish : callable, optional
-        What is done with the value of many rows, from the arguments' types.
+        Returns the final expression for the value over rows and its type.
     ordered : bool
-        Whether the order of its rows may be given.
+        Whether the call may have an ORDER BY.
     """
 
-    takes: tuple[Parameter, ...]
-    gives: Gives
+    parameters: tuple[Parameter, ...]
+    value_type: ValueType
     write: Write
     fewest: int | None = None
     repeats: bool = False
@@ -99,12 +99,12 @@ _SHORT_UNITS = "millisecond|second|minute|hour|day|week"
 UNIT = Parameter("unit", TEXT.kinds, f"(?i){_SHORT_UNITS}|month|quarter|year")
 PASSED_UNIT = Parameter("unit", TEXT.kinds, f"(?i){_SHORT_UNITS}")
 WHOLE_UNIT = Parameter("unit", TEXT.kinds, "(?i)second|minute|hour|day|week|month|quarter|year")
-# Of date_format: MySQL's letter, and strftime's.
+# The format of strftime for each letter of date_format, as in MySQL.
 _LETTERS = {
     "Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S",
     "T": "%H:%M:%S", "j": "%j", "a": "%a", "W": "%A", "b": "%b", "M": "%B", "p": "%p", "%": "%%",
 }  # fmt: skip
-# Of format: a whole number with its thousands apart.
+# The only pattern of format(): a whole number with separated thousands.
 GROUPED = Parameter("format", TEXT.kinds, "%,d")
 FORMAT = Parameter("format", TEXT.kinds, f"([^%]|%[{''.join(_LETTERS)}])*")
 
@@ -115,19 +115,19 @@ def type_of_call(call: exp.Anonymous, arguments: Sequence[exp.Expr]) -> Type:
     Raises
     ------
     QueryError
-        If the function is not supported, or does not take these arguments.
+        If the function is not supported, or does not accept these arguments.
     """
     function = function_of(call)
     types = [argument.type or scalar(Kind.UNKNOWN) for argument in arguments]
-    least = len(function.takes) if function.fewest is None else function.fewest
-    enough = least <= len(types) and (function.repeats or len(types) <= len(function.takes))
+    least = len(function.parameters) if function.fewest is None else function.fewest
+    enough = least <= len(types) and (function.repeats or len(types) <= len(function.parameters))
     if enough and all(
         type_.this in {*parameter.kinds, Kind.NULL}
         for type_, parameter in zip(types, _parameters(function, len(types)), strict=True)
     ):
         _check_literals(call, function, arguments)
-        if given := function.gives(types):
-            return given
+        if value_type := function.value_type(types):
+            return value_type
     raise QueryError(
         "FUNCTION_NOT_FOUND",
         f"Unexpected parameters ({', '.join(map(trino_name, types))}) for function "
@@ -137,7 +137,7 @@ def type_of_call(call: exp.Anonymous, arguments: Sequence[exp.Expr]) -> Type:
 
 
 def function_of(call: exp.Anonymous) -> Function:
-    """Return the function that is called."""
+    """Return the function of a call."""
     try:
         return FUNCTIONS[call.name.lower()]
     except KeyError:
@@ -145,8 +145,8 @@ def function_of(call: exp.Anonymous) -> Function:
 
 
 def _parameters(function: Function, count: int) -> list[Parameter]:
-    takes = list(function.takes)
-    return takes[:count] + takes[-1:] * (count - len(takes))
+    parameters = list(function.parameters)
+    return parameters[:count] + parameters[-1:] * (count - len(parameters))
 
 
 def _check_literals(call: exp.Anonymous, function: Function, arguments: Sequence[exp.Expr]) -> None:
@@ -162,25 +162,25 @@ def _check_literals(call: exp.Anonymous, function: Function, arguments: Sequence
 
 
 def _signature(call: exp.Anonymous, function: Function) -> str:
-    names = [parameter.name for parameter in function.takes]
+    names = [parameter.name for parameter in function.parameters]
     more = ", ..." if function.repeats else ""
     return f"{call.name.lower()}({', '.join(names)}{more})"
 
 
 def cast(value: exp.Expr, type_: Type) -> exp.Expr:
-    """Return a value with DuckDB's type for a type."""
+    """Return a cast of a value to a type in DuckDB."""
     return exp.Cast(this=value, to=Type.build(duckdb_name(type_), dialect="duckdb"))
 
 
 def named(name: str) -> Write:
-    """Return how a function of DuckDB, or a macro, is called."""
+    """Return a writer of calls of a DuckDB function or macro."""
     return lambda *arguments: exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def _as(name: str, kind_: Kind | None = None) -> Write:
-    """Return how a function is called whose value DuckDB gives another type.
+    """Return a writer of calls of a DuckDB function whose value needs a cast.
 
-    Without a type it is that of the last argument.
+    The default type is that of the last argument.
     """
 
     def write(*arguments: exp.Expr) -> exp.Expr:
@@ -198,7 +198,7 @@ def _by_type(double: Write, other: Write) -> Write:
     return write
 
 
-def _itself(value: exp.Expr, *_: exp.Expr) -> exp.Expr:
+def _identity(value: exp.Expr, *_: exp.Expr) -> exp.Expr:
     return value
 
 
@@ -226,23 +226,23 @@ def _negative(value: exp.Expr) -> exp.Expr:
 
 
 def _extreme(name: str, *, greatest: bool) -> Write:
-    """Return a function that is null if an argument is; NaN is then the last to be chosen.
+    """Return a writer of least or greatest: null if an argument is null, NaN as the last choice.
 
-    To DuckDB NaN is the greatest double.
+    NaN is the greatest double in DuckDB.
     """
 
     def write(*values: exp.Expr) -> exp.Expr:
         negated = greatest and any(kind(value) is Kind.DOUBLE for value in values)
         operands = [_negative(value.copy()) if negated else value.copy() for value in values]
-        chosen = named("least" if negated else name)(*operands)
+        extreme = named("least" if negated else name)(*operands)
         nulls = [exp.Is(this=exp.paren(value), expression=exp.null()) for value in values]
-        return _if(exp.or_(*nulls), exp.null(), _negative(chosen) if negated else chosen)
+        return _if(exp.or_(*nulls), exp.null(), _negative(extreme) if negated else extreme)
 
     return write
 
 
 def _max(value: exp.Expr) -> exp.Expr:
-    # To DuckDB NaN is the greatest double, to Trino's max the least.
+    # NaN is the greatest double in DuckDB, but the least for Trino's max.
     return named("min")(_negative(value)) if kind(value) is Kind.DOUBLE else named("max")(value)
 
 
@@ -261,7 +261,7 @@ def _reduce(values: exp.Expr, start: exp.Expr, step: exp.Expr, _: exp.Expr) -> e
 
 
 def _date_format(time: exp.Expr, form: exp.Expr) -> exp.Expr:
-    letters = re.sub("%(.)", lambda found: _LETTERS[found[1]], form.name)
+    letters = re.sub("%(.)", lambda match: _LETTERS[match[1]], form.name)
     return named("strftime")(time, exp.Literal.string(letters))
 
 
@@ -274,11 +274,11 @@ def _iso(time: exp.Expr) -> exp.Expr:
     return named("iso_date" if kind(time) is Kind.DATE else "iso_timestamp")(time)
 
 
-def _always(kind_: Kind) -> Gives:
+def _always(kind_: Kind) -> ValueType:
     return lambda _: scalar(kind_)
 
 
-def _same(position: int) -> Gives:
+def _same(position: int) -> ValueType:
     return lambda types: types[position]
 
 
@@ -289,57 +289,57 @@ def _widest(types: Sequence[Type]) -> Type | None:
     return widest
 
 
-def _sum(types: Sequence[Type]) -> Type:
+def _type_of_sum(types: Sequence[Type]) -> Type:
     return scalar(Kind.DOUBLE if types[0].this is Kind.DOUBLE else Kind.BIGINT)
 
 
-def _contained(types: Sequence[Type]) -> Type | None:
-    found = common(element(types[0]), types[1])
-    return scalar(Kind.BOOLEAN) if found else None
+def _type_of_contains(types: Sequence[Type]) -> Type | None:
+    shared = common(element(types[0]), types[1])
+    return scalar(Kind.BOOLEAN) if shared else None
 
 
-def _alike(types: Sequence[Type]) -> Type | None:
-    found = common(element(types[0]), element(types[1]))
-    return scalar(Kind.BOOLEAN) if found else None
+def _type_of_overlap(types: Sequence[Type]) -> Type | None:
+    shared = common(element(types[0]), element(types[1]))
+    return scalar(Kind.BOOLEAN) if shared else None
 
 
-def _of_doubles(types: Sequence[Type]) -> Type | None:
+def _type_of_reduce(types: Sequence[Type]) -> Type | None:
     doubles = element(types[0]).this is Kind.DOUBLE and types[1].this is Kind.DOUBLE
     return scalar(Kind.DOUBLE) if doubles else None
 
 
-def _with_default(types: Sequence[Type]) -> Type | None:
+def _type_of_offset(types: Sequence[Type]) -> Type | None:
     return types[0] if len(types) < 3 else common(types[0], types[2])
 
 
 def _function(
-    takes: tuple[Parameter, ...],
-    gives: Gives | Kind,
+    parameters: tuple[Parameter, ...],
+    value_type: ValueType | Kind,
     write: Write | str,
     **more: Any,  # noqa: ANN401 (the other fields)
 ) -> Function:
     return Function(
-        takes,
-        _always(gives) if isinstance(gives, Kind) else gives,
+        parameters,
+        _always(value_type) if isinstance(value_type, Kind) else value_type,
         named(write) if isinstance(write, str) else write,
         **more,
     )
 
 
 def _over_rows(
-    takes: tuple[Parameter, ...],
-    gives: Gives | Kind,
+    parameters: tuple[Parameter, ...],
+    value_type: ValueType | Kind,
     write: Write | str,
     **more: Any,  # noqa: ANN401
 ) -> Function:
-    return _function(takes, gives, write, over_rows=True, **more)
+    return _function(parameters, value_type, write, over_rows=True, **more)
 
 
 FUNCTIONS: dict[str, Function] = {
-    # Aggregates. approx_percentile and approx_distinct are not here: their values are Trino's own.
+    # Aggregates, without approx_percentile and approx_distinct, whose values only Trino computes.
     "count": _over_rows((ANY,), Kind.BIGINT, "count", fewest=0),
     "count_if": _over_rows((TRUTH,), Kind.BIGINT, "count_if", finish=cast),
-    "sum": _over_rows((NUMBER,), _sum, "sum", finish=cast),
+    "sum": _over_rows((NUMBER,), _type_of_sum, "sum", finish=cast),
     "avg": _over_rows((NUMBER,), Kind.DOUBLE, "avg"),
     "min": _over_rows((PLAIN,), _same(0), "min"),
     "max": _over_rows((PLAIN,), _same(0), _max, finish=_finish_max),
@@ -363,8 +363,8 @@ FUNCTIONS: dict[str, Function] = {
     "cume_dist": _over_rows((), Kind.DOUBLE, "cume_dist"),
     "first_value": _over_rows((ANY,), _same(0), "first_value"),
     "last_value": _over_rows((ANY,), _same(0), "last_value"),
-    "lag": _over_rows((ANY, WHOLE, ANY), _with_default, "lag", fewest=1),
-    "lead": _over_rows((ANY, WHOLE, ANY), _with_default, "lead", fewest=1),
+    "lag": _over_rows((ANY, WHOLE, ANY), _type_of_offset, "lag", fewest=1),
+    "lead": _over_rows((ANY, WHOLE, ANY), _type_of_offset, "lead", fewest=1),
     # Conditions
     "coalesce": _function((ANY,), _widest, "coalesce", fewest=2, repeats=True),
     "nullif": _function(
@@ -398,11 +398,11 @@ FUNCTIONS: dict[str, Function] = {
     "json_extract_scalar": _function((TEXT, PATH), Kind.VARCHAR, "json_scalar"),
     # Numbers
     "abs": _function((NUMBER,), _same(0), "abs"),
-    "ceil": _function((NUMBER,), _same(0), _by_type(named("ceil"), _itself)),
-    "ceiling": _function((NUMBER,), _same(0), _by_type(named("ceil"), _itself)),
-    "floor": _function((NUMBER,), _same(0), _by_type(named("floor"), _itself)),
+    "ceil": _function((NUMBER,), _same(0), _by_type(named("ceil"), _identity)),
+    "ceiling": _function((NUMBER,), _same(0), _by_type(named("ceil"), _identity)),
+    "floor": _function((NUMBER,), _same(0), _by_type(named("floor"), _identity)),
     "sign": _function((NUMBER,), _same(0), _as("sign")),
-    "round": _function((NUMBER, DIGITS), _same(0), _by_type(_round, _itself), fewest=1),
+    "round": _function((NUMBER, DIGITS), _same(0), _by_type(_round, _identity), fewest=1),
     "mod": _function((NUMBER, NUMBER), _widest, _modulus),
     **{name: _function((DOUBLE,), Kind.DOUBLE, name) for name in ("sqrt", "exp", "ln", "log10")},
     "power": _function((DOUBLE, DOUBLE), Kind.DOUBLE, "power"),
@@ -411,7 +411,7 @@ FUNCTIONS: dict[str, Function] = {
     # Time
     "date": _function((TIME,), Kind.DATE, lambda time: cast(time, scalar(Kind.DATE))),
     "date_trunc": _function((WHOLE_UNIT, TIME), _same(1), _as("date_trunc")),
-    # Whole units that have passed; DuckDB's date_diff counts the boundaries between.
+    # The number of whole units; DuckDB's date_diff counts the boundaries between units.
     "date_diff": _function((PASSED_UNIT, TIME, TIME), Kind.BIGINT, "date_sub"),
     "date_add": _function((UNIT, WHOLE, TIME), _same(2), _as("moved")),
     "date_format": _function((TIME, FORMAT), Kind.VARCHAR, _date_format),
@@ -423,10 +423,10 @@ FUNCTIONS: dict[str, Function] = {
     },
     # Arrays
     "cardinality": _function((LIST,), Kind.BIGINT, "len"),
-    "contains": _function((LIST, ANY), _contained, "has_element"),
-    "arrays_overlap": _function((LIST, LIST), _alike, "share_element"),
+    "contains": _function((LIST, ANY), _type_of_contains, "has_element"),
+    "arrays_overlap": _function((LIST, LIST), _type_of_overlap, "share_element"),
     "element_at": _function((LIST, WHOLE), lambda types: element(types[0]), "element"),
-    # Of doubles; the last step, which DuckDB has not, must give what it is given.
-    "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _of_doubles, _reduce),
+    # Only doubles are accepted. DuckDB lacks the last step, which must return its argument.
+    "reduce": _function((LIST, DOUBLE, DOUBLE, DOUBLE), _type_of_reduce, _reduce),
     "array_join": _function((LIST, TEXT), Kind.VARCHAR, "joined"),
 }

@@ -1,12 +1,12 @@
-"""The rows of objects, kept so that the objects are not read again for every query.
+"""The cache of the rows of objects, which saves reading the objects for every query.
 
-Objects of runs that are over do not change. In the order of their places those of a partition are
-cut into batches, and the rows of each batch are kept as Parquet. Runs are named by their times: the
-object of a new one comes last, leaves the batches before it as they are, and is read by itself
-until it fills a batch with others.
+Objects of finished runs do not change. The objects of a partition, ordered by place, are cut into
+batches, and the rows of each batch are kept as Parquet. Runs are named by their times, so the
+object of a new run comes last and leaves the earlier batches unchanged. It is read by itself until
+it fills a batch with others.
 
-The name of a file is a digest of its objects' places and MD5s and of how they were read, so
-that what is kept is never out of date, only no longer asked for.
+The name of a file is a digest of the places and MD5s of its objects, and of the SQL and DuckDB's
+version that read them. A file is therefore never out of date, only no longer used.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from pathlib import Path
 import duckdb
 
 from local.athena.errors import QueryError
-from local.athena.objects import Found
+from local.athena.objects import TableObject
 from local.athena.rows import ObjectChanged, Reader
 
 BATCH_SIZES = (250, 50, 10)
-"""How many objects have one file: as many as there are, so that files stay few, then fewer."""
+"""The numbers of objects in one file, the largest first, so that there are few files."""
 _END = b"PAR1"  # the last bytes of a Parquet file (Apache Parquet, "File Format")
 
 
 class KeptRows:
-    """Rows of tables in a folder, a file for each batch of objects; one process has it.
+    """A folder with the rows of tables, one file for each batch of objects, used by one process.
 
     Parameters
     ----------
     folder : Path
-        Where the files are; made when the first is kept. It may be removed between queries.
+        The folder, created with the first file. It may be removed between queries.
     batch_sizes : sequence of int
-        How many objects have one file, the largest number first.
+        The numbers of objects in one file, the largest first.
     """
 
     def __init__(self, folder: Path, batch_sizes: Sequence[int] = BATCH_SIZES) -> None:
@@ -47,68 +47,70 @@ class KeptRows:
         self._batch_sizes = batch_sizes
         self._lock = threading.Lock()
 
-    def read(self, reader: Reader, found: Sequence[Found]) -> tuple[list[Path], list[Found]]:
-        """Return files with rows of objects, and the objects whose rows none of them has.
+    def read(
+        self, reader: Reader, members: Sequence[TableObject]
+    ) -> tuple[list[Path], list[TableObject]]:
+        """Return the files of objects, and the objects without a file.
 
-        Batches that are not kept yet are kept now.
+        A batch without a file gets one now.
 
         Parameters
         ----------
-        found : sequence
-            All objects of some partitions of the reader's table, by their places.
+        members : sequence
+            All objects of some partitions of the reader's table, ordered by place.
 
         Raises
         ------
         QueryError
-            If an object that is read now is not gzipped UTF-8.
+            If an object without a file is not gzipped UTF-8.
         """
         files: list[Path] = []
-        others: list[Found] = []
-        for file, batch in self._batches(reader, found):
-            if file and self._has(file, reader, batch):
+        others: list[TableObject] = []
+        for file, batch in self._batches(reader, members):
+            if file and self._ensure(file, reader, batch):
                 files.append(file)
             else:
                 others += batch
         return files, others
 
-    def keep(self, reader: Reader, found: Sequence[Found], until: float) -> None:
-        """Keep batches, and remove of the table what nobody asks for any more.
+    def keep(self, reader: Reader, members: Sequence[TableObject], deadline: float) -> None:
+        """Write a file for each batch of a table, and remove files that are no longer used.
 
         Parameters
         ----------
-        found : sequence
-            All objects of the reader's table, by their places.
-        until : float
-            When to begin with no other batch, by ``time.monotonic`` [s].
+        members : sequence
+            All objects of the reader's table, ordered by place.
+        deadline : float
+            The time after which no batch is begun, by ``time.monotonic`` [s].
         """
-        batches = {file: batch for file, batch in self._batches(reader, found) if file}
+        batches = {file: batch for file, batch in self._batches(reader, members) if file}
         with suppress(OSError):
             for stale in set(self._folder_of(reader).iterdir()) - batches.keys():
                 stale.unlink()
         for file, batch in batches.items():
-            if time.monotonic() >= until:
+            if time.monotonic() >= deadline:
                 break
-            # Whoever asks for what is in it is told why it cannot be read.
+            # A query of these objects gets this error.
             with suppress(QueryError):
-                self._has(file, reader, batch)
+                self._ensure(file, reader, batch)
 
     def _batches(
-        self, reader: Reader, found: Sequence[Found]
-    ) -> Iterator[tuple[Path | None, list[Found]]]:
-        """Yield batches and their files; None for the objects of a partition that are left."""
+        self, reader: Reader, members: Sequence[TableObject]
+    ) -> Iterator[tuple[Path | None, list[TableObject]]]:
+        """Yield each batch with its file, and the remaining objects of a partition with None."""
         folder = self._folder_of(reader)
-        for _, group in groupby(found, key=lambda each: each[0].location):
-            left = list(group)
+        for _, group in groupby(members, key=lambda member: member[0].location):
+            remaining = list(group)
             for size in self._batch_sizes:
-                while len(left) >= size:
-                    batch, left = left[:size], left[size:]
-                    yield folder / f"{_digest(_depends_on(reader, batch))}.parquet", batch
-            yield None, left
+                while len(remaining) >= size:
+                    batch, remaining = remaining[:size], remaining[size:]
+                    yield folder / f"{_digest(_identity(reader, batch))}.parquet", batch
+            yield None, remaining
 
-    def _has(self, file: Path, reader: Reader, batch: Sequence[Found]) -> bool:
-        """Tell whether rows are kept; they are kept now if they can be."""
-        # A value that is not of its column's type may be in a column that nobody asks for; and a
-        # full disk must not keep a query from its answer.
+    def _ensure(self, file: Path, reader: Reader, batch: Sequence[TableObject]) -> bool:
+        """Write the rows of a batch if they have no file, and tell whether they have one now."""
+        # A query must succeed even with a full disk, or with a value of the wrong type in a column
+        # that it does not use.
         with self._lock, suppress(OSError, duckdb.Error, ObjectChanged):
             if not _is_whole(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -122,14 +124,14 @@ class KeptRows:
         return self._folder / _digest(reader.table.name)
 
 
-def _depends_on(reader: Reader, batch: Sequence[Found]) -> str:
-    """Return all that the rows of objects depend on."""
-    members = (f"{stored.location} {stored.md5}\n" for _, stored in batch)
-    return f"{duckdb.__version__} {reader.sql}\n{''.join(members)}"
+def _identity(reader: Reader, batch: Sequence[TableObject]) -> str:
+    """Return a text that identifies the rows of a batch."""
+    lines = (f"{stored.location} {stored.md5}\n" for _, stored in batch)
+    return f"{duckdb.__version__} {reader.sql}\n{''.join(lines)}"
 
 
 def _is_whole(file: Path) -> bool:
-    """Tell whether a Parquet file is there, to its end."""
+    """Tell whether a Parquet file exists and is complete."""
     try:
         with file.open("rb") as opened:
             opened.seek(-len(_END), os.SEEK_END)

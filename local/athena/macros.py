@@ -1,6 +1,6 @@
-"""What Trino computes otherwise than DuckDB, as DuckDB macros.
+"""DuckDB macros for the operations that Trino computes differently.
 
-Source: Trino documentation, Functions and operators, and its source code where that says nothing.
+Source: Trino documentation, Functions and operators; if it says nothing, Trino's source code.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _DATE = "'[0-9]{4}-[0-9]{2}-[0-9]{2}'"
 _TIMESTAMP = r"'[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,3})?)?)?'"
 _TRUTH = "'(?i)t|true|f|false|1|0'"
 
-# By DuckDB's type: which texts Trino casts to it. DuckDB casts more.
+# Trino's name and the texts that Trino casts, for each type of DuckDB. DuckDB casts more texts.
 _CASTS = {
     "INTEGER": ("INT", _WHOLE),
     "BIGINT": ("BIGINT", _WHOLE),
@@ -26,18 +26,18 @@ _CASTS = {
 def _text_casts() -> list[str]:
     macros = []
     for type_, (name, pattern) in _CASTS.items():
-        tried = f"CASE WHEN regexp_full_match(s, {pattern}) THEN TRY_CAST(s AS {type_}) END"
+        attempt = f"CASE WHEN regexp_full_match(s, {pattern}) THEN TRY_CAST(s AS {type_}) END"
         refusal = f"'INVALID_CAST_ARGUMENT: Cannot cast ''' || s || ''' to {name}'"
         macros += [
-            f"try_text_to_{type_}(s) AS {tried}",
+            f"try_text_to_{type_}(s) AS {attempt}",
             f"text_to_{type_}(s) AS CASE WHEN s IS NULL THEN NULL "
-            f"WHEN ({tried}) IS NULL THEN error({refusal}) ELSE {tried} END",
+            f"WHEN ({attempt}) IS NULL THEN error({refusal}) ELSE {attempt} END",
         ]
     return macros
 
 
 def _comparisons() -> list[str]:
-    """Return comparisons of doubles: NaN equals nothing and is not less or greater either."""
+    """Return comparisons of doubles, in which NaN is neither equal, less nor greater."""
     unordered = "isnan(a) AND b IS NOT NULL OR isnan(b) AND a IS NOT NULL"
     operators = {"eq": "=", "neq": "<>", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
     return [
@@ -50,7 +50,7 @@ MACROS = [
     *_text_casts(),
     *_comparisons(),
     "double_nullif(a, b) AS CASE WHEN double_eq(a, b) THEN NULL ELSE a END",
-    # A double is scaled first, so that 2.675 with two digits is what its binary value gives.
+    # Scaling before rounding lets the binary value decide how 2.675 is rounded to two digits.
     "round_to(x, digits) AS round(x * power(10, digits)) / power(10, digits)",
     "timestamp_text(x) AS strftime(x, '%Y-%m-%d %H:%M:%S.%g')",
     "iso_timestamp(x) AS strftime(x, '%Y-%m-%dT%H:%M:%S.%g')",
@@ -63,7 +63,7 @@ MACROS = [
     "WHEN 'month' THEN to_months(CAST(n AS INTEGER)) "
     "WHEN 'quarter' THEN to_months(CAST(3 * n AS INTEGER)) "
     "WHEN 'year' THEN to_years(CAST(n AS INTEGER)) END",
-    # Nothing from a start outside the text, where DuckDB moves the start.
+    # A start outside the text gives an empty text, while DuckDB moves the start.
     "part(s, start) AS CASE WHEN start = 0 OR abs(start) > length(s) THEN '' "
     "ELSE substring(s, start) END, (s, start, n) AS CASE WHEN start = 0 OR n <= 0 "
     "OR abs(start) > length(s) THEN '' ELSE substring(s, start, n) END",
@@ -78,7 +78,7 @@ MACROS = [
     f"stripped(s) AS trim(s, {_SPACE})",
     f"left_stripped(s) AS ltrim(s, {_SPACE})",
     f"right_stripped(s) AS rtrim(s, {_SPACE})",
-    # An element that is not found in an array with nulls may be one of them.
+    # A null in an array may equal an element that the array lacks: the answer is null.
     "has_element(list, x) AS CASE WHEN list_contains(list, x) THEN TRUE "
     "WHEN len(list) > list_count(list) THEN NULL ELSE list_contains(list, x) END",
     "share_element(list, other) AS CASE WHEN list_has_any(list, other) THEN TRUE "

@@ -1,4 +1,4 @@
-"""What the names of a query mean: tables of the catalogue, and columns of tables."""
+"""The resolution of the names of a query to tables of the catalogue and their columns."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ CATALOGUE = "awsdatacatalog"
 
 @dataclass(frozen=True)
 class Resolved:
-    """A query whose every name is known.
+    """A query with all names resolved.
 
     Attributes
     ----------
     query : Query
-        Each column with its table, each table of the catalogue under a name of its own.
+        The query. Each column names its table, and each table of the catalogue has a unique name.
     tables : mapping of str to Table
-        Those tables, by that name.
+        The tables of the catalogue, by unique name.
     names : list of str
         The names of the result's columns.
     """
@@ -51,14 +51,14 @@ def columns(table: Table) -> dict[str, Type]:
 
 
 def resolve(query: exp.Query, database: str | None, catalogue: Catalogue) -> Resolved:
-    """Return what a query means.
+    """Return a query with all names resolved.
 
     Parameters
     ----------
     query
-        As parsed; it is changed.
+        The parsed query, which is changed.
     database
-        Where tables are that the query names without a database.
+        The database of tables that the query names without one.
     catalogue
         All tables.
 
@@ -68,29 +68,29 @@ def resolve(query: exp.Query, database: str | None, catalogue: Catalogue) -> Res
         If a name is unknown or ambiguous.
     """
     _name_results(query)
-    written = [] if _has_star(query) else list(query.named_selects)
+    result_names = [] if _has_star(query) else list(query.named_selects)
     query = normalize_identifiers(query, dialect=Athena)
     tables = dict(_read_tables(query, database, catalogue))
-    resolved = Resolved(query, tables, written)
+    resolved = Resolved(query, tables, result_names)
     try:
         query = qualify(
             query,
             dialect=Athena,
             schema=dict(resolved.schema),
-            # Trino knows an alias nowhere but in ORDER BY.
+            # Trino knows aliases only in ORDER BY.
             expand_alias_refs=False,
-            # The texts of sqlglot's own check are not Athena's.
+            # The check of sqlglot has other messages than Athena.
             validate_qualify_columns=False,
         )
     except OptimizeError as error:
         raise _unknown(query, str(error)) from error
     for scope in traverse_scope(query):
         _check_columns(scope, resolved.schema)
-    return Resolved(query, tables, written or list(query.named_selects))
+    return Resolved(query, tables, result_names or list(query.named_selects))
 
 
 def _name_results(query: exp.Query) -> None:
-    """Name columns that have no name of their own ``_col0``, ``_col1`` and so on, as Trino does."""
+    """Name the unnamed columns ``_col0``, ``_col1`` and so on, as Trino does."""
     for select in query.find_all(exp.Select):
         for position, value in enumerate(list(select.expressions)):
             if not isinstance(value, exp.Alias | exp.Column | exp.Star):
@@ -104,19 +104,19 @@ def _has_star(query: exp.Query) -> bool:
 def _read_tables(
     query: exp.Query, database: str | None, catalogue: Catalogue
 ) -> Iterator[tuple[str, Table]]:
-    """Yield every table that is read, and name it in the query so that each is read alone."""
+    """Yield each table with a unique name, and replace it in the query by that name."""
     for scope in traverse_scope(query):
         for alias, (node, source) in scope.selected_sources.items():
             if not isinstance(source, exp.Table):
                 continue
-            table = _found(source, database, catalogue)
+            table = _look_up(source, database, catalogue)
             name = f"{alias} @ {id(source)}"
             yield name, table
-            given = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias))
-            node.replace(exp.Table(this=exp.to_identifier(name, quoted=True), alias=given))
+            table_alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(alias))
+            node.replace(exp.Table(this=exp.to_identifier(name, quoted=True), alias=table_alias))
 
 
-def _found(node: exp.Table, database: str | None, catalogue: Catalogue) -> Table:
+def _look_up(node: exp.Table, database: str | None, catalogue: Catalogue) -> Table:
     if node.catalog not in {"", CATALOGUE}:
         raise not_supported(f"Catalogue '{node.catalog}'", node)
     name = node.db or database
@@ -145,14 +145,14 @@ def _check_columns(scope: Scope, schema: Mapping[str, Mapping[str, Type]]) -> No
 
 
 def _columns_of_having(select: exp.Select) -> list[exp.Column]:
-    """Return the columns in HAVING, where sqlglot takes them for aliases."""
+    """Return the columns in HAVING, which sqlglot mistakes for aliases."""
     having = select.args.get("having")
     columns = having.find_all(exp.Column) if having else ()
     return [column for column in columns if column.find_ancestor(exp.Select) is select]
 
 
 def _holder(column: exp.Column, scope: Scope, schema: Mapping[str, Mapping[str, Type]]) -> str:
-    """Return the one source that has a column."""
+    """Return the only source that has a column."""
     holders = [
         name
         for name, (_, source) in scope.selected_sources.items()
@@ -178,13 +178,13 @@ def _is_known(table: str, scope: Scope | None) -> bool:
     return scope is not None and (table in scope.selected_sources or _is_known(table, scope.parent))
 
 
-def _unknown(query: exp.Query, told: str) -> QueryError:
-    """Return the error for a column that sqlglot does not know; it tells no more than its name."""
-    name = re.search(r'[Cc]olumn[^\w"]+"?(?:\w+"?\."?)?(\w+)', told)
+def _unknown(query: exp.Query, message: str) -> QueryError:
+    """Return the error for an unknown column; sqlglot's message gives only its name."""
+    name = re.search(r'[Cc]olumn[^\w"]+"?(?:\w+"?\."?)?(\w+)', message)
     for column in query.find_all(exp.Column):
         if name and column.name == name[1]:
             return _unresolved(column)
-    return QueryError("SYNTAX_ERROR", told)
+    return QueryError("SYNTAX_ERROR", message)
 
 
 def _unresolved(column: exp.Column) -> QueryError:

@@ -1,4 +1,4 @@
-"""The objects that tables consist of."""
+"""The objects of tables."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from local.athena.errors import QueryError
 
 
 class StoredObject(NamedTuple):
-    """An object in S3: its place, ``s3://bucket/key``, its size in bytes, the MD5 of its body."""
+    """An object in S3: its place, ``s3://bucket/key``, its size in bytes and its MD5."""
 
     location: str
     size: int
     md5: str
 
 
-Found = tuple[Partition, StoredObject]
+TableObject = tuple[Partition, StoredObject]
 
-_AFTER_ALL = "\U0010ffff"  # follows all that a place may have next
+_AFTER_ALL = "\U0010ffff"  # sorts after every other character
 
 
 class Objects(Protocol):
-    """Where objects are."""
+    """A store of objects."""
 
     def list(self, location: str) -> Iterable[StoredObject]:
         """Yield the objects whose place begins with ``location``."""
@@ -36,24 +36,24 @@ class Objects(Protocol):
         """Return the whole body of an object."""
 
 
-def objects_in(partitions: Sequence[Partition], objects: Objects) -> Iterator[Found]:
-    """Yield the objects in partitions, by their places; those that Hive hides are left out."""
+def objects_in(partitions: Sequence[Partition], objects: Objects) -> Iterator[TableObject]:
+    """Yield the objects of partitions, ordered by place, without those that Hive hides."""
     ordered = sorted(partitions, key=lambda partition: partition.location)
-    # One listing of what the partitions have in common is cheaper than one for each.
+    # One listing of the common prefix is cheaper than a listing for each partition.
     common = commonprefix([partition.location for partition in ordered])  # noqa: RUF071 (of texts)
-    found = sorted(objects.list(common)) if ordered else []
+    listing = sorted(objects.list(common)) if ordered else []
     for partition in ordered:
         first, end = (
-            bisect_left(found, (partition.location + after,)) for after in ("", _AFTER_ALL)
+            bisect_left(listing, (partition.location + after,)) for after in ("", _AFTER_ALL)
         )
-        for stored in found[first:end]:
+        for stored in listing[first:end]:
             name = stored.location.rpartition("/")[2]
             if name and not name.startswith((".", "_")):
                 yield partition, stored
 
 
 def text_of(location: str, body: bytes) -> str:
-    """Return the lines of an object; QueryError if it is not gzipped UTF-8."""
+    """Return the text of an object; raise QueryError if the body is not gzipped UTF-8."""
     try:
         return gzip.decompress(body).decode()
     except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:

@@ -1,7 +1,7 @@
-"""From text to one query, with its parameters put in, made of parts that are supported only.
+"""The parser of one query, which inserts its parameters and refuses unsupported parts.
 
-The grammar is sqlglot's of Trino, but functions keep the names that the query gives them: what
-they mean is told in `local.athena.functions` and nowhere else.
+The grammar is sqlglot's for Trino, but functions keep the names of the query: only
+`local.athena.functions` defines them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATEMENTS = (
     *("INSERT", "MERGE", "MSCK", "OPTIMIZE", "PREPARE", "SHOW", "TABLE", "UNLOAD", "UPDATE"),
     *("USING", "VACUUM", "VALUES"),
 )
-# Words that ask for a value, and words that none begins with.
+# Words that a value must follow, and words that no value begins with.
 _OPEN = {TokenType.SELECT, TokenType.COMMA}
 _CLOSING = {TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON}
 
@@ -37,13 +37,13 @@ class _Parser(TrinoParser):
 
 
 class Athena(Trino):
-    """Athena's queries, as sqlglot reads them here."""
+    """The dialect in which sqlglot reads Athena's queries."""
 
     Parser = _Parser
 
 
 _BINARY = {"this", "expression"}
-# By part of a query: what of it may be given.
+# The supported fields of each part of a query.
 _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Select: {
         *("with_", "expressions", "distinct", "from_", "joins", "where", "group", "having"),
@@ -114,7 +114,7 @@ _CONSTANTS = (exp.Literal, exp.Boolean, exp.Null)
 
 
 def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
-    """Return a query, with each ``?`` in it replaced by a parameter.
+    """Return the query of a text, with each ``?`` replaced by a parameter.
 
     Parameters
     ----------
@@ -127,10 +127,10 @@ def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
     Raises
     ------
     MalformedQuery
-        If it is not one query, or has a part that is not supported.
+        If the text is not one query, or has a part that is not supported.
     """
     statement = _statement(text)
-    _put_in(statement, [_constant(parameter) for parameter in parameters])
+    _insert(statement, [_constant(parameter) for parameter in parameters])
     for part in statement.walk():
         _check_part(part)
     return statement
@@ -139,43 +139,43 @@ def parse(text: str, parameters: Sequence[str] = ()) -> exp.Query:
 def _statement(text: str) -> exp.Query:
     try:
         _check_words(Athena().tokenize(text))
-        statements = [each for each in Athena().parse(text) if each is not None]
+        statements = [query for query in Athena().parse(text) if query is not None]
     except TokenError as error:
-        raise _refused(str(error).partition("\n")[0]) from error
+        raise _refusal(str(error).partition("\n")[0]) from error
     except ParseError as error:
-        raise _misread(error) from error
+        raise _syntax_error(error) from error
     if len(statements) != 1:
-        raise _refused(f"Only one sql statement is allowed. Got: {len(statements)}")
+        raise _refusal(f"Only one sql statement is allowed. Got: {len(statements)}")
     if not isinstance(statements[0], exp.Query):
-        raise _refused(f"{statements[0].key.upper()} is not supported on one machine")
+        raise _refusal(f"{statements[0].key.upper()} is not supported on one machine")
     return statements[0]
 
 
 def _check_words(words: Sequence[Token]) -> None:
-    """Refuse what is no query, and what sqlglot overlooks."""
+    """Refuse other statements, and mistakes that sqlglot overlooks."""
     first = words[0].text.upper() if words else "SELECT"
     if first in _STATEMENTS:
-        raise _refused(f"{first} is not supported on one machine, where a query can only SELECT")
+        raise _refusal(f"{first} is not supported on one machine, where a query can only SELECT")
     if first not in _BEGINNINGS:
-        raise _mismatched(words[0].line, words[0].col, words[0].text)
+        raise _mismatch(words[0].line, words[0].col, words[0].text)
     for word, after in zip_longest(words, words[1:]):
         if word.token_type in _OPEN and (after is None or after.token_type in _CLOSING):
-            found = after.text if after else "<EOF>"
-            raise MalformedQuery("", f"mismatched input '{found}' after '{word.text}'")
+            text = after.text if after else "<EOF>"
+            raise MalformedQuery("", f"mismatched input '{text}' after '{word.text}'")
 
 
-def _refused(text: str, near: exp.Expr | None = None) -> MalformedQuery:
+def _refusal(text: str, near: exp.Expr | None = None) -> MalformedQuery:
     return MalformedQuery("NOT_SUPPORTED", text, near)
 
 
-def _misread(error: ParseError) -> MalformedQuery:
+def _syntax_error(error: ParseError) -> MalformedQuery:
     fault = error.errors[0]
     word = fault["highlight"] or "<EOF>"
-    return _mismatched(fault["line"], fault["col"], word)
+    return _mismatch(fault["line"], fault["col"], word)
 
 
-def _mismatched(line: int, last: int, word: str) -> MalformedQuery:
-    """Return that a word is not expected, whose last character is the column ``last``."""
+def _mismatch(line: int, last: int, word: str) -> MalformedQuery:
+    """Return the error for an unexpected word that ends in column ``last``."""
     return MalformedQuery("", f"line {line}:{last - len(word) + 1}: mismatched input '{word}'")
 
 
@@ -193,11 +193,11 @@ def _constant(parameter: str) -> exp.Expr:
     if query != exp.Select(expressions=[value]) or not isinstance(bare, _CONSTANTS):
         raise refusal
     for part in value.walk():
-        part.meta.clear()  # its place is not one of the query's
+        part.meta.clear()  # its place is not a place in the query
     return value
 
 
-def _put_in(statement: exp.Query, constants: list[exp.Expr]) -> None:
+def _insert(statement: exp.Query, constants: list[exp.Expr]) -> None:
     places = list(statement.find_all(exp.Placeholder, bfs=False))
     if len(places) != len(constants):
         raise MalformedQuery(
@@ -209,12 +209,12 @@ def _put_in(statement: exp.Query, constants: list[exp.Expr]) -> None:
 
 
 def _check_part(part: exp.Expr) -> None:
-    given = {name for name, value in part.args.items() if value}
+    fields = {name for name, value in part.args.items() if value}
     name = part.key.upper()
     if type(part) not in _PARTS:
-        raise _refused(f"{name} is not supported on one machine", part)
-    if more := given - _PARTS[type(part)]:
+        raise _refusal(f"{name} is not supported on one machine", part)
+    if more := fields - _PARTS[type(part)]:
         words = ", ".join(sorted(word.strip("_").upper() for word in more))
-        raise _refused(f"{name} with {words} is not supported on one machine", part)
+        raise _refusal(f"{name} with {words} is not supported on one machine", part)
     if isinstance(part, exp.Join) and not {part.side, part.kind} <= _JOINS:
-        raise _refused(f"{part.side} {part.kind} JOIN is not supported on one machine", part)
+        raise _refusal(f"{part.side} {part.kind} JOIN is not supported on one machine", part)

@@ -1,4 +1,4 @@
-"""Results as Athena hands them out: pages of the API, and the file in the output location.
+"""Results in the formats of Athena: pages of the API, and the file in the output location.
 
 Source: AWS documentation, Athena: GetQueryResults; Working with query results.
 """
@@ -6,32 +6,51 @@ Source: AWS documentation, Athena: GetQueryResults; Working with query results.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from local.athena.engine import Result
 from local.athena.values import Kind, Type, column_type
 
 Row = Sequence[str | None]
 
 
+@dataclass(frozen=True)
+class Result:
+    """The result of a query.
+
+    Attributes
+    ----------
+    columns : list of tuple
+        The name and the type of each column.
+    rows : list of list
+        The values as Athena's results show them; None stands for null.
+    scanned_bytes : int
+        The size of the objects that were read.
+    """
+
+    columns: list[tuple[str, Type]]
+    rows: list[list[str | None]]
+    scanned_bytes: int
+
+
 def csv(result: Result) -> bytes:
-    """Return the result as a file: every value in quotes, and nothing where there is none."""
+    """Return a result as a CSV file: every value in quotes, and nothing for null."""
     return "".join(f"{','.join(map(_quoted, row))}\n" for row in _rows(result)).encode()
 
 
 def page(result: Result, first: int, count: int) -> tuple[dict[str, Any], int | None]:
-    """Return a ResultSet of ``count`` rows from ``first``, and where the next one begins.
+    """Return a ResultSet of ``count`` rows from ``first``, and the first row of the next one.
 
-    The first row of all holds the names of the columns.
+    Row 0 holds the names of the columns.
     """
     rows = _rows(result)
-    found = {
+    result_set = {
         "Rows": [{"Data": [_cell(value) for value in row]} for row in rows[first : first + count]],
         "ResultSetMetadata": {
             "ColumnInfo": [_column(name, type_) for name, type_ in result.columns]
         },
     }
-    return found, first + count if first + count < len(rows) else None
+    return result_set, first + count if first + count < len(rows) else None
 
 
 def _rows(result: Result) -> list[Row]:

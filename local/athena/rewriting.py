@@ -1,4 +1,4 @@
-"""From Trino's meaning to DuckDB's: a typed query, rewritten where the two differ."""
+"""The rewriting of typed queries where Trino and DuckDB differ."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 
 
 def rewrite(query: exp.Query) -> exp.Query:
-    """Return a typed query as DuckDB computes it; it is changed."""
+    """Rewrite a typed query in place for DuckDB, and return it."""
     for node in list(query.walk(bfs=False))[::-1]:
-        written = _REWRITES.get(type(node), _nothing)(node)
-        if written is not node:
-            written.type = node.type
-            node.replace(written)
+        replacement = _REWRITES.get(type(node), _unchanged)(node)
+        if replacement is not node:
+            replacement.type = node.type
+            node.replace(replacement)
     return query
 
 
@@ -40,7 +40,7 @@ def _division(node: exp.Div) -> exp.Expr:
 
 
 def _moved_date(node: exp.Add | exp.Sub) -> exp.Expr:
-    # DuckDB makes a timestamp of it.
+    # In DuckDB, a date plus an interval is a timestamp.
     if kind(node) is not Kind.DATE:
         return node
     return cast(exp.paren(node.copy(), copy=False), _type(node))
@@ -55,8 +55,8 @@ def _comparison(node: exp.Binary) -> exp.Expr:
 def _in(node: exp.In) -> exp.Expr:
     if not _has_double(node.this, *node.expressions):
         return node
-    found = (named("double_eq")(node.this, each) for each in node.expressions)
-    return exp.paren(exp.or_(*found), copy=False)
+    comparisons = (named("double_eq")(node.this, item) for item in node.expressions)
+    return exp.paren(exp.or_(*comparisons), copy=False)
 
 
 def _between(node: exp.Between) -> exp.Expr:
@@ -77,14 +77,14 @@ def _has_double(*values: exp.Expr) -> bool:
 
 
 def _cast(node: exp.Cast) -> exp.Expr:
-    value, wanted = node.this, _type(node)
-    type_ = duckdb_name(wanted)
-    if kind(value) is Kind.VARCHAR and wanted.this is not Kind.VARCHAR:
-        tried = "try_" if isinstance(node, exp.TryCast) else ""
-        return named(f"{tried}text_to_{type_}")(value)
-    if kind(value) is Kind.DOUBLE and wanted.this in INTEGERS:
+    value, target = node.this, _type(node)
+    type_ = duckdb_name(target)
+    if kind(value) is Kind.VARCHAR and target.this is not Kind.VARCHAR:
+        prefix = "try_" if isinstance(node, exp.TryCast) else ""
+        return named(f"{prefix}text_to_{type_}")(value)
+    if kind(value) is Kind.DOUBLE and target.this in INTEGERS:
         value = named("round")(value)
-    elif kind(value) is Kind.TIMESTAMP and wanted.this is Kind.VARCHAR:
+    elif kind(value) is Kind.TIMESTAMP and target.this is Kind.VARCHAR:
         return named("timestamp_text")(value)
     return type(node)(this=value, to=Type.build(type_, dialect="duckdb"))
 
@@ -99,7 +99,7 @@ def _is_called_within(node: exp.Expr) -> bool:
 
 
 def _over_rows(node: exp.Expr) -> exp.Expr:
-    """Return an aggregate or a window function, with all that stands around the call of it."""
+    """Return an aggregate or window function with the FILTER and OVER around its call."""
     if _is_called_within(node):
         return node
     call = node
@@ -107,15 +107,15 @@ def _over_rows(node: exp.Expr) -> exp.Expr:
         call = call.this
     assert isinstance(call, exp.Anonymous), "the query is typed"
     function = function_of(call)
-    written = _call_over_rows(call, function)
+    expression = _call_over_rows(call, function)
     if call is not node:
-        call.replace(written)
-        written = node.copy()
-    return function.finish(written, _type(node)) if function.finish else written
+        call.replace(expression)
+        expression = node.copy()
+    return function.finish(expression, _type(node)) if function.finish else expression
 
 
 def _call_over_rows(call: exp.Anonymous, function: Function) -> exp.Expr:
-    """Return the call; DISTINCT and ORDER BY stand among its arguments, and stay there."""
+    """Return the call, with DISTINCT and ORDER BY still among its arguments."""
     arguments = list(call.expressions)
     order = arguments[-1] if arguments and isinstance(arguments[-1], exp.Order) else None
     if order:
@@ -123,17 +123,17 @@ def _call_over_rows(call: exp.Anonymous, function: Function) -> exp.Expr:
     distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
     if distinct:
         arguments = arguments[0].expressions
-    written = function.write(*arguments)
-    arguments = written.expressions
+    expression = function.write(*arguments)
+    arguments = expression.expressions
     if distinct:
         arguments = [exp.Distinct(expressions=arguments)]
     if order:
         arguments[-1] = exp.Order(this=arguments[-1], expressions=order.expressions)
-    written.set("expressions", arguments)
-    return written
+    expression.set("expressions", arguments)
+    return expression
 
 
-def _nothing(node: exp.Expr) -> exp.Expr:
+def _unchanged(node: exp.Expr) -> exp.Expr:
     return node
 
 

@@ -1,7 +1,7 @@
-"""From the JSON lines of objects to the rows of a table.
+"""The reading of JSON lines of objects as rows of a table.
 
-A column that a line lacks is null, and what a line has besides is not read. A value that does not
-fit its column's type is an error that names the object, where Hive would make of it what it can.
+A column that a line lacks is null, and unknown fields of a line are not read. A value that does not
+fit the type of its column is an error that names the object; Hive would convert it if possible.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from functools import cached_property
 from pathlib import Path
 
 import duckdb
-from sqlglot import exp
 
 from local.athena.catalogue import Partition, Table, Value
-from local.athena.objects import Found, Objects, text_of
-from local.athena.values import duckdb_name, glue_type
+from local.athena.objects import Objects, TableObject, text_of
+from local.athena.type_names import duckdb_type
 
 _WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT') AND TRY_CAST({0} AS {1}) IS NOT NULL"
 _TEXT = "json_type({0}) = 'VARCHAR'"
@@ -31,7 +30,7 @@ _TEXTS = (
     "json_type({0}) = 'ARRAY' AND len(list_filter(json_transform({0}, '[\"JSON\"]'), "
     "lambda each: json_type(each) NOT IN ('VARCHAR', 'NULL'))) = 0"
 )
-# By Glue type: when JSON is of it, and what its value is.
+# The test and the conversion of a JSON value for each Glue type.
 _READS = {
     "string": (_TEXT, "{0} ->> '$'"),
     "int": (_WHOLE, "CAST({0} AS {1})"),
@@ -47,12 +46,12 @@ _READS = {
 
 
 class ObjectChanged(Exception):
-    """An object was written anew between being found and being read; the message is its place."""
+    """An object that changed between its listing and its reading; the message is its place."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads objects of one table into DuckDB."""
+    """A reader of the objects of one table into DuckDB."""
 
     connection: duckdb.DuckDBPyConnection
     table: Table
@@ -63,37 +62,37 @@ class Reader:
         """The SELECT of every column."""
         return rows_sql(self.table, [*self.table.columns, *self.table.partitioned_by])
 
-    def create(self, name: str, columns: Sequence[str], found: Sequence[Found]) -> None:
-        """Make a table of some columns of the rows of objects."""
+    def create(self, name: str, columns: Sequence[str], members: Sequence[TableObject]) -> None:
+        """Create a table with some columns of the rows of objects."""
         rows = rows_sql(self.table, columns)
-        parameters = row_parameters(self.table, found, self._bodies(found))
+        parameters = row_parameters(self.table, members, self._bodies(members))
         self.connection.execute(f"CREATE TEMP TABLE {quoted_name(name)} AS {rows}", parameters)
 
-    def copy(self, found: Sequence[Found], file: Path) -> None:
-        """Write every column of the rows of objects as Parquet.
+    def copy(self, members: Sequence[TableObject], file: Path) -> None:
+        """Write the rows of objects, with every column, as Parquet.
 
         Raises
         ------
         ObjectChanged
-            If an object is no longer the one that was found.
+            If an object changed after its listing.
         """
-        bodies = self._bodies(found)
-        for (_, stored), body in zip(found, bodies, strict=True):
+        bodies = self._bodies(members)
+        for (_, stored), body in zip(members, bodies, strict=True):
             if hashlib.md5(body, usedforsecurity=False).hexdigest() != stored.md5:
                 raise ObjectChanged(stored.location)
         self.connection.execute(
             f"COPY ({self.sql}) TO {quoted_text(str(file))} (FORMAT parquet, COMPRESSION zstd)",
-            row_parameters(self.table, found, bodies),
+            row_parameters(self.table, members, bodies),
         )
 
-    def _bodies(self, found: Sequence[Found]) -> list[bytes]:
-        return [self.objects.read(stored.location) for _, stored in found]
+    def _bodies(self, members: Sequence[TableObject]) -> list[bytes]:
+        return [self.objects.read(stored.location) for _, stored in members]
 
 
 def rows_sql(table: Table, columns: Sequence[str]) -> str:
     """Return the SELECT of ``columns`` of a table from objects.
 
-    Its parameters are those of ``row_parameters``.
+    Its parameters come from ``row_parameters``.
     """
     read = [column for column in columns if column in table.columns]
     structure = json.dumps(dict.fromkeys(read or ["#"], "JSON"))
@@ -111,28 +110,27 @@ def rows_sql(table: Table, columns: Sequence[str]) -> str:
 
 
 def row_parameters(
-    table: Table, found: Sequence[Found], bodies: Sequence[bytes]
+    table: Table, members: Sequence[TableObject], bodies: Sequence[bytes]
 ) -> dict[str, Sequence[Value]]:
-    """Return what ``rows_sql`` reads: of each object its place, its text and its partition.
+    """Return the parameters of ``rows_sql``: the place, text and partition of each object.
 
     Raises
     ------
     QueryError
         If an object is not gzipped UTF-8.
     """
-    locations = [stored.location for _, stored in found]
+    locations = [stored.location for _, stored in members]
     return {
         "locations": locations,
-        "bodies": [text_of(*each) for each in zip(locations, bodies, strict=True)],
-        **partition_parameters(table, [partition for partition, _ in found]),
+        "bodies": [text_of(*item) for item in zip(locations, bodies, strict=True)],
+        **partition_parameters(table, [partition for partition, _ in members]),
     }
 
 
 def partition_columns(table: Table) -> str:
-    """Return SQL of the partition columns, from what ``partition_parameters`` gives."""
+    """Return the SQL of the partition columns, with parameters of ``partition_parameters``."""
     return ", ".join(
-        f"unnest(CAST($partition{position} AS {duckdb_name(glue_type(type_))}[])) "
-        f"AS {quoted_name(column)}"
+        f"unnest(CAST($partition{position} AS {duckdb_type(type_)}[])) AS {quoted_name(column)}"
         for position, (column, type_) in enumerate(table.partitioned_by.items())
     )
 
@@ -148,21 +146,21 @@ def partition_parameters(
 
 
 def quoted_name(name: str) -> str:
-    """Return a name as DuckDB takes it."""
-    return exp.to_identifier(name, quoted=True).sql("duckdb")
+    """Return a name as a quoted identifier of DuckDB."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def quoted_text(text: str) -> str:
-    """Return a text as DuckDB takes it."""
-    return exp.Literal.string(text).sql("duckdb")
+    """Return a text as a string literal of DuckDB."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _value(column: str, type_: str) -> str:
     value = f"row.{quoted_name(column)}"
-    fits, read = (each.format(value, duckdb_name(glue_type(type_))) for each in _READS[type_])
+    test, conversion = (sql.format(value, duckdb_type(type_)) for sql in _READS[type_])
     problem = quoted_text(f"HIVE_BAD_DATA: Field {column} of type {type_} cannot be ")
     return (
-        f"CASE WHEN {value} IS NULL OR json_type({value}) = 'NULL' THEN NULL WHEN {fits} "
-        f"THEN {read} ELSE error({problem} || {value} || ' in ' || location) END "
+        f"CASE WHEN {value} IS NULL OR json_type({value}) = 'NULL' THEN NULL WHEN {test} "
+        f"THEN {conversion} ELSE error({problem} || {value} || ' in ' || location) END "
         f"AS {quoted_name(column)}"
     )

@@ -1,7 +1,8 @@
-"""The type of every value of a query, and the refusal of what Trino does not take.
+"""The types of all values of a query, and the refusal of operands that Trino does not accept.
 
-DuckDB converts where Trino refuses: a text that is compared with a number, a number that is a
-condition. Whatever passes here means the same to both, or is rewritten in `local.athena.rewriting`.
+DuckDB converts operands that Trino refuses: a text that is compared with a number, a number that is
+a condition. A query that passes here means the same to both, or `local.athena.rewriting` adapts it
+to DuckDB.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _SIGNS = {
     exp.NullSafeEQ: "IS NOT DISTINCT FROM", exp.NullSafeNEQ: "IS DISTINCT FROM",
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%",
 }  # fmt: skip
-# By the type that is cast: the types it may be cast to. Texts of doubles are Trino's own.
+# The types to which a type may be cast; not a double to a text, for which Trino has its own format.
 _CASTS = {
     Kind.NULL: {*NUMBERS, *TIMES, Kind.VARCHAR, Kind.BOOLEAN},
     Kind.VARCHAR: {*INTEGERS, *TIMES, Kind.DOUBLE, Kind.BOOLEAN, Kind.VARCHAR},
@@ -53,12 +54,12 @@ _CASTS = {
 
 
 def annotate(query: exp.Query, schema: Mapping[str, Mapping[str, Type]]) -> exp.Query:
-    """Give every value of a resolved query its type.
+    """Set the type of every value of a resolved query, and return the query.
 
     Raises
     ------
     QueryError
-        If an operator, a function or a clause does not take what it is given.
+        If an operator, a function or a clause does not accept its operands.
     """
     annotate_types(query, dict(schema), expression_metadata=_METADATA, dialect=Athena)
     for value in query.selects:
@@ -211,10 +212,10 @@ def _between(operation: exp.Between) -> Type:
 
 def _in(operation: exp.In) -> Type:
     query = operation.args.get("query")
-    listed = [query.this.selects[0]] if query else operation.expressions
+    operands = [query.this.selects[0]] if query else operation.expressions
     if query and len(query.this.selects) != 1:
         raise _mismatch("Multiple columns returned by subquery are not yet supported", operation)
-    for value in listed:
+    for value in operands:
         if common(operation.this.type, value.type) is None:
             raise _mismatch(
                 "IN value and list items must be the same type or coercible to a common type. "
@@ -222,8 +223,8 @@ def _in(operation: exp.In) -> Type:
                 f"{trino_name(value.type)}",
                 operation,
             )
-    if query and Kind.DOUBLE in {kind(operation.this), kind(listed[0])}:
-        raise not_supported("A double that is looked for in a query", operation)
+    if query and Kind.DOUBLE in {kind(operation.this), kind(operands[0])}:
+        raise not_supported("IN of a double with a subquery", operation)
     return _BOOLEAN
 
 
@@ -235,14 +236,14 @@ def _case(case: exp.Case) -> Type:
         values.append(default)
     type_ = values[0].type
     for value in values[1:]:
-        found = common(type_, value.type)
-        if found is None:
+        wider = common(type_, value.type)
+        if wider is None:
             raise _mismatch(
                 f"All CASE results must be the same type or coercible to a common type. Cannot "
                 f"find common type between {trino_name(type_)} and {trino_name(value.type)}",
                 value,
             )
-        type_ = found
+        type_ = wider
     return type_ or _UNKNOWN
 
 
@@ -259,24 +260,24 @@ def _check_when(case: exp.Case, when: exp.Expr) -> None:
             when,
         )
     elif Kind.DOUBLE in {kind(case.this), kind(when)}:
-        raise not_supported("CASE of a double with its values", case)
+        raise not_supported("CASE of a double with WHEN values", case)
 
 
 def _cast(cast: exp.Cast) -> Type:
-    source, wanted = kind(cast.this), cast.to.this
-    if wanted is Kind.TIMESTAMP:
+    source, target = kind(cast.this), cast.to.this
+    if target is Kind.TIMESTAMP:
         precision = cast.to.expressions
         if precision and int(precision[0].name) > 3:
             raise not_supported(f"A timestamp of {precision[0].name} digits", cast)
     elif cast.to.expressions:
         raise not_supported(f"CAST to {cast.to.sql('trino')}", cast)
-    if wanted not in _CASTS.get(source, ()):
+    if target not in _CASTS.get(source, ()):
         raise not_supported(f"CAST of {trino_name(cast.this.type)} to {trino_name(cast.to)}", cast)
-    return scalar(wanted)
+    return scalar(target)
 
 
 def _using(value: exp.Coalesce) -> Type:
-    """Return the type of a column that both sides of a JOIN USING have."""
+    """Return the type of a column of JOIN USING."""
     type_: Type | None = value.this.type
     for other in value.expressions:
         type_ = common(type_, other.type)
@@ -303,7 +304,9 @@ def _array(value: exp.Array) -> Type:
 
 def _call(call: exp.Anonymous) -> Type:
     function = function_of(call)
-    if call.name.lower() == "count" and [type(each) for each in call.expressions] == [exp.Star]:
+    if call.name.lower() == "count" and [type(argument) for argument in call.expressions] == [
+        exp.Star
+    ]:
         return scalar(Kind.BIGINT)
     _check_lambdas(call)
     arguments = list(call.expressions)
@@ -319,11 +322,11 @@ def _call(call: exp.Anonymous) -> Type:
 
 
 def _check_lambdas(call: exp.Anonymous) -> None:
-    lambdas = [each for each in call.expressions if isinstance(each, exp.Lambda)]
+    lambdas = [value for value in call.expressions if isinstance(value, exp.Lambda)]
     if call.name.lower() == "reduce":
-        places = [len(each.expressions) for each in lambdas]
-        if places != [2, 1] or lambdas[1].this != lambdas[1].expressions[0]:
-            raise not_supported("reduce but with (s, x) -> … and s -> s", call)
+        counts = [len(value.expressions) for value in lambdas]
+        if counts != [2, 1] or lambdas[1].this != lambdas[1].expressions[0]:
+            raise not_supported("reduce other than with (s, x) -> … and s -> s", call)
     elif lambdas:
         raise not_supported(f"A lambda in {call.name.lower()}", call)
 
@@ -350,12 +353,12 @@ def _set_operation(operation: exp.SetOperation) -> Type:
         raise _mismatch(
             f"{name} query has different number of fields: {len(left)}, {len(right)}", operation
         )
-    for position, (one, other) in enumerate(zip(left, right, strict=True), 1):
-        if common(one.type, other.type) is None:
+    for position, (first, second) in enumerate(zip(left, right, strict=True), 1):
+        if common(first.type, second.type) is None:
             raise _mismatch(
                 f"column {position} in {name} query has incompatible types: "
-                f"{trino_name(one.type)}, {trino_name(other.type)}",
-                other,
+                f"{trino_name(first.type)}, {trino_name(second.type)}",
+                second,
             )
     return _UNKNOWN
 
@@ -426,6 +429,6 @@ def _annotator(rule: Callable[..., Type]) -> Callable[[TypeAnnotator, exp.Expr],
 
 _METADATA: dict[type[exp.Expr], dict[str, Any]] = {
     **{class_: {"annotator": _annotator(rule)} for class_, rule in _RULES.items()},
-    # The types of these follow from others', by sqlglot's own rules.
+    # sqlglot's own rules derive these types from others.
     **{class_: EXPRESSION_METADATA[class_] for class_ in (exp.Subquery, exp.Unnest)},
 }

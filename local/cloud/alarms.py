@@ -1,8 +1,8 @@
-"""CloudWatch alarms on one machine: moto keeps them; here they are raised and taken back.
+"""CloudWatch alarms on one machine: moto stores them, this module sets their state.
 
-Each new value of a metric sets the alarms of that metric: to ALARM if the largest of its period
-reaches the threshold, else to OK. Until then, and between values, an alarm stays as it is. Alarms
-that are to be evaluated otherwise are refused when they are created (``messaging_types.py``).
+Each new value of a metric sets the alarms of that metric: to ALARM if the largest value of its
+period reaches the threshold, else to OK. Without a new value an alarm keeps its state. An alarm
+with any other evaluation is refused when it is created (``messaging_types.py``).
 
 Sources: AWS documentation, "Using Amazon CloudWatch alarms"; "Available CloudWatch metrics for
 Amazon SQS".
@@ -23,11 +23,11 @@ from local.account import ACCOUNT, REGION
 from local.cloud.replacements import Replacements
 
 
-def replace_methods(replaced: Replacements) -> None:
-    """Let values of metrics set alarms, and let queues report how many messages they hold."""
-    put = replaced.set(CloudWatchBackend, "put_metric_data", None)
-    add = replaced.set(Queue, "add_message", None)
-    delete = replaced.set(Queue, "delete_message", None)
+def replace_methods(replacements: Replacements) -> None:
+    """Make new metric values set alarms, and make queues report their number of messages."""
+    put = replacements.set(CloudWatchBackend, "put_metric_data", None)
+    add = replacements.set(Queue, "add_message", None)
+    delete = replacements.set(Queue, "delete_message", None)
 
     def put_metric_data(
         backend: CloudWatchBackend, namespace: str, metric_data: Sequence[Mapping[str, Any]]
@@ -47,9 +47,9 @@ def replace_methods(replaced: Replacements) -> None:
         delete(queue, *receipt)
         _report_length(queue)
 
-    replaced.set(CloudWatchBackend, "put_metric_data", put_metric_data)
-    replaced.set(Queue, "add_message", add_message)
-    replaced.set(Queue, "delete_message", delete_message)
+    replacements.set(CloudWatchBackend, "put_metric_data", put_metric_data)
+    replacements.set(Queue, "add_message", add_message)
+    replacements.set(Queue, "delete_message", delete_message)
 
 
 def _report_length(queue: Queue) -> None:
@@ -62,17 +62,17 @@ def _report_length(queue: Queue) -> None:
 
 
 def _single(data: Iterable[object]) -> Iterator[MetricDatum]:
-    """Yield the single values; nothing here puts statistic sets."""
+    """Yield the single values; no program here puts statistic sets."""
     return (datum for datum in data if isinstance(datum, MetricDatum))
 
 
-def _named(dimensions: Sequence[Any]) -> dict[str, str]:
+def _by_name(dimensions: Sequence[Any]) -> dict[str, str]:
     return {dimension.name: dimension.value for dimension in dimensions}
 
 
 def _watches(alarm: Alarm, datum: MetricDatum) -> bool:
-    watched = alarm.namespace, alarm.metric_name, _named(alarm.dimensions)
-    return watched == (datum.namespace, datum.name, _named(datum.dimensions))
+    metric = alarm.namespace, alarm.metric_name, _by_name(alarm.dimensions)
+    return metric == (datum.namespace, datum.name, _by_name(datum.dimensions))
 
 
 def _evaluate(backend: CloudWatchBackend, alarm: Alarm, newest: MetricDatum) -> None:
@@ -84,11 +84,11 @@ def _evaluate(backend: CloudWatchBackend, alarm: Alarm, newest: MetricDatum) -> 
     ]
     state = "ALARM" if max(values) >= alarm.threshold else "OK"
     if state != alarm.state_value:
-        told = _change(alarm, state, f"The largest value is {max(values):g}.")
-        alarm.update_state(told["NewStateReason"], "{}", state)
+        message = _change(alarm, state, f"The largest value is {max(values):g}.")
+        alarm.update_state(message["NewStateReason"], "{}", state)
         for topic in alarm.alarm_actions if state == "ALARM" else alarm.ok_actions:
             subject = f'{state}: "{alarm.name}" in {REGION}'
-            sns_backends[ACCOUNT][REGION].publish(json.dumps(told), topic, subject=subject)
+            sns_backends[ACCOUNT][REGION].publish(json.dumps(message), topic, subject=subject)
 
 
 def _period(alarm: Alarm, datum: MetricDatum) -> int:
@@ -96,7 +96,7 @@ def _period(alarm: Alarm, datum: MetricDatum) -> int:
 
 
 def _change(alarm: Alarm, state: str, reason: str) -> dict[str, str]:
-    """Return what the topic is told of a change, as far as it is the same for every metric."""
+    """Return the message to the topics about a change, without the fields of single metrics."""
     return {
         "AlarmName": alarm.name,
         "AlarmDescription": alarm.description,

@@ -1,7 +1,7 @@
 """Athena on one machine: moto's workgroups and saved queries, and our engine to run queries.
 
-A query reads the tables of the Glue catalogue from the objects in S3, and leaves its result as CSV
-where its workgroup says. Source: AWS documentation, Athena API reference.
+A query reads the tables of the Glue catalogue from the objects in S3, and writes its result as CSV
+to the location of its workgroup. Source: AWS documentation, Athena API reference.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from moto.glue.models import glue_backends
 from moto.s3.models import FakeBucket, s3_backends
 from sqlglot import exp
 
-from local import athena
 from local.account import ACCOUNT, REGION
+from local.athena import api as athena
 from local.cloud.endpoint import Endpoint
-from local.cloud.object_files import Listed
 from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
 from local.cloud.unsupported import not_honoured
+from local.store.object_files import Listed
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
-# What runs have added since the last time takes a fraction of it; more is left to the next times.
+# The rows of new runs take a fraction of this time; later closings keep any rows left over.
 _KEEP_SECONDS = 1.0
 _START_QUERY = {
     "ClientRequestToken", "ExecutionParameters", "QueryExecutionContext", "QueryString",
@@ -49,7 +49,7 @@ Answer = dict[str, Any]
 
 
 class InvalidRequestException(JsonRESTError):
-    """A request that Athena refuses; the message says why."""
+    """The refusal of a request; the message says why."""
 
     code = 400
 
@@ -58,31 +58,31 @@ class InvalidRequestException(JsonRESTError):
 
 
 class BucketObjects:
-    """The objects of all buckets, taken from moto itself: a request for each would be slow."""
+    """The objects of all buckets, read from moto itself: one request per object would be slow."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[Sequence[Listed], Sequence[athena.StoredObject]]] = {}
 
     def list(self, location: str) -> Sequence[athena.StoredObject]:
-        """Return the objects whose place begins with ``location``."""
+        """Return the objects whose location begins with ``location``."""
         bucket, prefix = _bucket_and_key(location)
         self._bucket(bucket)
         # moto would look at every key of the bucket.
         listed = FileKey.files.whole_listing(bucket, prefix)
-        known, found = self._known.get(location, (None, ()))
-        if known is not listed:
-            found = [
+        previous, objects = self._known.get(location, (None, ()))
+        if previous is not listed:
+            objects = [
                 athena.StoredObject(f"s3://{bucket}/{key}", size, md5) for key, size, md5 in listed
             ]
-            self._known[location] = listed, found
-        return found
+            self._known[location] = listed, objects
+        return objects
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""
         try:
             return self._body(location)
         except FileNotFoundError:
-            # It was written anew between being found and being read.
+            # A writer replaced the object between the lookup and the read.
             return self._body(location)
 
     def _body(self, location: str) -> bytes:
@@ -100,7 +100,7 @@ class BucketObjects:
 
 
 class _Execution:
-    """One query that was started, and what GetQueryExecution tells of it."""
+    """One started query and its description for GetQueryExecution."""
 
     def __init__(self, request: Request, group: str, output: str) -> None:
         self.id = str(uuid4())
@@ -109,25 +109,25 @@ class _Execution:
         self.result: Future[athena.Result] = Future()
         self._request = request
         self._cancelled_at: float | None = None
-        self._submitted = self._began = self._ended = time.time()
+        self._submitted_at = self._started_at = self._ended_at = time.time()
 
     def run(self, work: Callable[[], athena.Result]) -> athena.Result:
-        """Do the work, and remember how long it took."""
-        self._began = time.time()
+        """Do the work and record its start and its end."""
+        self._started_at = time.time()
         try:
             return work()
         finally:
-            self._ended = time.time()
+            self._ended_at = time.time()
 
     def cancel(self) -> None:
-        """End it, unless it has ended: nobody hears of its result any more."""
+        """Cancel the query and discard its result, unless the query has ended."""
         if self.state in {"QUEUED", "RUNNING"}:
             self._cancelled_at = time.time()
             self.result.cancel()
 
     @property
     def state(self) -> str:
-        """The state as the API names it."""
+        """The state of the query, by its name in the API."""
         if self._cancelled_at is not None:
             return "CANCELLED"
         if not self.result.done():
@@ -137,8 +137,8 @@ class _Execution:
             return "SUCCEEDED"
         return "CANCELLED" if isinstance(failure, athena.ScanLimitExceeded) else "FAILED"
 
-    def described(self) -> Answer:
-        """Return it as GetQueryExecution does."""
+    def description(self) -> Answer:
+        """Return the query in the form of GetQueryExecution."""
         parameters = self._request.get("ExecutionParameters")
         return {
             "QueryExecutionId": self.id,
@@ -155,25 +155,25 @@ class _Execution:
 
     def _status(self) -> Answer:
         state = self.state
-        status: Answer = {"State": state, "SubmissionDateTime": self._submitted}
+        status: Answer = {"State": state, "SubmissionDateTime": self._submitted_at}
         if state not in {"QUEUED", "RUNNING"}:
-            status["CompletionDateTime"] = self._cancelled_at or self._ended
+            status["CompletionDateTime"] = self._cancelled_at or self._ended_at
         if self._cancelled_at is None and self.result.done() and self.result.exception():
             status["StateChangeReason"] = str(self.result.exception())
         return status
 
     def _statistics(self) -> Answer:
         succeeded = self.state == "SUCCEEDED"
-        milliseconds = round((self._ended - self._began) * 1000)
+        milliseconds = round((self._ended_at - self._started_at) * 1000)
         return {
             "DataScannedInBytes": self.result.result().scanned_bytes if succeeded else 0,
             "EngineExecutionTimeInMillis": milliseconds,
-            "TotalExecutionTimeInMillis": round((self._ended - self._submitted) * 1000),
+            "TotalExecutionTimeInMillis": round((self._ended_at - self._submitted_at) * 1000),
         }
 
 
 class AthenaQueries:
-    """The queries that were started, each run once in a thread."""
+    """The started queries; each runs once, in a thread."""
 
     def __init__(self, endpoint: Endpoint, folder: Path) -> None:
         self._endpoint = endpoint
@@ -195,14 +195,14 @@ class AthenaQueries:
             "list_query_executions": self._list,
         }
         for name, action in actions.items():
-            self._replacements.set(AthenaResponse, name, _answering(action))
+            self._replacements.set(AthenaResponse, name, _response_method(action))
         self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE, InvalidRequestException)
 
     def close(self) -> None:
-        """Wait for the queries that run, drop the others, and give moto its own methods back.
+        """Wait for the running queries, drop the others, and restore moto's own methods.
 
-        Then nobody is measured and nobody waits for an answer: of what was stored rows are kept, so
-        that no query finds a long history unread.
+        Then keep rows of the stored objects, so that no query has to read a long history. At this
+        moment the work disturbs no measurement and delays no answer.
         """
         self._threads.shutdown(cancel_futures=True)
         self._replacements.restore()
@@ -217,7 +217,7 @@ class AthenaQueries:
             raise InvalidRequestException(str(error)) from error
         execution = _Execution(request, group, _output_location(request, configuration))
         with self._lock:
-            # A client that repeats its request gets the query that it has started.
+            # A client that repeats its request gets the query of its first request.
             token = request.get("ClientRequestToken", execution.id)
             if token in self._by_token:
                 return {"QueryExecutionId": self._by_token[token].id}
@@ -249,10 +249,10 @@ class AthenaQueries:
         return result
 
     def _get(self, request: Request) -> Answer:
-        return {"QueryExecution": self._found(request).described()}
+        return {"QueryExecution": self._execution(request).description()}
 
     def _stop(self, request: Request) -> Answer:
-        self._found(request).cancel()
+        self._execution(request).cancel()
         return {}
 
     def _list(self, request: Request) -> Answer:
@@ -264,7 +264,7 @@ class AthenaQueries:
 
     def _results(self, request: Request) -> Answer:
         _refuse_unknown("GetQueryResults", request, {"QueryExecutionId", "MaxResults", "NextToken"})
-        execution = self._found(request)
+        execution = self._execution(request)
         state = execution.state
         if state in {"QUEUED", "RUNNING"}:
             raise InvalidRequestException(f"Query has not yet finished. Current state: {state}")
@@ -274,7 +274,9 @@ class AthenaQueries:
             )
         first, count = request.get("NextToken", "0"), request.get("MaxResults", MOST_ROWS)
         if not first.isdigit():
-            raise InvalidRequestException(f"NextToken {first} is not one of an earlier answer.")
+            raise InvalidRequestException(
+                f"NextToken {first} was not returned by an earlier GetQueryResults."
+            )
         if not 1 <= count <= MOST_ROWS:
             raise InvalidRequestException(
                 f"MaxResults is more than maximum allowed length {MOST_ROWS}: {count}"
@@ -283,7 +285,7 @@ class AthenaQueries:
         more = {} if after is None else {"NextToken": str(after)}
         return {"ResultSet": rows, "UpdateCount": 0, **more}
 
-    def _found(self, request: Request) -> _Execution:
+    def _execution(self, request: Request) -> _Execution:
         id_ = request["QueryExecutionId"]
         with self._lock:
             if id_ not in self._executions:
@@ -291,26 +293,27 @@ class AthenaQueries:
             return self._executions[id_]
 
 
-def _answering(action: Callable[[Request], Answer]) -> Callable[[AthenaResponse], str]:
+def _response_method(action: Callable[[Request], Answer]) -> Callable[[AthenaResponse], str]:
     return lambda response: json.dumps(action(json.loads(response.body)))
 
 
 def _check_request(request: Request) -> None:
     _refuse_unknown("StartQueryExecution", request, _START_QUERY)
-    given = request.get("ResultConfiguration", {})
-    # What is left out below S3 encrypts anyway.
-    _refuse_unknown("ResultConfiguration", given, {"OutputLocation", "EncryptionConfiguration"})
+    result = request.get("ResultConfiguration", {})
+    # EncryptionConfiguration has no effect: S3 encrypts every object anyway.
+    _refuse_unknown("ResultConfiguration", result, {"OutputLocation", "EncryptionConfiguration"})
     context = request.get("QueryExecutionContext", {})
     if context.get("Catalog", "AwsDataCatalog").lower() != "awsdatacatalog":
         raise InvalidRequestException(
-            f"Catalog {context['Catalog']} is not supported on one machine; AwsDataCatalog is."
+            f"Catalog {context['Catalog']} is not supported on one machine; accepted: "
+            "AwsDataCatalog."
         )
 
 
-def _refuse_unknown(what: str, given: Mapping[str, Any], accepted: set[str]) -> None:
-    for name in given.keys() - accepted:
+def _refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: set[str]) -> None:
+    for name in fields.keys() - accepted:
         known = ", ".join(sorted(accepted))
-        raise InvalidRequestException(not_honoured(what, name, given[name], known))
+        raise InvalidRequestException(not_honoured(owner, name, fields[name], known))
 
 
 def _work_group(request: Request) -> tuple[str, Mapping[str, Any]]:
@@ -323,17 +326,17 @@ def _work_group(request: Request) -> tuple[str, Mapping[str, Any]]:
 
 
 def _output_location(request: Request, configuration: Mapping[str, Any]) -> str:
-    asked = request.get("ResultConfiguration", {}).get("OutputLocation")
-    of_group = configuration.get("ResultConfiguration", {}).get("OutputLocation")
+    requested = request.get("ResultConfiguration", {}).get("OutputLocation")
+    default = configuration.get("ResultConfiguration", {}).get("OutputLocation")
     enforced = configuration.get("EnforceWorkGroupConfiguration")
-    location = of_group or asked if enforced else asked or of_group
+    location = default or requested if enforced else requested or default
     if not location:
         raise InvalidRequestException(
             "No output location provided. An output location is required either through the "
             "Workgroup result configuration setting or as an API input."
         )
     if not location.startswith("s3://"):
-        raise InvalidRequestException(f"OutputLocation {location} is no s3:// path.")
+        raise InvalidRequestException(f"OutputLocation {location} is not an s3:// path.")
     return str(location)
 
 
@@ -352,9 +355,9 @@ def _bucket_and_key(location: str) -> tuple[str, str]:
 
 
 def install(endpoint: Endpoint, folder: Path) -> AthenaQueries:
-    """Let moto's Athena run queries with our engine until the result is closed.
+    """Make moto's Athena run queries with our engine; close the result to stop.
 
-    What it keeps of the tables is in ``folder``.
+    ``folder`` holds the kept rows of the tables.
     """
     queries = AthenaQueries(endpoint, folder)
     queries.replace_methods()

@@ -1,7 +1,7 @@
-"""Change sets, by which the CDK CLI deploys: executed as CloudFormation does, or refused.
+"""Change sets, which the CDK CLI deploys with: executed as in CloudFormation, or refused.
 
-moto applies one to a stack without a template, which then has no outputs and no exports, and
-deletes and updates next to nothing of what it reports to have deleted and updated.
+moto executes a change set on a stack without a template, so that the stack has no outputs and no
+exports. moto also reports deletions and updates of resources that it mostly leaves unchanged.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from moto.core.responses import ActionResult
 from local.cloud.replacements import Replacements
 
 _PLANNED = "REVIEW_IN_PROGRESS"
-_ONCE = "on one machine a stack is created once; a new cloud takes another (`tidemark up --empty`)"
+_ONCE = "one machine creates a stack once and never changes it; `tidemark up --empty` starts anew"
 
 
-def replace_methods(replaced: Replacements) -> None:
-    """Let change sets create stacks; refuse what would change or delete one."""
+def replace_methods(replacements: Replacements) -> None:
+    """Make change sets create stacks; refuse to change or delete a stack."""
 
-    def plan(backend: CloudFormationBackend, stack_name: str, **given: object) -> tuple[str, str]:
-        if given["change_set_type"] == "CREATE":
-            for stack in _named(backend, stack_name):
+    def plan(backend: CloudFormationBackend, stack_name: str, **options: object) -> tuple[str, str]:
+        if options["change_set_type"] == "CREATE":
+            for stack in _stacks_named(backend, stack_name):
                 if stack.status != _PLANNED:
                     raise ValidationError(message=f"Stack [{stack_name}] already exists.")
                 del backend.stacks[stack.stack_id]
-        ids: tuple[str, str] = planned(backend, stack_name, **given)
+        ids: tuple[str, str] = original_create(backend, stack_name, **options)
         return ids
 
     def delete(backend: CloudFormationBackend, name_or_stack_id: str) -> None:
-        for stack in _named(backend, name_or_stack_id):
+        for stack in _stacks_named(backend, name_or_stack_id):
             if stack.enable_termination_protection:
                 raise ValidationError(
                     message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection "
@@ -40,22 +40,22 @@ def replace_methods(replaced: Replacements) -> None:
                 )
             if stack.status != _PLANNED:
                 _refuse("DeleteStack", stack.name)
-            deleted(backend, stack.stack_id)
+            original_delete(backend, stack.stack_id)
 
-    planned = replaced.set(CloudFormationBackend, "create_change_set", plan)
-    deleted = replaced.set(CloudFormationBackend, "delete_stack", delete)
-    replaced.set(CloudFormationBackend, "execute_change_set", _execute)
-    replaced.set(CloudFormationBackend, "delete_change_set", _forget)
-    replaced.set(CloudFormationBackend, "update_stack", _update)
-    replaced.set(CloudFormationResponse, "update_termination_protection", _protect)
+    original_create = replacements.set(CloudFormationBackend, "create_change_set", plan)
+    original_delete = replacements.set(CloudFormationBackend, "delete_stack", delete)
+    replacements.set(CloudFormationBackend, "execute_change_set", _execute)
+    replacements.set(CloudFormationBackend, "delete_change_set", _forget)
+    replacements.set(CloudFormationBackend, "update_stack", _update)
+    replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
 
 
 def _execute(
     backend: CloudFormationBackend, change_set_name: str, stack_name: str | None = None
 ) -> None:
-    """Create the stack that a change set describes, under the id that it was planned with."""
+    """Create the stack of a change set, under the id that its plan has."""
     change_set = backend.describe_change_set(change_set_name)
-    assert change_set, "an unknown one is an error"
+    assert change_set, "moto raises an error for an unknown change set"
     if change_set.change_set_type != "CREATE":
         _refuse("ExecuteChangeSet", change_set.stack_name)
     stack = backend.stacks[change_set.stack_id]
@@ -71,7 +71,7 @@ def _execute(
 
 
 def _forget(backend: CloudFormationBackend, change_set_name: str) -> None:
-    """Delete a change set, by name or ARN; without an error if it is not there."""
+    """Delete a change set by name or ARN; do nothing if it does not exist."""
     for arn, change_set in list(backend.change_sets.items()):
         if change_set_name in {arn, change_set.change_set_name}:
             del backend.change_sets[arn]
@@ -89,7 +89,7 @@ def _protect(response: CloudFormationResponse) -> ActionResult:
     return ActionResult({"StackId": stack.stack_id})
 
 
-def _named(backend: CloudFormationBackend, name_or_id: str) -> list[Stack]:
+def _stacks_named(backend: CloudFormationBackend, name_or_id: str) -> list[Stack]:
     stacks = backend.stacks.values()
     return [stack for stack in stacks if name_or_id in {stack.name, stack.stack_id}]
 

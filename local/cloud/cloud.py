@@ -11,7 +11,6 @@ from typing import Any
 
 from moto.moto_api._internal.models import moto_api_backend
 
-from cdk.settings import Settings, read_settings, written_context
 from local.account import ACCOUNT
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate
@@ -37,12 +36,14 @@ from local.cloud.schedules import Clock, Scheduler
 from local.cloud.server import Server
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore
-from local.stack import Stack
+from tidemark.client.stack import Stack
+from tidemark.model.context import written_context
+from tidemark.model.settings import Settings, read_settings
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """A cloud that is up."""
+    """A running cloud."""
 
     endpoint: Endpoint
     state: Path
@@ -54,7 +55,7 @@ class Cloud:
     def deploy(self, *, schedules: bool = True) -> Stack:
         """Deploy the app, synthesised anew if its sources have changed, and warm its functions.
 
-        What the stack does on a schedule begins, unless ``schedules`` leaves that to the caller.
+        Start its schedules, unless ``schedules`` is false and the caller starts them.
         """
         stack, functions = deploy(synthesise(self.state, self.settings), self.endpoint)
         self._functions.warm(functions)
@@ -63,12 +64,12 @@ class Cloud:
         return stack
 
     def bootstrap(self) -> None:
-        """Leave it to the CDK CLI to deploy: have what ``cdk bootstrap`` leaves, and no stack."""
+        """Create what ``cdk bootstrap`` creates, and no stack: the CDK CLI deploys it."""
         bootstrap(self.endpoint)
         self.start_schedules()
 
     def start_schedules(self) -> None:
-        """Let each schedule of the stack fire, now and at its rate."""
+        """Make each schedule of the stack fire, now and at its rate."""
         self._events.start_schedules()
         self._scheduler.start()
 
@@ -83,12 +84,12 @@ def start_cloud(
     jitter: Jitter = full_jitter,
     clock: Clock = lambda: datetime.now(UTC),
 ) -> Iterator[Cloud]:
-    """Have a cloud on ``port``, a free one if it is 0; at the end, stop all that runs in it.
+    """Yield a cloud on ``port``, a free port if it is 0; at the end, stop all its processes.
 
-    What it keeps in the folder ``state`` outlives it: logs, objects and the synthesised template.
-    ``on_evaluate`` is told of every JSONata evaluation. ``context`` holds settings of the app over
-    those of cdk.json. ``jitter`` gives the seconds to wait before a retry, up to those given.
-    ``clock`` tells EventBridge Scheduler the time.
+    The folder ``state`` keeps the logs, the objects and the synthesised template for later clouds.
+    ``on_evaluate`` is called for every JSONata evaluation. ``context`` overrides settings of
+    cdk.json. ``jitter`` returns the seconds to wait before a retry, at most its argument.
+    ``clock`` returns the time for EventBridge Scheduler.
 
     Raises
     ------
@@ -97,21 +98,21 @@ def start_cloud(
     PortTaken
         If the port is not free.
     FolderInUse
-        If another process has the folder.
+        If another process uses the folder.
     ObjectFilesError
         If the folder is damaged.
 
     """
-    # Tasks and functions have working directories of their own.
+    # Tasks and functions run in other directories, where a relative path would be wrong.
     state = state.resolve()
-    # There is no QuickSight on one machine: the dashboard's definition is drawn without it.
+    # One machine has no QuickSight: Tidemark itself draws the dashboard's definition.
     settings = read_settings({**written_context(), **(context or {}), "reports": False})
     with ExitStack() as opened:
-        # moto keeps what was created in the process: the next cloud in it starts empty.
+        # moto keeps its resources for the whole process: the reset lets the next cloud start empty.
         opened.callback(moto_api_backend.reset)
         opened.enter_context(objects.install(state / "objects"))
-        for kept in ("assemblies", "functions"):
-            remove_unused(state / kept)
+        for folder in ("assemblies", "functions"):
+            remove_unused(state / folder)
         opened.callback(stacks.install().restore)
         opened.callback(quotas.install().restore)
         server = opened.enter_context(Server(port))
@@ -131,7 +132,7 @@ def start_cloud(
             endpoint, running, rules.execution_changed, on_evaluate, jitter
         )
         opened.callback(executions.close)
-        # What the end of the executions sets off still finds their API, and the tasks.
+        # The functions that an abort sets off still need the executions' API and the tasks.
         opened.callback(rules.close)
         opened.callback(executions.abort)
         scheduler = schedules.install(endpoint, clock)

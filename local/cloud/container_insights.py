@@ -1,9 +1,9 @@
-"""CloudWatch Container Insights on one machine: what each ECS task uses, logged once a second.
+"""CloudWatch Container Insights on one machine: each ECS task's usage, logged every second.
 
-On AWS it is logged once a minute, in the same form and to the log group of the same name. Source:
+AWS logs it once a minute, in the same form and to the log group of the same name. Source:
 Amazon CloudWatch user guide, "Container Insights performance log events for Amazon ECS". A task is
-the process group of its container. Network is that of the machine's loopback interface, through
-which all tasks reach this cloud: Linux counts it for no process.
+the process group of its container. The network figures are those of the machine's loopback
+interface, through which all tasks reach this cloud: Linux counts no traffic per process.
 """
 
 from __future__ import annotations
@@ -29,56 +29,56 @@ _MIB = 2**20
 
 
 @dataclass(frozen=True)
-class _Used:
-    """What a process group has used so far."""
+class _Usage:
+    """The usage of a process group so far."""
 
     at: float
-    """On the monotonic clock [s]."""
+    """Time on the monotonic clock [s]."""
     cpu: float
-    """Of its processes, and of those that they waited for [s]."""
+    """CPU time of its processes and of the children they waited for [s]."""
     memory: int
-    """Resident now [B]."""
-    read: int
-    written: int
-    """From and to disks, of the processes that still run [B]."""
-    received: int
-    sent: int
-    """Over the loopback interface, by whomever [B]."""
+    """Resident memory now [B]."""
+    read_bytes: int
+    written_bytes: int
+    """Traffic from and to disks, of the processes that still run [B]."""
+    received_bytes: int
+    sent_bytes: int
+    """Traffic over the loopback interface, by all processes [B]."""
 
 
 class ContainerInsights:
-    """Samples the tasks that it is told of, until it is closed."""
+    """The sampler of the watched tasks; it runs until it is closed."""
 
     def __init__(self, logs: CloudWatchLogs, period_seconds: float = _PERIOD_SECONDS) -> None:
         self._logs = logs
         self._period_seconds = period_seconds
-        self._watched: dict[str, _Watched] = {}
+        self._tasks: dict[str, _WatchedTask] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="insights", daemon=True)
         self._thread.start()
 
     def watch(self, task_id: str, cluster: str, group: int) -> None:
-        """Log what a task's process group uses from now on, to the log group of its cluster."""
+        """Log the usage of a task's process group from now on, to the log group of its cluster."""
         with self._lock:
-            self._watched[task_id] = _Watched(cluster, group, _used(group))
+            self._tasks[task_id] = _WatchedTask(cluster, group, _usage(group))
 
     def forget(self, task_id: str) -> None:
-        """Log nothing more of a task."""
+        """Stop logging a task."""
         with self._lock:
-            self._watched.pop(task_id, None)
+            self._tasks.pop(task_id, None)
 
     def close(self) -> None:
-        """Log nothing more."""
+        """Stop logging."""
         self._closed.set()
         self._thread.join()
 
     def log(self) -> None:
-        """Log what each task used since it was looked at last, unless that was just now."""
+        """Log the usage of each task since its last sample, unless the sample is too recent."""
         with self._lock:
-            watched = list(self._watched.items())
-        for task_id, task in watched:
-            # CPU time is counted in ticks of 10 ms: over a moment it says nothing.
+            tasks = list(self._tasks.items())
+        for task_id, task in tasks:
+            # Linux counts CPU time in ticks of 10 ms: a very short period has no usable figure.
             if time.monotonic() - task.last.at >= self._period_seconds / 2:
                 self._log(task_id, task)
 
@@ -86,31 +86,31 @@ class ContainerInsights:
         while not self._closed.wait(self._period_seconds):
             self.log()
 
-    def _log(self, task_id: str, task: _Watched) -> None:
+    def _log(self, task_id: str, task: _WatchedTask) -> None:
         group = log_group(task.cluster)
         try:
             event = task.event(task_id)
             if event and self._logs.has_group(group):
                 self._logs.write(group, _STREAM, [json.dumps(event)])
         except OSError as error:
-            # A disk that is full now, or too many open files, costs no other task its figures.
-            _log.warning("What task %s uses was not logged: %s", task_id, error)
+            # A full disk or too many open files must not cost the other tasks their figures.
+            _log.warning("The usage of task %s was not logged: %s", task_id, error)
 
 
 @dataclass
-class _Watched:
-    """A task that is watched, and what it had used when it was looked at last."""
+class _WatchedTask:
+    """A watched task and its usage at the last sample."""
 
     cluster: str
     group: int
-    last: _Used
+    last: _Usage
 
     def event(self, task_id: str) -> dict[str, object] | None:
-        """Return what it used since it was looked at last, as Container Insights logs it.
+        """Return the usage since the last sample in the form of Container Insights.
 
-        None if nothing of it runs any more.
+        Return None if no process of the task runs any more.
         """
-        before, now = self.last, _used(self.group)
+        before, now = self.last, _usage(self.group)
         self.last = now
         if not now.memory:
             return None
@@ -122,13 +122,13 @@ class _Watched:
             "TaskId": task_id,
             "LaunchType": "FARGATE",
             "Timestamp": time.time_ns() // 1_000_000,
-            # What a process that has ended had used is lost with it, unless somebody waited for it.
+            # The CPU time of an ended process is lost, unless its parent waited for it.
             "CpuUtilized": round(max(0.0, now.cpu - before.cpu) / seconds * _UNITS_OF_VCPU, 2),
             "MemoryUtilized": round(now.memory / _MIB, 2),
-            "NetworkRxBytes": round((now.received - before.received) / seconds),
-            "NetworkTxBytes": round((now.sent - before.sent) / seconds),
-            "StorageReadBytes": max(0, now.read - before.read),
-            "StorageWriteBytes": max(0, now.written - before.written),
+            "NetworkRxBytes": round((now.received_bytes - before.received_bytes) / seconds),
+            "NetworkTxBytes": round((now.sent_bytes - before.sent_bytes) / seconds),
+            "StorageReadBytes": max(0, now.read_bytes - before.read_bytes),
+            "StorageWriteBytes": max(0, now.written_bytes - before.written_bytes),
         }
 
 
@@ -137,26 +137,32 @@ def log_group(cluster: str) -> str:
     return f"/aws/ecs/containerinsights/{cluster}/performance"
 
 
-def _used(group: int) -> _Used:
-    cpu, memory, read, written = 0.0, 0, 0, 0
+def _usage(group: int) -> _Usage:
+    cpu, memory, read_bytes, written_bytes = 0.0, 0, 0, 0
     for process in _processes(group):
         try:
             with process.oneshot():
                 cpu += sum(process.cpu_times()[:4])
                 memory += process.memory_info().rss
                 disk = process.io_counters()
-        except psutil.Error:  # it has ended meanwhile
+        except psutil.Error:  # the process has ended
             continue
-        read += disk.read_bytes
-        written += disk.write_bytes
+        read_bytes += disk.read_bytes
+        written_bytes += disk.write_bytes
     loopback = psutil.net_io_counters(pernic=True)["lo"]
-    return _Used(
-        time.monotonic(), cpu, memory, read, written, loopback.bytes_recv, loopback.bytes_sent
+    return _Usage(
+        time.monotonic(),
+        cpu,
+        memory,
+        read_bytes,
+        written_bytes,
+        loopback.bytes_recv,
+        loopback.bytes_sent,
     )
 
 
 def _processes(group: int) -> Iterator[psutil.Process]:
-    # By the group, not by the children of each: that would read the whole of /proc for every task.
+    # Compare groups: to list the children of each task would read all of /proc for every task.
     for pid in psutil.pids():
         try:
             if os.getpgid(pid) == group:

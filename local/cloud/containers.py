@@ -1,8 +1,8 @@
-"""An ECS task's one container as a process: what its definition and the overrides ask for.
+"""The one container of an ECS task as a process, from its definition and the overrides.
 
-No image is run here. A container names the workload folder that its image is built from by the
-docker label ``tidemark.workload``, and is refused without it. So is all that a process cannot
-honour.
+No image runs here. The docker label ``tidemark.workload`` names the workload folder that a
+container's image is built from. A container without the label is refused, and so is every setting
+that a process cannot honour.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from moto.ecs.models import TaskDefinition
 from local.cloud.processes import workload_environment
 from local.cloud.sources import digest, source_files
 from local.cloud.unsupported import not_honoured
-from suites.model import WORKLOAD_LABEL
+from tidemark.model.suite import WORKLOAD_LABEL
 
-STOP_TIMEOUT_SECONDS = 30  # ECS's own, between SIGTERM and SIGKILL
+STOP_TIMEOUT_SECONDS = 30  # ECS's default, from SIGTERM to SIGKILL
 
 _HONOURED = {
     "command", "cpu", "dockerLabels", "entryPoint", "environment", "essential", "image",
@@ -34,17 +34,17 @@ _LOG_OPTIONS = {
 
 @dataclass(frozen=True)
 class Container:
-    """A process to be, and where its output goes."""
+    """The process to start, and the destination of its output."""
 
     name: str
     image: str
     image_digest: str
-    """Of the workload's folder as it is now, since that is what runs."""
+    """Digest of the workload's folder as it is now, since the folder is what runs."""
     command: tuple[str, ...]
     directory: Path
     environment: Mapping[str, str]
     role: str
-    """ARN of the role that its programs act in, '' if there is none."""
+    """ARN of the role of its programs, '' if there is none."""
     log_group: str
     log_stream_prefix: str
     stop_timeout_seconds: float
@@ -60,63 +60,63 @@ def container_of(
     definition
         A Fargate task definition with one essential container.
     overrides
-        RunTask's ``overrides``; of a container its command and environment.
+        RunTask's ``overrides``, which may set a container's command and environment.
     workloads
-        The folder that holds the workloads' folders.
+        The folder with one folder per workload.
 
     Raises
     ------
     InvalidParameterException
-        With the name and value of what cannot be honoured, and what would be accepted.
+        If a setting cannot be honoured; the message has its name, its value and what is accepted.
 
     """
-    described = _only_container(definition)
-    name = described["name"]
-    refuse_unknown(f"container {name}", described, _HONOURED)
+    settings = _only_container(definition)
+    name = settings["name"]
+    refuse_unknown(f"container {name}", settings, _HONOURED)
     override = _override(overrides, name)
-    entry_point = described.get("entryPoint")
+    entry_point = settings.get("entryPoint")
     if not entry_point:
         raise InvalidParameterException(
-            f"Container {name} has no entryPoint; no image is run here that would give it one."
+            f"Container {name} has no entryPoint; no image runs here to provide it."
         )
-    options = _log_options(name, described.get("logConfiguration", {}))
-    folder = _workload_folder(name, described.get("dockerLabels", {}), workloads)
+    options = _log_options(name, settings.get("logConfiguration", {}))
+    folder = _workload_folder(name, settings.get("dockerLabels", {}), workloads)
     return Container(
         name=name,
-        image=described["image"],
+        image=settings["image"],
         image_digest=f"sha256:{digest(source_files(folder), folder)}",
         command=(
             *_with_this_python(entry_point),
-            *override.get("command", described.get("command", [])),
+            *override.get("command", settings.get("command", [])),
         ),
         directory=folder,
         environment={
             **workload_environment(),
-            **_variables(described.get("environment", [])),
+            **_variables(settings.get("environment", [])),
             **_variables(override.get("environment", [])),
             "AWS_EXECUTION_ENV": "AWS_ECS_FARGATE",
         },
-        # moto gives a definition without a role no such attribute.
+        # A definition without a role has no such attribute in moto.
         role=getattr(definition, "task_role_arn", ""),
         log_group=options["awslogs-group"],
         log_stream_prefix=options["awslogs-stream-prefix"],
-        stop_timeout_seconds=float(described.get("stopTimeout", STOP_TIMEOUT_SECONDS)),
+        stop_timeout_seconds=float(settings.get("stopTimeout", STOP_TIMEOUT_SECONDS)),
     )
 
 
-def refuse_unknown(what: str, given: Mapping[str, Any], accepted: Iterable[str]) -> None:
-    """Refuse the first field that is set and not accepted, by name.
+def refuse_unknown(owner: str, fields: Mapping[str, Any], accepted: Iterable[str]) -> None:
+    """Refuse the first field that has a value and is not accepted.
 
     Raises
     ------
     InvalidParameterException
-        With the field, its value and the accepted fields.
+        If there is such a field; the message has its name, its value and the accepted fields.
 
     """
-    for name, value in given.items():
+    for name, value in fields.items():
         if value and name not in accepted:
             known = ", ".join(sorted(accepted))
-            raise InvalidParameterException(not_honoured(f"The {what}", name, value, known))
+            raise InvalidParameterException(not_honoured(f"The {owner}", name, value, known))
 
 
 def _only_container(definition: TaskDefinition) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _only_container(definition: TaskDefinition) -> dict[str, Any]:
 
 def _override(overrides: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     refuse_unknown("task override", overrides, {"containerOverrides"})
-    found: Mapping[str, Any] = {}
+    container_override: Mapping[str, Any] = {}
     for override in overrides.get("containerOverrides", []):
         if override.get("name") != name:
             raise InvalidParameterException(
@@ -148,8 +148,8 @@ def _override(overrides: Mapping[str, Any], name: str) -> Mapping[str, Any]:
                 f"TaskDefinition; accepted: {name}."
             )
         refuse_unknown(f"override of {name}", override, {"name", "command", "environment"})
-        found = override
-    return found
+        container_override = override
+    return container_override
 
 
 def _with_this_python(entry_point: list[str]) -> list[str]:
@@ -162,10 +162,10 @@ def _workload_folder(name: str, labels: Mapping[str, str], workloads: Path) -> P
     label = labels.get(WORKLOAD_LABEL)
     known = sorted(folder.name for folder in workloads.iterdir() if folder.is_dir())
     if label not in known:
-        given = f"the label {WORKLOAD_LABEL} {label!r}" if label else f"no label {WORKLOAD_LABEL}"
+        text = f"the label {WORKLOAD_LABEL} {label!r}" if label else f"no label {WORKLOAD_LABEL}"
         raise InvalidParameterException(
-            f"Container {name} has {given}; no image is run here, and the workloads are "
-            f"{', '.join(known)}."
+            f"Container {name} has {text}; accepted: {', '.join(known)}. The label names the "
+            "workload to run, since no image runs here."
         )
     return workloads / label
 
@@ -178,7 +178,7 @@ def _log_options(name: str, logging: Mapping[str, Any]) -> dict[str, str]:
         )
     refuse_unknown(f"log configuration of {name}", logging, {"logDriver", "options"})
     refuse_unknown(f"log configuration of {name}", options, _LOG_OPTIONS)
-    # Fargate requires the prefix; without it streams could not be told apart by task.
+    # Fargate requires the prefix; without it the stream names would not identify the tasks.
     for option in ("awslogs-group", "awslogs-stream-prefix"):
         if not options.get(option):
             raise InvalidParameterException(f"The log configuration of {name} lacks {option}.")

@@ -1,8 +1,8 @@
-"""Deliveries of EventBridge Scheduler: what a target gets, how often, and what is kept of the rest.
+"""Deliveries of EventBridge Scheduler: the input of a target, retries and dead letters.
 
 Sources: Amazon EventBridge Scheduler user guide, "Adding context attributes", "Configuring a
-schedule's dead-letter queue"; API reference, RetryPolicy. How long it waits before it tries again
-is not documented.
+schedule's dead-letter queue"; API reference, RetryPolicy. The pause before a retry is not
+documented.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _FIRST_PAUSE = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Delivery:
-    """One try to deliver what was due."""
+    """One attempt at a due delivery."""
 
     schedule: Schedule
     due: datetime
     at: datetime
-    """When to try."""
+    """Time of the attempt."""
     attempt: int = 1
 
     @property
     def target(self) -> dict[str, Any]:
-        """What is to be called, in the name of which role."""
+        """The schedule's target: the service to call and the role to call it in."""
         target: dict[str, Any] = self.schedule.target
         return target
 
     def input(self) -> str:
-        """Return the target's input, with the attributes of this try in it."""
+        """Return the target's input with the context attributes of this attempt."""
         attributes = {
             "schedule-arn": self.schedule.arn,
             "scheduled-time": _second(self.due),
@@ -49,8 +49,8 @@ class Delivery:
             text = text.replace(f"<aws.scheduler.{name}>", value)
         return text
 
-    def again(self) -> Delivery | str:
-        """Return the next try, or the limit of the retry policy that forbids it."""
+    def next_attempt(self) -> Delivery | str:
+        """Return the next attempt, or the limit of the retry policy that forbids it."""
         policy = self.target.get("RetryPolicy", {})
         if self.attempt > int(policy.get("MaximumRetryAttempts", _MOST_RETRIES)):
             return "MaximumRetryAttempts"
@@ -61,11 +61,11 @@ class Delivery:
         return replace(self, at=at, attempt=self.attempt + 1)
 
     def dead_letter(
-        self, given: str, error: BotoCoreError | ClientError, limit: str
+        self, input_text: str, error: BotoCoreError | ClientError, limit: str
     ) -> dict[str, Any]:
-        """Return the message, as SendMessage takes it, that is kept of what was not delivered."""
+        """Return the dead letter of a failed delivery, in the form that SendMessage takes."""
         code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
-        told = {
+        attributes = {
             "ERROR_CODE": code or type(error).__name__,
             "ERROR_MESSAGE": str(error),
             "EXECUTION_ID": str(uuid4()),
@@ -77,9 +77,10 @@ class Delivery:
             "TARGET_ARN": self.target["Arn"],
         }
         return {
-            "MessageBody": json.dumps({"StateMachineArn": self.target["Arn"], "Input": given}),
+            "MessageBody": json.dumps({"StateMachineArn": self.target["Arn"], "Input": input_text}),
             "MessageAttributes": {
-                name: {"DataType": "String", "StringValue": value} for name, value in told.items()
+                name: {"DataType": "String", "StringValue": value}
+                for name, value in attributes.items()
             },
         }
 

@@ -18,15 +18,16 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from cdk.settings import Settings
+from aws.client.cloudformation import find_stack
 from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
 from local.cloud.made import mark_used
 from local.cloud.sources import digest, source_files
-from local.stack import DeploymentFailed, Stack, find_stack
-from suites.files import ROOT
+from tidemark.client.stack import DeploymentFailed, Stack
+from tidemark.model.checkout import ROOT
+from tidemark.model.settings import Settings
 
-_SOURCES = ("cdk", "lambdas", "pages", "queries", "suites", "cdk.json", "requirements.txt")
+_SOURCES = ("aws", "cdk", "lambdas", "queries", "tidemark", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
 _FUNCTION = "AWS::Lambda::Function"
@@ -40,7 +41,7 @@ def synthesise(state: Path, settings: Settings) -> Path:
     if not (assembly / "manifest.json").exists():
         unfinished = assembly.with_suffix(f".{os.getpid()}")
         _run_app(unfinished, context)
-        # Of two processes that synthesise at once, the second finds the work done.
+        # If two processes synthesise at once, the second finds the work done.
         if not (assembly / "manifest.json").exists():
             unfinished.rename(assembly)
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -49,9 +50,9 @@ def synthesise(state: Path, settings: Settings) -> Path:
 
 
 def deploy(assembly: Path, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
-    """Upload the assembly's assets and create its stacks; DeploymentFailed if that fails.
+    """Upload the assembly's assets and create its stacks; raise DeploymentFailed if that fails.
 
-    Return the last stack, which none needs, and the names of its Lambda functions, in the
+    Return the last stack, which no other stack needs, and the names of its Lambda functions, in the
     template's order.
     """
     manifest = json.loads((assembly / "manifest.json").read_text(encoding="utf-8"))
@@ -72,7 +73,7 @@ def _digest(systems: Path, context: str) -> str:
     own = (systems / "suites", systems / "workloads")
     folders = (*(ROOT / source for source in _SOURCES), *own)
     sources = chain.from_iterable(source_files(folder) for folder in folders)
-    # Paths are told from a root that both have in common: the file system's.
+    # The systems may be outside the checkout, so the digest names files from the root folder.
     text = f"{sys.version}\0{context}\0{digest(sources, Path('/'))}"
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -99,7 +100,7 @@ def _run_app(outdir: Path, context: str) -> None:
 
 
 def bootstrap(endpoint: Endpoint) -> None:
-    """Create what ``cdk bootstrap`` leaves in an account that an assembly or the CLI refers to."""
+    """Create the resources of ``cdk bootstrap`` that an assembly or the CDK CLI refers to."""
     endpoint.client("ssm").put_parameter(
         Name=_BOOTSTRAP, Value=_BOOTSTRAP_VERSION, Type="String", Overwrite=True
     )
@@ -112,7 +113,7 @@ def _assets_bucket() -> str:
 
 
 def _upload(assembly: Path, stack: str, endpoint: Endpoint) -> None:
-    """Upload the file assets. Images are not: a container's workload runs as a process here."""
+    """Upload the file assets but no images: a container's workload runs as a process here."""
     assets = json.loads((assembly / f"{stack}.assets.json").read_text(encoding="utf-8"))
     for asset in assets["files"].values():
         source = assembly / asset["source"]["path"]

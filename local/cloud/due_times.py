@@ -1,4 +1,4 @@
-"""Schedule expressions of EventBridge Scheduler: when what they schedule is due.
+"""Schedule expressions of EventBridge Scheduler, and their due times.
 
 Source: Amazon EventBridge Scheduler user guide, "Schedule types".
 """
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from suites.cron import Cron, time_zone
-from suites.refusal import Refused, shown
+from tidemark.model.cron import Cron, time_zone
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400}
 _RATE = re.compile(r"rate\(([1-9]\d{0,4}) (minute|hour|day)s?\)")
@@ -21,10 +22,10 @@ _CRON = re.compile(r"cron\((.*)\)")
 
 
 class DueTimes(Protocol):
-    """The times that a schedule is due."""
+    """The due times of a schedule."""
 
     def next_after(self, moment: datetime) -> datetime | None:
-        """Return the first of them after a moment, in UTC; None if there is none."""
+        """Return the first due time after a moment, in UTC; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +46,26 @@ class _Once:
 
 
 def due_times(expression: str, zone: str, created_at: datetime) -> DueTimes:
-    """Return when an expression is due: ``rate(…)``, ``at(…)`` or ``cron(…)``.
+    """Return the due times of an expression: ``rate(…)``, ``at(…)`` or ``cron(…)``.
 
-    That of a rate is first due as the schedule is created.
+    A rate is first due when the schedule is created.
 
     Raises
     ------
     Refused
-        If it is none of them, or there is no such time zone.
+        If the expression has another form, or the time zone does not exist.
 
     """
     clocks = time_zone(zone)
     if rate := _RATE.fullmatch(expression):
         return _Rate(created_at, timedelta(seconds=int(rate[1]) * _SECONDS[rate[2]]))
     if at := _AT.fullmatch(expression):
-        with suppress(ValueError):  # no day of the calendar
+        with suppress(ValueError):  # not a calendar date
             due = datetime.fromisoformat(at[1]).replace(tzinfo=clocks)
             return _Once(due.astimezone(UTC))
     if cron := _CRON.fullmatch(expression):
         return Cron(cron[1], zone)
     raise Refused(
-        f"{shown(expression)} is no schedule expression: rate(7 days), at(2026-11-22T02:00:00) or "
-        "cron(0 2 ? * SUN *)"
+        f"{shown(expression)} is no schedule expression; accepted: such as rate(7 days), "
+        "at(2026-11-22T02:00:00) or cron(0 2 ? * SUN *)"
     )

@@ -1,4 +1,4 @@
-"""Metrics in log lines, as CloudWatch Logs reads them.
+"""The metrics that CloudWatch Logs reads from log lines.
 
 Source: AWS documentation, "Specification: Embedded metric format".
 """
@@ -38,10 +38,10 @@ class _Metadata(_Member):
 
 
 def metrics_of(message: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (namespace, datum) for each value that a log line reports, as PutMetricData takes it.
+    """Yield (namespace, datum) for each value in a log line, as PutMetricData takes it.
 
     A line that is not in the format, and a metric or dimension set that refers to a missing
-    member, yield nothing: the specification has them ignored, and the line stays a log line.
+    member, yield nothing: the specification ignores them, and the line stays a log line.
     """
     if _MARK not in message:
         return

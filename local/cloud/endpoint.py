@@ -1,4 +1,4 @@
-"""Where the one-machine cloud answers, and how programs are told of it."""
+"""The address of the one-machine cloud, and the environment variables that name it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 from botocore.session import Session
 
 from local.account import REGION
+
+GONE = (BotoCoreError, ClientError, ResponseParserError)
+"""The errors of a client whose cloud is gone, or whose port another program has."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +27,20 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The endpoint URL, by name: moto takes S3 buckets from the path of ``localhost`` only."""
+        """The endpoint URL, by name: moto finds S3 buckets in the path only for ``localhost``."""
         return f"http://localhost:{self.port}"
 
     def client(self, service: str, patience_seconds: float = 3600, role: str = "") -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
         """Return a boto3 client for this cloud, safe to share between threads.
 
-        There is one for each service and caller: a role by its ARN, '' for whoever is outside.
+        Each service and caller has one client. ``role`` is the caller's ARN, '' outside the cloud.
         """
         return _client(self.url, service, patience_seconds, access_key_id(role))
 
     def environment(self, role: str = "") -> dict[str, str]:
-        """Return the environment variables by which the AWS SDKs and CLI find this cloud.
+        """Return the environment variables that lead the AWS SDKs and CLI to this cloud.
 
-        A program that runs in the cloud does so in the name of ``role``, an ARN.
+        ``role`` is the ARN of the role of a program in the cloud.
         """
         return {
             "AWS_ENDPOINT_URL": self.url,
@@ -47,17 +52,17 @@ class Endpoint:
 
 
 def access_key_id(role: str) -> str:
-    """Return the access key id of a role by its ARN: its name, so that a request tells its caller.
+    """Return the access key id of a role: the name in its ARN, so that a request names its caller.
 
-    Whoever has no role is outside the cloud.
+    A caller outside the cloud has no role and the id ``local``.
     """
     return role.rsplit("/", 1)[-1] or "local"
 
 
-# One session reads the SDK's data files once, but may not make two clients at a time.
-# What the user's AWS profile says is of accounts, and not for this cloud.
+# One session reads the SDK's data files once, but must not make two clients at the same time.
+# It ignores the user's AWS profile, which is about real accounts.
 _session: Any = boto3.Session(botocore_session=Session({"profile": (None, None, None, None)}))
-_making = threading.Lock()
+_session_lock = threading.Lock()
 
 
 @cache
@@ -68,7 +73,7 @@ def _client(url: str, service: str, patience_seconds: float, key_id: str) -> Any
         max_pool_connections=64,
         read_timeout=patience_seconds,
     )
-    with _making:
+    with _session_lock:
         return _session.client(
             service,
             endpoint_url=url,

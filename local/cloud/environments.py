@@ -14,7 +14,7 @@ from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.sandboxes import Answer, Function, Sandbox
 
-_LOADING_AT_ONCE = 1
+_PARALLEL_LOADS = 1
 
 
 class Environments:
@@ -23,11 +23,11 @@ class Environments:
     Parameters
     ----------
     endpoint
-        The cloud that the functions are told of.
+        The cloud that the functions call.
     logs
-        Where their output goes.
+        The destination of their output.
     guard
-        Ends them if this process ends without a word.
+        The guard that kills them if this process is killed.
 
     """
 
@@ -39,8 +39,8 @@ class Environments:
         self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
         self._sandboxes: set[Sandbox] = set()
         self._closed = False
-        # Loading is work for a core: the function that is needed first would wait for the last.
-        self._warming = ThreadPoolExecutor(_LOADING_AT_ONCE, "functions-warm")
+        # A load needs a core: parallel loads would delay the function that is needed first.
+        self._warm_threads = ThreadPoolExecutor(_PARALLEL_LOADS, "functions-warm")
 
     def invoke(self, function: Function, payload: bytes) -> Answer:
         """Run a function on one event, in a warm environment if one is free."""
@@ -53,17 +53,17 @@ class Environments:
     def warm(self, functions: Iterable[Function]) -> None:
         """Start one environment for each function, in order and in the background."""
         for function in functions:
-            self._warming.submit(self._warm, function)
+            self._warm_threads.submit(self._warm, function)
 
     def close(self) -> None:
-        """Kill every environment; no other is started."""
-        self._warming.shutdown(wait=False, cancel_futures=True)
+        """Kill every environment, and start no other."""
+        self._warm_threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._closed = True
             sandboxes = list(self._sandboxes)
         for sandbox in sandboxes:
             self._remove(sandbox)
-        self._warming.shutdown()
+        self._warm_threads.shutdown()
 
     def _free(self, function: Function) -> Sandbox | None:
         with self._lock:

@@ -1,8 +1,8 @@
-"""Lambda's asynchronous invocations: events that wait for their function, and are tried again.
+"""Lambda's asynchronous invocations: the queue of events, and the retries.
 
 Source: AWS documentation, "How Lambda handles errors and retries with asynchronous invocation": a
-function that fails gets its event up to two times more, after one and two minutes. Nobody waits
-minutes for one machine: here it is after one and two seconds, and at once when the cloud closes.
+function that fails gets its event up to two times more, after one and two minutes. On one machine
+the pauses are one and two seconds, and none when the cloud closes.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from moto.awslambda.exceptions import LambdaClientError
 from local.cloud.sandboxes import Answer, Function
 
 _PAUSES_SECONDS = (1.0, 2.0)
-_AT_ONCE = 16
+_THREADS = 16
 
 _log = logging.getLogger(__name__)
 
 
 class EventQueue:
-    """The events that functions have yet to get; ``invoke`` runs a function on one."""
+    """The undelivered events of functions; ``invoke`` runs a function on one event."""
 
     def __init__(self, invoke: Callable[[Function, bytes], Answer]) -> None:
         self._invoke = invoke
-        self._threads = ThreadPoolExecutor(_AT_ONCE, "functions-events")
+        self._threads = ThreadPoolExecutor(_THREADS, "functions-events")
         self._lock = threading.Lock()
         self._unfinished: set[Future[None]] = set()
-        self._hurried = threading.Event()
+        self._skip_pauses = threading.Event()
 
     def put(self, function: Function, payload: bytes) -> None:
-        """Hand an event to a function, soon."""
+        """Queue an event for a function."""
         with self._lock:
             delivery = self._threads.submit(self._deliver, function, payload)
             self._unfinished.add(delivery)
         delivery.add_done_callback(self._forget)
 
     def drain(self, seconds: float) -> None:
-        """Wait until every function has had its events, but no longer than ``seconds``."""
-        self._hurried.set()
+        """Wait at most ``seconds`` until every event is delivered."""
+        self._skip_pauses.set()
         with self._lock:
             unfinished = list(self._unfinished)
         _, late = wait(unfinished, seconds)
         if late:
-            _log.warning("%d events found no end of their function in %g s.", len(late), seconds)
+            _log.warning("%d events were still being delivered after %g s.", len(late), seconds)
 
     def close(self) -> None:
-        """End; what has not begun is dropped. The functions themselves must have been ended."""
-        self._hurried.set()
+        """Drop the waiting events, and end. The caller must have killed the functions before."""
+        self._skip_pauses.set()
         self._threads.shutdown(cancel_futures=True)
 
     def _forget(self, delivery: Future[None]) -> None:
@@ -65,12 +65,12 @@ class EventQueue:
             for pause in _PAUSES_SECONDS:
                 if not answer.failed:
                     return
-                self._hurried.wait(pause)
+                self._skip_pauses.wait(pause)
                 answer = self._invoke(function, payload)
         except LambdaClientError as error:  # the cloud is closing
             _log.warning("%s did not get an event: %s.", function.name, error.message)
             return
         if answer.failed:
-            # Without a destination for failures Lambda drops the event, and only its metrics tell.
-            said = answer.payload.decode(errors="replace")
-            _log.warning("%s failed each time that it was tried: %s", function.name, said)
+            # Without a destination for failures Lambda drops the event; only its metrics show it.
+            reason = answer.payload.decode(errors="replace")
+            _log.warning("%s failed in every attempt: %s", function.name, reason)

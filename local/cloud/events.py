@@ -1,8 +1,8 @@
-"""EventBridge on one machine: moto keeps the rules; ours is what they set off.
+"""EventBridge on one machine: moto stores the rules, this module delivers the events.
 
-Rules of the default bus hand events to Lambda functions: those that Step Functions emits, those
-that PutEvents puts, and those of a schedule ``rate(...)``. A schedule fires as soon as the stack
-stands and then at its rate, while the cloud is up: nobody leaves it up for the hour that AWS waits.
+Rules of the default bus send events to Lambda functions: the events of Step Functions, those of
+PutEvents, and those of a schedule ``rate(...)``. A schedule fires as soon as the stack exists and
+then at its rate, while the cloud is up: few clouds stay up for the hour that AWS waits.
 
 Sources: AWS documentation, "Amazon EventBridge event patterns", "EventBridge for Step Functions
 execution status changes", "Setting a schedule pattern".
@@ -42,7 +42,7 @@ _PRINCIPAL = {"Service": "events.amazonaws.com"}
 _DEFAULT_BUS = "default"
 _STATES = {"ENABLED", "DISABLED"}
 _STATUS_CHANGE = "Step Functions Execution Status Change"
-# A delivery to Lambda is accepted at once here: there is nothing to retry.
+# RetryPolicy has no effect: Lambda accepts every delivery at once here.
 _TARGET = {"Arn", "Id", "Input", "RetryPolicy"}
 _RULE = {
     "Description", "EventBusName", "EventPattern", "Name", "ScheduleExpression", "State", "Tags",
@@ -60,21 +60,21 @@ _log = logging.getLogger(__name__)
 
 
 class Events:
-    """The rules of one cloud, and the functions that they set off."""
+    """The rules of one cloud, and the functions that they invoke."""
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
-        self._due: dict[str, float] = {}
+        self._due_times: dict[str, float] = {}
         self._closing = threading.Event()
         self._clock = threading.Thread(target=self._keep_schedules, name="events", daemon=True)
         self._replacements = Replacements()
 
     def start_schedules(self) -> None:
-        """Let every schedule fire once, now, and from then on at its rate."""
+        """Make every schedule fire once now, and from then on at its rate."""
         self._clock.start()
 
     def execution_changed(self, execution: Mapping[str, Any]) -> None:
-        """Emit the event of an execution's new status, described as DescribeExecution does."""
+        """Emit the event of an execution's new status, from DescribeExecution's description."""
         detail = {
             "executionArn": execution["executionArn"],
             "stateMachineArn": execution["stateMachineArn"],
@@ -94,7 +94,7 @@ class Events:
             self._match(rule, event)
 
     def close(self) -> None:
-        """Deliver what was emitted, wait a while for its functions, and give moto its methods."""
+        """Deliver the emitted events, wait a while for the functions and restore moto's methods."""
         self._closing.set()
         if self._clock.is_alive():
             self._clock.join()
@@ -102,12 +102,12 @@ class Events:
         self._replacements.restore()
 
     def replace_methods(self) -> None:
-        """Let moto's rules reach these functions, and refuse what they would not honour."""
-        replaced = self._replacements
+        """Make moto's rules invoke these functions, and refuse settings without effect."""
+        replacements = self._replacements
 
-        def put_rule(backend: EventsBackend, name: str, **given: Any) -> Rule:  # noqa: ANN401
-            _refuse_unsupported_rule(name, given)
-            rule: Rule = rule_put(backend, name, **given)
+        def put_rule(backend: EventsBackend, name: str, **options: Any) -> Rule:  # noqa: ANN401
+            _refuse_unsupported_rule(name, options)
+            rule: Rule = original_put_rule(backend, name, **options)
             return rule
 
         def put_targets(
@@ -118,41 +118,41 @@ class Events:
         ) -> None:
             for target in targets:
                 _refuse_unsupported_target(name, target)
-            targets_put(backend, name, event_bus_arn, targets)
+            original_put_targets(backend, name, event_bus_arn, targets)
 
         def send(rule: Rule, event: dict[str, Any], transform_input: bool = True) -> None:
-            self._match(rule, _as_delivered(event))
+            self._match(rule, _target_event(event))
 
-        rule_put = replaced.set(EventsBackend, "put_rule", put_rule)
-        targets_put = replaced.set(EventsBackend, "put_targets", put_targets)
-        replaced.set(Rule, "send_to_targets", send)
+        original_put_rule = replacements.set(EventsBackend, "put_rule", put_rule)
+        original_put_targets = replacements.set(EventsBackend, "put_targets", put_targets)
+        replacements.set(Rule, "send_to_targets", send)
         self._check_template(Rule, _RULE)
         self._check_template(Permission, _PERMISSION)
 
     def _check_template(self, kind: type[Rule | Permission], accepted: Iterable[str]) -> None:
-        """Refuse the properties that moto would leave out of a template's resource."""
+        """Refuse the properties of a template's resource that moto would ignore."""
         known = sorted(accepted)
 
         def create(
             _: type, /, name: str, template: dict[str, Any], account: str, region: str, **more: str
         ) -> CloudFormationModel:
-            for given in template["Properties"].keys() - known:
+            for unknown in template["Properties"].keys() - known:
                 raise ValidationError(
-                    message=f"{given} of {kind.cloudformation_type()} is not supported on one "
+                    message=f"{unknown} of {kind.cloudformation_type()} is not supported on one "
                     f"machine; accepted: {', '.join(known)}."
                 )
             try:
-                made: CloudFormationModel = created(name, template, account, region, **more)
-            except JsonRESTError as error:  # which CloudFormation's clients cannot read
+                resource: CloudFormationModel = original(name, template, account, region, **more)
+            except JsonRESTError as error:  # CloudFormation's clients cannot read it
                 raise ValidationError(message=str(error.message)) from error
-            return made
+            return resource
 
-        created = self._replacements.set(
+        original = self._replacements.set(
             kind, "create_from_cloudformation_json", classmethod(create)
         )
 
     def _match(self, rule: Rule, event: Mapping[str, Any]) -> None:
-        # moto takes a rule without a pattern, one of a schedule, to match everything.
+        # In moto a rule without a pattern, such as a schedule's rule, matches everything.
         if rule.event_pattern.dump() and rule.event_pattern.matches_event(dict(event)):  # type: ignore[arg-type]
             self._fire(rule, event)
 
@@ -174,15 +174,15 @@ class Events:
 
     def _is_due(self, rule: Rule) -> bool:
         now = time.monotonic()
-        due = self._due.get(rule.arn, now)
+        due = self._due_times.get(rule.arn, now)
         if now < due:
             return False
-        self._due[rule.arn] = due + _period_seconds(rule.scheduled_expression or "")
+        self._due_times[rule.arn] = due + _period_seconds(rule.scheduled_expression or "")
         return True
 
 
 def install(functions: Functions) -> Events:
-    """Let moto's rules set off this machine's functions; close the result to stop."""
+    """Make moto's rules invoke this machine's functions; close the result to stop."""
     events = Events(functions)
     events.replace_methods()
     return events
@@ -194,15 +194,15 @@ def _rules() -> list[Rule]:
 
 
 def _permitted(rule: Rule, arn: str) -> LambdaFunction | None:
-    """Return the function of a target; None, and say so, if it is not there or not permitted."""
+    """Return the function of a target; warn and return None if it is missing or not permitted."""
     try:
         function = lambda_simple_backends[ACCOUNT][REGION].get_function(arn)
     except UnknownFunctionException:
-        _log.warning("Rule %s reaches nobody: there is no function %s.", rule.name, arn)
+        _log.warning("Rule %s invokes nothing: there is no function %s.", rule.name, arn)
         return None
     if not any(_permits(statement, rule.arn) for statement in function.policy.statements):
         _log.warning(
-            "Rule %s reaches nobody: no permission of %s names it.",
+            "Rule %s invokes nothing: no permission of %s names the rule.",
             rule.name,
             function.function_name,
         )
@@ -216,7 +216,7 @@ def _permits(statement: Mapping[str, Any], rule_arn: str) -> bool:
 
 
 def _event(source: str, kind: str, resource: str, detail: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event of this moment, about one resource, as AWS's services emit it."""
+    """Return a new event about one resource, in the form of AWS's services."""
     return {
         "version": "0",
         "id": str(uuid4()),
@@ -230,10 +230,10 @@ def _event(source: str, kind: str, resource: str, detail: Mapping[str, Any]) -> 
     }
 
 
-def _as_delivered(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event of PutEvents as targets get it: moto's has its times as numbers."""
-    delivered = {name: value for name, value in event.items() if name != "ingestion-time"}
-    return {**delivered, "time": _second(datetime.fromtimestamp(float(event["time"]), UTC))}
+def _target_event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event of PutEvents in the form of targets; moto stores times as numbers."""
+    content = {name: value for name, value in event.items() if name != "ingestion-time"}
+    return {**content, "time": _second(datetime.fromtimestamp(float(event["time"]), UTC))}
 
 
 def _second(moment: datetime) -> str:
@@ -245,23 +245,23 @@ def _milliseconds(moment: datetime | None) -> int | None:
 
 
 def _period_seconds(expression: str) -> int:
-    found = _RATE.fullmatch(expression)
-    assert found, "only such rules are accepted"
-    return int(found[1]) * _SECONDS[found[2]]
+    rate = _RATE.fullmatch(expression)
+    assert rate, "put_rule accepts no other expression"
+    return int(rate[1]) * _SECONDS[rate[2]]
 
 
-def _refuse_unsupported_rule(name: str, given: Mapping[str, Any]) -> None:
-    expression = given.get("scheduled_expression")
+def _refuse_unsupported_rule(name: str, options: Mapping[str, Any]) -> None:
+    expression = options.get("scheduled_expression")
     if expression and not _RATE.fullmatch(expression):
         _refuse(name, "ScheduleExpression", expression, "rate(... minutes, hours or days)")
-    if (bus := given.get("event_bus_arn")) and bus.rsplit("/", 1)[-1] != _DEFAULT_BUS:
+    if (bus := options.get("event_bus_arn")) and bus.rsplit("/", 1)[-1] != _DEFAULT_BUS:
         _refuse(name, "EventBusName", bus, _DEFAULT_BUS)
-    if (state := given.get("state")) and state not in _STATES:
+    if (state := options.get("state")) and state not in _STATES:
         _refuse(name, "State", state, ", ".join(sorted(_STATES)))
-    if role := given.get("role_arn"):
-        _refuse(name, "RoleArn", role, "none: functions have permissions")
-    for matcher in _matchers(EventPattern.load(given.get("event_pattern")).get_pattern()):
-        # moto takes one that it does not know to match everything.
+    if role := options.get("role_arn"):
+        _refuse(name, "RoleArn", role, "none, since functions have permissions")
+    for matcher in _matchers(EventPattern.load(options.get("event_pattern")).get_pattern()):
+        # In moto an unknown matcher matches everything.
         if matcher not in _MATCHERS:
             _refuse(name, "EventPattern", matcher, ", ".join(sorted(_MATCHERS)))
 
@@ -280,10 +280,10 @@ def _matchers(pattern: Mapping[str, Any]) -> Iterable[str]:
 
 def _refuse_unsupported_target(rule: str, target: Mapping[str, Any]) -> None:
     for name in target.keys() - _TARGET:
-        _refuse(rule, name, target[name], f"of a target {', '.join(sorted(_TARGET))}")
+        _refuse(rule, name, target[name], f"the target's {', '.join(sorted(_TARGET))}")
     if not _FUNCTION.fullmatch(target["Arn"]):
-        _refuse(rule, "Arn", target["Arn"], "of a target a Lambda function's")
+        _refuse(rule, "Arn", target["Arn"], "the ARN of a Lambda function")
 
 
-def _refuse(rule: str, name: str, value: object, wanted: str) -> NoReturn:
-    raise ValidationException(not_honoured(f"Rule {rule}", name, value, wanted))
+def _refuse(rule: str, name: str, value: object, accepted: str) -> NoReturn:
+    raise ValidationException(not_honoured(f"Rule {rule}", name, value, accepted))

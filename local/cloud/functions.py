@@ -1,7 +1,7 @@
-"""AWS Lambda on one machine: the function's own asset, run by AWS's own Python runtime.
+"""AWS Lambda on one machine: each function's own asset, run by AWS's Python runtime.
 
-moto keeps the functions and answers the API; what an invocation does is replaced. Whatever of a
-function's configuration cannot be honoured here is refused by name when the function is created.
+moto stores the functions and answers the API; this module replaces the invocation. It refuses a
+function at its creation, by name, for each setting that cannot be honoured here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from local.cloud.sandboxes import Answer, Function
 from local.cloud.unsupported import not_honoured
 
 # AWS documentation, Lambda quotas: request and response of a synchronous invocation, and the event
-# of an asynchronous one.
+# of an asynchronous invocation.
 MOST_PAYLOAD_BYTES = 6_291_456
 MOST_EVENT_BYTES = 1_048_576
 _TAIL_BYTES = 4096  # what LogType=Tail returns
@@ -46,8 +46,8 @@ _TAIL_BYTES = 4096  # what LogType=Tail returns
 _POWERTOOLS = re.compile(
     r"arn:aws:lambda:[a-z0-9-]+:017000801446:layer:AWSLambdaPowertoolsPythonV3-[a-z0-9_-]+:\d+"
 )
-# Pure Python runs on any architecture, the disk here has no smaller limit than Lambda's, and of
-# traces only X-Ray would know.
+# Three settings have no effect: pure Python runs on any architecture, the disk here has no smaller
+# limit than Lambda's, and only X-Ray would show traces.
 _HONOURED = {
     "Architectures", "Code", "Description", "Environment", "EphemeralStorage", "FunctionName",
     "Handler", "LoggingConfig", "MemorySize", "Role", "Tags", "Timeout", "TracingConfig",
@@ -72,7 +72,7 @@ class Functions:
     state
         A folder for the functions' unpacked code, one folder per asset.
     environments
-        What runs them.
+        The environments that run them.
 
     """
 
@@ -91,10 +91,10 @@ class Functions:
 
     def invoke_later(self, function: LambdaFunction, payload: bytes) -> None:
         """Run one of moto's functions on one event in the background, as Lambda does for events."""
-        self._events.put(self._described(function), payload)
+        self._events.put(self._function_of(function), payload)
 
     def drain(self, seconds: float) -> None:
-        """Wait for the functions that run in the background, but no longer than ``seconds``."""
+        """Wait at most ``seconds`` for the functions that run in the background."""
         self._events.drain(seconds)
 
     def warm(self, function_names: Iterable[str]) -> None:
@@ -108,18 +108,18 @@ class Functions:
         """
         backend = lambda_simple_backends[ACCOUNT][REGION]
         self._environments.warm(
-            [self._described(backend.get_function(name)) for name in function_names]
+            [self._function_of(backend.get_function(name)) for name in function_names]
         )
 
     def close(self) -> None:
-        """Kill every environment, and give moto its own methods back."""
+        """Kill every environment, and restore moto's own methods."""
         self._environments.close()
         self._events.close()
         self._replacements.restore()
 
     def replace_methods(self) -> None:
         """Put these functions behind moto's Lambda API."""
-        replaced = self._replacements
+        replacements = self._replacements
 
         def invoke(
             function: LambdaFunction, body: str, headers: Mapping[str, str], answer: dict[str, str]
@@ -128,8 +128,8 @@ class Functions:
 
         def create(backend: LambdaBackend, spec: dict[str, Any]) -> LambdaFunction:
             refuse_unsupported(spec)
-            # moto looks layers up, and has none of AWS's own.
-            function: LambdaFunction = created(backend, {**spec, "Layers": []})
+            # moto looks up layers, and lacks AWS's public layers.
+            function: LambdaFunction = original_create(backend, {**spec, "Layers": []})
             _set_log_group(function, spec)
             return function
 
@@ -142,25 +142,25 @@ class Functions:
             region: str,
             **more: str,
         ) -> LambdaFunction:
-            # moto passes only some of the properties on to create_function.
+            # moto passes only some properties to create_function.
             try:
                 refuse_unsupported({**template["Properties"], "FunctionName": name})
             except InvalidParameterValueException as error:
                 raise ValidationError(message=error.message) from error
-            function: LambdaFunction = created_from_template(
+            function: LambdaFunction = original_create_from_template(
                 name, template, account, region, **more
             )
             _set_log_group(function, template["Properties"])
             return function
 
-        replaced.set(LambdaFunction, "invoke", invoke)
-        # The simple back end, which is chosen without Docker, echoes the event of any function.
-        replaced.set(LambdaSimpleBackend, "invoke", LambdaBackend.invoke)
-        created = replaced.set(LambdaBackend, "create_function", create)
-        created_from_template = replaced.set(
+        replacements.set(LambdaFunction, "invoke", invoke)
+        # Without Docker moto chooses its simple back end, where a function echoes its event.
+        replacements.set(LambdaSimpleBackend, "invoke", LambdaBackend.invoke)
+        original_create = replacements.set(LambdaBackend, "create_function", create)
+        original_create_from_template = replacements.set(
             LambdaFunction, "create_from_cloudformation_json", classmethod(create_from_template)
         )
-        replaced.refuse(LambdaResponse, _NOT_RUN_HERE, InvalidParameterValueException)
+        replacements.refuse(LambdaResponse, _NOT_RUN_HERE, InvalidParameterValueException)
 
     def _invoke(
         self,
@@ -169,13 +169,13 @@ class Functions:
         headers: Mapping[str, str],
         answer_headers: dict[str, str],
     ) -> bytes:
-        kind = _checked_kind(headers)
-        payload = _checked_payload(body, kind)
+        kind = _invocation_kind(headers)
+        payload = _request_payload(body, kind)
         if kind == "Event":
             self.invoke_later(function, payload)
         if kind != "RequestResponse":
             return b""
-        answer = self.invoke(self._described(function), payload)
+        answer = self.invoke(self._function_of(function), payload)
         if answer.failed:
             answer_headers["x-amz-function-error"] = "Unhandled"
         tail = answer.log.encode()[-_TAIL_BYTES:]
@@ -183,7 +183,7 @@ class Functions:
         answer_headers["X-Amz-Executed-Version"] = str(function.version)
         return answer.payload
 
-    def _described(self, function: LambdaFunction) -> Function:
+    def _function_of(self, function: LambdaFunction) -> Function:
         return Function(
             name=function.function_name,
             arn=function.function_arn,
@@ -192,17 +192,17 @@ class Functions:
             memory_mb=int(function.memory_size),
             timeout_seconds=int(function.timeout),
             log_group=function.logs_group_name,
-            code=self._unpacked(function.code_bytes),
+            code=self._unpack(function.code_bytes),
             role=str(function.role),
             variables=tuple(sorted(function.environment_vars.items())),
         )
 
-    def _unpacked(self, asset: bytes) -> Path:
+    def _unpack(self, asset: bytes) -> Path:
         folder = self._code / hashlib.sha256(asset).hexdigest()
         with self._unpacking:
             if not folder.exists():
                 self._code.mkdir(parents=True, exist_ok=True)
-                # Renamed once whole, so that a folder that exists can be relied on.
+                # The rename is the last step, so that an existing folder is complete.
                 with tempfile.TemporaryDirectory(dir=self._code) as unfinished:
                     whole = Path(unfinished) / "code"
                     zipfile.ZipFile(io.BytesIO(asset)).extractall(whole)
@@ -220,31 +220,35 @@ def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard)
 
 
 def refuse_unsupported(spec: Mapping[str, Any]) -> None:
-    """Refuse what this machine would not honour of a function, given as CreateFunction takes it.
+    """Refuse the first setting of a function that this machine cannot honour.
+
+    ``spec`` has the form of CreateFunction.
 
     Raises
     ------
     InvalidParameterValueException
-        With the name of the property, its value and what would be accepted.
+        If there is such a setting; the message has its name, its value and what is accepted.
 
     """
     for name, value in spec.items():
         if name in _HONOURED or not value:
             continue
-        wanted, accepts = _ACCEPTED.get(name, ("none", lambda _: False))
+        accepted, accepts = _ACCEPTED.get(name, ("none", lambda _: False))
         if not accepts(value):
-            _refuse(spec["FunctionName"], name, value, wanted)
+            _refuse(spec["FunctionName"], name, value, accepted)
     logging = spec.get("LoggingConfig", {})
     if logging.get("LogFormat", "Text") != "Text":
         _refuse(spec["FunctionName"], "LoggingConfig.LogFormat", logging["LogFormat"], "Text")
 
 
-def _refuse(function: str, name: str, value: Any, wanted: str) -> NoReturn:  # noqa: ANN401
-    raise InvalidParameterValueException(not_honoured(f"Function {function}", name, value, wanted))
+def _refuse(function: str, name: str, value: Any, accepted: str) -> NoReturn:  # noqa: ANN401
+    raise InvalidParameterValueException(
+        not_honoured(f"Function {function}", name, value, accepted)
+    )
 
 
 def _report_errors(function: Function, answer: Answer) -> None:
-    """Send the metric of Lambda that alarms may watch: whether an invocation failed."""
+    """Put Lambda's metric Errors of an invocation: 1 if it failed, else 0."""
     datum = {
         "MetricName": "Errors",
         "Dimensions": [{"Name": "FunctionName", "Value": function.name}],
@@ -259,7 +263,7 @@ def _set_log_group(function: LambdaFunction, spec: Mapping[str, Any]) -> None:
         function.logs_group_name = group
 
 
-def _checked_payload(body: str, kind: str) -> bytes:
+def _request_payload(body: str, kind: str) -> bytes:
     payload = (body or "{}").encode()
     most = MOST_EVENT_BYTES if kind == "Event" else MOST_PAYLOAD_BYTES
     if len(payload) > most:
@@ -279,7 +283,7 @@ def _checked_payload(body: str, kind: str) -> bytes:
     return payload
 
 
-def _checked_kind(headers: Mapping[str, str]) -> str:
+def _invocation_kind(headers: Mapping[str, str]) -> str:
     kind = headers.get("x-amz-invocation-type", "RequestResponse")
     if kind not in {"RequestResponse", "Event", "DryRun"}:
         raise InvalidParameterValueException(

@@ -1,9 +1,9 @@
-"""A small process that outlives the cloud's by a moment: what a cloud started ends with it.
+"""A small process that outlives the cloud's process, and then kills what the cloud started.
 
-A process that is killed (SIGKILL, out of memory) runs no code of its own any more, and its children
-go on. Linux can tell a child of its parent's death (prctl, PR_SET_PDEATHSIG), but means the thread
-that started it, and not the child's own children. So a process of its own waits for the end of a
-pipe that only the cloud holds open, and kills every process group that it was told of.
+A process that is killed (SIGKILL, out of memory) runs no code any more, and its children go on.
+Linux can signal a child at its parent's death (prctl, PR_SET_PDEATHSIG), but the parent is the
+thread that started the child, and the child's own children get no signal. So the guard waits for
+the end of a pipe that only the cloud holds open, and then kills every process group it watches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Guard:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # In a session of its own: Ctrl-C goes to the whole of a terminal's.
+        # The guard has its own session, because Ctrl-C goes to the whole session of a terminal.
         self._guard = subprocess.Popen(
             [sys.executable, "-I", "-S", __file__],
             stdin=subprocess.PIPE,
@@ -32,15 +32,15 @@ class Guard:
         )
 
     def watch(self, group: int) -> None:
-        """Kill this process group if this process ends without a word."""
-        self._tell(f"+{group}")
+        """Kill a process group if this process is killed."""
+        self._send(f"+{group}")
 
     def forget(self, group: int) -> None:
-        """Leave this process group alone: it has ended."""
-        self._tell(f"-{group}")
+        """Stop watching a process group, which has ended."""
+        self._send(f"-{group}")
 
     def __enter__(self) -> Guard:
-        """Guard."""
+        """Return the guard, which runs already."""
         return self
 
     def __exit__(
@@ -49,12 +49,12 @@ class Guard:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Kill what is still watched, and end."""
+        """Kill the process groups that are still watched, and end."""
         self._guard.communicate()
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         pipe = self._guard.stdin
-        # A guard that was killed by hand guards nothing; what is measured goes on.
+        # If a user has killed the guard, the measurement goes on without it.
         with self._lock, suppress(BrokenPipeError):
             print(line, file=pipe, flush=True)
 

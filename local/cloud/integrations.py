@@ -1,4 +1,4 @@
-"""What Task states may call: each integration is a call of the cloud's own API.
+"""The integrations of Task states: each calls the cloud's own API.
 
 Source: AWS Step Functions developer guide, "Integrating services" and "Run Amazon ECS/Fargate
 tasks".
@@ -21,27 +21,27 @@ from local.asl.interpreter import Integration, Submission
 from local.asl.payload import Json, dump, parse
 from local.cloud.endpoint import Endpoint
 
-_Started = TypeVar("_Started")
+_Work = TypeVar("_Work")
 
 
 class TaskEnds(Protocol):
-    """Who knows when ECS tasks stop."""
+    """The ends of ECS tasks."""
 
     def stopped(self, task_arn: str) -> Future[None]:
-        """Return a future that is done when the task is STOPPED, or at once if it is."""
+        """Return a future that is done once the task is STOPPED."""
 
 
 def integrations(
     endpoint: Endpoint,
     role: str,
     task_ends: TaskEnds,
-    ended: Callable[[str], Future[None]],
+    execution_end: Callable[[str], Future[None]],
 ) -> Mapping[str, Integration]:
-    """Return what Task states may call in the name of a role, by their resources.
+    """Return the integrations of Task states in a role, by resource.
 
-    ``ended`` gives a future that is done when an execution, by its ARN, has ended.
+    ``execution_end`` returns a future that is done once the execution of an ARN has ended.
     """
-    services = _Services(endpoint, role, task_ends, ended)
+    services = _Services(endpoint, role, task_ends, execution_end)
     return {
         "arn:aws:states:::ecs:runTask.sync": services.run_task,
         "arn:aws:states:::lambda:invoke": services.invoke,
@@ -50,19 +50,19 @@ def integrations(
 
 
 class _Services:
-    """What Task states may call in the name of a role."""
+    """The calls of Task states in one role."""
 
     def __init__(
         self,
         endpoint: Endpoint,
         role: str,
         task_ends: TaskEnds,
-        ended: Callable[[str], Future[None]],
+        execution_end: Callable[[str], Future[None]],
     ) -> None:
         self._endpoint = endpoint
         self._role = role
         self._task_ends = task_ends
-        self._ended = ended
+        self._execution_end = execution_end
 
     async def invoke(self, arguments: Json, _: Submission) -> Json:
         answer = await self._call("Lambda", "Invoke", arguments)
@@ -76,17 +76,17 @@ class _Services:
         if isinstance(arguments, dict) and not isinstance(arguments.get("Input"), str):
             arguments = {**arguments, "Input": dump(arguments.get("Input", {}))}
 
-        async def follow(started: dict[str, Any]) -> None:
-            submission.submitted(started)
-            await _done(self._ended(started["ExecutionArn"]))
+        async def follow(work: dict[str, Any]) -> None:
+            submission.submitted(work)
+            await _wait_for(self._execution_end(work["ExecutionArn"]))
 
-        async def stop(started: dict[str, Any]) -> None:
+        async def stop(work: dict[str, Any]) -> None:
             await self._call(
-                "StepFunctions", "StopExecution", {"ExecutionArn": started["ExecutionArn"]}
+                "StepFunctions", "StopExecution", {"ExecutionArn": work["ExecutionArn"]}
             )
 
         start = self._call("StepFunctions", "StartExecution", arguments, "ExecutionArn")
-        arn = {"ExecutionArn": (await _to_the_end(start, follow, stop))["ExecutionArn"]}
+        arn = {"ExecutionArn": (await _follow_to_end(start, follow, stop))["ExecutionArn"]}
         child = await self._call("StepFunctions", "DescribeExecution", arn, "Status")
         for field in child.keys() & {"Input", "Output"}:
             child[field] = parse(child[field])
@@ -97,24 +97,24 @@ class _Services:
     async def run_task(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:
             raise StateError(errors.RUNTIME, f"Count is {arguments['Count']}; accepted: 1.")
-        # It is Step Functions itself, in whose name a task of .sync is started.
+        # Step Functions itself sets this field for a task of .sync.
         if isinstance(arguments, dict) and "StartedBy" in arguments:
             raise StateError(errors.RUNTIME, "StartedBy is not supported by Step Functions.")
 
-        async def follow(started: dict[str, Any]) -> None:
-            submission.submitted(started)
-            await _done(self._task_ends.stopped(started["Tasks"][0]["TaskArn"]))
+        async def follow(work: dict[str, Any]) -> None:
+            submission.submitted(work)
+            await _wait_for(self._task_ends.stopped(work["Tasks"][0]["TaskArn"]))
 
-        async def stop(started: dict[str, Any]) -> None:
-            task = started["Tasks"][0]
+        async def stop(work: dict[str, Any]) -> None:
+            task = work["Tasks"][0]
             names = {"Cluster": task["ClusterArn"], "Task": task["TaskArn"]}
             reason = "The Step Functions task was aborted or timed out."
             await self._call("ECS", "StopTask", {**names, "Reason": reason})
-            # One that does not heed it has 30 s left, on this machine beside what comes next.
-            await _done(self._task_ends.stopped(task["TaskArn"]))
+            # A task that ignores SIGTERM runs for 30 s more, and must not overlap the next trial.
+            await _wait_for(self._task_ends.stopped(task["TaskArn"]))
 
-        started = await _to_the_end(self._start_task(arguments), follow, stop)
-        task = await self._stopped_task(started["Tasks"][0])
+        work = await _follow_to_end(self._start_task(arguments), follow, stop)
+        task = await self._stopped_task(work["Tasks"][0])
         if await self._has_failed(task):
             raise StateError(errors.TASK_FAILED, dump(task))
         return task
@@ -128,12 +128,12 @@ class _Services:
     async def _stopped_task(self, task: dict[str, Any]) -> dict[str, Any]:
         names = {"Cluster": task["ClusterArn"], "Tasks": [task["TaskArn"]]}
         answer = await self._call("ECS", "DescribeTasks", names, "Tasks")
-        described: dict[str, Any] = answer["Tasks"][0]
-        return described
+        description: dict[str, Any] = answer["Tasks"][0]
+        return description
 
     async def _has_failed(self, task: dict[str, Any]) -> bool:
         """Tell whether an essential container exited with an error, or never exited."""
-        # What is essential is known to Step Functions: the role need not be allowed to ask.
+        # Step Functions knows the essential containers: the role needs no permission to ask.
         describe = self._endpoint.client("ecs").describe_task_definition
         answer = await asyncio.to_thread(describe, taskDefinition=task["TaskDefinitionArn"])
         essential = {
@@ -145,12 +145,12 @@ class _Services:
         return any(codes.get(container) != 0 for container in essential)
 
     async def _call(
-        self, service: str, operation: str, arguments: Json, *needed: str
+        self, service: str, operation: str, arguments: Json, *required: str
     ) -> dict[str, Any]:
-        """Call an API, with the Pascal case and the error names that Step Functions gives it.
+        """Call an API, with the Pascal case and the error names of Step Functions.
 
-        An answer without a field that is ``needed`` is an error: of a body that is no JSON,
-        botocore makes an answer with a message.
+        An answer without a field of ``required`` is an error: botocore turns a body that is not
+        JSON into an answer with only a message.
         """
         client = self._endpoint.client(service.lower(), role=self._role)
         model = client.meta.service_model.operation_model(operation)
@@ -158,8 +158,8 @@ class _Services:
         def call() -> dict[str, Any]:
             request = _to_api(arguments, model.input_shape)
             answer = getattr(client, xform_name(operation))(**request)
-            shown: dict[str, Any] = _from_api(answer, model.output_shape)
-            return shown
+            result: dict[str, Any] = _from_api(answer, model.output_shape)
+            return result
 
         try:
             answer = await asyncio.to_thread(call)
@@ -170,34 +170,34 @@ class _Services:
             raise StateError(f"{service}.{code}Exception", str(error)) from error
         except (BotoCoreError, ResponseParserError, UnicodeDecodeError) as error:
             raise StateError(f"{service}.SdkClientException", str(error)) from error
-        if lacking := [field for field in needed if field not in answer]:
-            cause = f"the answer of {operation} has no {lacking[0]}: {dump(answer)}"
+        if missing := [field for field in required if field not in answer]:
+            cause = f"the answer of {operation} has no {missing[0]}: {dump(answer)}"
             raise StateError(f"{service}.SdkClientException", cause)
         return answer
 
 
-async def _to_the_end(
-    start: Awaitable[_Started],
-    follow: Callable[[_Started], Awaitable[None]],
-    stop: Callable[[_Started], Awaitable[None]],
-) -> _Started:
-    """Start work and follow it to its end; cancelled, even while it starts, stop it."""
-    starting = asyncio.ensure_future(start)
+async def _follow_to_end(
+    start: Awaitable[_Work],
+    follow: Callable[[_Work], Awaitable[None]],
+    stop: Callable[[_Work], Awaitable[None]],
+) -> _Work:
+    """Start work and follow it to its end; stop it on cancellation, even while it starts."""
+    pending = asyncio.ensure_future(start)
 
     async def stop_started() -> None:
-        await stop(await starting)
+        await stop(await pending)
 
     try:
-        started = await asyncio.shield(starting)
-        await follow(started)
+        work = await asyncio.shield(pending)
+        await follow(work)
     except asyncio.CancelledError:
         await asyncio.shield(asyncio.ensure_future(stop_started()))
         raise
-    return started
+    return work
 
 
-async def _done(future: Future[None]) -> None:
-    # Shielded: a cancelled waiter must not cancel the future of those who complete it.
+async def _wait_for(future: Future[None]) -> None:
+    # The shield keeps a cancelled waiter from cancelling the future for its other users.
     await asyncio.shield(asyncio.wrap_future(future))
 
 
@@ -231,7 +231,7 @@ def _from_api(value: Any, shape: Any) -> Any:  # noqa: ANN401
         case "map":
             return {key: _from_api(item, shape.value) for key, item in value.items()}
         case "timestamp":
-            return int(value.timestamp() * 1000)  # as the events of AWS give it
+            return int(value.timestamp() * 1000)  # milliseconds, as in AWS's events
         case "blob":
             return _json_or_text(value.read().decode())
     return value

@@ -1,7 +1,7 @@
-"""S3's lifecycle rules on one machine: what has expired is deleted whenever a cloud starts.
+"""S3's lifecycle rules on one machine: each start of a cloud deletes expired objects.
 
-S3 looks once a day; here a bucket is made from its template, and looked through, by each cloud.
-An upload that was not finished is gone with its cloud.
+S3 checks once a day; here each cloud creates its buckets from a template and checks them then.
+An unfinished upload ends with its cloud.
 
 Sources: AWS documentation, AWS::S3::Bucket Rule; Amazon S3 user guide, "Lifecycle configuration
 elements" (expiration is rounded up to midnight UTC).
@@ -27,7 +27,7 @@ Rules = Iterable[Mapping[str, Any]]
 def expire(bucket: FakeBucket, rules: Rules, now: datetime) -> None:
     """Delete the objects of a bucket that have expired by the rules of a template.
 
-    ``now`` is in UTC, without a zone. ValidationError for what a rule has that is not honoured.
+    ``now`` is in UTC, without a zone. Raise ValidationError for an unsupported property.
     """
     for rule in rules:
         refuse_unknown("an AWS::S3::Bucket rule", rule, _RULE)
@@ -40,12 +40,12 @@ def expire(bucket: FakeBucket, rules: Rules, now: datetime) -> None:
 
 
 def replace_methods(replacements: Replacements) -> None:
-    """Let moto's buckets honour the lifecycle rules of their templates."""
+    """Make moto's buckets honour the lifecycle rules of their templates."""
 
     def create(_: type, /, name: str, template: Any, *place: str, **more: Any) -> FakeBucket:  # noqa: ANN401
-        bucket: FakeBucket = created(name, template, *place, **more)
+        bucket: FakeBucket = original(name, template, *place, **more)
         lifecycle = template["Properties"].get("LifecycleConfiguration", {})
         expire(bucket, lifecycle.get("Rules", ()), utcnow())
         return bucket
 
-    created = replacements.set(FakeBucket, "create_from_cloudformation_json", classmethod(create))
+    original = replacements.set(FakeBucket, "create_from_cloudformation_json", classmethod(create))

@@ -21,7 +21,7 @@ from moto.logs.responses import LogsResponse
 from local import insights
 from local.account import ACCOUNT
 from local.cloud.unsupported import not_honoured
-from local.insights.sources import NoLogGroupError, chosen
+from local.insights.group_choice import NoLogGroupError, chosen
 from local.logs.store import LogStore
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class MalformedQueryException(LogsClientError):
-    """A query that does not compile, with the place of the fault as the API tells it."""
+    """A query that does not compile, with the position of the fault in the API's form."""
 
     def __init__(self, text: str, error: insights.QueryError) -> None:
         super().__init__("MalformedQueryException", str(error))
@@ -45,7 +45,7 @@ class MalformedQueryException(LogsClientError):
 
 
 class _Query:
-    """One started query and what DescribeQueries tells of it."""
+    """One started query and its description for DescribeQueries."""
 
     def __init__(self, text: str, groups: list[str], result: Future[insights.QueryResult]) -> None:
         self.id = str(uuid4())
@@ -57,15 +57,15 @@ class _Query:
 
     @property
     def status(self) -> str:
-        """The status as the API names it."""
+        """The status of the query, by its name in the API."""
         if self.cancelled:
             return "Cancelled"
         if not self.result.done():
             return "Running" if self.result.running() else "Scheduled"
         return "Complete" if self.result.exception() is None else "Failed"
 
-    def described(self) -> dict[str, Any]:
-        """Return the query as DescribeQueries does."""
+    def description(self) -> dict[str, Any]:
+        """Return the query in the form of DescribeQueries."""
         return {
             "queryId": self.id,
             "queryLanguage": "CWLI",
@@ -77,7 +77,7 @@ class _Query:
 
 
 class LogQueries:
-    """The queries that were started, each run once in a thread."""
+    """The started queries; each runs once, in a thread."""
 
     def __init__(self, store: LogStore) -> None:
         self._store = store
@@ -88,14 +88,14 @@ class LogQueries:
     def actions(self) -> dict[str, Callable[[LogsResponse], str]]:
         """Return the API's actions, named as moto names them."""
         return {
-            "start_query": _answering(self._start),
-            "get_query_results": _answering(self._results),
-            "stop_query": _answering(self._stop),
-            "describe_queries": _answering(self._describe),
+            "start_query": _response_method(self._start),
+            "get_query_results": _response_method(self._results),
+            "stop_query": _response_method(self._stop),
+            "describe_queries": _response_method(self._describe),
         }
 
     def close(self) -> None:
-        """Wait for the queries that run; those that do not run yet are dropped."""
+        """Wait for the running queries, and drop the queries that have not begun."""
         self._threads.shutdown(cancel_futures=True)
 
     def _start(self, request: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
@@ -103,14 +103,14 @@ class LogQueries:
         text = request["queryString"]
         try:
             compiled = insights.compile(text)
-            named = chosen(compiled.named, ACCOUNT, known)
+            sources = chosen(compiled.named, ACCOUNT, known)
         except insights.QueryError as error:
             raise MalformedQueryException(text, error) from error
         except NoLogGroupError as error:
             raise ResourceNotFoundException(str(error)) from error
         for lookup in compiled.lookups:
             raise ResourceNotFoundException(
-                f"Lookup table '{lookup.table}' does not exist: one machine keeps none."
+                f"Lookup table '{lookup.table}' does not exist: one machine has no lookup tables."
             )
         groups = _groups(request, 0 if compiled.sources else 1)
         for group in groups:
@@ -125,15 +125,15 @@ class LogQueries:
             request["startTime"],
             request["endTime"],
             request.get("limit"),
-            self._store.events(named),
+            self._store.events(sources),
         )
-        query = _Query(text, list(dict.fromkeys((*groups, *named))), result)
+        query = _Query(text, list(dict.fromkeys((*groups, *sources))), result)
         with self._lock:
             self._queries[query.id] = query
         return {"queryId": query.id}
 
     def _results(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
-        query = self._found(request)
+        query = self._query(request)
         answer = {"queryLanguage": "CWLI", "status": query.status}
         if answer["status"] != "Complete":
             return {**answer, "results": [], "statistics": {}}
@@ -142,7 +142,7 @@ class LogQueries:
         return {**answer, "results": result.rows, "statistics": statistics}
 
     def _stop(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
-        query = self._found(request)
+        query = self._query(request)
         if query.status not in {"Running", "Scheduled"}:
             raise InvalidParameterException(
                 f"Query {query.id} has already ended with status {query.status}."
@@ -154,10 +154,10 @@ class LogQueries:
     def _describe(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
         _refuse_unknown("DescribeQueries", request, {"logGroupName", "queryLanguage", "status"})
         with self._lock:
-            queries = [query.described() for query in self._queries.values()]
+            queries = [query.description() for query in self._queries.values()]
         return {"queries": [query for query in queries if request.items() <= query.items()]}
 
-    def _found(self, request: Mapping[str, Any]) -> _Query:
+    def _query(self, request: Mapping[str, Any]) -> _Query:
         with self._lock:
             query = self._queries.get(request["queryId"])
         if query is None:
@@ -165,7 +165,7 @@ class LogQueries:
         return query
 
 
-def _answering(
+def _response_method(
     action: Callable[[Mapping[str, Any], Collection[str]], dict[str, Any]],
 ) -> Callable[[LogsResponse], str]:
     def answer(response: LogsResponse) -> str:
@@ -187,19 +187,19 @@ def _check_request(request: Mapping[str, Any]) -> None:
 
 
 def _groups(request: Mapping[str, Any], parameters: int) -> list[str]:
-    """Return the log groups' names; a group is given by its name or, as identifier, its ARN.
+    """Return the names of a request's log groups; an identifier may be the ARN of a group.
 
-    A query that names its groups by SOURCE has no parameter for them, every other has one.
+    A query with SOURCE has no parameter for its groups, every other query has one.
     """
-    given = [request[name] for name in _GROUPS if request.get(name)]
-    if len(given) != parameters:
+    values = [request[name] for name in _GROUPS if request.get(name)]
+    if len(values) != parameters:
         raise InvalidParameterException(
             f"Exactly one of {', '.join(_GROUPS)} and SOURCE must be given; "
-            f"{len(given) + 1 - parameters} are."
+            f"{len(values) + 1 - parameters} are."
         )
-    if not given:
+    if not values:
         return []
-    names = given[0] if isinstance(given[0], list) else given
+    names = values[0] if isinstance(values[0], list) else values
     return [name.rsplit(":log-group:", 1)[-1] for name in names]
 
 
@@ -216,14 +216,14 @@ def _run(
     start: int,
     end: int,
     limit: int | None,
-    named: insights.EventSource,
+    sources: insights.EventSource,
 ) -> insights.QueryResult:
-    """Run a query; log why it failed, since the API, like that of AWS, tells only that it did.
+    """Run a query; log the reason if it fails, since the API shows only the status, as on AWS.
 
-    It is logged before the query counts as failed: whoever sees the status finds the reason.
+    The log entry comes before the status, so that a reader of the status finds the reason.
     """
     try:
-        return insights.run(compiled, events, start, end, limit, named)
+        return insights.run(compiled, events, start, end, limit, sources)
     except BaseException:
         _log.exception("A log query failed")
         raise

@@ -1,8 +1,8 @@
 """CloudWatch Logs on one machine: moto's log groups and streams over the log store.
 
-moto keeps the groups and answers the API; events are kept by the store, so that they outlive the
-cloud, and metrics in the embedded format become CloudWatch metrics as they come in. Log groups
-are moto's: deleting one hides its events but leaves them stored.
+moto keeps the groups and answers the API. The store keeps the events, so that they outlive the
+cloud. Metrics in the embedded format become CloudWatch metrics when their line arrives. The
+deletion of a log group hides its events but leaves them stored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from local.logs.store import LogStore
 if TYPE_CHECKING:
     from _collections_abc import dict_items
 
-# The filter patterns whose meaning moto gets right: words that all occur, or one quoted phrase.
+# The filter patterns that moto matches correctly: words that all occur, or one quoted phrase.
 _FILTER_PATTERN = re.compile(r'[A-Za-z][\w ]*|"[^"]*"|')
 _NOT_OVER_THE_STORE = (
     "create_export_task", "delete_log_stream", "put_metric_filter", "put_subscription_filter",
@@ -39,7 +39,7 @@ _NOT_OVER_THE_STORE = (
 
 
 class CloudWatchLogs:
-    """Takes log lines in, and answers the Logs API."""
+    """The log lines of one cloud, and its Logs API."""
 
     def __init__(self, store: LogStore, endpoint: Endpoint) -> None:
         self._store = store
@@ -49,57 +49,57 @@ class CloudWatchLogs:
         self._replacements = Replacements()
 
     def has_group(self, name: str) -> bool:
-        """Tell whether there is such a log group."""
+        """Tell whether a log group exists."""
         return name in _backend().groups
 
     def create_group(self, name: str) -> None:
-        """Create a log group unless there is one, as Lambda does for its functions."""
+        """Create a log group unless it exists, as Lambda does for its functions."""
         _backend().ensure_log_group(name)
 
     def write(self, group: str, stream: str, lines: Sequence[str]) -> None:
-        """Take in lines that a program has just put out; the stream is created if need be."""
-        with self._lock:  # a program's output and the lines about it may come at once
+        """Store new output lines of a program; create the stream if it does not exist."""
+        with self._lock:  # a program's output and the lines about it may coincide
             _backend().ensure_log_stream(group, stream)
         now = _now_ms()
-        self._take_in(group, stream, [(now, line) for line in lines])
+        self._store_events(group, stream, [(now, line) for line in lines])
 
     def close(self) -> None:
-        """End the queries, and give moto its own methods back."""
+        """End the queries, and restore moto's own methods."""
         self._queries.close()
         self._replacements.restore()
 
     def replace_methods(self) -> None:
         """Put the store behind moto's Logs API."""
-        store, replaced = self._store, self._replacements
+        store, replacements = self._store, self._replacements
 
         def init(group: LogGroup, account: str, region: str, name: str, **more: str) -> None:
-            initialised(group, account, region, name, **more)
+            original_init(group, account, region, name, **more)
             group.streams = _Streams()
             for stream in store.streams(name):
                 group.streams[stream] = LogStream(group, stream)
 
         def put(stream: LogStream, events: list[dict[str, Any]]) -> str:
-            timed = [(event["timestamp"], event["message"]) for event in events]
-            self._take_in(stream.log_group.name, stream.log_stream_name, timed)
+            lines = [(event["timestamp"], event["message"]) for event in events]
+            self._store_events(stream.log_group.name, stream.log_stream_name, lines)
             return ""  # sequence tokens are no longer used (AWS documentation, PutLogEvents)
 
-        def described(stream: LogStream) -> dict[str, Any]:
+        def describe(stream: LogStream) -> dict[str, Any]:
             return _describe(stream, stream.events)
 
-        def filtered(backend: LogsBackend, *arguments: Any, **more: Any) -> Any:  # noqa: ANN401
+        def filter_events(backend: LogsBackend, *arguments: Any, **more: Any) -> Any:  # noqa: ANN401
             _check_filter_pattern(more.get("filter_pattern", arguments[6]))
-            return filtering(backend, *arguments, **more)
+            return original_filter(backend, *arguments, **more)
 
-        initialised = replaced.set(LogGroup, "__init__", init)
-        replaced.set(LogStream, "events", property(_events_in(store), _ignore))
-        replaced.set(LogStream, "put_log_events", put)
-        replaced.set(LogStream, "to_describe_dict", described)
-        filtering = replaced.set(LogsBackend, "filter_log_events", filtered)
+        original_init = replacements.set(LogGroup, "__init__", init)
+        replacements.set(LogStream, "events", property(_events_in(store), _ignore))
+        replacements.set(LogStream, "put_log_events", put)
+        replacements.set(LogStream, "to_describe_dict", describe)
+        original_filter = replacements.set(LogsBackend, "filter_log_events", filter_events)
         for name, action in self._queries.actions().items():
-            replaced.set(LogsResponse, name, action)
-        replaced.refuse(LogsResponse, _NOT_OVER_THE_STORE, InvalidParameterException)
+            replacements.set(LogsResponse, name, action)
+        replacements.refuse(LogsResponse, _NOT_OVER_THE_STORE, InvalidParameterException)
 
-    def _take_in(self, group: str, stream: str, events: Sequence[tuple[int, str]]) -> None:
+    def _store_events(self, group: str, stream: str, events: Sequence[tuple[int, str]]) -> None:
         self._store.append(group, stream, events, _now_ms())
         self._put_metrics(message for _, message in events)
 
@@ -115,7 +115,7 @@ class CloudWatchLogs:
 
 
 class _Streams(dict[str, LogStream]):
-    """Log streams that may be listed while a function or a task begins another."""
+    """Log streams that a client may list while a function or a task adds one."""
 
     def items(self) -> dict_items[str, LogStream]:
         return self.copy().items()
@@ -139,22 +139,22 @@ def _now_ms() -> int:
 
 def _events_in(store: LogStore) -> Callable[[LogStream], list[LogEvent]]:
     def events(stream: LogStream) -> list[LogEvent]:
-        found = store.read(stream.log_group.name, stream.log_stream_name)
-        return [_as_moto_has_it(event) for event in found]
+        stored = store.read(stream.log_group.name, stream.log_stream_name)
+        return [_moto_event(event) for event in stored]
 
     return events
 
 
-def _as_moto_has_it(event: StoredEvent) -> LogEvent:
-    timed = {"timestamp": event.timestamp, "message": event.message}
-    found = LogEvent(event.ingestion_time, timed)
-    # moto would number it anew each time it is read, and tells by it where a page began.
-    found.event_id = event.id  # type: ignore[assignment]
-    return found
+def _moto_event(event: StoredEvent) -> LogEvent:
+    content = {"timestamp": event.timestamp, "message": event.message}
+    moto_event = LogEvent(event.ingestion_time, content)
+    # moto would give the event a new id at each read, but finds the start of a page by the id.
+    moto_event.event_id = event.id  # type: ignore[assignment]
+    return moto_event
 
 
 def _ignore(_: LogStream, __: list[LogEvent]) -> None:
-    """Let moto set a new stream's events, of which the store has none yet."""
+    """Ignore the empty list that moto sets as a new stream's events."""
 
 
 def _describe(stream: LogStream, events: Sequence[LogEvent]) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def _describe(stream: LogStream, events: Sequence[LogEvent]) -> dict[str, Any]:
         "arn": stream.arn,
         "creationTime": int(unix_time_millis(stream.creation_time)),
         "logStreamName": stream.log_stream_name,
-        "storedBytes": 0,  # no longer told per stream (AWS documentation, LogStream)
+        "storedBytes": 0,  # no longer reported per stream (AWS documentation, LogStream)
     }
     if events:
         timestamps = [event.timestamp for event in events]

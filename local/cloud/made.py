@@ -1,6 +1,6 @@
-"""Folders that are made once for what they hold and kept: assemblies, unpacked functions.
+"""Folders that are created once and kept while in use: assemblies, unpacked functions.
 
-Each change of a source makes new ones, and nobody asks for the old again.
+Each change of a source creates new folders, and the old ones are not used again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ KEPT_DAYS = 14
 
 
 def mark_used(folder: Path) -> None:
-    """Note that a folder is in use."""
+    """Record that a folder is in use."""
     os.utime(folder)
 
 
 def remove_unused(parent: Path) -> None:
-    """Remove the folders of a parent that were not in use for ``KEPT_DAYS`` days."""
+    """Remove the subfolders of ``parent`` that were not in use for ``KEPT_DAYS`` days."""
     oldest = time.time() - KEPT_DAYS * 86_400
     for folder in parent.iterdir() if parent.exists() else ():
         if folder.stat().st_mtime < oldest:

@@ -1,4 +1,4 @@
-"""CloudFormation's types of SNS, SQS and CloudWatch that moto lacks, and policies of resources.
+"""CloudFormation types of SNS, SQS and CloudWatch that moto lacks, and resource policies.
 
 Source: AWS documentation, CloudFormation: Amazon S3, SNS, SQS and CloudWatch resource types.
 """
@@ -14,9 +14,9 @@ from moto.s3.models import s3_backends
 from moto.sns.models import sns_backends
 from moto.sqs.models import sqs_backends
 
-from local.cloud.resource import Wanted, resource_type
+from local.cloud.resource import TemplateResource, resource_type
 
-# How alarms are evaluated here (``alarms.py``).
+# The one evaluation that alarms have here (``alarms.py``).
 _EVALUATED = {
     "ComparisonOperator": "GreaterThanOrEqualToThreshold",
     "DatapointsToAlarm": "1",
@@ -27,38 +27,42 @@ _EVALUATED = {
 
 
 @resource_type("AWS::S3::BucketPolicy", {"Bucket", "PolicyDocument"})
-def bucket_policy(wanted: Wanted) -> str:
+def bucket_policy(resource: TemplateResource) -> str:
     """Put a policy on its bucket."""
-    policy = json.dumps(wanted.properties["PolicyDocument"]).encode()
-    s3_backends[wanted.account]["aws"].put_bucket_policy(wanted.properties["Bucket"], policy)
-    return wanted.name
+    policy = json.dumps(resource.properties["PolicyDocument"]).encode()
+    s3_backends[resource.account]["aws"].put_bucket_policy(resource.properties["Bucket"], policy)
+    return resource.name
 
 
 @resource_type("AWS::SNS::TopicPolicy", {"PolicyDocument", "Topics"})
-def topic_policy(wanted: Wanted) -> str:
+def topic_policy(resource: TemplateResource) -> str:
     """Put a policy on its topics."""
-    policy = json.dumps(wanted.properties["PolicyDocument"])
-    for topic in wanted.properties["Topics"]:
-        sns_backends[wanted.account][wanted.region].get_topic(topic).policy = policy
-    return wanted.name
+    policy = json.dumps(resource.properties["PolicyDocument"])
+    for topic in resource.properties["Topics"]:
+        sns_backends[resource.account][resource.region].get_topic(topic).policy = policy
+    return resource.name
 
 
 @resource_type("AWS::SNS::Subscription", {"Endpoint", "Protocol", "TopicArn"})
-def topic_subscription(wanted: Wanted) -> str:
-    """Subscribe to a topic; nobody gets mail from one machine. Its Ref is its ARN."""
-    backend = sns_backends[wanted.account][wanted.region]
-    given = wanted.properties
-    return str(backend.subscribe(given["TopicArn"], given["Endpoint"], given["Protocol"]).arn)
+def topic_subscription(resource: TemplateResource) -> str:
+    """Subscribe to a topic; its Ref is its ARN. One machine sends no mail."""
+    backend = sns_backends[resource.account][resource.region]
+    properties = resource.properties
+    return str(
+        backend.subscribe(
+            properties["TopicArn"], properties["Endpoint"], properties["Protocol"]
+        ).arn
+    )
 
 
 @resource_type("AWS::SQS::QueuePolicy", {"PolicyDocument", "Queues"})
-def queue_policy(wanted: Wanted) -> str:
-    """Put a policy on its queues, given by their URLs."""
-    policy = json.dumps(wanted.properties["PolicyDocument"])
-    for url in wanted.properties["Queues"]:
-        queue = sqs_backends[wanted.account][wanted.region].get_queue(url.rsplit("/", 1)[-1])
+def queue_policy(resource: TemplateResource) -> str:
+    """Put a policy on its queues, which it names by URL."""
+    policy = json.dumps(resource.properties["PolicyDocument"])
+    for url in resource.properties["Queues"]:
+        queue = sqs_backends[resource.account][resource.region].get_queue(url.rsplit("/", 1)[-1])
         queue.policy = policy
-    return wanted.name
+    return resource.name
 
 
 @resource_type(
@@ -69,32 +73,32 @@ def queue_policy(wanted: Wanted) -> str:
     },
     {"Arn"},
 )  # fmt: skip
-def alarm(wanted: Wanted) -> tuple[str, Mapping[str, str]]:
-    """Create an alarm that is evaluated as all are here; its Ref is its name."""
-    given = wanted.properties
+def alarm(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
+    """Create an alarm with the one evaluation that is supported here; its Ref is its name."""
+    properties = resource.properties
     for name, accepted in _EVALUATED.items():
-        if str(given.get(name)) != accepted:
+        if str(properties.get(name)) != accepted:
             raise ValidationError(
-                message=f"{name} {given.get(name)} of AWS::CloudWatch::Alarm is not supported on "
-                f"one machine; accepted: {accepted}."
+                message=f"{name} {properties.get(name)} of AWS::CloudWatch::Alarm is not supported "
+                f"on one machine; accepted: {accepted}."
             )
-    created = cloudwatch_backends[wanted.account][wanted.region].put_metric_alarm(
-        name=given.get("AlarmName", wanted.name),
-        namespace=given["Namespace"],
-        metric_name=given["MetricName"],
-        comparison_operator=given["ComparisonOperator"],
-        evaluation_periods=int(given["EvaluationPeriods"]),
-        datapoints_to_alarm=int(given["DatapointsToAlarm"]),
-        period=int(given["Period"]),
-        threshold=float(given["Threshold"]),
-        statistic=given["Statistic"],
-        description=given.get("AlarmDescription", ""),
-        dimensions=given.get("Dimensions", []),
-        alarm_actions=given.get("AlarmActions", []),
-        ok_actions=given.get("OKActions", []),
-        treat_missing_data=given["TreatMissingData"],
-        tags=given.get("Tags"),
+    new_alarm = cloudwatch_backends[resource.account][resource.region].put_metric_alarm(
+        name=properties.get("AlarmName", resource.name),
+        namespace=properties["Namespace"],
+        metric_name=properties["MetricName"],
+        comparison_operator=properties["ComparisonOperator"],
+        evaluation_periods=int(properties["EvaluationPeriods"]),
+        datapoints_to_alarm=int(properties["DatapointsToAlarm"]),
+        period=int(properties["Period"]),
+        threshold=float(properties["Threshold"]),
+        statistic=properties["Statistic"],
+        description=properties.get("AlarmDescription", ""),
+        dimensions=properties.get("Dimensions", []),
+        alarm_actions=properties.get("AlarmActions", []),
+        ok_actions=properties.get("OKActions", []),
+        treat_missing_data=properties["TreatMissingData"],
+        tags=properties.get("Tags"),
     )
-    # moto takes an alarm that no value has set yet to be OK.
-    created.state_value = "INSUFFICIENT_DATA"
-    return created.name, {"Arn": created.alarm_arn}
+    # In moto a new alarm is OK before its first value.
+    new_alarm.state_value = "INSUFFICIENT_DATA"
+    return new_alarm.name, {"Arn": new_alarm.alarm_arn}

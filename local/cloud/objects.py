@@ -1,9 +1,10 @@
 """S3's objects in files: a plug-in over moto's S3, which keeps them in memory.
 
-A body goes from the connection into a file of its own and is never held after its request. A
-bucket that is created again under the same name has its objects again.
+A body goes from the connection into its own file; no body stays in memory after its request. A
+bucket that is created again under the same name has its old objects.
 
-What is not kept is refused: versions, object locks, access control lists, notifications.
+Requests that the files cannot keep are refused: versions, object locks, access control lists,
+notifications.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from moto.s3.models import FakeBucket, FakeKey, FakeMultipart, MultipartDict, S3
 from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
-from local.cloud.object_files import Body, ObjectFiles
 from local.cloud.replacements import Replacements
+from local.store.object_files import Body, ObjectFiles
 
 _CHUNK_BYTES = 1 << 20
 _moto_listing = S3Backend.list_objects
 _moto_page = S3Backend.list_objects_v2
 
-# The attributes of moto's key that are kept; the rest is derived, or refused below.
+# The attributes of moto's key that the index keeps; the others are derived, or refused below.
 _KEPT = (
     "_etag",
     "_storage_class",
@@ -47,26 +48,26 @@ _REFUSED_HEADERS = ("x-amz-acl", "x-amz-grant-", "x-amz-object-lock-")
 
 
 class NotKeptError(S3ClientError):
-    """Something was asked for that the files would not keep; the message names it."""
+    """A request that the files cannot keep; the message names the setting."""
 
     code = "NotImplemented"
 
 
 class FileKey(FakeKey):
-    """An object, or a part of one that is being uploaded, whose body is a file."""
+    """An object, or a part of an upload, with its body in a file."""
 
     files: ClassVar[ObjectFiles]
 
     def __new__(cls, *_: Any, **__: Any) -> FileKey:  # noqa: ANN401 (moto's signature)
-        """Make a key that is forgotten when it is no longer used; moto would remember all."""
+        """Return a key that Python frees after its last use; moto would keep every key."""
         return object.__new__(cls)
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401
         super().__init__(*arguments, **named)
         self._value_buffer.close()
-        # The parts have become the body, and moto would keep them beside it.
+        # The body contains the parts already; moto would keep them as well.
         self.multipart = None
-        # Neither can be copied, as moto does with keys to list their versions.
+        # Both attributes would break the copies of keys that moto makes to list versions.
         del self._value_buffer, self.lock
 
     @property
@@ -88,7 +89,7 @@ class FileKey(FakeKey):
         return f'"{self._etag or self._body.md5}"'
 
     def dispose(self, garbage: bool = False) -> None:
-        """Remove the file of a part; that of an object belongs to the index."""
+        """Remove the file of a part; the index owns the file of an object."""
         if self.bucket_name is None:
             self._body.path.unlink(missing_ok=True)
 
@@ -102,7 +103,7 @@ class FileKey(FakeKey):
         self.__dict__.update(state)
 
     def save(self) -> None:
-        """Keep the object as it is now."""
+        """Store the object as it is now."""
         assert self.bucket_name is not None, "a part is not an object"
         attributes = {name: getattr(self, name) for name in _KEPT}
         attributes["last_modified"] = self.last_modified.isoformat()
@@ -111,7 +112,7 @@ class FileKey(FakeKey):
         self.files.save(self.bucket_name, self.name, self._body, attributes)
 
     def restore_from(self, attributes: dict[str, Any]) -> None:
-        """Become again what was saved."""
+        """Restore the saved attributes."""
         self.last_modified = datetime.fromisoformat(attributes.pop("last_modified"))
         tagger = _tagger(self)
         tagger.tag_resource(self.arn, tagger.convert_dict_to_tags_input(attributes.pop("tags")))
@@ -125,24 +126,24 @@ def _tagger(key: FileKey) -> Any:  # noqa: ANN401 (moto does not type it)
 
 
 class FileKeys(_VersionedKeyStore):
-    """The objects of a bucket by key; what is put in or taken out is kept at once."""
+    """The objects of a bucket by key; every change is stored at once."""
 
     def __init__(self, bucket: str) -> None:
         super().__init__()
         self._bucket = bucket
 
     def setlist(self, key: str, list_: list[FileKey]) -> None:
-        """Put an object in."""
+        """Add or replace an object."""
         super().setlist(key, list_)
         list_[-1].save()
 
     def pop(self, key: str) -> None:  # type: ignore[override]
-        """Take an object out."""
+        """Remove an object."""
         super().pop(key)
         FileKey.files.remove(self._bucket, key)
 
     def restore(self, key: FileKey) -> None:
-        """Put an object in that is kept already."""
+        """Add an object that is stored already."""
         dict.__setitem__(self, key.name, [key])
 
 
@@ -154,7 +155,7 @@ class Uploads(MultipartDict):
 
 
 class FileBucket(FakeBucket):
-    """A bucket that has again the objects that it had in an earlier process."""
+    """A bucket with the objects that it had in earlier processes."""
 
     def __init__(self, name: str, account_id: str, region_name: str, **named: Any) -> None:  # noqa: ANN401
         super().__init__(name, account_id, region_name, **named)
@@ -172,7 +173,7 @@ class FileBucket(FakeBucket):
             restored.restore_from(attributes)
             self.keys.restore(restored)
         if self.keys:
-            # They stay: to look for garbage among them all takes as long as a query.
+            # Keys live long, and a garbage collection over all of them takes as long as a query.
             gc.freeze()
 
     @property
@@ -183,16 +184,16 @@ class FileBucket(FakeBucket):
     @versioning_status.setter
     def versioning_status(self, status: str | None) -> None:
         if status is not None:
-            raise NotKeptError(f"Versioning is {status!r}: a bucket without versions is accepted.")
+            raise NotKeptError(f"Versioning is {status!r}; accepted: a bucket without versions.")
 
     def set_notification_configuration(self, notification_config: dict[str, Any] | None) -> None:
-        """Refuse notifications: their receivers would wait for the request that waits for them."""
+        """Refuse notifications: the request and its receivers would wait for each other."""
         if notification_config:
-            raise NotKeptError("Notifications are not sent: a bucket without them is accepted.")
+            raise NotKeptError("Notifications are not sent; accepted: a bucket without them.")
 
 
 class FileS3Response(S3Response):
-    """moto's S3, one request at a time but for the transfer of bodies."""
+    """moto's S3; it handles one request at a time, but transfers bodies in parallel."""
 
     def setup_class(  # type: ignore[override]
         self,
@@ -200,41 +201,41 @@ class FileS3Response(S3Response):
         full_url: str | None = None,
         headers: Any = None,  # noqa: ANN401
     ) -> None:
-        """Hand on the body that was received into a file, if it was."""
+        """Pass on the body that was received into a file, if there is one."""
         super().setup_class(request, full_url, headers)
-        if self._received is not None:
-            self.body = self._received
+        if self._received_body is not None:
+            self.body = self._received_body
 
     def key_response(self, request: Request, full_url: str, headers: Any) -> Any:  # noqa: ANN401
         """Answer a request for an object."""
-        self._received = _receive(request)
+        self._received_body = _receive(request)
         try:
             with FileKey.files.transaction():
                 return super().key_response(request, full_url, headers)
         finally:
-            if self._received is not None and not self._received.owned:
-                self._received.path.unlink()
+            if self._received_body is not None and not self._received_body.owned:
+                self._received_body.path.unlink()
 
     def bucket_response(self, request: Request, full_url: str, headers: Any) -> Any:  # noqa: ANN401
         """Answer a request for a bucket."""
-        self._received = None
+        self._received_body = None
         request.get_data()
         with FileKey.files.transaction():
             return super().bucket_response(request, full_url, headers)
 
     def _key_response(self, request: Request, full_url: str) -> Any:  # noqa: ANN401
-        _refuse_what_is_not_kept(request)
+        _refuse_unkept(request)
         response = super()._key_response(request, full_url)
         if request.method not in {"GET", "HEAD", "OPTIONS"}:
             key = self.backend.get_object(self.bucket_name, self.parse_key_name())
-            # moto puts an object first and describes it afterwards.
+            # moto stores an object first and sets its attributes afterwards.
             if isinstance(key, FileKey):
                 key.save()
         return response
 
     def _bucket_response_post(self, request: Request, bucket_name: str) -> Any:  # noqa: ANN401
         if "delete" not in request.args:
-            raise NotKeptError("A form is not kept: an object that is put is.")
+            raise NotKeptError("An upload by POST is not kept; accepted: PUT.")
         return super()._bucket_response_post(request, bucket_name)
 
 
@@ -253,19 +254,19 @@ def _is_plain_upload(request: Request) -> bool:
         request.method == "PUT"
         and set(request.args) <= {"x-id", "uploadId", "partNumber"}
         and "x-amz-copy-source" not in headers
-        # moto takes these bodies apart, or computes their checksum, in memory.
+        # moto decodes these bodies, or computes their checksum, in memory.
         and not headers.get("x-amz-content-sha256", "").startswith("STREAMING-")
         and (algorithm is None or f"x-amz-checksum-{algorithm}" in headers)
     )
 
 
-def _refuse_what_is_not_kept(request: Request) -> None:
+def _refuse_unkept(request: Request) -> None:
     refused = [name for name, _ in request.headers if name.lower().startswith(_REFUSED_HEADERS)]
     if not ("partNumber" in request.args and request.method == "PUT"):
         refused += _REFUSED_QUERIES.intersection(request.args)
     if refused:
         names = ", ".join(sorted(refused))
-        raise NotKeptError(f"{names} is not kept: a request without it is accepted.")
+        raise NotKeptError(f"{names} is not kept; accepted: a request without it.")
 
 
 def _listing(
@@ -275,12 +276,12 @@ def _listing(
     *more: Any,  # noqa: ANN401 (moto's signature)
     **named: Any,  # noqa: ANN401
 ) -> Any:  # noqa: ANN401
-    """List as moto does, but of the keys with the prefix only: it looks at all of a bucket's."""
-    below = copy(bucket)
-    found = FileKey.files.listed(bucket.name, prefix or "")
-    known = {key: bucket.keys[key] for key, *_ in found if key in bucket.keys}
-    below.keys = known  # type: ignore[assignment]
-    return _moto_listing(backend, below, prefix, *more, **named)
+    """List as moto does, but look only at the keys with the prefix, not at the whole bucket."""
+    part = copy(bucket)
+    listed = FileKey.files.listed(bucket.name, prefix or "")
+    keys = {key: bucket.keys[key] for key, *_ in listed if key in bucket.keys}
+    part.keys = keys  # type: ignore[assignment]
+    return _moto_listing(backend, part, prefix, *more, **named)
 
 
 def _page(
@@ -292,47 +293,47 @@ def _page(
     start_after: str | None,
     max_keys: int,
 ) -> Any:  # noqa: ANN401
-    """List a page as moto does, but read no more than its keys: moto reads and sorts all."""
+    """List a page as moto does, but read only its keys: moto reads and sorts all keys."""
     if delimiter:
         return _moto_page(
             backend, bucket, prefix, delimiter, continuation_token, start_after, max_keys
         )
     tokens = backend._pagination_tokens
     after = tokens[continuation_token] if continuation_token else start_after
-    found = FileKey.files.listed(bucket.name, prefix or "", after or "", max_keys + 1)
-    names, *more = backend._truncate_result([key for key, *_ in found], max_keys)
+    listed = FileKey.files.listed(bucket.name, prefix or "", after or "", max_keys + 1)
+    names, *more = backend._truncate_result([key for key, *_ in listed], max_keys)
     return [bucket.keys[name] for name in names if name in bucket.keys], *more
 
 
 def install(folder: Path) -> ExitStack:
-    """Keep the objects of all buckets in ``folder``, in this process, from now on.
+    """Store the objects of all buckets in ``folder``, in this process, from now on.
 
-    It must be called before the server's first request for S3. Called again, it takes another
-    folder, or the same one as a new process would.
+    Call it before the server's first request for S3. A second call switches to another folder, or
+    opens the same folder as a new process would.
 
     Returns
     -------
     ExitStack
-        Its ``close`` lets other processes have the folder, and moto keep objects as it would.
+        Its ``close`` releases the folder and restores moto's own storage.
 
     Raises
     ------
     ObjectFilesError
-        If another process has the folder, or a file of it is gone or cut short.
+        If another process uses the folder, or one of its files is missing or cut short.
     """
     if hasattr(FileKey, "files"):
         FileKey.files.close()
     files = ObjectFiles(folder)
     replacements = Replacements()
     replacements.set(FileKey, "files", files)
-    # moto finds these by their names each time.
+    # moto looks these up by name at each use.
     replacements.set(models, "FakeKey", FileKey)
     replacements.set(models, "FakeBucket", FileBucket)
     replacements.set(responses, "S3Response", FileS3Response)
     replacements.set(S3Backend, "list_objects", _listing)
     replacements.set(S3Backend, "list_objects_v2", _page)
-    installed = ExitStack()
-    installed.callback(gc.unfreeze)
-    installed.callback(files.close)
-    installed.callback(replacements.restore)
-    return installed
+    cleanup = ExitStack()
+    cleanup.callback(gc.unfreeze)
+    cleanup.callback(files.close)
+    cleanup.callback(replacements.restore)
+    return cleanup

@@ -1,4 +1,4 @@
-"""A program in a process group of its own, whose output is followed line by line."""
+"""A program in its own process group, with its output read line by line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import IO
 from local.cloud.guard import Guard
 
 _CHUNK_BYTES = 65536
-# By these the tools of a workload reach their package index from behind a company's proxy.
+# The tools of a workload need these to reach their package index through a company's proxy.
 _INDEX_SETTINGS = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|UV_\w+", re.IGNORECASE)
 
 
 def clean_environment() -> dict[str, str]:
-    """Return what any program needs of this machine: this Python's tools, a home, UTF-8."""
+    """Return the environment that any program needs: this Python's tools, a home, UTF-8."""
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(Path.home()),
@@ -31,7 +31,7 @@ def clean_environment() -> dict[str, str]:
 
 
 def workload_environment() -> dict[str, str]:
-    """Return what a workload gets of this machine: its tools, and the way to its package index."""
+    """Return the environment of a workload, with its tools and its package index's settings."""
     return {
         **clean_environment(),
         **{name: value for name, value in os.environ.items() if _INDEX_SETTINGS.match(name)},
@@ -40,11 +40,11 @@ def workload_environment() -> dict[str, str]:
 
 
 class Process:
-    """A running program; ``done`` holds its return code once nothing of it is left.
+    """A running program; ``done`` holds its return code once its process group has ended.
 
-    Its standard output and error are one stream, handed to ``write`` as whole lines. When the
-    program ends, what else runs in its process group is killed, as a container's processes end
-    with its first one; ``done`` is set after the last line was written.
+    Standard output and standard error are one stream, passed to ``write`` as whole lines. When the
+    program ends, the rest of its process group is killed, as a container's processes end with its
+    first process. ``done`` is set after the last line is written.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ class Process:
     environment
         The whole environment: nothing is inherited.
     write
-        Called with the lines that have come, without their line ends, one call at a time.
+        Called with the new lines, without their line ends, one call at a time.
     guard
-        Ends the program if this process ends without a word.
+        The guard that kills the program if this process is killed.
 
     Raises
     ------
@@ -77,7 +77,7 @@ class Process:
         self.done: Future[int] = Future()
         self._write = write
         self._guard = guard
-        self._rest = b""
+        self._unfinished_line = b""
         self._output_lock = threading.Lock()
         self._life_lock = threading.Lock()
         self._popen = subprocess.Popen(
@@ -91,7 +91,7 @@ class Process:
             start_new_session=True,
         )
         guard.watch(self._popen.pid)
-        self._output = _piped(self._popen)
+        self._output = _stdout_of(self._popen)
         os.set_blocking(self._output.fileno(), False)
         threading.Thread(
             target=self._follow, name=f"process {self._popen.pid}", daemon=True
@@ -103,13 +103,13 @@ class Process:
         return self._popen.pid
 
     def drain(self) -> None:
-        """Write every line that the program has put out so far, an unfinished one included."""
+        """Write the program's output so far, an unfinished line included."""
         with self._output_lock:
-            self._take()
+            self._read_output()
             self._write_rest()
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal to the process group; nothing happens once the program has ended."""
+        """Send a signal to the process group; do nothing once the program has ended."""
         with self._life_lock:
             if self._popen.returncode is None:
                 os.killpg(self._popen.pid, number)
@@ -117,7 +117,7 @@ class Process:
     def peak_bytes(self) -> int | None:
         """Return the most memory the program held at once (VmHWM), None if it has ended.
 
-        Not ``ru_maxrss``: Linux carries the parent's own peak over into it (getrusage, execve).
+        On Linux ``ru_maxrss`` would include the parent's own peak (getrusage, execve).
         """
         try:
             status = Path(f"/proc/{self._popen.pid}/status").read_text(encoding="ascii")
@@ -128,8 +128,8 @@ class Process:
         return None if peak is None else int(peak.split()[0]) * 1024
 
     def _follow(self) -> None:
-        # The program's end is watched by itself, not by the end of its output: a process that
-        # left the group may hold the pipe open for ever.
+        # The end of the output does not show the program's end: a process that left the group
+        # may hold the pipe open for ever.
         ended = os.pidfd_open(self._popen.pid)
         try:
             self._follow_until(ended)
@@ -145,13 +145,13 @@ class Process:
         while ended not in ready:
             ready = {descriptor for descriptor, _ in poll.poll()}
             with self._output_lock:
-                if self._output.fileno() in ready and self._take():
+                if self._output.fileno() in ready and self._read_output():
                     poll.unregister(self._output)
         self.drain()
 
     def _end(self) -> None:
         with self._life_lock:
-            # Until it is waited for, the ended program keeps the group's number from reuse.
+            # Kill before the wait: until then the ended program keeps the group's number in use.
             os.killpg(self._popen.pid, signal.SIGKILL)
             self._guard.forget(self._popen.pid)
             code = self._popen.wait()
@@ -159,26 +159,26 @@ class Process:
             self._output.close()
         self.done.set_result(code)
 
-    def _take(self) -> bool:
-        """Write the whole lines that have come; tell whether the output has ended."""
+    def _read_output(self) -> bool:
+        """Write the new whole lines; tell whether the output has ended."""
         if self._output.closed:
             return True
         while chunk := self._output.read(_CHUNK_BYTES):
-            *lines, self._rest = (self._rest + chunk).split(b"\n")
-            self._hand_on(lines)
-        return chunk is not None  # None: nothing for now
+            *lines, self._unfinished_line = (self._unfinished_line + chunk).split(b"\n")
+            self._write_lines(lines)
+        return chunk is not None  # None: no output for now
 
     def _write_rest(self) -> None:
-        if self._rest:
-            self._hand_on([self._rest])
-            self._rest = b""
+        if self._unfinished_line:
+            self._write_lines([self._unfinished_line])
+            self._unfinished_line = b""
 
-    def _hand_on(self, lines: list[bytes]) -> None:
+    def _write_lines(self, lines: list[bytes]) -> None:
         if lines:
             self._write([line.decode(errors="replace") for line in lines])
 
 
-def _piped(popen: subprocess.Popen[bytes]) -> IO[bytes]:
+def _stdout_of(popen: subprocess.Popen[bytes]) -> IO[bytes]:
     if popen.stdout is None:
         raise ValueError("the program was started without a pipe for its output")
     return popen.stdout

@@ -1,7 +1,7 @@
-"""Which properties of moto's CloudFormation types a template may have here.
+"""The properties of moto's CloudFormation types that a template may have here.
 
-moto leaves out a property that it does not know, and reports success. The types that are ours, or
-whose modules check them (functions, state machines, rules, task definitions), are not among these.
+moto ignores a property that it does not know, and reports success. The table leaves out our own
+types, and the types that other modules check (functions, state machines, rules, task definitions).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from local.cloud.resource import refuse_unknown
 
-# Kept as they are given, where the type's own API shows them. No packet passes this network.
+# moto stores these values, and the type's own API shows them. No packet passes this network.
 _KEPT: Mapping[str, Collection[str]] = {
     "AWS::CloudWatch::Dashboard": {"DashboardBody", "DashboardName"},
     "AWS::EC2::InternetGateway": {"Tags"},
@@ -34,15 +34,15 @@ _KEPT: Mapping[str, Collection[str]] = {
     "AWS::SQS::Queue": {"MessageRetentionPeriod", "QueueName", "SqsManagedSseEnabled", "Tags"},
 }  # fmt: skip
 
-# Without effect on one machine.
+# These properties have no effect on one machine.
 _IDLE: Mapping[str, Collection[str]] = {
-    "AWS::ECS::Cluster": {"Tags"},  # nobody is charged
+    "AWS::ECS::Cluster": {"Tags"},  # no bill
     "AWS::S3::Bucket": {"PublicAccessBlockConfiguration"},  # nothing here is public
     "AWS::SNS::Topic": {"Tags"},
 }
 
 
 def check(kind: str, properties: Mapping[str, Any]) -> None:
-    """Refuse, by name, a property of one of moto's types that would have no effect."""
+    """Refuse, by name, a property of one of moto's types that has no effect."""
     if kind in _KEPT:
         refuse_unknown(kind, properties, {*_KEPT[kind], *_IDLE.get(kind, ())})

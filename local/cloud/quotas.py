@@ -1,4 +1,4 @@
-"""Service Quotas on one machine: an account that holds the widest run of the largest tasks."""
+"""Service Quotas on one machine: an account with room for the widest run of the largest tasks."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 from moto.servicequotas.models import ServiceQuotasBackend
 
 from local.cloud.replacements import Replacements
-from suites.model import MOST_TASKS
-from suites.quotas import VCPUS
+from tidemark.model.suite import MOST_TASKS
+from tidemark.money.quotas import VCPUS
 
 _MOST_VCPUS_OF_TASK = 16
 
 
 def install() -> Replacements:
-    """Add the quota of Fargate, which moto does not have."""
+    """Add the quota of Fargate, which moto lacks."""
     replacements = Replacements()
 
     def get(backend: ServiceQuotasBackend, service_code: str, quota_code: str) -> dict[str, Any]:
         if (service_code, quota_code) != (VCPUS.service, VCPUS.code):
-            return dict(others(backend, service_code, quota_code))
+            return dict(original(backend, service_code, quota_code))
         return {
             "ServiceCode": VCPUS.service,
             "QuotaCode": VCPUS.code,
@@ -27,5 +27,5 @@ def install() -> Replacements:
             "Value": float(MOST_TASKS * _MOST_VCPUS_OF_TASK),
         }
 
-    others = replacements.set(ServiceQuotasBackend, "get_service_quota", get)
+    original = replacements.set(ServiceQuotasBackend, "get_service_quota", get)
     return replacements

@@ -1,4 +1,4 @@
-"""Attributes of moto's classes and modules, replaced for as long as a cloud runs."""
+"""Attributes of moto's classes and modules, replaced while a cloud runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _INHERITED = object()
 
 
 class Replacements:
-    """What was replaced, so that it can be put back."""
+    """The originals of replaced attributes, to be restored."""
 
     def __init__(self) -> None:
         self._originals: list[tuple[type | ModuleType, str, Any]] = []
 
     def set(self, owner: type | ModuleType, name: str, replacement: Any) -> Any:  # noqa: ANN401 (any attribute)
-        """Replace an attribute; return what it was, as its owner gives it out."""
+        """Replace an attribute; return the original, as ``getattr`` returns it."""
         self._originals.append((owner, name, owner.__dict__.get(name, _INHERITED)))
         original = getattr(owner, name, None)
         setattr(owner, name, replacement)
@@ -25,9 +25,9 @@ class Replacements:
     def refuse(
         self, owner: type | ModuleType, methods: Iterable[str], error: Callable[[str], Exception]
     ) -> None:
-        """Let a service's actions fail by name, given as moto's methods (``start_task``)."""
+        """Make a service's actions fail by name; ``methods`` are moto's names (``start_task``)."""
         for method in methods:
-            self.set(owner, method, _refusing(method.title().replace("_", ""), error))
+            self.set(owner, method, _refusal(method.title().replace("_", ""), error))
 
     def restore(self) -> None:
         """Put every original back, the last replaced first."""
@@ -39,7 +39,7 @@ class Replacements:
                 setattr(owner, name, original)
 
 
-def _refusing(action: str, error: Callable[[str], Exception]) -> Callable[..., NoReturn]:
+def _refusal(action: str, error: Callable[[str], Exception]) -> Callable[..., NoReturn]:
     def refuse(*_: object, **__: object) -> NoReturn:
         raise error(f"{action} is not supported on one machine.")
 

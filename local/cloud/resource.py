@@ -1,4 +1,4 @@
-"""CloudFormation types that moto lacks, each made by one function."""
+"""CloudFormation types that moto lacks, each created by one function."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from moto.core.common_models import CloudFormationModel
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TemplateResource:
     """A resource of a template."""
 
     name: str
-    """A name that no other resource has, for one that is given none."""
+    """A unique name, for a resource without a name in the template."""
     properties: Mapping[str, Any]
-    """Numbers and truths are texts in a template."""
+    """Property values; numbers and booleans are texts in a template."""
     account: str
     region: str
 
 
-# Creates a resource; returns its Ref, and what Fn::GetAtt gives, if there is more.
-Create = Callable[[Wanted], "str | tuple[str, Mapping[str, str]]"]
+# A function that creates a resource; it returns the Ref and, if any, the values for Fn::GetAtt.
+Create = Callable[[TemplateResource], "str | tuple[str, Mapping[str, str]]"]
 
 
-def refuse_unknown(kind: str, given: Collection[str], accepted: Collection[str]) -> None:
-    """Refuse, by name, a property that would have no effect."""
-    if unknown := sorted(set(given) - set(accepted)):
+def refuse_unknown(kind: str, names: Collection[str], accepted: Collection[str]) -> None:
+    """Refuse, by name, a property that has no effect."""
+    if unknown := sorted(set(names) - set(accepted)):
         raise ValidationError(
             message=f"{unknown[0]} of {kind} is not supported on one machine; "
             f"accepted: {', '.join(sorted(accepted))}."
@@ -38,14 +38,14 @@ def refuse_unknown(kind: str, given: Collection[str], accepted: Collection[str])
 def resource_type(
     kind: str, properties: Collection[str], attributes: Collection[str] = ()
 ) -> Callable[[Create], type[CloudFormationModel]]:
-    """Have a type made by the decorated function, which honours these properties.
+    """Register a type; the decorated function creates its resources from these properties.
 
-    ``attributes`` are what Fn::GetAtt may ask for; the function returns them beside the Ref.
+    ``attributes`` are the names for Fn::GetAtt; the function returns their values with the Ref.
     """
 
     def register(create: Create) -> type[CloudFormationModel]:
         # moto finds its types among the direct subclasses of its model.
-        class Made(CloudFormationModel):
+        class Resource(CloudFormationModel):
             def __init__(self, ref: str, attributes: Mapping[str, str]) -> None:
                 self.physical_resource_id = ref
                 self._attributes = attributes
@@ -76,13 +76,13 @@ def resource_type(
                 account_id: str,
                 region_name: str,
                 **_: object,
-            ) -> Made:
-                given = cloudformation_json["Properties"]
-                refuse_unknown(kind, given, properties)
-                made = create(Wanted(resource_name, given, account_id, region_name))
-                ref, values = (made, {}) if isinstance(made, str) else made
+            ) -> Resource:
+                requested = cloudformation_json["Properties"]
+                refuse_unknown(kind, requested, properties)
+                result = create(TemplateResource(resource_name, requested, account_id, region_name))
+                ref, values = (result, {}) if isinstance(result, str) else result
                 return cls(ref, values)
 
-        return Made
+        return Resource
 
     return register

@@ -1,4 +1,4 @@
-"""The Lambda Runtime API: how a function's runtime fetches its events and returns its answers.
+"""The Lambda Runtime API: a function's runtime fetches its events and returns its answers here.
 
 Source: AWS documentation, "Using the Lambda runtime API for custom runtimes".
 """
@@ -35,7 +35,7 @@ class Invocation:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the runtime answered: a result, or an error as JSON."""
+    """The runtime's answer: a result, or an error as JSON."""
 
     payload: bytes
     failed: bool
@@ -43,18 +43,18 @@ class Reply:
 
 @dataclass(frozen=True)
 class Initialisation:
-    """The moment (``time.monotonic``) at which a function had loaded, or why it could not."""
+    """The end of a function's load: its time (``time.monotonic``), and its error if it failed."""
 
     moment: float
     error: Reply | None
 
 
 class RuntimeApi:
-    """The Runtime API of one execution environment, on a port of its own.
+    """The Runtime API of one execution environment, on its own port.
 
-    One port each, since awslambdaric takes no path in AWS_LAMBDA_RUNTIME_API: it hands the
-    variable to ``http.client`` as host and port when it reports that a function did not load.
-    ``initialised`` is set when the runtime asks for its first event, or reports why it cannot.
+    Each environment needs a port, since awslambdaric takes no path in AWS_LAMBDA_RUNTIME_API: it
+    passes the variable to ``http.client`` as host and port to report a failed load.
+    ``initialised`` is done when the runtime asks for its first event, or reports a failed load.
     """
 
     def __init__(self) -> None:
@@ -76,13 +76,13 @@ class RuntimeApi:
         return f"127.0.0.1:{self._server.port}"
 
     def submit(self, invocation: Invocation) -> Future[Reply]:
-        """Hand an event to the runtime; the reply comes when the function returns or raises."""
+        """Queue an event for the runtime; return the future of the function's reply."""
         reply = self._replies[invocation.request_id] = Future()
         self._events.put(invocation)
         return reply
 
     def close(self) -> None:
-        """Stop listening; a runtime that waits for an event is sent away."""
+        """Stop listening; answer a waiting runtime with 410 Gone."""
         self._events.put(None)
         self._server.shutdown()
         self._thread.join()

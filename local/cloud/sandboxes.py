@@ -1,4 +1,4 @@
-"""A Lambda execution environment: the function's code in a process of its own, kept warm.
+"""A Lambda execution environment: the function's code in its own process, kept warm.
 
 Sources: AWS documentation, "Understanding the Lambda execution environment lifecycle" (phases,
 environment variables), "Viewing CloudWatch logs for Lambda" (START, END and REPORT lines).
@@ -25,12 +25,12 @@ from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process, clean_environment
 from local.cloud.runtime_api import Invocation, Reply, RuntimeApi
 
-INIT_SECONDS = 10  # what AWS gives a function to load, before its own timeout begins
+INIT_SECONDS = 10  # AWS's limit for the load of a function, before its timeout begins
 
 
 @dataclass(frozen=True)
 class Function:
-    """What of a function's configuration its execution environment is made from."""
+    """The configuration of a function that its execution environment needs."""
 
     name: str
     arn: str
@@ -46,7 +46,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Answer:
-    """The end of one invocation: its payload, whether it is an error, and what was logged."""
+    """The end of one invocation: its payload, whether it is an error, and its log."""
 
     payload: bytes
     failed: bool
@@ -55,7 +55,7 @@ class Answer:
 
 @dataclass
 class _Record:
-    """What is written down of one invocation."""
+    """The record of one invocation."""
 
     request_id: str = field(default_factory=lambda: str(uuid4()))
     lines: list[str] = field(default_factory=list)
@@ -66,8 +66,8 @@ class _Record:
 class Sandbox:
     """One execution environment, which serves one invocation at a time.
 
-    Starting it returns at once; the function loads meanwhile, and the first invocation waits for
-    it. Once ``alive`` is false it can serve no other.
+    The constructor returns at once; the first invocation waits until the function has loaded. Once
+    ``alive`` is false, the environment serves no other invocation.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class Sandbox:
         self._stream = f"{day}/[{function.version}]{uuid4().hex}"
         self._record = _Record()
         self._failed = False
-        self._began = time.monotonic()
-        self._served = 0
+        self._started_at = time.monotonic()
+        self._invocations = 0
         self._api = RuntimeApi()
         try:
             self._process = Process(
@@ -96,22 +96,22 @@ class Sandbox:
 
     @property
     def alive(self) -> bool:
-        """Whether another invocation can be served."""
+        """Whether the environment can serve another invocation."""
         return not self._failed and not self._process.done.done()
 
     def invoke(self, payload: bytes) -> Answer:
         """Run the function on one event, a JSON document."""
-        unloaded = self._await_initialised()
-        # What it put out while it loaded comes before START.
+        load_error = self._await_initialised()
+        # The output of the load comes before START.
         self._process.drain()
         record = self._record
         self._write([f"START RequestId: {record.request_id} Version: {self.function.version}"])
-        began = time.monotonic()
-        reply = unloaded or self._run(payload)
-        seconds = time.monotonic() - began
+        start = time.monotonic()
+        reply = load_error or self._run(payload)
+        seconds = time.monotonic() - start
         self._process.drain()
         self._write([f"END RequestId: {record.request_id}", self._report(seconds)])
-        self._served += 1
+        self._invocations += 1
         self._record = _Record()
         return Answer(reply.payload, reply.failed, "\n".join(record.lines))
 
@@ -120,24 +120,24 @@ class Sandbox:
         self._await(self._api.initialised, INIT_SECONDS)
 
     def close(self) -> None:
-        """Kill the process and what it started."""
+        """Kill the process and its children."""
         self._process.send(signal.SIGKILL)
         self._process.done.result()
         self._api.close()
 
     def _await_initialised(self) -> Reply | None:
-        """Return None once the function has loaded, else what the invocation fails with."""
+        """Wait for the function to load; return the error of the invocation, None if it loaded."""
         initialised = self._api.initialised
         limit = INIT_SECONDS + self.function.timeout_seconds
-        self._await(initialised, self._began + limit - time.monotonic())
+        self._await(initialised, self._started_at + limit - time.monotonic())
         if not initialised.done():
             return self._broken()
-        loaded = initialised.result()
-        if self._served == 0:
-            self._record.init_seconds = loaded.moment - self._began
-        if loaded.error is not None:
-            self._fail(json.loads(loaded.error.payload)["errorType"])
-        return loaded.error
+        initialisation = initialised.result()
+        if self._invocations == 0:
+            self._record.init_seconds = initialisation.moment - self._started_at
+        if initialisation.error is not None:
+            self._fail(json.loads(initialisation.error.payload)["errorType"])
+        return initialisation.error
 
     def _run(self, payload: bytes) -> Reply:
         limit = self.function.timeout_seconds
@@ -153,17 +153,17 @@ class Sandbox:
         wait([answer, self._process.done], max(seconds, 0), FIRST_COMPLETED)
 
     def _broken(self) -> Reply:
-        """Return the error of a process that ended or, if it has not, ran out of time."""
+        """Return the error of a process that ended or, if it still runs, of a timeout."""
         done = self._process.done
-        return self._exited(done.result()) if done.done() else self._timed_out()
+        return self._exit_error(done.result()) if done.done() else self._timeout_error()
 
-    def _exited(self, code: int) -> Reply:
+    def _exit_error(self, code: int) -> Reply:
         self._fail("Runtime.ExitError")
         message = f"RequestId: {self._record.request_id} Error: {_exit_reason(code)}"
         self._write([f"{message}\nRuntime.ExitError"])
         return _error("Runtime.ExitError", message)
 
-    def _timed_out(self) -> Reply:
+    def _timeout_error(self) -> Reply:
         self._failed, self._record.status = True, "Status: timeout"
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         seconds = f"{self.function.timeout_seconds:.2f}"
@@ -184,7 +184,7 @@ class Sandbox:
             f"Duration: {seconds * 1000:.2f} ms",
             f"Billed Duration: {billed} ms",
             f"Memory Size: {self.function.memory_mb} MB",
-            # A process that has ended can no longer be asked.
+            # Linux gives no peak of a process that has ended.
             f"Max Memory Used: {math.ceil(peak / 2**20)} MB" if peak else "",
             f"Init Duration: {initial * 1000:.2f} ms" if initial else "",
             self._record.status,

@@ -1,4 +1,4 @@
-"""CloudFormation's type of EventBridge Scheduler, which moto lacks.
+"""The CloudFormation type of EventBridge Scheduler, which moto lacks.
 
 Source: AWS documentation, CloudFormation: Amazon EventBridge Scheduler resource types.
 """
@@ -12,9 +12,9 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.core.exceptions import JsonRESTError
 from moto.scheduler.models import scheduler_backends
 
-from local.cloud.resource import Wanted, resource_type
+from local.cloud.resource import TemplateResource, resource_type
 
-# The parameters of CreateSchedule by the template's names for them.
+# The parameters of CreateSchedule, by property of the template.
 _PROPERTIES = {
     "Description": "description",
     "EndDate": "end_date",
@@ -32,13 +32,15 @@ _LONGEST_NAME = 64
 
 
 @resource_type("AWS::Scheduler::Schedule", _PROPERTIES, {"Arn"})
-def schedule(wanted: Wanted) -> tuple[str, Mapping[str, str]]:
+def schedule(resource: TemplateResource) -> tuple[str, Mapping[str, str]]:
     """Create a schedule; its Ref is its name."""
-    properties = {"Name": wanted.name[-_LONGEST_NAME:], **wanted.properties}
-    asked: dict[str, Any] = {name: properties.get(given) for given, name in _PROPERTIES.items()}
-    backend = scheduler_backends[wanted.account][wanted.region]
+    properties = {"Name": resource.name[-_LONGEST_NAME:], **resource.properties}
+    parameters: dict[str, Any] = {
+        parameter: properties.get(name) for name, parameter in _PROPERTIES.items()
+    }
+    backend = scheduler_backends[resource.account][resource.region]
     try:
-        created = backend.create_schedule(**asked, action_after_completion=None)
-    except JsonRESTError as error:  # which CloudFormation's clients cannot read
+        new_schedule = backend.create_schedule(**parameters, action_after_completion=None)
+    except JsonRESTError as error:  # CloudFormation's clients cannot read it
         raise ValidationError(message=str(error.message)) from error
-    return created.name, {"Arn": created.arn}
+    return new_schedule.name, {"Arn": new_schedule.arn}

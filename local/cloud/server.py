@@ -25,14 +25,14 @@ _NAMES = {"localhost", _LOOPBACK}
 
 
 class PortTaken(OSError):
-    """The port that was asked for is not free."""
+    """The requested port is not free."""
 
 
 def _for_programs_only(app: WSGIApplication) -> WSGIApplication:
-    """Return the app, closed to web pages: what is deployed here runs as the user.
+    """Return the app, closed to web pages, because deployed code runs as the user.
 
-    A page of any site may call a server on this machine; its browser then says so by Origin, or
-    by a Host that only resolves to here. moto's own controls are for the process itself.
+    A page of any site may call a server on this machine. The browser then sends an Origin, or a
+    Host that only resolves to this machine. moto's own controls are for this process only.
     """
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -65,28 +65,28 @@ class Server:
     def __init__(self, port: int) -> None:
         try:
             # werkzeug would end the process if the port is taken.
-            listening = socket.create_server((_LOOPBACK, port), backlog=128)
+            listener = socket.create_server((_LOOPBACK, port), backlog=128)
         except OSError as error:
             reason = os.strerror(error.errno or 0)
             raise PortTaken(f"--port: {port} cannot be used: {reason}") from None
-        with listening:
-            self.port: int = listening.getsockname()[1]
+        with listener:
+            self.port: int = listener.getsockname()[1]
             self._server = make_server(
                 _LOOPBACK,
                 self.port,
                 _for_programs_only(DomainDispatcherApplication(create_backend_app)),
                 threaded=True,
                 request_handler=MotoRequestHandler,
-                fd=listening.fileno(),
+                fd=listener.fileno(),
             )
-        # One line a request would drown what the commands have to say.
+        # One line per request would drown the output of the commands.
         logging.getLogger("werkzeug").setLevel(logging.WARNING)
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="server", daemon=True
         )
 
     def __enter__(self) -> Server:
-        """Begin to serve."""
+        """Start to serve."""
         self._thread.start()
         return self
 
@@ -96,7 +96,7 @@ class Server:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End, and give the port back."""
+        """Stop serving, and release the port."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

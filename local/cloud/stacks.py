@@ -1,4 +1,4 @@
-"""CloudFormation on one machine: moto's, with what it lacks added and its silence ended."""
+"""CloudFormation on one machine: moto's, with types that it lacks and errors that it hides."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from local.cloud import (
     schedule_types,  # noqa: F401
 )
 from local.cloud.replacements import Replacements
-from suites.refusal import listed
+from tidemark.model.sentences import listed
 
 _FAILED = "ROLLBACK_FAILED"
 
 
 def install() -> Replacements:
-    """Let a template fail that has a type nobody creates, and keep the names of buckets."""
+    """Make stacks with unsupported types fail, and give buckets stable names."""
     replacements = Replacements()
     _refuse_unsupported(replacements)
     _keep_names(replacements)
@@ -42,41 +42,41 @@ def install() -> Replacements:
 
 
 def _refuse_unsupported(replacements: Replacements) -> None:
-    """Let a stack fail for what moto would leave out of it."""
+    """Make a stack fail for each part that moto would leave out."""
     class_of = parsing.resource_class_from_type
 
     def known_class(resource_type: str) -> type[CloudFormationModel]:
         # moto only warns and reports CREATE_COMPLETE.
-        if resource_type.startswith("Custom::") or not (found := class_of(resource_type)):
+        if resource_type.startswith("Custom::") or not (known := class_of(resource_type)):
             raise ValidationError(message=f"{resource_type} is not supported on one machine.")
-        return found
+        return known
 
-    def checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
-        found = parse(resource, resources)
-        properties.check(resource["Type"], found[1]["Properties"])
-        return found
+    def parse_checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
+        parsed = parse(resource, resources)
+        properties.check(resource["Type"], parsed[1]["Properties"])
+        return parsed
 
     def create_all(stack: Stack) -> None:
-        with ExitStack() as failed:
-            failed.callback(setattr, stack, "status", _FAILED)
+        with ExitStack() as on_failure:
+            on_failure.callback(setattr, stack, "status", _FAILED)
             create(stack)
-            # moto reports success for less than was asked for.
-            if missing := _not_created(stack):
+            # moto reports success even if resources are missing.
+            if missing := _missing_resources(stack):
                 raise ValidationError(message=f"{listed(missing)} of {stack.name} was not created.")
-            failed.pop_all()
+            on_failure.pop_all()
 
     replacements.set(parsing, "resource_class_from_type", known_class)
-    parse = replacements.set(parsing, "parse_resource", checked)
+    parse = replacements.set(parsing, "parse_resource", parse_checked)
     create = replacements.set(Stack, "create_resources", create_all)
 
 
 def _keep_names(replacements: Replacements) -> None:
-    """Name what outlives the process, and what that names, alike in every process."""
+    """Give resources that stored data refers to the same name in every process."""
 
     def stable_name(resource_type: str, stack_name: str, logical_id: str) -> str:
-        # Results and logs outlive the process that made them, and claims name its executions.
+        # Results and logs outlive their process, and the stored claims name executions.
         if resource_type == "AWS::S3::Bucket":
-            # Once there was one stack: the results that it left are where they were.
+            # Earlier versions had one stack: its results stay where they are.
             return f"{stack_name.removesuffix('-Data')}-{logical_id}"[:63].lower()
         if resource_type in {"AWS::Logs::LogGroup", "AWS::StepFunctions::StateMachine"}:
             return f"{stack_name}-{logical_id}"
@@ -86,18 +86,18 @@ def _keep_names(replacements: Replacements) -> None:
 
 
 def _follow_policies(replacements: Replacements) -> None:
-    """Let policies name log groups as they do on AWS, and not refuse what they would not."""
+    """Make policies name log groups as on AWS, and deny nothing that AWS allows."""
 
     def log_group_attribute(group: LogGroup, name: str) -> str:
-        # The ARN that a template is given has the streams with it, as the policies of logs do.
+        # In a template the ARN of a log group includes its streams, as policies for logs need it.
         value: str = attribute_of(group, name)
         return f"{value}:*" if name == "Arn" else value
 
     attribute_of = replacements.set(LogGroup, "get_cfn_attribute", log_group_attribute)
-    # moto leaves a policy's conditions out, so that a refusal of plain HTTP refuses everything.
+    # moto ignores a policy's conditions: a denial of plain HTTP would deny everything.
     replacements.set(FakeBucket, "get_permission", lambda *_: PermissionResult.NEUTRAL)
 
 
-def _not_created(stack: Stack) -> list[str]:
-    wanted = stack.template_dict["Resources"].items()
-    return [f"{key} ({one['Type']})" for key, one in wanted if stack.resource_map[key] is None]
+def _missing_resources(stack: Stack) -> list[str]:
+    parts = stack.template_dict["Resources"].items()
+    return [f"{key} ({part['Type']})" for key, part in parts if stack.resource_map[key] is None]

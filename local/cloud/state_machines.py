@@ -1,6 +1,6 @@
 """Step Functions on one machine: moto's API, with our own interpreter behind it.
 
-moto keeps the state machines; what an execution does is ours. Source: AWS Step Functions API
+moto stores the state machines; our interpreter runs the executions. Source: AWS Step Functions API
 reference.
 """
 
@@ -43,7 +43,7 @@ from local.cloud.replacements import Replacements
 
 OnChange = Callable[[Mapping[str, Any]], None]
 
-_CALLS_AT_ONCE = 64  # as many as the endpoint's clients have connections
+_PARALLEL_CALLS = 64  # one per connection of the endpoint's clients
 _EVENTS_PER_PAGE = 1000
 _NOT_RUN_HERE = (
     "create_activity", "create_state_machine_alias", "describe_map_run", "list_map_runs",
@@ -58,9 +58,9 @@ _log = logging.getLogger(__name__)
 
 
 class _Run:
-    """An execution as moto and the API know it."""
+    """An execution in the form of moto and the API."""
 
-    ended: Future[None]
+    end: Future[None]
 
     def __init__(self, execution: Execution, text: str) -> None:
         self.execution = execution
@@ -74,7 +74,7 @@ class _Run:
         return self.execution.status
 
     def summary(self) -> dict[str, Any]:
-        """Return the execution as ListExecutions gives it."""
+        """Return the execution in the form of ListExecutions."""
         summary = {
             "executionArn": self.execution_arn,
             "stateMachineArn": self.execution.identity.machine_arn,
@@ -87,7 +87,7 @@ class _Run:
         return summary
 
     def description(self) -> dict[str, Any]:
-        """Return the execution as DescribeExecution gives it."""
+        """Return the execution in the form of DescribeExecution."""
         description = self.summary()
         description["input"] = self.execution_input
         description["inputDetails"] = {"included": True}
@@ -101,7 +101,7 @@ class _Run:
 
 
 class StateMachines:
-    """The executions of one cloud, on an event loop in a thread of its own."""
+    """The executions of one cloud, on an event loop in its own thread."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class StateMachines:
         self._starting = threading.Lock()
         self._closing = False
         self._replacements = Replacements()
-        self._calls = ThreadPoolExecutor(_CALLS_AT_ONCE, "state-machines-call")
+        self._calls = ThreadPoolExecutor(_PARALLEL_CALLS, "state-machines-call")
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(self._calls)
         self._thread = threading.Thread(
@@ -133,14 +133,14 @@ class StateMachines:
         self._thread.start()
 
     def abort(self) -> None:
-        """Start nothing any more, abort what runs and wait for its end; the API still answers."""
+        """Start no more executions, abort the running ones and wait; the API still answers."""
         with self._starting:
             self._closing = True
         for run in self._runs.values():
             self.stop(run, "Cloud.closed", "the one-machine cloud was taken down")
 
     def close(self) -> None:
-        """Abort what runs, wait for its end, and give moto its own methods back."""
+        """Abort the running executions, wait for their end, and restore moto's own methods."""
         self.abort()
         self._replacements.restore()
         self._calls.shutdown()
@@ -149,15 +149,14 @@ class StateMachines:
         self._loop.close()
 
     def start(self, machine: StateMachine, name: str, text: str) -> _Run:
-        """
-        Start an execution, or return the one of this name and input that runs.
+        """Start an execution, or return the running one of this name and input.
 
         Raises
         ------
         InvalidExecutionInput
-            If the input is no JSON or too large.
+            If the input is not JSON or is too large.
         ExecutionAlreadyExists
-            If the name was given to an execution that has ended or has another input.
+            If an execution of this name has ended or has another input.
         """
         try:
             value = limited(parse(text), "input")
@@ -169,13 +168,13 @@ class StateMachines:
         with self._starting:
             if self._closing:
                 raise AWSError("The one-machine cloud is closing.", "ServiceUnavailable", 503)
-            known = self._runs.get(arn)
-            if known is None:
+            previous = self._runs.get(arn)
+            if previous is None:
                 self._runs[arn] = run = self._start(machine, arn, name, text, value)
                 machine.executions.append(run)  # type: ignore[arg-type]  # has all that moto reads
                 return run
-        if known.status == "RUNNING" and known.execution_input == text:
-            return known
+        if previous.status == "RUNNING" and previous.execution_input == text:
+            return previous
         raise ExecutionAlreadyExists(f"Execution Already Exists: '{arn}'")
 
     def _start(self, machine: StateMachine, arn: str, name: str, text: str, value: Json) -> _Run:
@@ -190,8 +189,8 @@ class StateMachines:
         world = replace(self._world, integrations=self._integrations(machine.roleArn))
         execution = Execution(definition, identity, value, world)
         run = _Run(execution, text)
-        run.ended = asyncio.run_coroutine_threadsafe(self._run(run), self._loop)
-        run.ended.add_done_callback(_report_fault)
+        run.end = asyncio.run_coroutine_threadsafe(self._run(run), self._loop)
+        run.end.add_done_callback(_report_fault)
         return run
 
     async def _run(self, run: _Run) -> None:
@@ -204,9 +203,9 @@ class StateMachines:
     def stop(
         self, run: _Run, error: str | None = None, cause: str | None = None
     ) -> datetime | None:
-        """Abort an execution, if it runs, and return when it ended."""
+        """Abort an execution if it runs; return the time of its end."""
         self._loop.call_soon_threadsafe(run.execution.stop, error, cause)
-        wait([run.ended])
+        wait([run.end])
         return run.execution.stopped
 
     def _check(self, definition: str) -> None:
@@ -216,15 +215,15 @@ class StateMachines:
             raise AWSError(str(error), "InvalidDefinition", 400) from error
 
     def _integrations(self, role: str) -> Mapping[str, Integration]:
-        """Return what Task states may call, in the name of their machine's role."""
-        return integrations(self._endpoint, role, self._task_ends, self._ended)
+        """Return the integrations of Task states in the role of their machine."""
+        return integrations(self._endpoint, role, self._task_ends, self._end_of)
 
-    def _ended(self, execution_arn: str) -> Future[None]:
-        return self._runs[execution_arn].ended
+    def _end_of(self, execution_arn: str) -> Future[None]:
+        return self._runs[execution_arn].end
 
     def replace_methods(self) -> None:
-        """Let moto's Step Functions check definitions, and run them."""
-        replaced = self._replacements
+        """Make moto's Step Functions check definitions, and run them."""
+        replacements = self._replacements
 
         def create(
             backend: StepFunctionBackend,
@@ -237,7 +236,7 @@ class StateMachines:
                 message = f"type is {options['sm_type']}; accepted: STANDARD."
                 raise AWSError(message, "StateMachineTypeNotSupported", 400)
             self._check(definition)
-            machine: StateMachine = created(backend, name, definition, *args, **options)
+            machine: StateMachine = original_create(backend, name, definition, *args, **options)
             if machine.definition != definition:
                 message = f"State Machine Already Exists: '{machine.arn}'"
                 raise AWSError(message, "StateMachineAlreadyExists", 400)
@@ -248,7 +247,7 @@ class StateMachines:
         ) -> StateMachine:
             if definition is not None:
                 self._check(definition)
-            machine: StateMachine = updated(backend, arn, definition, **options)
+            machine: StateMachine = original_update(backend, arn, definition, **options)
             return machine
 
         def start(backend: StepFunctionBackend, arn: str, name: str | None, text: str) -> _Run:
@@ -260,18 +259,18 @@ class StateMachines:
             error, cause = response._get_param("error"), response._get_param("cause")
             return ActionResult({"stopDate": self.stop(_run_of(response), error, cause)})
 
-        created = replaced.set(StepFunctionBackend, "create_state_machine", create)
-        updated = replaced.set(StepFunctionBackend, "update_state_machine", update)
-        replaced.set(StepFunctionBackend, "start_execution", start)
-        replaced.set(StepFunctionResponse, "stop_execution", stop)
-        replaced.set(StepFunctionResponse, "describe_execution", _describe_execution)
-        replaced.set(StepFunctionResponse, "list_executions", _list_executions)
-        replaced.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
-        replaced.refuse(StepFunctionResponse, _NOT_RUN_HERE, ValidationException)
+        original_create = replacements.set(StepFunctionBackend, "create_state_machine", create)
+        original_update = replacements.set(StepFunctionBackend, "update_state_machine", update)
+        replacements.set(StepFunctionBackend, "start_execution", start)
+        replacements.set(StepFunctionResponse, "stop_execution", stop)
+        replacements.set(StepFunctionResponse, "describe_execution", _describe_execution)
+        replacements.set(StepFunctionResponse, "list_executions", _list_executions)
+        replacements.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
+        replacements.refuse(StepFunctionResponse, _NOT_RUN_HERE, ValidationException)
         self._replace_template_methods()
 
     def _replace_template_methods(self) -> None:
-        replaced = self._replacements
+        replacements = self._replacements
 
         def attribute(machine: StateMachine, name: str) -> object:
             return machine.arn if name == "Arn" else attribute_of(machine, name)
@@ -279,12 +278,12 @@ class StateMachines:
         def has_attribute(name: str) -> bool:
             return name == "Arn" or bool(has_other(name))
 
-        replaced.set(
+        replacements.set(
             StateMachine, "create_from_cloudformation_json", classmethod(_create_from_template)
         )
-        replaced.refuse(StateMachine, ["update_from_cloudformation_json"], _not_in_a_template)
-        attribute_of = replaced.set(StateMachine, "get_cfn_attribute", attribute)
-        has_other = replaced.set(StateMachine, "has_cfn_attr", has_attribute)
+        replacements.refuse(StateMachine, ["update_from_cloudformation_json"], _not_in_a_template)
+        attribute_of = replacements.set(StateMachine, "get_cfn_attribute", attribute)
+        has_other = replacements.set(StateMachine, "has_cfn_attr", has_attribute)
 
 
 def install(
@@ -294,29 +293,28 @@ def install(
     on_evaluate: OnEvaluate | None = None,
     jitter: Jitter = full_jitter,
 ) -> StateMachines:
-    """
-    Run moto's state machines on this machine; close the result to stop.
+    """Run moto's state machines on this machine; close the result to stop.
 
     Parameters
     ----------
     endpoint
-        Where the integrations call the services.
+        The cloud whose services the integrations call.
     task_ends
-        Tells when an ECS task has stopped.
+        The ends of ECS tasks.
     on_change
-        Told, in the executions' thread, of each new status of an execution, by its description.
+        Called in the executions' thread with an execution's description at each new status.
     on_evaluate
-        Told, in the executions' thread, of every JSONata expression that is evaluated.
+        Called in the executions' thread for every evaluated JSONata expression.
     jitter
-        Gives the seconds to wait before a retry, up to those given.
+        Returns the seconds to wait before a retry, at most its argument.
     """
     state_machines = StateMachines(endpoint, task_ends, on_change, on_evaluate, jitter)
     state_machines.replace_methods()
     return state_machines
 
 
-def _report_fault(ended: Future[None]) -> None:
-    if fault := ended.exception():
+def _report_fault(end: Future[None]) -> None:
+    if fault := end.exception():
         _log.error("The interpreter failed.", exc_info=fault)
 
 
@@ -335,13 +333,13 @@ def _describe_execution(response: StepFunctionResponse) -> ActionResult:
 
 
 def _list_executions(response: StepFunctionResponse) -> ActionResult:
-    found: Any = response.stepfunction_backend.list_executions(
+    page: Any = response.stepfunction_backend.list_executions(
         response._get_param("stateMachineArn"),
         status_filter=response._get_param("statusFilter"),
         max_results=response._get_int_param("maxResults"),
         next_token=response._get_param("nextToken"),
     )
-    runs, token = found
+    runs, token = page
     return ActionResult({"executions": [run.summary() for run in runs], "nextToken": token})
 
 
@@ -377,7 +375,7 @@ def _not_in_a_template(message: str) -> Exception:
 def _create_from_template(
     _: type, /, name: str, template: dict[str, Any], account: str, region: str, **__: object
 ) -> StateMachine:
-    # moto's own leaves out the substitutions and the configurations.
+    # moto's own method ignores the substitutions and the configurations.
     properties = template["Properties"]
     if unknown := sorted(properties.keys() - _PROPERTIES):
         raise _not_in_a_template(
@@ -402,5 +400,5 @@ def _create_from_template(
             tracingConfiguration=tracing_configuration,
             sm_type=properties.get("StateMachineType"),
         )
-    except AWSError as error:  # in Step Functions' JSON, which CloudFormation's clients cannot read
+    except AWSError as error:  # CloudFormation's clients cannot read Step Functions' JSON
         raise _not_in_a_template(error.message) from error

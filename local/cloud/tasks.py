@@ -1,7 +1,7 @@
-"""ECS tasks on one machine: each is a local process with the life of a Fargate task.
+"""ECS tasks on one machine: each task is a local process with a Fargate task's life.
 
-moto keeps the clusters and the task definitions; tasks are ours. Sources: Amazon ECS API
-reference, Task and Container; Amazon ECS developer guide, "Amazon ECS task lifecycle" and
+moto stores the clusters and the task definitions; this module runs the tasks. Sources: Amazon ECS
+API reference, Task and Container; Amazon ECS developer guide, "Amazon ECS task lifecycle" and
 "Amazon ECS stopped tasks error messages". Memory and CPU of a task definition are not enforced.
 """
 
@@ -32,7 +32,7 @@ from local.cloud.processes import Process
 from local.cloud.replacements import Replacements
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
-_MOST_TASKS = 10  # of one RunTask
+_MOST_TASKS = 10  # per RunTask
 _RUN_TASK = {
     "clientToken", "cluster", "count", "group", "launchType", "networkConfiguration", "overrides",
     "platformVersion", "propagateTags", "tags", "taskDefinition",
@@ -42,10 +42,10 @@ _NOT_RUN_HERE = ("create_service", "create_task_set", "register_container_instan
 
 
 class Task:
-    """One task: its process, and its description as DescribeTasks gives it.
+    """One task: its process, and its description in the form of DescribeTasks.
 
-    ``stopped`` is done when the task is STOPPED, which it is once its process and what that
-    started are gone, all output is in the logs and its scratch folder is removed.
+    ``stopped`` is done when the task is STOPPED: its process and the children are gone, all output
+    is in the logs and the scratch folder is removed.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Task:
         self._scratch = scratch / self.id
         self._process: Process | None = None
         self._lock = threading.Lock()
-        self._task: dict[str, Any] = {
+        self._task_fields: dict[str, Any] = {
             **fields,
             "taskArn": self.arn,
             "createdAt": datetime.now(UTC),
@@ -68,7 +68,7 @@ class Task:
             "desiredStatus": "RUNNING",
             "launchType": "FARGATE",
         }
-        self._contained: dict[str, Any] = {
+        self._container_fields: dict[str, Any] = {
             "containerArn": f"{self.arn.replace(':task/', ':container/')}/{uuid4()}",
             "taskArn": self.arn,
             "name": container.name,
@@ -79,30 +79,30 @@ class Task:
     def description(self) -> dict[str, Any]:
         """Return the task as it is now, in the API's form."""
         with self._lock:
-            return {**self._task, "containers": [dict(self._contained)]}
+            return {**self._task_fields, "containers": [dict(self._container_fields)]}
 
-    def matches(self, wanted: Mapping[str, str]) -> bool:
-        """Tell whether the task is what ListTasks asks for, its cluster given as an ARN."""
+    def matches(self, filters: Mapping[str, str]) -> bool:
+        """Tell whether the task passes the filters of ListTasks; the cluster is an ARN."""
         task = self.description()
-        offered = {
+        fields = {
             "cluster": task["clusterArn"],
             "desiredStatus": task["desiredStatus"],
             "family": task["taskDefinitionArn"].rsplit("/", 1)[-1].split(":")[0],
         }
-        return wanted.items() <= offered.items()
+        return filters.items() <= fields.items()
 
     def start(
         self, endpoint: Endpoint, guard: Guard, insights: ContainerInsights | None = None
     ) -> None:
         """Start the process; a task that cannot start is stopped at once.
 
-        ``insights`` log what it uses.
+        ``insights`` logs its usage.
         """
         with self._lock:
-            self._task["lastStatus"] = "PENDING"
+            self._task_fields["lastStatus"] = "PENDING"
         container = self._container
         if not self._logs.has_group(container.log_group):
-            # ECS's own words, whose cause is most often that the group was never created.
+            # ECS's own message; the most frequent cause is that the group was never created.
             self._fail_to_start(
                 "ResourceInitializationError: failed to validate logger args: The task cannot find "
                 f"the Amazon CloudWatch log group defined in the task definition: "
@@ -124,18 +124,23 @@ class Task:
             return
         with self._lock:
             self._process = process
-            self._task |= {"lastStatus": "RUNNING", "startedAt": datetime.now(UTC)}
-            self._contained |= {"lastStatus": "RUNNING", "imageDigest": container.image_digest}
+            self._task_fields |= {"lastStatus": "RUNNING", "startedAt": datetime.now(UTC)}
+            self._container_fields |= {
+                "lastStatus": "RUNNING",
+                "imageDigest": container.image_digest,
+            }
         if insights:
-            insights.watch(self.id, self._task["clusterArn"].rsplit("/", 1)[-1], process.group)
+            insights.watch(
+                self.id, self._task_fields["clusterArn"].rsplit("/", 1)[-1], process.group
+            )
             process.done.add_done_callback(lambda _: insights.forget(self.id))
         process.done.add_done_callback(self._end)
 
     def stop(self, reason: str) -> None:
-        """Ask the process to end, and kill it after its stop timeout; once is enough."""
+        """Ask the process to end, and kill it after its stop timeout; ignore later calls."""
         with self._lock:
             process = self._process
-            if process is None or self._task["desiredStatus"] == "STOPPED":
+            if process is None or self._task_fields["desiredStatus"] == "STOPPED":
                 return
             self._begin_stop("UserInitiated", reason)
         process.send(signal.SIGTERM)
@@ -147,7 +152,7 @@ class Task:
         process.done.add_done_callback(lambda _: patience.cancel())
 
     def kill(self) -> None:
-        """End the task now, and wait until it has stopped."""
+        """Kill the task now, and wait until it has stopped."""
         if self._process is not None:
             self._process.send(signal.SIGKILL)
         self.stopped.result()
@@ -159,19 +164,19 @@ class Task:
     def _end(self, done: Future[int]) -> None:
         code = done.result()
         with self._lock:
-            if self._task["desiredStatus"] != "STOPPED":
+            if self._task_fields["desiredStatus"] != "STOPPED":
                 self._begin_stop("EssentialContainerExited", "Essential container in task exited")
-            self._contained["exitCode"] = code if code >= 0 else 128 - code
+            self._container_fields["exitCode"] = code if code >= 0 else 128 - code
         self._finish()
 
     def _fail_to_start(self, reason: str) -> None:
         with self._lock:
             self._begin_stop("TaskFailedToStart", "Task failed to start")
-            self._contained["reason"] = reason
+            self._container_fields["reason"] = reason
         self._finish()
 
     def _begin_stop(self, code: str, reason: str) -> None:
-        self._task |= {
+        self._task_fields |= {
             "desiredStatus": "STOPPED",
             "stopCode": code,
             "stoppedReason": reason,
@@ -179,30 +184,30 @@ class Task:
         }
 
     def _finish(self) -> None:
-        # Before the end is told: what is measured next is not disturbed by the removal. What the
-        # last dying process still writes is left to the removal of the whole state folder.
+        # Remove before the status changes: the removal must not disturb the next measurement.
+        # The last output of a dying process is removed later, with the whole state folder.
         shutil.rmtree(self._scratch, ignore_errors=True)
         with self._lock:
-            self._task |= {"lastStatus": "STOPPED", "stoppedAt": datetime.now(UTC)}
-            self._contained["lastStatus"] = "STOPPED"
+            self._task_fields |= {"lastStatus": "STOPPED", "stoppedAt": datetime.now(UTC)}
+            self._container_fields["lastStatus"] = "STOPPED"
         self.stopped.set_result(None)
 
 
 class Tasks:
-    """The tasks of this cloud, running and stopped.
+    """The running and the stopped tasks of this cloud.
 
     Parameters
     ----------
     workloads
-        The folder that holds the workloads' folders.
+        The folder with one folder per workload.
     state
-        A folder for the tasks' scratch folders (TMPDIR); on the disk that is to be measured.
+        A folder for the tasks' scratch folders (TMPDIR), on the disk to measure.
     endpoint
-        The cloud that the tasks are told of.
+        The cloud that the tasks call.
     logs
-        Where their output goes.
+        The destination of their output.
     guard
-        Ends them if this process ends without a word.
+        The guard that kills them if this process is killed.
 
     """
 
@@ -211,25 +216,25 @@ class Tasks:
     ) -> None:
         self._workloads = workloads
         self._scratch = state / "tasks"
-        # Of a process that was killed.
+        # A process that was killed left its folders.
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._endpoint = endpoint
         self._logs = logs
         self._guard = guard
         self._insights = ContainerInsights(logs)
         self._tasks: dict[str, Task] = {}
-        self._requested: dict[str, list[Task]] = {}
+        self._by_token: dict[str, list[Task]] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._replacements = Replacements()
 
     def stopped(self, task_arn: str) -> Future[None]:
-        """Return what is done when the task is STOPPED; KeyError for a task that never was."""
+        """Return the future that is done when the task is STOPPED; KeyError for an unknown task."""
         with self._lock:
             return self._tasks[task_arn.rsplit("/", 1)[-1]].stopped
 
     def close(self) -> None:
-        """Kill every task, and give moto its own methods back."""
+        """Kill every task, and restore moto's own methods."""
         with self._lock:
             self._closed = True
             tasks = list(self._tasks.values())
@@ -241,7 +246,7 @@ class Tasks:
     def replace_methods(self) -> None:
         """Put these tasks behind moto's ECS API."""
 
-        def answering(
+        def response_method(
             action: Callable[[EC2ContainerServiceBackend, Mapping[str, Any]], dict[str, Any]],
         ) -> Callable[[EC2ContainerServiceResponse], ActionResult]:
             return lambda response: ActionResult(action(response.ecs_backend, response.params))
@@ -253,7 +258,7 @@ class Tasks:
             "stop_task": self._stop,
         }
         for name, action in actions.items():
-            self._replacements.set(EC2ContainerServiceResponse, name, answering(action))
+            self._replacements.set(EC2ContainerServiceResponse, name, response_method(action))
         self._replacements.refuse(EC2ContainerServiceResponse, _NOT_RUN_HERE, EcsClientException)
         self._replacements.set(
             Cluster, "create_from_cloudformation_json", classmethod(_create_cluster)
@@ -264,7 +269,7 @@ class Tasks:
 
     def _run(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
         refuse_unknown("RunTask request", request, _RUN_TASK)
-        count = _checked_count(request)
+        count = _task_count(request)
         definition = ecs.describe_task_definition(request["taskDefinition"])
         overrides = request.get("overrides") or {}
         container = container_of(definition, overrides, self._workloads)
@@ -280,25 +285,25 @@ class Tasks:
         }
         tasks = [Task(container, self._logs, self._scratch, fields) for _ in range(count)]
         insights = self._insights if _INSIGHTS_ON in cluster.settings else None
-        started = self._started(request.get("clientToken"), tasks, insights)
-        return {"tasks": started, "failures": []}
+        descriptions = self._start_tasks(request.get("clientToken"), tasks, insights)
+        return {"tasks": descriptions, "failures": []}
 
-    def _started(
+    def _start_tasks(
         self, token: str | None, tasks: list[Task], insights: ContainerInsights | None
     ) -> list[dict[str, Any]]:
-        """Start tasks and return what they were before; those of a repeated request run already."""
+        """Start the tasks of a new request; return their descriptions before the start."""
         with self._lock:
             if self._closed:
                 raise EcsClientException("The one-machine cloud is closing.")
-            if token in self._requested:
-                return [task.description() for task in self._requested[token]]
+            if token in self._by_token:
+                return [task.description() for task in self._by_token[token]]
             if token is not None:
-                self._requested[token] = tasks
+                self._by_token[token] = tasks
             self._tasks |= {task.id: task for task in tasks}
-            provisioned = [task.description() for task in tasks]
+            descriptions = [task.description() for task in tasks]
             for task in tasks:
                 task.start(self._endpoint, self._guard, insights)
-        return provisioned
+        return descriptions
 
     def _describe(
         self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]
@@ -306,7 +311,7 @@ class Tasks:
         cluster = ecs._get_cluster(request.get("cluster", "default"))
         descriptions, failures = [], []
         for name in request["tasks"]:
-            task = self._found(cluster.arn, name)
+            task = self._task_named(cluster.arn, name)
             if task is None:
                 arn = name if name.startswith("arn:") else f"{_task_prefix(cluster.arn)}{name}"
                 failures.append({"arn": arn, "reason": "MISSING"})
@@ -320,20 +325,20 @@ class Tasks:
     def _list(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
         refuse_unknown("ListTasks request", request, _LIST_TASKS)
         cluster = ecs._get_cluster(request.get("cluster", "default"))
-        wanted = {"desiredStatus": "RUNNING", **request, "cluster": cluster.arn}
+        filters = {"desiredStatus": "RUNNING", **request, "cluster": cluster.arn}
         with self._lock:
             tasks = list(self._tasks.values())
-        return {"taskArns": [task.arn for task in tasks if task.matches(wanted)]}
+        return {"taskArns": [task.arn for task in tasks if task.matches(filters)]}
 
     def _stop(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
         cluster = ecs._get_cluster(request.get("cluster", "default"))
-        task = self._found(cluster.arn, request["task"])
+        task = self._task_named(cluster.arn, request["task"])
         if task is None:
             raise InvalidParameterException("The referenced task was not found.")
         task.stop(request.get("reason") or "Task stopped by user")
         return {"task": task.description()}
 
-    def _found(self, cluster_arn: str, name: str) -> Task | None:
+    def _task_named(self, cluster_arn: str, name: str) -> Task | None:
         with self._lock:
             task = self._tasks.get(name.rsplit("/", 1)[-1])
         return task if task and task.arn.startswith(_task_prefix(cluster_arn)) else None
@@ -348,7 +353,7 @@ def install(
     return tasks
 
 
-def _checked_count(request: Mapping[str, Any]) -> int:
+def _task_count(request: Mapping[str, Any]) -> int:
     if request.get("launchType") != "FARGATE":
         raise InvalidParameterException(
             f"launchType is {request.get('launchType')}; accepted: FARGATE."
@@ -370,9 +375,9 @@ def _tags(request: Mapping[str, Any], definition: TaskDefinition) -> list[dict[s
             f"propagateTags is {source}; accepted: NONE, TASK_DEFINITION."
         )
     propagated = definition.tags if source == "TASK_DEFINITION" else []
-    own = request.get("tags", [])
-    named = {tag["key"] for tag in own}
-    return [*own, *(tag for tag in propagated if tag["key"] not in named)]
+    tags = request.get("tags", [])
+    keys = {tag["key"] for tag in tags}
+    return [*tags, *(tag for tag in propagated if tag["key"] not in keys)]
 
 
 def _task_prefix(cluster_arn: str) -> str:
@@ -382,7 +387,7 @@ def _task_prefix(cluster_arn: str) -> str:
 def _create_cluster(
     _: type[Cluster], /, name: str, template: dict[str, Any], account: str, region: str, **__: str
 ) -> Cluster:
-    # moto's own leaves the settings out.
+    # moto's own method ignores the settings.
     settings = template["Properties"].get("ClusterSettings", [])
     cluster: Cluster = ecs_backends[account][region].create_cluster(
         cluster_name=name, cluster_settings=remap_nested_keys(settings, pascal_to_camelcase)
@@ -399,7 +404,7 @@ def _create_from_template(
     region: str,
     **__: str,
 ) -> TaskDefinition:
-    # moto's own passes four of the properties on, and neither network mode nor compatibilities.
+    # moto's own method passes only four properties, without network mode and compatibilities.
     properties = {
         camelcase_to_underscores(key): remap_nested_keys(value, pascal_to_camelcase)
         for key, value in template["Properties"].items()

@@ -7,7 +7,7 @@
 
 from local.insights.engine import CompiledQuery, EventsError, QueryResult, run
 from local.insights.engine import compile_query as compile  # noqa: A004 (as re.compile)
-from local.insights.lookups import LookupTableError
+from local.insights.lookup_tables import LookupTableError
 from local.insights.source import EventSource
 from local.insights.syntax import QueryError
 

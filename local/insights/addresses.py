@@ -1,7 +1,7 @@
-"""IP addresses in SQL: as texts of bits, of which a subnet is a beginning.
+"""SQL for IP addresses: an address is a text of bits, a subnet is a prefix of such texts.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: IP address string functions.
-IPv6 addresses that end in an IPv4 address are not read.
+IPv6 addresses that end in an IPv4 address are not supported.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _V6 = quoted(rf"^(?:[0-9a-fA-F]{{1,4}}:){{7}}[0-9a-fA-F]{{1,4}}$|^(?:{_GROUPS})?
 _GROUP = "'[0-9a-fA-F]+'"
 # RFC 1918, as AWS documents.
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-# AWS documents none of them: what IANA's registries of special-purpose addresses (RFC 6890) keep
-# from the public network, and multicast (RFC 5771, RFC 4291).
+# AWS does not document these: the addresses that IANA's registries of special-purpose addresses
+# (RFC 6890) keep from the public network, and multicast (RFC 5771, RFC 4291).
 RESERVED = (
     *("0.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24"),
     *("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
@@ -30,36 +30,37 @@ RESERVED = (
 
 
 def v4_bits(address: object) -> str:
-    """Return SQL of the 32 bits of an IPv4 address as text; null for anything else."""
+    """Return SQL for the 32 bits of an IPv4 address as text, null for anything else."""
     octets = f"list_transform(string_split({address}, '.'), lambda p: {_bits('p', 8)})"
     return f"CASE WHEN regexp_matches({address}, {_V4}) THEN array_to_string({octets}, '') END"
 
 
 def v6_bits(address: object) -> str:
-    """Return SQL of the 128 bits of an IPv6 address as text; null for anything else."""
-    given = f"len(regexp_extract_all({address}, {_GROUP}))"
-    # What :: leaves out.
-    whole = f"replace({address}, '::', ':' || repeat('0:', 8 - {given}))"
-    hexes = f"regexp_extract_all({whole}, {_GROUP})"
+    """Return SQL for the 128 bits of an IPv6 address as text, null for anything else."""
+    group_count = f"len(regexp_extract_all({address}, {_GROUP}))"
+    # The text :: stands for groups of zeros.
+    full = f"replace({address}, '::', ':' || repeat('0:', 8 - {group_count}))"
+    hexes = f"regexp_extract_all({full}, {_GROUP})"
     groups = f"list_transform({hexes}, lambda g: {_bits(chr(39) + '0x' + chr(39) + ' || g', 16)})"
-    valid = f"regexp_matches({address}, {_V6}) AND ({given} < 8 OR NOT contains({address}, '::'))"
+    room = f"({group_count} < 8 OR NOT contains({address}, '::'))"
+    valid = f"regexp_matches({address}, {_V6}) AND {room}"
     return f"CASE WHEN {valid} THEN array_to_string({groups}, '') END"
 
 
 def bits(address: object) -> str:
-    """Return SQL of the bits of an address of either version as text; null for anything else."""
+    """Return SQL for the bits of an IPv4 or IPv6 address as text, null for anything else."""
     return f"coalesce({v4_bits(address)}, {v6_bits(address)})"
 
 
 def marked_bits(address: object) -> str:
-    """Return SQL of the version and the bits of an address as text; null for anything else."""
+    """Return SQL for the version and the bits of an address as text, null for anything else."""
     return f"coalesce('4' || {v4_bits(address)}, '6' || {v6_bits(address)})"
 
 
 def network_bits(network: str) -> str:
-    """Return SQL of what the marked bits of all addresses in a subnet begin with.
+    """Return SQL for the prefix that the marked bits of all addresses in a subnet share.
 
-    An address alone is a subnet of one; anything else than 10.0.0.0/8 and the like is null.
+    A single address is a subnet of one. A text that is neither address nor subnet gives null.
     """
     address = marked_bits(f"split_part({network}, '/', 1)")
     size = f"TRY_CAST(split_part({network}, '/', 2) AS UTINYINT)"
@@ -68,10 +69,10 @@ def network_bits(network: str) -> str:
 
 
 def inside(address_bits: str, subnet: object) -> str:
-    """Return SQL of whether an address, given by its bits, is in a subnet such as 10.0.0.0/8."""
+    """Return SQL that tells whether the address of these bits is in a subnet (10.0.0.0/8)."""
     network = bits(f"split_part({subnet}, '/', 1)")
     size = f"TRY_CAST(split_part({subnet}, '/', 2) AS UTINYINT)"
-    # Of one version if they are of one length.
+    # Addresses of the same version have bits of the same length.
     return (
         f"length({address_bits}) = length({network}) AND {size} <= length({network}) "
         f"AND left({address_bits}, {size}) = left({network}, {size})"
@@ -79,7 +80,7 @@ def inside(address_bits: str, subnet: object) -> str:
 
 
 def within(address: object, subnets: Iterable[str]) -> str:
-    """Return SQL of whether an address is in one of these subnets; null if it is no address."""
+    """Return SQL that tells whether an address is in one of these subnets, null if invalid."""
     networks = map(ip_network, subnets)
     prefixes = "|".join(
         f"{int(network[0]):0{network.max_prefixlen}b}"[: network.prefixlen]
@@ -90,7 +91,7 @@ def within(address: object, subnets: Iterable[str]) -> str:
 
 
 def v4_number(address: object) -> str:
-    """Return SQL of an IPv4 address as a number; null for anything else."""
+    """Return SQL for an IPv4 address as a number, null for anything else."""
     places = zip(range(1, 5), (16777216, 65536, 256, 1), strict=True)
     terms = (f"TRY_CAST(split_part({address}, '.', {n}) AS DOUBLE) * {size}" for n, size in places)
     return f"CASE WHEN regexp_matches({address}, {_V4}) THEN {' + '.join(terms)} END"

@@ -1,4 +1,4 @@
-"""How many events a query read and matched."""
+"""Counts of the events that a query read and matched."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from local.insights.sql import MATCHED_OF_GROUPS, Statements
 
 
 class Counts(NamedTuple):
-    """What GetQueryResults counts: events, their bytes or those of their files, what matched."""
+    """The counts of GetQueryResults: events, bytes of messages or files, matching events."""
 
     records: int
     size: int
     matched: int
 
 
-def counted(
+def count_events(
     connection: duckdb.DuckDBPyConnection, sql: Statements, events: EventSource, *, whole: bool
 ) -> Counts:
-    """Make the table ``groups``, if the query has one, and return what the query read.
+    """Create the table ``groups``, if the query has one, and return the query's counts.
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
-        Holds the views that the statements read.
+        A connection with the views that the statements read.
     sql : Statements
         The query.
     events : EventSource
-        What it is about.
+        The events of the query.
     whole : bool
-        Whether it is about all of them, and not about those of some time.
+        Whether the query reads all events, without a time window.
     """
-    lines = _grouped(connection, sql.groups) if sql.groups else None
+    lines = _create_groups(connection, sql.groups) if sql.groups else None
     if whole and lines is not None and events.bytes is not None:
         ((matched,),) = connection.execute(MATCHED_OF_GROUPS).fetchall()
         return Counts(lines, events.bytes, matched)
@@ -44,10 +44,10 @@ def counted(
     return Counts(records, size if events.bytes is None else events.bytes, matched)
 
 
-def _grouped(connection: duckdb.DuckDBPyConnection, groups: str) -> int | None:
-    """Make the table ``groups``; return of how many lines, if it is made of one reading of text.
+def _create_groups(connection: duckdb.DuckDBPyConnection, groups: str) -> int | None:
+    """Create the table ``groups``; return the number of lines if one text scan made it, else None.
 
-    To count the lines of files afterwards is to read them again: a fifth of a query's time.
+    Counting the lines afterwards would read the files again: a fifth of a query's time.
     """
     connection.execute("PRAGMA enable_profiling = 'no_output'")
     connection.execute(f"CREATE TEMP TABLE groups AS {groups}")

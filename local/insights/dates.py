@@ -1,8 +1,8 @@
-"""Dates as texts in SQL: ``formatDate`` by strftime's letters, ``parseDate`` by Java's.
+"""SQL for dates as text: ``formatDate`` uses strftime's letters, ``parseDate`` uses Java's.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: datetime functions; Java SE,
-DateTimeFormatter: patterns for formatting and parsing. Letters that are not here are refused, since
-a wrong date is worse than none.
+DateTimeFormatter: patterns for formatting and parsing. Other letters are refused, since a wrong
+date is worse than none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from local.insights.values import ArgumentError, Type, Value, quoted
 
 _UTC = Value("'UTC'", Type.TEXT, "UTC")
-# What strftime of C and DuckDB's both say, and C's short forms.
+# Letters that strftime of C and of DuckDB share, and the short forms of C.
 _SAME = "aAbBdHIjmMpSuUVwWyYG%"
 _SHORT = {"F": "%Y-%m-%d", "T": "%H:%M:%S", "R": "%H:%M", "D": "%m/%d/%y", "h": "%b"}
 _JAVA = re.compile(r"'(?P<quoted>(?:[^']|'')*)'|(?P<letters>([A-Za-z])\3*)|(?P<other>[^A-Za-z'])")
@@ -39,44 +39,43 @@ _LETTERS = {
 _DAY = ({"%Y", "%y"}, {"%m", "%b", "%B"}, {"%d"})
 
 
-def formatted(time: Value, format_: Value, zone: Value = _UTC) -> Value:
-    """Return SQL of a time as text.
+def format_date(time: Value, format_: Value, zone: Value = _UTC) -> Value:
+    """Return SQL for a time as text.
 
     Raises
     ------
     ArgumentError
-        If the format has other letters than are known, or there is no such time zone.
+        If the format has an unknown letter, or the time zone does not exist.
     """
-    written = quoted(_strftime(format_))
+    letters = quoted(_strftime(format_))
     local = f"timezone({_zone(zone)}, timezone('UTC', make_timestamp_ms({time})))"
-    return Value(f"TRY(strftime({local}, {written}))", Type.TEXT)
+    return Value(f"TRY(strftime({local}, {letters}))", Type.TEXT)
 
 
-def parsed(text: Value, pattern: Value, zone: Value = _UTC) -> Value:
-    """Return SQL of the milliseconds since 1970 that a text says; null if it does not fit.
+def parse_date(text: Value, pattern: Value, zone: Value = _UTC) -> Value:
+    """Return SQL for the milliseconds since 1970 of a date as text, null if it does not fit.
 
-    An offset in the text counts for more than the time zone.
+    An offset in the text overrides the time zone.
 
     Raises
     ------
     ArgumentError
-        If the pattern has other letters than are known, or names no day, or there is no such time
-        zone.
+        If the pattern has an unknown letter or no day, or the time zone does not exist.
     """
-    written = _strptime(pattern)
+    letters = _strptime(pattern)
     name = _zone(zone)
-    if written.endswith("%z"):
-        # DuckDB does not read Z as the offset that it is.
+    if letters.endswith("%z"):
+        # DuckDB does not accept Z as an offset.
         offset = f"regexp_replace({text}, 'Z$', '+00')"
-        moment = f"try_strptime({offset}, {quoted(written)})"
+        moment = f"try_strptime({offset}, {quoted(letters)})"
     else:
-        moment = f"timezone({name}, try_strptime({text}, {quoted(written)}))"
+        moment = f"timezone({name}, try_strptime({text}, {quoted(letters)}))"
     return Value(f"TRY(CAST(epoch_ms({moment}) AS DOUBLE))", Type.NUMBER)
 
 
-def _constant(value: Value, place: int, what: str) -> str:
+def _constant(value: Value, place: int, argument: str) -> str:
     if not isinstance(value.constant, str):
-        raise ArgumentError(f"{what} is a text in quotes", place)
+        raise ArgumentError(f"{argument} must be a text in quotes", place)
     return value.constant
 
 
@@ -92,37 +91,38 @@ def _zone(zone: Value) -> str:
 
 
 def _strftime(format_: Value) -> str:
-    def letter(found: re.Match[str]) -> str:
-        known = found[0] if found[1] and found[1] in _SAME else _SHORT.get(found[1])
-        if known is None:
-            accepted = " ".join(f"%{each}" for each in (*_SAME, *_SHORT))
-            raise ArgumentError(f"{found[0]} is not supported in a format: {accepted}", 1)
-        return known
+    def letter(match: re.Match[str]) -> str:
+        code = match[0] if match[1] and match[1] in _SAME else _SHORT.get(match[1])
+        if code is None:
+            codes = " ".join(f"%{each}" for each in (*_SAME, *_SHORT))
+            raise ArgumentError(f"{match[0]} is not supported in a format; supported: {codes}", 1)
+        return code
 
     return re.sub(r"%(.|\Z)", letter, _constant(format_, 1, "the format"), flags=re.DOTALL)
 
 
 def _strptime(pattern: Value) -> str:
-    written = _constant(pattern, 1, "the pattern")
+    text = _constant(pattern, 1, "the pattern")
     parts: list[str] = []
     position = 0
-    while position < len(written):
-        part = _JAVA.match(written, position)
+    while position < len(text):
+        part = _JAVA.match(text, position)
         if part is None:
             raise ArgumentError("a quote in the pattern is not closed by '", 1)
         parts.append(_part(part))
         position = part.end()
     if not all(day & set(parts) for day in _DAY):
-        raise ArgumentError("the pattern has no year, month and day, such as yyyy-MM-dd", 1)
+        raise ArgumentError("the pattern must have year, month and day, such as yyyy-MM-dd", 1)
     if "%z" in parts[:-1]:
-        raise ArgumentError("an offset is accepted at the end of the pattern only", 1)
+        raise ArgumentError("an offset is accepted only at the end of the pattern", 1)
     return "".join(parts)
 
 
 def _part(part: re.Match[str]) -> str:
     if letters := part["letters"]:
         if letters not in _LETTERS:
-            raise ArgumentError(f"{letters} is not supported in a pattern: {' '.join(_LETTERS)}", 1)
+            known = " ".join(_LETTERS)
+            raise ArgumentError(f"{letters} is not supported in a pattern; supported: {known}", 1)
         return _LETTERS[letters]
     literal = part["other"] or part["quoted"].replace("''", "'") or "'"
     return literal.replace("%", "%%")

@@ -1,8 +1,8 @@
 r"""Fields that Logs Insights finds in messages by itself.
 
-Source: AWS documentation, CloudWatch Logs: supported logs and discovered fields. A message that is
-JSON, or the JSON in a line of text, gives ``a.b.0``; reports of Lambda ``@duration`` and others;
-VPC flow logs and Route 53 query logs the names of their columns.
+Source: AWS documentation, CloudWatch Logs: supported logs and discovered fields. JSON, as a whole
+message or in a line of text, gives ``a.b.0``. Lambda reports give ``@duration`` and others. VPC
+flow logs and Route 53 query logs give the names of their columns.
 """
 
 from __future__ import annotations
@@ -35,39 +35,39 @@ _LAMBDA_NUMBERS = {
     "@maxMemoryUsed": (r"\sMax Memory Used: ([0-9]+) MB", 1_000_000),
 }
 _COLUMNS = {
-    # An account and a network interface say that it is a VPC flow log of the default format.
+    # An account and a network interface mark a VPC flow log of the default format.
     "^[0-9]+ (?:[0-9]{12}|unknown) eni-": (
         "version accountId interfaceId srcAddr dstAddr srcPort dstPort protocol packets bytes "
         "startTime endTime action logStatus"
     ),
-    # A version and a time say that it is a Route 53 query log.
+    # A version and a time mark a Route 53 query log.
     r"^[0-9]\.[0-9] [0-9]{4}-[0-9]{2}-[0-9]{2}T\S+ Z": (
         "version queryTimestamp hostZoneId queryName queryType responseCode protocol edgeLocation "
         "resolverIp"
     ),
 }
-# A JSON key may hold dots itself; beyond this many of them, only none and all are tried.
+# A JSON key may contain dots. In names with more dots than this, either all dots or none nest.
 _MOST_DOTS = 3
 _NOTHING = "CAST(NULL AS VARCHAR)"
-# From this many fields on it is quicker to take all of them in one pass.
+# For this many fields or more, one pass over the JSON is faster.
 _ONE_PASS = 3
 
 
 def is_discovered(name: str) -> bool:
-    """Return whether messages may hold a field of this name."""
+    """Tell whether messages may hold a field of this name."""
     of_lambda = name in _LAMBDA_TEXTS or name in _LAMBDA_NUMBERS
     return of_lambda or not name.startswith("@") or name.startswith("@@")
 
 
 @dataclass(frozen=True)
 class Discover(Definition):
-    """Take fields from the message; a column holds the field of that name."""
+    """A step that takes fields from the message; ``columns`` holds the field of each column."""
 
     columns: Mapping[str, str]
 
     @property
     def selects(self) -> int:
-        """One for the JSON, two for its values, one for the columns."""
+        """One select for the JSON, two for its values, one for the columns."""
         return 4
 
     @property
@@ -76,19 +76,19 @@ class Discover(Definition):
         return frozenset({"message"})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Find the JSON, take the values from it, then make fields of them."""
-        held = kept | {"message"}
+        """Write selects that find the JSON, extract its values and make fields of them."""
+        available = kept | {"message"}
         keyed = {name: json_paths(key) for name in self.columns.values() if (key := _key(name))}
         raw = {name: writer.temporary() for name in keyed}
         document = writer.temporary()
         if keyed:
-            writer.define(held, {document: _json_of_message()})
-            held |= {document}
+            writer.define(available, {document: _json_of_message()})
+            available |= {document}
             if len(keyed) < _ONE_PASS:
                 values = {raw[name]: _first_of(document, paths) for name, paths in keyed.items()}
             else:
-                values = _first_of_each(writer, held, document, raw, keyed)
-            writer.define(held, values)
+                values = _first_of_each(writer, available, document, raw, keyed)
+            writer.define(available, values)
         writer.define(
             kept,
             {
@@ -101,7 +101,7 @@ class Discover(Definition):
 
 
 def _key(name: str) -> str:
-    """Return the JSON key of a field: one that begins with @ has another @ before it."""
+    """Return the JSON key of a field name, '' if it has none; @@a names the key @a."""
     if name.startswith("@"):
         return name[1:] if name.startswith("@@") else ""
     return name
@@ -120,19 +120,19 @@ def json_paths(name: str) -> list[str]:
 
 
 def attribute(column: Value, path: str) -> Value:
-    """Return what stands at a path of a column that may hold JSON."""
+    """Return the value at a path of a column that may hold JSON."""
     if column.type not in (Type.TEXT, Type.STRUCTURE):
         return Value("CAST(NULL AS VARCHAR)", Type.TEXT)
-    checked = column.type is Type.STRUCTURE
-    valid = str(column) if checked else f"CASE WHEN json_valid({column}) THEN {column} END"
+    is_json = column.type is Type.STRUCTURE
+    valid = str(column) if is_json else f"CASE WHEN json_valid({column}) THEN {column} END"
     paths = json_paths(path)
     return Value(_scalar(valid, paths, f"({_first_of(valid, paths)})"), Type.TEXT)
 
 
 def _json_of_message() -> Value:
-    """Return the message if it looks like JSON, or the first JSON in a line of text.
+    """Return the message if it looks like JSON, else the first JSON in a line of text.
 
-    What looks like JSON need not be; only what is taken from a line of text was checked.
+    Only JSON from a line of text is checked; a message that looks like JSON may be invalid.
     """
     fragment = r"regexp_extract(message, '(?s)\{.*\}')"
     return Value(
@@ -143,38 +143,38 @@ def _json_of_message() -> Value:
 
 
 def _first_of(document: str, paths: list[str]) -> Value:
-    """Return the text at the first of the paths that is there, each sought only if need be."""
-    # TRY costs nothing unless a text that looks like JSON is none; checking each would be a
-    # second parse of every message.
-    found = (f"TRY(json_extract_string({document}, {quoted(path)}))" for path in paths)
-    return Value(f"coalesce({', '.join(found)}, NULL)", Type.TEXT)
+    """Return the text at the first path that exists; later paths are read only if needed."""
+    # TRY costs nothing unless a text looks like JSON but is invalid; a check of each message
+    # would parse it twice.
+    candidates = (f"TRY(json_extract_string({document}, {quoted(path)}))" for path in paths)
+    return Value(f"coalesce({', '.join(candidates)}, NULL)", Type.TEXT)
 
 
 def _first_of_each(
     writer: Writer,
-    held: frozenset[str],
+    available: frozenset[str],
     document: str,
     columns: Mapping[str, str],
     keyed: Mapping[str, list[str]],
 ) -> dict[str, Value]:
-    """Return the same for many fields at the price of one parse; a list is slow for few."""
+    """Return the same for many fields with one parse; for few fields a list is slower."""
     every = [path for paths in keyed.values() for path in paths]
     pointers = ", ".join(map(quoted, every))
-    found = writer.temporary()
-    extracted = f"TRY(json_extract_string({document}, [{pointers}]))"
-    writer.define(held, {found: Value(extracted, Type.TEXT)})
+    values = writer.temporary()
+    extraction = f"TRY(json_extract_string({document}, [{pointers}]))"
+    writer.define(available, {values: Value(extraction, Type.TEXT)})
     places = iter(range(1, len(every) + 1))
     return {
         columns[name]: Value(
-            f"coalesce({', '.join(f'{found}[{next(places)}]' for _ in paths)}, NULL)", Type.TEXT
+            f"coalesce({', '.join(f'{values}[{next(places)}]' for _ in paths)}, NULL)", Type.TEXT
         )
         for name, paths in keyed.items()
     }
 
 
 def _scalar(document: str, paths: list[str], value: str) -> str:
-    """Return a JSON value as a field: true and false are 1 and 0, as conditions are."""
-    # A CASE in a CASE, since AND may look at its second condition first.
+    """Return a JSON value as a field; true and false become 1 and 0, as for conditions."""
+    # A CASE in a CASE, since DuckDB may evaluate the second condition of an AND first.
     kinds = ", ".join(f"json_type({document}, {quoted(path)})" for path in paths)
     flag = (
         f"CASE WHEN coalesce({kinds}, NULL) <> 'BOOLEAN' THEN {value} "

@@ -1,4 +1,4 @@
-"""Queries, compiled and run over events on DuckDB."""
+"""Compile queries and run them over events with DuckDB."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from pathlib import Path
 
 import duckdb
 
-from local.insights.counts import counted
-from local.insights.lookups import Lookup, LookupTableError
+from local.insights.counts import count_events
+from local.insights.group_choice import Groups
+from local.insights.lookup_tables import Lookup, LookupTableError
 from local.insights.names import resolve
 from local.insights.parser import parse
 from local.insights.plan import MOST_ROWS
-from local.insights.progress import Told, progress_told
+from local.insights.progress import Told, report_progress
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
-from local.insights.sources import Groups
 from local.insights.sql import Statements, statements
 from local.insights.syntax import QueryError
 from local.insights.values import quoted
 
-# How many rows a query returns that does not say so itself (AWS documentation, StartQuery: limit).
+# The most rows of a query without a limit command (AWS documentation, StartQuery: limit).
 DEFAULT_ROWS = 10_000
-# Nothing is fetched from the network at run time.
+# DuckDB must not download extensions at run time.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
-# How many events are looked at before all are, for fields that they have.
+# The search for absent fields reads this many events first, and all events only if needed.
 _FIRST_EVENTS = 10_000
 _UNREADABLE = (duckdb.IOException, duckdb.InvalidInputException)
 _CSV_ERROR = re.compile(
@@ -42,32 +42,32 @@ _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
 @dataclass(frozen=True)
 class CompiledQuery:
-    """A query that is accepted.
+    """A query that the engine accepts.
 
     Attributes
     ----------
     text : str
-        As written.
+        The query as written.
     columns : tuple of str
-        The fields of its result, ``@ptr`` last if the query did not ask for it.
+        The fields of the result, ``@ptr`` last unless the query names it.
     warnings : tuple of str
-        What the writer may not expect, each with its line and column.
+        The warnings to the author of the query, each with line and column.
     stages : tuple of str
-        Its commands, each as a query would write it.
+        The commands, each as query text.
     sources : tuple of Groups
-        The log groups that it is about, by SOURCE; none if it leaves them to who runs it.
+        The log groups that the query's own SOURCE commands name; empty without SOURCE.
     named : tuple of Groups
-        Those, and the ones that its subqueries name.
+        The log groups that the query or its subqueries name.
     lookups : tuple of Lookup
-        What it takes from lookup tables.
+        The uses of lookup tables.
     discovered : tuple of str
-        The fields that it takes from messages.
+        The fields that the query takes from messages.
     statements : Statements
-        DuckDB's SQL of the result and of its statistics, over ``events`` and ``named``.
+        DuckDB's SQL for the result and its statistics, over the views ``events`` and ``named``.
     patterns : tuple of Pattern
-        Its regular expressions.
+        The regular expressions of the query.
     most_rows : int
-        How many rows it returns at most.
+        The largest number of rows that the query returns.
     """
 
     text: str
@@ -85,17 +85,17 @@ class CompiledQuery:
 
 @dataclass(frozen=True)
 class QueryResult:
-    """What GetQueryResults returns of a query that is complete.
+    """The answer of GetQueryResults for a complete query.
 
     Attributes
     ----------
     rows : list of list of dict
-        Each row holds ``{"field": …, "value": …}``, both texts; what is absent is left out.
+        The rows, each a list of ``{"field": …, "value": …}`` with two texts, without absent values.
     statistics : dict of str to float
-        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned``: of messages, or of the files
-        that had to be read for them.
+        ``recordsMatched``, ``recordsScanned`` and ``bytesScanned``; the bytes are those of the
+        messages, or of the files that the query had to read for them.
     warnings : tuple of str
-        What the writer of the query may not expect.
+        The warnings to the author of the query.
     columns : tuple of str
         The fields of the result, whether or not a row has them.
     """
@@ -107,7 +107,7 @@ class QueryResult:
 
 
 class EventsError(Exception):
-    """The events of a query cannot be read."""
+    """A failure to read the events of a query."""
 
 
 def compile_query(query: str) -> CompiledQuery:
@@ -116,8 +116,8 @@ def compile_query(query: str) -> CompiledQuery:
     Raises
     ------
     QueryError
-        If the text is no query, or uses what is not supported. Whether RE2 accepts the regular
-        expressions shows when the query runs.
+        If the text is no query, or uses an unsupported feature. RE2 checks the regular expressions
+        only when the query runs.
     """
     commands = parse(query)
     plan = resolve(commands)
@@ -151,25 +151,25 @@ def run(
     Parameters
     ----------
     query : str or CompiledQuery
-        What to run.
+        The query.
     events : EventSource
-        What to run it over.
+        The events to run it over.
     start, end : int, optional
         The first and the last second of the events [s since 1970-01-01 UTC], as in StartQuery.
-        The last second counts to its end. Without bounds no event's time is looked at.
+        The whole last second counts. Without bounds, the time of events is not compared.
     limit : int, optional
-        How many rows to return at most, as in StartQuery.
+        The largest number of rows to return, as in StartQuery.
     named : EventSource, optional
-        The events that SOURCE chooses among; by default ``events``.
+        The events that SOURCE selects from; by default ``events``.
     tables : dict of str to Path, optional
-        The lookup tables: CSV files in UTF-8 that begin with a line of names.
+        The lookup tables: CSV files in UTF-8 with a header line.
     told : callable, optional
-        Is told the progress of each reading of the events, from a thread of its own [%].
+        A receiver of the progress [%] of each reading of the events, called from another thread.
 
     Raises
     ------
     QueryError
-        If the query is not accepted, or there is no lookup table or column that it names.
+        If the query is not accepted, or names a lookup table or column that does not exist.
     EventsError
         If the events cannot be read.
     LookupTableError
@@ -178,8 +178,8 @@ def run(
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
-    with duckdb.connect(config=_CONFIG) as connection, progress_told(connection, told):
-        # DuckDB would draw its progress into standard output, terminal or not.
+    with duckdb.connect(config=_CONFIG) as connection, report_progress(connection, told):
+        # DuckDB would draw a progress bar on standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)
         for name, value in _variables(start, end).items():
@@ -189,15 +189,16 @@ def run(
             for view, source in {"events": events, "named": named or events}.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(start, end).sql}")
             if sql.parsed:
-                parsed = events.parsed(sql.parsed, start, end)
-                connection.execute(f"CREATE TEMP VIEW parsed AS {parsed}")
-            counts = counted(connection, sql, events, whole=start is None and end is None)
+                select = events.parsed(sql.parsed, start, end)
+                connection.execute(f"CREATE TEMP VIEW parsed AS {select}")
+            whole = start is None and end is None
+            counts = count_events(connection, sql, events, whole=whole)
             rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
-            absent = _absent(connection, compiled) if counts.records else []
+            warnings = _absent_fields(connection, compiled) if counts.records else []
         except _UNREADABLE as error:
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     if counts.records and not counts.matched:
-        absent.append(f"no event passed the filters; there were {counts.records:,}")
+        warnings.append(f"none of {counts.records:,} events passed the filters")
     return QueryResult(
         [_row(compiled.columns, values) for values in rows],
         {
@@ -205,13 +206,13 @@ def run(
             "recordsScanned": float(counts.records),
             "bytesScanned": float(counts.size),
         },
-        (*compiled.warnings, *absent),
+        (*compiled.warnings, *warnings),
         compiled.columns,
     )
 
 
 def _variables(start: int | None, end: int | None) -> dict[str, int | str]:
-    """Return what the functions of the query's own times read."""
+    """Return the DuckDB variables that ``now()`` and the functions of the time range read."""
     return {
         "query_start": int(time.time()),
         "first_ms": "NULL" if start is None else int(start) * 1000,
@@ -238,10 +239,10 @@ def _load(
             raise LookupTableError(_sentence(error)) from error
 
 
-def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
+def _absent_fields(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
     """Return a warning for each field that the query takes from messages and no event has.
 
-    Only if the first events lack one, all are read, once for all fields.
+    All events are read only if the first ones lack a field, and once for all fields.
     """
     select = compiled.statements.discovered
     if select is None:
@@ -253,20 +254,20 @@ def _absent(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> l
             break
     return [
         f"no event has a field {name!r}"
-        for name, found in zip(compiled.discovered, present, strict=True)
-        if not found
+        for name, is_present in zip(compiled.discovered, present, strict=True)
+        if not is_present
     ]
 
 
 def _sentence(error: duckdb.Error) -> str:
-    """Return what DuckDB says first, and of which line of which file, without its proposals."""
+    """Return the first line of a DuckDB error, with file and line, without DuckDB's proposals."""
     text = str(error)
-    if found := _CSV_ERROR.search(text):
-        line, reason, file = found.groups()
+    if match := _CSV_ERROR.search(text):
+        line, reason, file = match.groups()
         if reason.startswith("Invalid unicode"):
             reason = "this is no text in UTF-8"
         if too_long := _TOO_LONG.match(reason):
-            reason = f"this line has more than {int(too_long[1]):,} bytes, the most of an event"
+            reason = f"this line has more than {int(too_long[1]):,} bytes, the maximum of an event"
         return f"{file}, line {line}: {reason}"
     return text.partition("\n")[0]
 

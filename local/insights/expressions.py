@@ -1,7 +1,7 @@
-"""Expressions, read by precedence climbing.
+"""Reader of expressions, by precedence climbing.
 
-Source: AWS documentation, CloudWatch Logs Insights query syntax. The precedence of operators is
-not documented; this one is that of most languages.
+Source: AWS documentation, CloudWatch Logs Insights query syntax. AWS does not document the
+precedence of operators; this one is common to most languages.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from local.insights.syntax import (
 )
 from local.insights.words import Words
 
-# Python and DuckDB walk expressions by recursion; both end well above this.
+# Python and DuckDB walk expressions by recursion; their limits are well above this.
 MOST_NESTED = 50
 
 _POWERS = {
@@ -63,12 +63,12 @@ _SIGN = 8
 
 
 def source_name(node: Node) -> str:
-    """Return the name that an expression's value has when the query gives it none."""
+    """Return the name of an expression's value when the query gives it no alias."""
     return node.name if isinstance(node, Field) else " ".join(node.span.text.split())
 
 
 class Reader(Words):
-    """Reads expressions; a subquery's commands are read by ``commands``."""
+    """A reader of expressions; the function ``commands`` reads the commands of a subquery."""
 
     def __init__(self, query: str, commands: Callable[[Reader], tuple[Command, ...]]) -> None:
         super().__init__(query)
@@ -77,7 +77,7 @@ class Reader(Words):
         self._inside_subquery = False
 
     def item(self) -> Item:
-        """Return an expression and the name that its value gets."""
+        """Return an expression and the name of its value."""
         start = self.token.span
         expression = self.expression()
         name = source_name(expression)
@@ -85,11 +85,11 @@ class Reader(Words):
         return Item(self.since(start), expression, alias or name, alias is not None)
 
     def items(self) -> tuple[Item, ...]:
-        """Return expressions with their names."""
-        return self.listed(self.item)
+        """Return expressions with the names of their values."""
+        return self.list_of(self.item)
 
     def sort_key(self) -> SortKey:
-        """Return what to sort by; ascending if nothing says otherwise."""
+        """Return an expression to sort by; the order is ascending by default."""
         expression = self.expression()
         descending = self.take_word("desc")
         if not descending:
@@ -97,7 +97,7 @@ class Reader(Words):
         return SortKey(expression.span, expression, descending)
 
     def expression(self, power: int = 0) -> Expression:
-        """Return the expression that must be next, of operators that bind more than ``power``."""
+        """Return the expression that must come next; its operators bind above ``power``."""
         self._open += 1
         self._check_nesting(self._open)
         start = self.token.span
@@ -130,7 +130,7 @@ class Reader(Words):
         raise self.expected("a field, a number, a text in quotes or a function")
 
     def constant(self) -> Text | Number:
-        """Return the number or text that must be next."""
+        """Return the number or text that must come next."""
         if self.token.kind is Kind.TEXT:
             return self.text()
         start = self.token.span
@@ -141,7 +141,7 @@ class Reader(Words):
         return Number(self.since(start), -number.value if negative else number.value)
 
     def number(self) -> Number:
-        """Return the number that must be next."""
+        """Return the number that must come next."""
         if self.token.kind is not Kind.NUMBER:
             raise self.expected("a number")
         token = self.advance()
@@ -151,7 +151,7 @@ class Reader(Words):
         return Number(token.span, value)
 
     def period(self) -> Period:
-        """Return the period that must be next."""
+        """Return the period that must come next."""
         if self.token.kind is not Kind.PERIOD:
             raise self.expected("a period such as 5m")
         token = self.advance()
@@ -170,10 +170,10 @@ class Reader(Words):
         return Period(token.span, int(digits), unit)
 
     def subquery(self) -> Subquery:
-        """Return the query in parentheses that must be next."""
+        """Return the query in parentheses that must come next."""
         opening = self.need("(", "'(' and a subquery")
         if self.token.kind in (Kind.TEXT, Kind.NUMBER):
-            raise self.expected("a subquery (a list stands in brackets: ['a', 'b'])")
+            raise self.expected("a subquery (write a list in brackets: ['a', 'b'])")
         if self._inside_subquery:
             # AWS documentation, CloudWatch Logs Insights query syntax: subqueries.
             raise QueryError("a subquery inside a subquery is not accepted", opening.span)
@@ -233,7 +233,7 @@ class Reader(Words):
         return operator
 
     def _logical(self, left: Expression, operator: str, start: Span) -> Operation:
-        # Flat, so that a hundred alternatives are not a hundred levels.
+        # One flat operation, so that a hundred alternatives are not a hundred levels.
         operands = [left, self.expression(_POWERS[operator])]
         while self.take_word(operator):
             operands.append(self.expression(_POWERS[operator]))
@@ -249,15 +249,15 @@ class Reader(Words):
         elif self.at("/"):
             pattern = self.regex()
         else:
-            text = "a text in quotes or " if operator == "like" else ""
-            raise self.expected(f"{text}a /regular expression/ after {operator!r}")
+            choice = "a text in quotes or " if operator == "like" else ""
+            raise self.expected(f"{choice}a /regular expression/ after {operator!r}")
         return Operation(self.since(start), (left, pattern), "like")
 
     def _members(self) -> tuple[Expression, ...]:
         if self.at("("):
             return (self.subquery(),)
         self.need("[", "a list such as [1, 2] or a subquery in parentheses after 'in'")
-        members = self.listed(self.constant)
+        members = self.list_of(self.constant)
         self.need("]", "',' or ']'")
         return members
 
@@ -276,11 +276,11 @@ class Reader(Words):
             if name.value.lower() not in FUNCTIONS:
                 raise foreign.unknown_function(name.value.lower(), name.span)
             if name.value.lower() != "count":
-                raise QueryError("'*' is an argument of count only", star.span)
+                raise QueryError("'*' is accepted only as argument of count", star.span)
         elif not self.at(")"):
-            arguments = self.listed(self.expression)
+            arguments = self.list_of(self.expression)
         if name.value.lower() == "count" and self.since(star.span).text.lower() == "distinct":
-            raise QueryError("different values are counted by count_distinct(field)", star.span)
+            raise QueryError("write count_distinct(field) to count different values", star.span)
         self.need(")", "',' or ')'")
         return Call(self.since(name.span), arguments, name.value.lower())
 

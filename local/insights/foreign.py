@@ -1,4 +1,4 @@
-"""What other query languages have, and what is said to whoever writes it here."""
+"""Hints for words of other query languages."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from local.insights.functions import FUNCTIONS
 from local.insights.syntax import QueryError, Span
 
 OPERATORS = {
-    "<>": "unequal is written !=",
-    "&&": "both is written a = 1 and b = 2",
-    "||": "either is written a = 1 or b = 2",
-    "exists": "a field that is there is ispresent(field)",
-    "is": "a field that is missing is not ispresent(field)",
-    "between": "a range is written a >= 1 and a <= 2",
-    "contains": "a part of a text is written like 'part'",
-    "matches": "a regular expression is written like /a+/",
-    "regexp": "a regular expression is written like /a+/",
-    "rlike": "a regular expression is written like /a+/",
-    "ilike": "a part of a text in any case is written like /(?i)part/",
-    "startswith": "the beginning of a text is written startsWith(field, 'part')",
-    "endswith": "the end of a text is written endsWith(field, 'part')",
+    "<>": "write a != b",
+    "&&": "write a = 1 and b = 2",
+    "||": "write a = 1 or b = 2",
+    "exists": "write ispresent(field)",
+    "is": "write not ispresent(field) for a missing field",
+    "between": "write a >= 1 and a <= 2",
+    "contains": "write field like 'part'",
+    "matches": "write field like /a+/",
+    "regexp": "write field like /a+/",
+    "rlike": "write field like /a+/",
+    "ilike": "write field like /(?i)part/",
+    "startswith": "write startsWith(field, 'part')",
+    "endswith": "write endsWith(field, 'part')",
 }
 OPERANDS = {
-    "/": "a regular expression stands after like, =~ or parse, as in @message like /a+/",
+    "/": "write a regular expression after like, =~ or parse, as in @message like /a+/",
     "*": "there is no * for all fields; @message holds the whole event",
 }
 CHARACTERS = {
-    ";": "a query ends without it",
-    **dict.fromkeys("“”„‘’", "a text stands in straight quotes"),
+    ";": "remove it; a query has no end mark",
+    **dict.fromkeys("“”„‘’", "write texts in straight quotes"),
 }
 COMMANDS = {
-    "select": "fields a, b shows fields, and stats … by a makes groups of rows",
-    "from": "SOURCE 'group' says which log group, before all else",
-    "group": "stats … by a makes groups of rows",
-    "having": "a filter after stats keeps groups",
-    "project": "fields a, b shows fields",
-    "extend": "fields a + b as c adds one",
-    "eval": "fields a + b as c adds one",
-    "summarize": "stats … by a makes groups of rows",
-    "search": "filter @message like 'part' finds a text",
-    "distinct": "dedup a keeps one row of each",
-    "uniq": "dedup a keeps one row of each",
-    "rex": "parse @message /a (?<name>.)/ takes a field out of a text",
-    "extract": "parse @message /a (?<name>.)/ takes a field out of a text",
-    "rename": "fields a as b gives another name",
-    "take": "limit 10 keeps the first rows",
-    "top": "stats count(*) as n by a | sort n desc | limit 10 finds the most frequent",
+    "select": "write fields a, b to show fields, or stats … by a to group rows",
+    "from": "begin the query with SOURCE 'group' to choose a log group",
+    "group": "write stats … by a to group rows",
+    "having": "write filter after stats to select groups",
+    "project": "write fields a, b to show fields",
+    "extend": "write fields a + b as c to add a field",
+    "eval": "write fields a + b as c to add a field",
+    "summarize": "write stats … by a to group rows",
+    "search": "write filter @message like 'part' to find a text",
+    "distinct": "write dedup a to keep one row for each value",
+    "uniq": "write dedup a to keep one row for each value",
+    "rex": "write parse @message /a (?<name>.)/ to take a field from a text",
+    "extract": "write parse @message /a (?<name>.)/ to take a field from a text",
+    "rename": "write fields a as b to rename a field",
+    "take": "write limit 10 to keep the first rows",
+    "top": "write stats count(*) as n by a | sort n desc | limit 10 for the most frequent values",
 }
 _FUNCTIONS = {
     "percentile": "pct(field, 99)",
@@ -80,19 +80,19 @@ _PERCENTILE = re.compile(r"p(?:ct)?_?(\d{1,2}(?:\.\d+)?|100)")
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the known name that is most like a name; '' if none is."""
+    """Return the known name that is most similar to a name, '' if none is similar."""
     return next(iter(get_close_matches(name, known, 1, cutoff)), "")
 
 
-def meant(near: str) -> str:
-    """Return the question whether the nearest name is meant; nothing if there is none."""
+def suggestion(near: str) -> str:
+    """Return a question that suggests the nearest name, '' without a name."""
     return f"did you mean {near!r}?" if near else ""
 
 
 def unknown_function(name: str, span: Span) -> QueryError:
-    """Return the error that there is no such function, with what may be meant."""
+    """Return the error for an unknown function, with a suggestion."""
     percentile = _PERCENTILE.fullmatch(name)
-    here = f"pct(field, {percentile[1]})" if percentile else _FUNCTIONS.get(name)
-    hint = f"this is written {here}" if here else meant(nearest(name, FUNCTIONS))
+    equivalent = f"pct(field, {percentile[1]})" if percentile else _FUNCTIONS.get(name)
+    hint = f"write {equivalent}" if equivalent else suggestion(nearest(name, FUNCTIONS))
     supported = f"supported: {', '.join(FUNCTIONS)}"
     return QueryError(f"unknown function {name!r}; {hint or supported}", span)

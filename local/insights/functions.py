@@ -1,4 +1,4 @@
-"""The functions of queries: what they take, what they give, and their SQL.
+"""The functions of queries: the types of their arguments and values, and their SQL.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: supported operations and
 functions, and stats.
@@ -20,7 +20,7 @@ from local.insights.addresses import (
     v6_bits,
     within,
 )
-from local.insights.dates import formatted, parsed
+from local.insights.dates import format_date, parse_date
 from local.insights.series import histogram, rate
 from local.insights.values import (
     ArgumentError,
@@ -39,28 +39,28 @@ ANY = None
 _TEXT, _NUMBER, _TIME, _PERIOD = Type.TEXT, Type.NUMBER, Type.TIME, Type.PERIOD
 # AWS documentation, CloudWatch Logs Insights query syntax: general functions, case.
 _MOST_BRANCHES = 10
-# What trim takes away, and what is blank.
+# The characters that trim removes and that isblank ignores.
 _SPACE = "E' \\t\\n\\r\\f\\v'"
 
 
 @dataclass(frozen=True)
 class Function:
-    """One function.
+    """A function of the query language.
 
     Attributes
     ----------
     takes : tuple of Type or None
-        The types its arguments are read as; None leaves an argument what it is.
+        The types that arguments are converted to; None leaves an argument as it is.
     sql : callable
-        Makes the value from those arguments.
+        A function from the converted arguments to the value.
     fewest : int, optional
-        How many arguments must be given, if not all.
+        The smallest number of arguments, by default all.
     repeats : bool
-        Whether the last argument may be given any number of times.
+        Whether the last argument may occur any number of times.
     aggregate : bool
-        Whether it makes one value from many rows.
+        Whether the function makes one value from many rows.
     implied : tuple of str
-        Fields that it reads without being told; they come before the arguments.
+        The fields that are passed before the arguments of the query.
     """
 
     takes: tuple[Type | None, ...]
@@ -72,16 +72,16 @@ class Function:
 
     @property
     def arity(self) -> tuple[int, int | None]:
-        """The fewest and the most arguments that are written; None is any number."""
-        given = len(self.takes) - len(self.implied)
-        return (given if self.fewest is None else self.fewest, None if self.repeats else given)
+        """The smallest and the largest number of arguments in a query; None is any number."""
+        number = len(self.takes) - len(self.implied)
+        return (number if self.fewest is None else self.fewest, None if self.repeats else number)
 
     def reads_as(self, position: int) -> Type | None:
-        """Return the type that the argument at a position is read as."""
+        """Return the type that the argument at a position is converted to."""
         return self.takes[min(position, len(self.takes) - 1)]
 
 
-def _gives(type_: Type, template: str) -> Callable[..., Value]:
+def _template(type_: Type, template: str) -> Callable[..., Value]:
     return lambda *arguments: Value(template.format(*arguments), type_)
 
 
@@ -93,7 +93,7 @@ def _finite(template: str) -> Callable[..., Value]:
     return lambda *arguments: finite(template.format(*arguments))
 
 
-def _joined(name: str, type_: Type) -> Callable[..., Value]:
+def _variadic(name: str, type_: Type) -> Callable[..., Value]:
     return lambda *arguments: Value(f"{name}({', '.join(map(str, arguments))})", type_)
 
 
@@ -105,7 +105,7 @@ def _trim(name: str) -> Callable[..., Value]:
 
 
 def _position(value: Value) -> str:
-    # Not negative, as DuckDB would count from the end; and no more than it takes.
+    # Negative and too large positions are null; DuckDB would count negative ones from the end.
     return f"TRY_CAST(TRY_CAST(trunc({value}) AS UINTEGER) AS INTEGER)"
 
 
@@ -126,7 +126,7 @@ def _coalesce(*values: Value) -> Value:
 
 
 def _bucket(round_: str) -> Callable[..., Value]:
-    # By floor, since integer division would round times before 1970 up.
+    # Integer division would round times before 1970 up; floor does not.
     def bucket(time: Value, period: Value) -> Value:
         if period.constant is None:
             return _calendar_bucket(round_, time, period)
@@ -146,12 +146,12 @@ def _calendar_bucket(round_: str, time: Value, period: Value) -> Value:
 def _aggregate(
     takes: Type | None, sql: Callable[..., Value], implied: tuple[str, ...] = ()
 ) -> Function:
-    kept = (ANY,) * len(implied)
-    return Function((*kept, takes), sql, aggregate=True, implied=implied)
+    implied_types = (ANY,) * len(implied)
+    return Function((*implied_types, takes), sql, aggregate=True, implied=implied)
 
 
 def _extreme(name: str) -> Callable[..., Value]:
-    # Of texts, the extreme of those that are numbers if there are any.
+    # If some texts are numbers, the other texts do not count.
     def extreme(value: Value) -> Value:
         if value.type is not _TEXT:
             return Value(f"{name}({value})", value.type)
@@ -163,8 +163,8 @@ def _extreme(name: str) -> Callable[..., Value]:
 
 def _edge(name: str) -> Callable[..., Value]:
     def edge(time: Value, pointer: Value, value: Value) -> Value:
-        timed = f"FILTER (WHERE {time} IS NOT NULL)"
-        return Value(f"{name}({value}, ({time}, {pointer})) {timed}", value.type)
+        with_time = f"FILTER (WHERE {time} IS NOT NULL)"
+        return Value(f"{name}({value}, ({time}, {pointer})) {with_time}", value.type)
 
     return edge
 
@@ -181,16 +181,16 @@ def _percentile(value: Value, percent: Value) -> Value:
 
 
 def _alternatives(*parts: Value) -> Value:
-    """Return the value after the first condition that holds; a last one alone is for no other."""
+    """Return the value after the first true condition; a last value alone is the default."""
     pairs = list(zip(parts[::2], parts[1::2], strict=False))
     values = [value for _, value in pairs] + list(parts[2 * len(pairs) :])
-    alike = len({value.type for value in values}) == 1
-    shown = [value if alike else text(value) for value in values]
+    same_type = len({value.type for value in values}) == 1
+    results = [value if same_type else text(value) for value in values]
     whens = " ".join(
-        f"WHEN {truth(when)} THEN {then}" for (when, _), then in zip(pairs, shown, strict=False)
+        f"WHEN {truth(when)} THEN {then}" for (when, _), then in zip(pairs, results, strict=False)
     )
-    other = f" ELSE {shown[-1]}" if len(parts) % 2 else ""
-    return Value(f"(CASE {whens}{other} END)", shown[0].type)
+    default = f" ELSE {results[-1]}" if len(parts) % 2 else ""
+    return Value(f"(CASE {whens}{default} END)", results[0].type)
 
 
 def _json_parse(value: Value) -> Value:
@@ -198,7 +198,7 @@ def _json_parse(value: Value) -> Value:
 
 
 def _array(template: str) -> Callable[..., Value]:
-    """Return SQL over a JSON array, null where the first argument is none."""
+    """Return a function of a JSON array, null where the first argument is no array."""
 
     def of(value: Value, *others: Value) -> Value:
         json = text(value)
@@ -229,8 +229,8 @@ def _contains(value: Value, part: Value, any_case: Value | None = None) -> Value
 
 def _regex_replace(value: Value, pattern: Value, replacement: Value) -> Value:
     if re.search(r"[\\$][0-9]", str(replacement.constant or "")):
-        # AWS documents no way to write them.
-        raise ArgumentError("a replacement with groups of the match is not supported", 2)
+        # AWS documents no syntax for them.
+        raise ArgumentError("groups of the match are not supported in a replacement", 2)
     escaped = f"replace({replacement}, '\\', '\\\\')"
     return Value(f"regexp_replace({value}, {pattern}, {escaped}, 'g')", _TEXT)
 
@@ -262,11 +262,11 @@ def _distance(*degrees: Value) -> Value:
 
 _COUNT = "CAST(count({0}) AS DOUBLE)"
 _FROM_HEX = "CAST(TRY_CAST('0x' || regexp_replace({0}, '^0[xX]', '') AS BIGINT) AS DOUBLE)"
-_TIMED = ("@timestamp", "@ptr")
+_TIME_FIELDS = ("@timestamp", "@ptr")
 
 FUNCTIONS: dict[str, Function] = {
-    # stats. The standard deviation is that of a sample, percentiles are interpolated: AWS
-    # documents neither. Sums are compensated, so that the order of rows hardly matters.
+    # stats: sample standard deviation and interpolated percentiles; AWS documents neither.
+    # Compensated sums, so that the order of rows hardly matters.
     "avg": _aggregate(_NUMBER, _finite("favg({0})")),
     "sum": _aggregate(_NUMBER, _finite("fsum({0})")),
     "min": _aggregate(ANY, _extreme("min")),
@@ -277,18 +277,18 @@ FUNCTIONS: dict[str, Function] = {
         fewest=0,
         aggregate=True,
     ),
-    "count_distinct": _aggregate(ANY, _gives(_NUMBER, _COUNT.format("DISTINCT {0}"))),
+    "count_distinct": _aggregate(ANY, _template(_NUMBER, _COUNT.format("DISTINCT {0}"))),
     "pct": Function((_NUMBER, _NUMBER), _percentile, aggregate=True),
     "median": _aggregate(_NUMBER, lambda value: _percentile(value, literal(50.0))),
     "stddev": _aggregate(_NUMBER, _finite("stddev_samp({0})")),
     "sortsfirst": _aggregate(_TEXT, _natural_edge("arg_min")),
     "sortslast": _aggregate(_TEXT, _natural_edge("arg_max")),
-    "count_over_time": _aggregate(ANY, _gives(_NUMBER, _COUNT)),
+    "count_over_time": _aggregate(ANY, _template(_NUMBER, _COUNT)),
     "sum_over_time": _aggregate(_NUMBER, _finite("fsum({0})")),
-    "rate": Function((_TIME, ANY, _NUMBER, _PERIOD), rate, aggregate=True, implied=_TIMED),
+    "rate": Function((_TIME, ANY, _NUMBER, _PERIOD), rate, aggregate=True, implied=_TIME_FIELDS),
     "histogram": Function((_NUMBER, _NUMBER), histogram, aggregate=True),
-    "earliest": _aggregate(ANY, _edge("arg_min"), _TIMED),
-    "latest": _aggregate(ANY, _edge("arg_max"), _TIMED),
+    "earliest": _aggregate(ANY, _edge("arg_min"), _TIME_FIELDS),
+    "latest": _aggregate(ANY, _edge("arg_max"), _TIME_FIELDS),
     # General
     "ispresent": Function((ANY,), _condition("{0} IS NOT NULL")),
     "coalesce": Function((ANY,), _coalesce, repeats=True),
@@ -297,7 +297,7 @@ FUNCTIONS: dict[str, Function] = {
     "isnumeric": Function((_NUMBER,), _condition("{0} IS NOT NULL")),
     # Nothing is masked on one machine (AWS documentation, CloudWatch Logs: View unmasked data).
     "unmask": Function((ANY,), lambda value: value),
-    "messagesize": Function((_TEXT,), _gives(_NUMBER, "CAST(strlen({0}) AS DOUBLE)")),
+    "messagesize": Function((_TEXT,), _template(_NUMBER, "CAST(strlen({0}) AS DOUBLE)")),
     # Maps and lists
     "jsonparse": Function((_TEXT,), _json_parse),
     "jsonstringify": Function((ANY,), text),
@@ -318,39 +318,39 @@ FUNCTIONS: dict[str, Function] = {
     # Text
     "isempty": Function((_TEXT,), _condition("coalesce({0}, '') = ''")),
     "isblank": Function((_TEXT,), _condition(f"trim(coalesce({{0}}, ''), {_SPACE}) = ''")),
-    "concat": Function((_TEXT,), _joined("concat", _TEXT), repeats=True),
-    "strlen": Function((_TEXT,), _gives(_NUMBER, "CAST(length({0}) AS DOUBLE)")),
-    "toupper": Function((_TEXT,), _gives(_TEXT, "upper({0})")),
-    "tolower": Function((_TEXT,), _gives(_TEXT, "lower({0})")),
+    "concat": Function((_TEXT,), _variadic("concat", _TEXT), repeats=True),
+    "strlen": Function((_TEXT,), _template(_NUMBER, "CAST(length({0}) AS DOUBLE)")),
+    "toupper": Function((_TEXT,), _template(_TEXT, "upper({0})")),
+    "tolower": Function((_TEXT,), _template(_TEXT, "lower({0})")),
     "trim": Function((_TEXT, _TEXT), _trim("trim"), fewest=1),
     "ltrim": Function((_TEXT, _TEXT), _trim("ltrim"), fewest=1),
     "rtrim": Function((_TEXT, _TEXT), _trim("rtrim"), fewest=1),
     "substr": Function((_TEXT, _NUMBER, _NUMBER), _substr, fewest=2),
-    "replace": Function((_TEXT, _TEXT, _TEXT), _gives(_TEXT, "replace({0}, {1}, {2})")),
+    "replace": Function((_TEXT, _TEXT, _TEXT), _template(_TEXT, "replace({0}, {1}, {2})")),
     "regexreplace": Function((_TEXT, Type.REGEX, _TEXT), _regex_replace),
     "strcontains": Function((_TEXT, _TEXT, ANY), _contains, fewest=2),
     "startswith": Function((_TEXT, _TEXT), _condition("starts_with({0}, {1})")),
     "endswith": Function((_TEXT, _TEXT), _condition("ends_with({0}, {1})")),
-    "urlencode": Function((_TEXT,), _gives(_TEXT, "url_encode({0})")),
-    "urldecode": Function((_TEXT,), _gives(_TEXT, "TRY(url_decode({0}))")),
-    "base64encode": Function((_TEXT,), _gives(_TEXT, "to_base64(encode({0}))")),
-    "base64decode": Function((_TEXT,), _gives(_TEXT, "TRY(decode(from_base64({0})))")),
-    "hextoascii": Function((_TEXT,), _gives(_TEXT, "TRY(decode(unhex({0})))")),
-    "md5": Function((_TEXT,), _gives(_TEXT, "md5({0})")),
-    "sha256": Function((_TEXT,), _gives(_TEXT, "sha256({0})")),
+    "urlencode": Function((_TEXT,), _template(_TEXT, "url_encode({0})")),
+    "urldecode": Function((_TEXT,), _template(_TEXT, "TRY(url_decode({0}))")),
+    "base64encode": Function((_TEXT,), _template(_TEXT, "to_base64(encode({0}))")),
+    "base64decode": Function((_TEXT,), _template(_TEXT, "TRY(decode(from_base64({0})))")),
+    "hextoascii": Function((_TEXT,), _template(_TEXT, "TRY(decode(unhex({0})))")),
+    "md5": Function((_TEXT,), _template(_TEXT, "md5({0})")),
+    "sha256": Function((_TEXT,), _template(_TEXT, "sha256({0})")),
     # Numbers
-    "tonumber": Function((_NUMBER,), _gives(_NUMBER, "{0}")),
-    "todouble": Function((_NUMBER,), _gives(_NUMBER, "{0}")),
-    "toint": Function((_NUMBER,), _gives(_NUMBER, "trunc({0})")),
-    "tolong": Function((_NUMBER,), _gives(_NUMBER, "trunc({0})")),
+    "tonumber": Function((_NUMBER,), _template(_NUMBER, "{0}")),
+    "todouble": Function((_NUMBER,), _template(_NUMBER, "{0}")),
+    "toint": Function((_NUMBER,), _template(_NUMBER, "trunc({0})")),
+    "tolong": Function((_NUMBER,), _template(_NUMBER, "trunc({0})")),
     "haversine": Function((_NUMBER,) * 4, _distance),
     "dectohex": Function((_NUMBER,), _to_hex),
-    "hextodec": Function((_TEXT,), _gives(_NUMBER, _FROM_HEX)),
-    "abs": Function((_NUMBER,), _gives(_NUMBER, "abs({0})")),
-    "ceil": Function((_NUMBER,), _gives(_NUMBER, "ceil({0})")),
-    "floor": Function((_NUMBER,), _gives(_NUMBER, "floor({0})")),
-    "greatest": Function((_NUMBER,), _joined("greatest", _NUMBER), repeats=True),
-    "least": Function((_NUMBER,), _joined("least", _NUMBER), repeats=True),
+    "hextodec": Function((_TEXT,), _template(_NUMBER, _FROM_HEX)),
+    "abs": Function((_NUMBER,), _template(_NUMBER, "abs({0})")),
+    "ceil": Function((_NUMBER,), _template(_NUMBER, "ceil({0})")),
+    "floor": Function((_NUMBER,), _template(_NUMBER, "floor({0})")),
+    "greatest": Function((_NUMBER,), _variadic("greatest", _NUMBER), repeats=True),
+    "least": Function((_NUMBER,), _variadic("least", _NUMBER), repeats=True),
     "log": Function((_NUMBER,), _finite("TRY(ln({0}))")),
     "sqrt": Function((_NUMBER,), _finite("TRY(sqrt({0}))")),
     "round": Function((_NUMBER, _NUMBER), _round, fewest=1),
@@ -358,20 +358,20 @@ FUNCTIONS: dict[str, Function] = {
     "bin": Function((_TIME, _PERIOD), _bucket("floor"), implied=("@timestamp",)),
     "datefloor": Function((_TIME, _PERIOD), _bucket("floor")),
     "dateceil": Function((_TIME, _PERIOD), _bucket("ceil")),
-    "frommillis": Function((_TIME,), _gives(_TIME, "{0}")),
-    "tomillis": Function((_TIME,), _gives(_NUMBER, "CAST({0} AS DOUBLE)")),
-    "formatdate": Function((_TIME, _TEXT, _TEXT), formatted, fewest=2),
-    "parsedate": Function((_TEXT, _TEXT, _TEXT), parsed, fewest=2),
-    "querystarttime": Function((), _gives(_NUMBER, "CAST(getvariable('first_ms') AS DOUBLE)")),
-    "queryendtime": Function((), _gives(_NUMBER, "CAST(getvariable('last_ms') AS DOUBLE)")),
+    "frommillis": Function((_TIME,), _template(_TIME, "{0}")),
+    "tomillis": Function((_TIME,), _template(_NUMBER, "CAST({0} AS DOUBLE)")),
+    "formatdate": Function((_TIME, _TEXT, _TEXT), format_date, fewest=2),
+    "parsedate": Function((_TEXT, _TEXT, _TEXT), parse_date, fewest=2),
+    "querystarttime": Function((), _template(_NUMBER, "CAST(getvariable('first_ms') AS DOUBLE)")),
+    "queryendtime": Function((), _template(_NUMBER, "CAST(getvariable('last_ms') AS DOUBLE)")),
     "querytimerange": Function(
         (),
-        _gives(_NUMBER, "CAST(getvariable('last_ms') - getvariable('first_ms') AS DOUBLE)"),
+        _template(_NUMBER, "CAST(getvariable('last_ms') - getvariable('first_ms') AS DOUBLE)"),
     ),
-    "now": Function((), _gives(_NUMBER, "CAST(getvariable('query_start') AS DOUBLE)")),
+    "now": Function((), _template(_NUMBER, "CAST(getvariable('query_start') AS DOUBLE)")),
 }
 FUNCTIONS |= {
-    # Names that AWS's newer and older pages use for the same.
+    # Other names of these functions on newer and older AWS pages.
     "countdistinct": FUNCTIONS["count_distinct"],
     "countovertime": FUNCTIONS["count_over_time"],
     "sumovertime": FUNCTIONS["sum_over_time"],

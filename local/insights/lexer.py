@@ -1,6 +1,7 @@
-"""Words of a query, read one at a time as the parser asks for them.
+"""Lexer: the tokens of a query, read one at a time when the parser asks for them.
 
-A slash divides or begins a regular expression; only the parser knows which, so it asks.
+A slash divides or begins a regular expression. Only the parser knows which, so it asks for a
+regular expression where it expects one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from local.insights.syntax import QueryError, Regex, Span
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NAME = "name"
     NUMBER = "number"
@@ -26,7 +27,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Token:
-    """One word of the query; ``value`` has no quotes and no escapes."""
+    """One token of the query; ``value`` has no quotes and no escapes."""
 
     kind: Kind
     value: str
@@ -37,7 +38,7 @@ class Token:
         return "the end of the query" if self.kind is Kind.END else repr(self.span.text)
 
 
-_SKIPPED = re.compile(r"(?:\s+|#[^\n]*)*")
+_BLANKS = re.compile(r"(?:\s+|#[^\n]*)*")
 _TOKEN = re.compile(
     r"""
       (?P<name>(?:[^\W\d]|@|`[^`\n]+`)(?:[\w@.]|`[^`\n]+`)*)
@@ -49,21 +50,21 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 # A slash in a class such as [^/] does not end the pattern. The class is read possessively:
-# otherwise an unclosed pattern could be cut into classes in exponentially many ways.
+# otherwise an unclosed pattern could be split into classes in exponentially many ways.
 _REGEX = re.compile(r"/((?:[^/\\\[]|\\.|\[\^?+\]?+(?:\[:\w+:\]|[^\]\\]|\\.)*+\])+)/", re.DOTALL)
 _ESCAPE = re.compile(r"\\([\\'\"])")
 _UNCLOSED = {'"': "text", "'": "text", "`": "name in backticks"}
 
 
 class Lexer:
-    """The tokens of one query; `token` is the one that is next."""
+    """The tokens of one query; `token` is the next one."""
 
     def __init__(self, query: str) -> None:
         self._query = query
         self.token = self._read(0)
 
     def advance(self) -> Token:
-        """Return the next token and go past it."""
+        """Return the next token and move past it."""
         token = self.token
         self.token = self._read(token.span.end)
         return token
@@ -73,7 +74,7 @@ class Lexer:
         return self._read(self.token.span.end)
 
     def advance_regex(self) -> Regex:
-        """Return the regular expression that begins at the next token and go past it."""
+        """Return the regular expression that begins at the next token and move past it."""
         start = self.token.span.start
         match = _REGEX.match(self._query, start)
         if match is None:
@@ -84,8 +85,8 @@ class Lexer:
         return Regex(Span(self._query, start, match.end()), match[1])
 
     def _read(self, position: int) -> Token:
-        skipped = _SKIPPED.match(self._query, position)
-        start = skipped.end() if skipped else position
+        blanks = _BLANKS.match(self._query, position)
+        start = blanks.end() if blanks else position
         match = _TOKEN.match(self._query, start)
         if match is None:
             return self._end(start)
@@ -108,5 +109,5 @@ class Lexer:
         if character in _UNCLOSED:
             raise QueryError(f"this {_UNCLOSED[character]} is not closed by {character}", span)
         hint = foreign.CHARACTERS.get(character)
-        unexpected = f"unexpected character {character!r}"
-        raise QueryError(f"{unexpected}; {hint}" if hint else unexpected, span)
+        message = f"unexpected character {character!r}"
+        raise QueryError(f"{message}; {hint}" if hint else message, span)

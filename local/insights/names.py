@@ -1,6 +1,6 @@
-"""From commands to steps: what each name means where it is used.
+"""Resolve the names in commands, and turn the commands into steps.
 
-A name is, in this order, a field that the query made, one that every event has, an attribute of a
+A name is, in this order, a field that the query made, a field of every event, an attribute of a
 map that the query made, or a field discovered in the message. After ``stats`` only its results
 have names (AWS documentation, CloudWatch Logs Insights query syntax: stats).
 """
@@ -14,10 +14,11 @@ from typing import TypeVar
 
 from local.insights.discovery import Discover, is_discovered
 from local.insights.expressions import source_name
-from local.insights.foreign import meant, nearest, unknown_function
+from local.insights.foreign import nearest, suggestion, unknown_function
 from local.insights.functions import FUNCTIONS, Function
-from local.insights.lookups import Lookup
-from local.insights.periods import capped
+from local.insights.group_choice import GroupFilter, Groups
+from local.insights.lookup_tables import Lookup
+from local.insights.periods import cap
 from local.insights.plan import (
     SYSTEM_FIELDS,
     Extend,
@@ -28,7 +29,6 @@ from local.insights.plan import (
 )
 from local.insights.printing import quoted
 from local.insights.regexes import Pattern
-from local.insights.sources import Among, Groups
 from local.insights.syntax import (
     Attribute,
     Call,
@@ -52,19 +52,19 @@ from local.insights.values import Type
 
 Applied = TypeVar("Applied", Operation, Call)
 
-# DuckDB binds nested selects by recursion, and gives up well above this.
+# DuckDB binds nested selects by recursion; its limit is well above this.
 MOST_SELECTS = 200
 # AWS documents an order for dedup only: newest first.
 _NEWEST_FIRST: Order = (("timestamp", True), ("ptr", False))
 
 
 def resolve(commands: Iterable[Command]) -> Plan:
-    """Return the steps that a query's commands mean.
+    """Return the plan of a query's commands.
 
     Raises
     ------
     QueryError
-        If a name means nothing, or a command stands where it may not.
+        If a name is unknown, or a command is not accepted at its place.
     """
     names = Names()
     for command in commands:
@@ -78,70 +78,73 @@ class Scope:
     def __init__(self, fields: dict[str, str]) -> None:
         self.fields = fields
 
-    def find(self, used: Field) -> Expression:
-        """Return what a field means.
+    def find(self, field: Field) -> Expression:
+        """Return the expression that a field name stands for.
 
         Raises
         ------
         QueryError
-            If it means nothing.
+            If the name is unknown.
         """
-        if column := self.fields.get(used.name):
-            return Column(used.span, column)
-        for owner, path in _splits(used.name):
+        if column := self.fields.get(field.name):
+            return Column(field.span, column)
+        for owner, path in _splits(field.name):
             if column := self.structure(owner):
-                return Attribute(used.span, column, path)
-        return self.unknown(used)
+                return Attribute(field.span, column, path)
+        return self.unknown(field)
 
     def structure(self, owner: str) -> str | None:
-        """Return the column of a field that may hold a map or a list."""
+        """Return the column of a field that may hold a map or a list, None without one."""
         return self.fields.get(owner)
 
-    def unknown(self, used: Field) -> Expression:
-        """Return what a field means that is none of these fields; here, nothing."""
-        if used.name.lower() in FUNCTIONS:
-            raise QueryError(f"a function has parentheses: {used.name}(…)", used.span)
+    def unknown(self, field: Field) -> Expression:
+        """Refuse a name that is none of these fields; other scopes return an expression."""
+        if field.name.lower() in FUNCTIONS:
+            raise QueryError(f"a function needs parentheses: {field.name}(…)", field.span)
         raise QueryError(
-            f"{used.name!r} is neither a key of this stats nor an item before: "
-            f"{', '.join(self.fields) or 'there are none'}",
-            used.span,
+            f"{field.name!r} is neither a key nor an earlier item of this stats; known: "
+            f"{', '.join(self.fields) or 'none'}",
+            field.span,
         )
 
 
 class _ResultScope(Scope):
-    """The results of stats: any other name is missing in every row."""
+    """The results of stats; any other name is missing in every row."""
 
     def __init__(self, fields: dict[str, str], names: Names) -> None:
         super().__init__(fields)
         self._names = names
 
-    def unknown(self, used: Field) -> Expression:
-        """Return what is missing, with a warning."""
-        near = meant(nearest(used.name, self.fields)) or f"its results: {', '.join(self.fields)}"
-        self._names.warn(used.span, f"stats gives no {used.name!r}, which no row has then; {near}")
-        return Missing(used.span)
+    def unknown(self, field: Field) -> Expression:
+        """Return a missing field, with a warning."""
+        near = nearest(field.name, self.fields)
+        hint = suggestion(near) or f"the results are {', '.join(self.fields)}"
+        self._names.warn(
+            field.span, f"{field.name!r} is missing, because stats does not return it; {hint}"
+        )
+        return Missing(field.span)
 
 
 class _EventScope(Scope):
-    """The fields of events: any name may be one that is discovered in the message."""
+    """The fields of events; any other name may be a field discovered in the message."""
 
     def __init__(self, names: Names) -> None:
         super().__init__(dict(SYSTEM_FIELDS))
         self._names = names
 
     def structure(self, owner: str) -> str | None:
-        """Return the column of a field that the query made itself."""
-        made = owner not in SYSTEM_FIELDS and owner not in self._names.discovered
-        return self.fields.get(owner) if made else None
+        """Return the column of a field that the query made, None for any other field."""
+        computed = owner not in SYSTEM_FIELDS and owner not in self._names.discovered
+        return self.fields.get(owner) if computed else None
 
-    def unknown(self, used: Field) -> Expression:
+    def unknown(self, field: Field) -> Expression:
         """Return a discovered field."""
-        return Column(used.span, self._names.discover(used))
+        return Column(field.span, self._names.discover(field))
 
 
 @dataclass(frozen=True)
 class Group:
-    """What an item of stats may use: keys and earlier items; an aggregate sees the rows."""
+    """The scopes of an item of stats: keys and earlier items, and rows inside an aggregate."""
 
     scope: Scope
     rows: Scope
@@ -149,7 +152,7 @@ class Group:
 
 
 class Names:
-    """What the names of a query mean so far, and the steps so far."""
+    """The names and steps of a query up to the current command."""
 
     def __init__(self, columns: Iterator[int] | None = None) -> None:
         self._columns = count(1) if columns is None else columns
@@ -160,78 +163,78 @@ class Names:
         self.scope: Scope = _EventScope(self)
         self.before_stats = True
         self.order = self._default_order = _NEWEST_FIRST
-        # Names in the order in which results show them; a dictionary, since a set has no order.
+        # Names in the order of the result; dictionaries, since a set has no order.
         self._implied: tuple[str, ...] = ("@timestamp", "@message")
         self._shown: dict[str, None] = {}
         self._displayed: dict[str, None] = {}
         self._selected: dict[str, None] = {}
         self.bins: tuple[str, Period] | None = None
         self.sources: list[Groups] = []
-        self._inside: list[Names] = []
+        self._subqueries: list[Names] = []
         self.lookups: list[Lookup] = []
         self.seen: list[str] = []
 
     def add(self, command: Command) -> None:
-        """Add what a command does."""
+        """Add the steps of a command."""
         kind = type(command).__name__
         if "Dedup" in self.seen and kind != "Limit":
             # AWS documentation, CloudWatch Logs Insights query syntax: dedup.
             raise QueryError("only limit may follow dedup", command.span)
         command.resolve(self)
         if sum(step.selects for step in self._steps) > MOST_SELECTS:
-            raise QueryError("the query has more commands or * than are accepted", command.span)
+            raise QueryError("the query has too many commands or * in globs", command.span)
         self.seen.append(kind)
 
     def plan(self) -> Plan:
-        """Return what the commands so far do."""
+        """Return the plan of the commands so far."""
         shown = self._displayed or dict.fromkeys((*self._implied, *self._shown))
         outputs = {name: self.scope.fields[name] for name in shown}
         if self.before_stats:
             outputs.setdefault("@ptr", "ptr")
-        among = (Among(tuple(self.sources)),) if self.sources else ()
-        inside = [names.plan() for names in self._inside]
+        filters = (GroupFilter(tuple(self.sources)),) if self.sources else ()
+        subplans = [names.plan() for names in self._subqueries]
         return Plan(
-            (*among, *self._steps),
+            (*filters, *self._steps),
             outputs,
             self.order,
-            (*self._patterns, *chain.from_iterable(plan.patterns for plan in inside)),
-            (*self._warnings, *chain.from_iterable(plan.warnings for plan in inside)),
+            (*self._patterns, *chain.from_iterable(plan.patterns for plan in subplans)),
+            (*self._warnings, *chain.from_iterable(plan.warnings for plan in subplans)),
             limited="Limit" in self.seen,
             discovered=self.discovered,
             sources=tuple(self.sources),
-            named=(*self.sources, *chain.from_iterable(plan.named for plan in inside)),
-            lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in inside)),
+            named=(*self.sources, *chain.from_iterable(plan.named for plan in subplans)),
+            lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in subplans)),
         )
 
-    def inside(self, subquery: Subquery) -> Names:
-        """Return the names of a subquery; it is about the same log groups unless it says which."""
+    def enter(self, subquery: Subquery) -> Names:
+        """Return the names of a subquery; without a SOURCE it reads the query's log groups."""
         inner = Names(self._columns)
         for command in subquery.commands:
             inner.add(command)
         inner.sources = inner.sources or self.sources
-        self._inside.append(inner)
+        self._subqueries.append(inner)
         return inner
 
     def selected(self) -> list[str]:
-        """Return the fields that the last ``fields``, ``display`` or ``stats`` names."""
+        """Return the fields of the last ``fields``, ``display`` or ``stats``."""
         return list(self._selected)
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the fields that commands said to show, not the usual ones."""
+        """Return the fields that commands show, without the default ones."""
         return tuple(self._displayed or self._shown)
 
-    # What commands do
+    # Effects of commands
 
     def step(self, *steps: Step) -> None:
         """Add steps."""
         self._steps += steps
 
     def warn(self, span: Span, message: str) -> None:
-        """Tell the writer of the query what they may not expect."""
+        """Add a warning to the author of the query."""
         self._warnings[f"line {span.line}, column {span.column}: {message}"] = None
 
     def show(self, names: Iterable[str], *, alone: bool = False) -> None:
-        """Let the result have these fields, besides those so far; ``alone``, without the usual."""
+        """Add fields to the result; with ``alone``, remove the default fields from it."""
         shown = dict.fromkeys(names)
         self._shown |= shown
         if alone:
@@ -239,25 +242,25 @@ class Names:
             self._selected = shown
 
     def display(self, names: Iterable[str]) -> None:
-        """Let the result have these fields only, unless another command says so later."""
+        """Show only these fields, unless a later command shows others."""
         self._displayed = self._selected = dict.fromkeys(names)
 
     def sort(self, keys: Order) -> None:
-        """Sort by columns, then by the default order, so that equal logs give equal rows."""
+        """Sort by columns, then by the default order, so that the result is always the same."""
         self.order = (*keys, *self._default_order)
 
     def put_last(self, column: str) -> None:
-        """Put the rows for which a column holds last, unless a later sort says otherwise."""
+        """Put the rows for which a column is true last, until a later sort."""
         self.order = ((column, False), *self.order)
         self._default_order = ((column, False), *self._default_order)
 
     def put_after(self, column: str) -> None:
-        """Order the rows by a column where they are alike otherwise."""
+        """Order the rows by a column where all other sort keys are equal."""
         self.order = (*self.order, (column, False))
         self._default_order = (*self._default_order, (column, False))
 
     def begin_results(self, fields: dict[str, str], order: Order) -> None:
-        """Let these be the only fields from here on."""
+        """Replace all fields by the results of a command."""
         self.scope = _ResultScope(fields, self)
         self.before_stats = False
         self.bins = None
@@ -269,15 +272,15 @@ class Names:
     # Columns
 
     def new_column(self) -> str:
-        """Return a name that no column has."""
+        """Return an unused column name."""
         return f"c{next(self._columns)}"
 
     def column(self, expression: Expression) -> str:
-        """Return the column of an expression, computed by a further step unless it is one."""
-        return self.column_of(self.resolved(expression), self._steps)
+        """Return the column of an expression; add a step unless the expression is a column."""
+        return self.column_of(self.resolve(expression), self._steps)
 
     def column_of(self, value: Expression, steps: list[Step]) -> str:
-        """Return the column of a resolved expression, computed by the last step if it can be."""
+        """Return the column of a resolved expression; compute it in the last step if possible."""
         if isinstance(value, Column):
             return value.column
         column = self.new_column()
@@ -289,11 +292,11 @@ class Names:
         return column
 
     def define(self, name: str, column: str) -> None:
-        """Let a column have a name."""
+        """Name a column."""
         self.scope.fields[name] = column
 
     def define_items(self, items: Iterable[Item]) -> tuple[str, ...]:
-        """Let expressions have their names, and return these."""
+        """Compute and name expressions, and return the names."""
         names = []
         for item in items:
             self.define(item.name, self.column(item.expression))
@@ -301,31 +304,31 @@ class Names:
         return tuple(names)
 
     def define_captures(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return new columns that have these names and are shown."""
+        """Return new columns with these names, and show them."""
         columns = {name: self.new_column() for name in names}
         self.scope.fields.update(columns)
         self.show(columns)
         return tuple(columns.values())
 
-    def discover(self, used: Field) -> str:
-        """Return the column of a field that is taken from the message."""
-        if column := self.discovered.get(used.name):
+    def discover(self, field: Field) -> str:
+        """Return the column of a field of the message."""
+        if column := self.discovered.get(field.name):
             return column
-        column = self.discovered[used.name] = self.new_column()
-        if used.name.startswith("@") and not is_discovered(used.name):
-            near = meant(nearest(used.name, self.scope.fields, 0.8))
-            self.warn(used.span, f"no log has a field {used.name!r}; {near}".rstrip("; "))
+        column = self.discovered[field.name] = self.new_column()
+        if field.name.startswith("@") and not is_discovered(field.name):
+            hint = suggestion(nearest(field.name, self.scope.fields, 0.8))
+            self.warn(field.span, f"no log has a field {field.name!r}; {hint}".rstrip("; "))
         last = self._steps[-1] if self._steps else None
         if isinstance(last, Discover):
-            self._steps[-1] = Discover({**last.columns, column: used.name})
+            self._steps[-1] = Discover({**last.columns, column: field.name})
         else:
-            self._steps.append(Discover({column: used.name}))
+            self._steps.append(Discover({column: field.name}))
         return column
 
     # Expressions
 
-    def resolved(self, expression: Expression, scope: Scope | Group | None = None) -> Expression:
-        """Return an expression over columns."""
+    def resolve(self, expression: Expression, scope: Scope | Group | None = None) -> Expression:
+        """Return an expression with columns in place of names."""
         place = scope or self.scope
         fields = place.scope if isinstance(place, Group) else place
         resolved: Expression = expression
@@ -333,7 +336,7 @@ class Names:
             case Field():
                 resolved = fields.find(expression)
             case Operation() | Call() if column := fields.fields.get(source_name(expression)):
-                # Such as count(*), which an earlier stats computed and gave no other name.
+                # An earlier stats computed this expression, such as count(*), without an alias.
                 resolved = Column(expression.span, column)
             case Operation():
                 self._warn_of_wildcards(expression)
@@ -348,22 +351,22 @@ class Names:
                 resolved = self._subquery(expression)
         return resolved
 
-    def pattern(self, regex: Regex, given: tuple[str, ...] = ()) -> Pattern:
-        """Return a regular expression, made ready, whose groups have the names ``given``."""
-        pattern = Pattern(regex, given)
+    def pattern(self, regex: Regex, group_names: tuple[str, ...] = ()) -> Pattern:
+        """Return a regular expression, translated for RE2."""
+        pattern = Pattern(regex, group_names)
         self._patterns.append(pattern)
         return pattern
 
     def period(self, period: Period) -> Period:
-        """Return the period that is really used, with a warning if it is another."""
-        used = capped(period)
-        if used != period:
+        """Return the period with its amount capped, and a warning if it is capped."""
+        effective = cap(period)
+        if effective != period:
             self.warn(
                 period.span,
-                f"{period.span.text} is {used.amount}{used.unit}, "
-                "the most that Logs Insights takes of this unit",
+                f"Logs Insights reads {period.span.text} as {effective.amount}{effective.unit}, "
+                "the largest amount of this unit",
             )
-        return used
+        return effective
 
     def _warn_of_wildcards(self, operation: Operation) -> None:
         match operation:
@@ -372,12 +375,12 @@ class Names:
             ):
                 self.warn(
                     pattern.span,
-                    "% is a character like any other to Logs Insights; "
-                    f"like {quoted(text.strip('%'))} finds this anywhere",
+                    "% is an ordinary character in Logs Insights; "
+                    f"write like {quoted(text.strip('%'))} to find the text anywhere",
                 )
 
     def _with_arguments(self, expression: Applied, place: Scope | Group) -> Applied:
-        arguments = tuple(self.resolved(each, place) for each in expression.arguments)
+        arguments = tuple(self.resolve(each, place) for each in expression.arguments)
         return replace(expression, arguments=arguments)
 
     def _call(self, call: Call, place: Scope | Group) -> Expression:
@@ -387,11 +390,11 @@ class Names:
         _check_arguments(call, function)
         if not function.aggregate:
             fields = place.scope if isinstance(place, Group) else place
-            whole = _with_patterns(_with_implied(call, function, fields), function)
-            return self._with_arguments(whole, place)
+            complete = _with_patterns(_with_implied(call, function, fields), function)
+            return self._with_arguments(complete, place)
         if not isinstance(place, Group):
             raise QueryError(
-                f"{call.function} is accepted in stats only, and not inside another aggregate",
+                f"{call.function} is accepted only in stats, and not inside another aggregate",
                 call.span,
             )
         column = self.new_column()
@@ -401,21 +404,21 @@ class Names:
         return Column(call.span, column)
 
     def _subquery(self, subquery: Subquery) -> Members:
-        inner = self.inside(subquery)
+        inner = self.enter(subquery)
         plan = inner.plan()
         # AWS documentation, CloudWatch Logs Insights query syntax: subqueries.
         values = inner.selected() or [name for name in plan.outputs if name != "@ptr"]
         if len(values) != 1:
             raise QueryError(
-                f"a subquery after 'in' gives one field, this one {', '.join(values)}; "
-                "say which by fields",
+                f"a subquery after 'in' must have one field, this one has {', '.join(values)}; "
+                "choose one with fields",
                 subquery.span,
             )
         return Members(subquery.span, inner.scope.fields[values[0]], plan)
 
 
 def _splits(name: str) -> Iterator[tuple[str, str]]:
-    """Yield a dotted name's ways to be a field and a path in it, the longest field first."""
+    """Yield every split of a dotted name into a field and a path, the longest field first."""
     at = name.rfind(".")
     while at > 0:
         yield name[:at], name[at + 1 :]
@@ -433,7 +436,7 @@ def _with_implied(call: Call, function: Function, scope: Scope) -> Call:
 
 
 def _with_patterns(call: Call, function: Function) -> Call:
-    """Return a call whose texts are regular expressions where the function takes such."""
+    """Return a call with regular expressions in place of texts where the function takes them."""
 
     def read(place: int, argument: Expression) -> Expression:
         if function.reads_as(place) is not Type.REGEX:
@@ -449,17 +452,17 @@ def _with_patterns(call: Call, function: Function) -> Call:
 
 def _check_arguments(call: Call, function: Function) -> None:
     fewest, most = function.arity
-    given = len(call.arguments)
-    if call.function == "bin" and given == 2:
+    number = len(call.arguments)
+    if call.function == "bin" and number == 2:
         raise QueryError(
-            "bin takes a period only, as in bin(5m); datefloor(field, 5m) is of another time",
+            "bin takes only a period, as in bin(5m); for another time write datefloor(field, 5m)",
             call.span,
         )
-    if given < fewest or (most is not None and given > most):
-        wanted = str(fewest) if fewest == most else f"{fewest} to {most or 'any number of'}"
-        arguments = "argument" if wanted == "1" else "arguments"
-        raise QueryError(f"{call.function} takes {wanted} {arguments}, not {given}", call.span)
+    if number < fewest or (most is not None and number > most):
+        arity = str(fewest) if fewest == most else f"{fewest} to {most or 'any number of'}"
+        arguments = "argument" if arity == "1" else "arguments"
+        raise QueryError(f"{call.function} takes {arity} {arguments}, not {number}", call.span)
     if call.function == "pct":
         percent = call.arguments[1]
         if not isinstance(percent, Number) or not 0 <= percent.value <= 100:
-            raise QueryError("pct takes a number from 0 to 100 second", percent.span)
+            raise QueryError("pct takes a number from 0 to 100 after the field", percent.span)

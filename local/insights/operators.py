@@ -30,25 +30,26 @@ def _arithmetic(template: str) -> Callable[..., Value]:
 
 
 def _sign(operator: str) -> Callable[..., Value]:
-    def signed(left: Value, right: Value | None = None) -> Value:
-        if right is not None and (moved := _moved(operator, left, right)):
-            return moved
+    def apply(left: Value, right: Value | None = None) -> Value:
+        if right is not None and (time := _shifted_time(operator, left, right)):
+            return time
         for place, each in enumerate((left, right)):
             if each and each.type is Type.PERIOD:
-                raise ArgumentError("a period is added to a time only: @timestamp + 9h", place)
+                message = "a period can be added only to a time: @timestamp + 9h"
+                raise ArgumentError(message, place)
         if right is None:
             return Value(f"({operator} {number(left)})", Type.NUMBER)
         return finite(f"{number(left)} {operator} {number(right)}")
 
-    return signed
+    return apply
 
 
-def _moved(operator: str, left: Value, right: Value) -> Value | None:
-    """Return SQL of a time and a length written in the query as a time; None of anything else."""
+def _shifted_time(operator: str, left: Value, right: Value) -> Value | None:
+    """Return SQL for a time plus or minus a constant length, None for other operands."""
     if operator == "+" and right.type is Type.TIME:
         left, right = right, left
-    length = right.constant is not None and right.type in (Type.PERIOD, Type.NUMBER)
-    if left.type is not Type.TIME or not length:
+    is_length = right.constant is not None and right.type in (Type.PERIOD, Type.NUMBER)
+    if left.type is not Type.TIME or not is_length:
         return None
     return Value(f"TRY_CAST({left} {operator} {right} AS BIGINT)", Type.TIME)
 
@@ -62,10 +63,10 @@ def _comparison(operator: str) -> Callable[..., Value]:
                 # AWS documentation, CloudWatch Logs Insights query syntax: datetime functions.
                 raise ArgumentError(
                     "a time is compared with milliseconds since 1970, not with a date as text; "
-                    "parseDate(…) makes them of one",
+                    "parseDate(…) converts a date",
                     place,
                 )
-        # As numbers if both are; that comparison is null, and the one of texts decides, if not.
+        # As numbers if both are numbers; otherwise this term is null, and that of texts decides.
         terms: list[str] = []
         if may_be_number(left) and may_be_number(right):
             terms.append(f"{number(left)} {operator} {number(right)}")
@@ -89,14 +90,14 @@ def _like(subject: Value, pattern: Value) -> Value:
 
 
 def _contains(subject: Value, part: Value) -> Value:
-    # DuckDB looks for a text by its first byte. What begins with a rarer one is found sooner, and
-    # most subjects do not hold even that; a CASE looks no further, and has no null to decide on.
+    # DuckDB searches a text by its first byte, so a part that begins with a rare byte is found
+    # faster. Most subjects lack even that part; CASE then skips the full search, and is never null.
     rare = part.constant.lstrip(_FREQUENT) if isinstance(part.constant, str) else ""
     contains = f"contains({subject}, {part})"
     if len(rare) < 2 or rare == part.constant or not subject.sql.isidentifier():
         return condition(contains)
-    sooner = f"contains({subject}, {quoted(rare)})"
-    return Value(f"(CASE WHEN {sooner} THEN {contains} ELSE FALSE END)", Type.BOOLEAN)
+    fast = f"contains({subject}, {quoted(rare)})"
+    return Value(f"(CASE WHEN {fast} THEN {contains} ELSE FALSE END)", Type.BOOLEAN)
 
 
 def _in(subject: Value, *members: Value) -> Value:
@@ -104,7 +105,7 @@ def _in(subject: Value, *members: Value) -> Value:
         return condition("FALSE")
     if members and members[0].type is Type.TABLE:
         return condition(f"{text(subject)} IN {members[0]}")
-    # Equal as numbers or as texts, as by =; one search instead of a comparison for each member.
+    # Equal as numbers or as texts, like =, with one search instead of a comparison per member.
     numbers = ", ".join(str(number(member)) for member in members if may_be_number(member))
     texts = ", ".join(str(text(member)) for member in members)
     as_number = f"{number(subject)} IN ({numbers})" if numbers else "FALSE"

@@ -1,4 +1,4 @@
-"""From text to commands.
+"""Parser: from the text of a query to its commands.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax.
 """
@@ -13,7 +13,7 @@ from local.insights.expressions import Reader
 from local.insights.lexer import Kind, Token
 from local.insights.syntax import Command, QueryError, Span
 
-# StartQuery takes no more characters (AWS documentation, StartQuery: queryString).
+# The limit of StartQuery (AWS documentation, StartQuery: queryString).
 MOST_CHARACTERS = 10_000
 
 
@@ -23,7 +23,7 @@ def parse(query: str) -> tuple[Command, ...]:
     Raises
     ------
     QueryError
-        If the text is no query, or uses what is not supported.
+        If the text is no query, or uses an unsupported feature.
     """
     if len(query) > MOST_CHARACTERS:
         raise QueryError(
@@ -36,7 +36,7 @@ def parse(query: str) -> tuple[Command, ...]:
         )
     if not query.strip():
         raise QueryError(
-            "the query is empty; a query is commands with | between, such as fields @message",
+            "the query is empty; write commands separated by |, such as fields @message",
             Span(query, 0, 0),
         )
     reader = Reader(query, _commands)
@@ -47,7 +47,7 @@ def parse(query: str) -> tuple[Command, ...]:
 
 
 def printed(commands: tuple[Command, ...]) -> str:
-    """Return commands as a query of one line for each."""
+    """Return commands as query text, one line per command."""
     return "\n| ".join(map(str, commands))
 
 
@@ -75,7 +75,7 @@ def _check_end(reader: Reader) -> None:
     if reader.at_word(*foreign.COMMANDS):
         raise _unknown(token)
     if reader.at(":"):
-        raise QueryError("a text that has a ':' in it stands in quotes", token.span)
+        raise QueryError("write a text with ':' in quotes", token.span)
 
 
 def _command(reader: Reader) -> Command:
@@ -94,6 +94,6 @@ def _unknown(word: Token) -> QueryError:
     if reason := REFUSED.get(name):
         return QueryError(f"{name} is not supported: {reason}", word.span)
     near = foreign.nearest(name, (*COMMANDS, *REFUSED, *foreign.COMMANDS))
-    hint = foreign.COMMANDS.get(near) or foreign.meant(near)
+    hint = foreign.COMMANDS.get(near) or foreign.suggestion(near)
     supported = f"supported: {', '.join(COMMANDS)}"
     return QueryError(f"unknown command {word.value!r}; {hint or supported}", word.span)

@@ -12,9 +12,9 @@ from local.insights.syntax import Period
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit of time: its length [ms] and the largest amount that bins take of it.
+    """A unit of time, its length [ms] and its largest amount in bins.
 
-    Units of the calendar have no one length; weeks begin on a Monday, which AWS does not document.
+    Calendar units have no fixed length. Weeks begin on a Monday, which AWS does not document.
     """
 
     symbol: str
@@ -39,8 +39,8 @@ UNITS = {name: unit for unit in _UNITS for name in unit.names}
 SYMBOLS = tuple(unit.symbol for unit in _UNITS)
 
 
-def capped(period: Period) -> Period:
-    """Return the period that is really used: ``300s`` is 60 seconds, not 5 minutes."""
+def cap(period: Period) -> Period:
+    """Return a period with its amount capped: ``300s`` is 60 seconds, not 5 minutes."""
     most = UNITS[period.unit].most
     if most is None or period.amount <= most:
         return period
@@ -48,11 +48,11 @@ def capped(period: Period) -> Period:
 
 
 def milliseconds(period: Period) -> int | None:
-    """Return the length of a period [ms]; None if the calendar decides."""
+    """Return the length of a period [ms], None for a calendar period."""
     length = UNITS[period.unit].milliseconds
     return None if length is None else period.amount * length
 
 
 def interval(period: Period) -> str:
-    """Return a period of the calendar as DuckDB's SQL."""
+    """Return a calendar period as DuckDB's SQL."""
     return f"INTERVAL {period.amount} {UNITS[period.unit].calendar}"

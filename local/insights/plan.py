@@ -1,7 +1,7 @@
-"""What a query does, step by step, over columns that no two steps call the same.
+"""Plan of a query: steps over columns with unique names.
 
-The names that a query uses stay outside: a step knows columns only, so no name reaches SQL. Each
-kind of step stands beside the command that needs it, in `local.insights.commands`.
+A step knows only columns, so no name of the query reaches SQL. `local.insights.commands` defines
+each kind of step next to the command that needs it.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from local.insights.regexes import Pattern
 from local.insights.syntax import Attribute, Call, Column, Expression, Operation
 
 if TYPE_CHECKING:
-    from local.insights.lookups import Lookup
-    from local.insights.sources import Groups
+    from local.insights.group_choice import Groups
+    from local.insights.lookup_tables import Lookup
     from local.insights.sql import Writer
 
 # AWS documentation, CloudWatch Logs Insights query syntax: limit.
 MOST_ROWS = 100_000
 
 Order = tuple[tuple[str, bool], ...]
-"""Columns to sort by, most important first, each with whether it descends."""
+"""The columns to sort by, most important first; true means descending."""
 
 SYSTEM_FIELDS = {
     "@timestamp": "timestamp",
@@ -32,18 +32,18 @@ SYSTEM_FIELDS = {
     "@ingestionTime": "ingestion_time",
     "@ptr": "ptr",
 }
-"""The fields that every event has, and their columns."""
+"""The fields of every event, and their columns."""
 
 
 class Step:
     """One step from rows to rows."""
 
     per_event = False
-    """Whether each event stays one row, or is dropped."""
+    """Whether the step keeps each event as one row or drops it."""
 
     @property
     def selects(self) -> int:
-        """How many nested selects the step takes at most."""
+        """The largest number of nested selects in the step."""
         return 1
 
     @property
@@ -56,18 +56,18 @@ class Step:
         """The columns that the step needs."""
         return frozenset()
 
-    def narrowed(self, live: frozenset[str]) -> Step | None:
-        """Return the step without what is not ``live`` after it; None if nothing is left."""
+    def narrow(self, live: frozenset[str]) -> Step | None:
+        """Return the step without columns that are not ``live`` after it, None if none is left."""
         return self
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write the step as SQL that keeps these columns and adds its own."""
+        """Write SQL that keeps some columns and adds those of the step."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Definition(Step):
-    """A step that only adds columns, and adds no more of them than are used."""
+    """A step that only adds columns, and only those that later steps use."""
 
     per_event = True
 
@@ -78,7 +78,7 @@ class Definition(Step):
         """The columns that the step adds."""
         return frozenset(self.columns)
 
-    def narrowed(self, live: frozenset[str]) -> Step | None:
+    def narrow(self, live: frozenset[str]) -> Step | None:
         """Return the step with the live columns only."""
         kept = {column: value for column, value in self.columns.items() if column in live}
         return replace(self, columns=kept) if kept else None
@@ -86,23 +86,23 @@ class Definition(Step):
 
 @dataclass(frozen=True)
 class Extend(Definition):
-    """Add computed columns."""
+    """A step that adds computed columns."""
 
     columns: Mapping[str, Expression]
 
     @property
     def reads(self) -> frozenset[str]:
-        """What the expressions use."""
+        """The columns of the expressions."""
         return columns_of(*self.columns.values())
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write one select."""
-        writer.define(kept, {name: writer.of(each) for name, each in self.columns.items()})
+        writer.define(kept, {name: writer.value_of(each) for name, each in self.columns.items()})
 
 
 @dataclass(frozen=True)
 class Keep(Step):
-    """Keep the rows for which a condition holds."""
+    """A step that keeps the rows for which a condition holds."""
 
     per_event = True
 
@@ -110,11 +110,11 @@ class Keep(Step):
 
     @property
     def reads(self) -> frozenset[str]:
-        """What the condition uses."""
+        """The columns of the condition."""
         return columns_of(self.condition)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write a WHERE."""
+        """Write a WHERE clause."""
         writer.define(kept, {}, f"WHERE {writer.condition(self.condition)}")
 
 
@@ -125,25 +125,25 @@ class Plan:
     Attributes
     ----------
     steps : tuple of Step
-        From the events to the rows of the result.
+        The steps from the events to the rows of the result.
     outputs : dict of str to str
         The fields of the result and their columns.
     order : tuple
-        How the rows are sorted.
+        The sort order of the rows.
     patterns : tuple of Pattern
         The regular expressions of the query, used or not.
     warnings : tuple of str
-        What a writer of the query may not expect.
+        The warnings to the author of the query.
     limited : bool
-        Whether the query itself says how many rows it returns at most.
+        Whether the query has a ``limit``.
     discovered : dict of str to str
         The fields that the query takes from messages, and their columns.
     sources : tuple of Groups
-        The log groups that the query is about; none if it leaves them to who runs it.
+        The log groups that the query's own SOURCE commands name; empty without SOURCE.
     named : tuple of Groups
-        Those, and the ones that its subqueries name.
+        The log groups that the query or its subqueries name.
     lookups : tuple of Lookup
-        What it and its subqueries take from lookup tables.
+        The uses of lookup tables in the query and its subqueries.
     """
 
     steps: tuple[Step, ...]
@@ -159,31 +159,31 @@ class Plan:
 
     @property
     def result(self) -> frozenset[str]:
-        """The columns that the result is made of."""
+        """The columns that the result needs."""
         return frozenset(self.outputs.values()) | ordering(self.order)
 
 
 def backwards(
     steps: tuple[Step, ...], live: frozenset[str]
 ) -> Iterator[tuple[Step, frozenset[str]]]:
-    """Yield the steps that are needed, last first, each with the columns needed after it."""
+    """Yield the necessary steps, last first, each with the columns that later steps read."""
     for step in reversed(steps):
-        if narrowed := step.narrowed(live):
-            yield narrowed, live
-            live = (live - narrowed.defines) | narrowed.reads
+        if part := step.narrow(live):
+            yield part, live
+            live = (live - part.defines) | part.reads
 
 
 def columns_of(*expressions: Expression) -> frozenset[str]:
     """Return the columns that expressions use."""
-    found: set[str] = set()
+    columns: set[str] = set()
     for expression in expressions:
         if isinstance(expression, Column | Attribute):
-            found.add(expression.column)
+            columns.add(expression.column)
         elif isinstance(expression, Call | Operation):
-            found |= columns_of(*expression.arguments)
-    return frozenset(found)
+            columns |= columns_of(*expression.arguments)
+    return frozenset(columns)
 
 
 def ordering(order: Order) -> frozenset[str]:
-    """Return the columns that are sorted by."""
+    """Return the columns of a sort order."""
     return frozenset(column for column, _ in order)

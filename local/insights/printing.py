@@ -1,4 +1,4 @@
-"""Expressions and names written as a query would write them."""
+"""Expressions and names as query text."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def name(text: str) -> str:
 
 
 def names(texts: Iterable[str]) -> str:
-    """Return names with commas between."""
+    """Return names, separated by commas."""
     return ", ".join(map(name, texts))
 
 
-def fields(listed: Iterable[Field]) -> str:
-    """Return fields with commas between."""
-    return names(field.name for field in listed)
+def fields(nodes: Iterable[Field]) -> str:
+    """Return fields, separated by commas."""
+    return names(field.name for field in nodes)
 
 
 def quoted(text: str) -> str:
@@ -49,39 +49,39 @@ def expression(node: Expression) -> str:
     """Return an expression, each operation inside another in parentheses."""
     match node:
         case Number(value=value):
-            # By way of a decimal: AWS documents no exponents.
-            written = format(Decimal(repr(value).removesuffix(".0")), "f")
+            # A Decimal has no exponent here: AWS documents none.
+            text = format(Decimal(repr(value).removesuffix(".0")), "f")
         case Text(value=value):
-            written = quoted(value)
+            text = quoted(value)
         case Regex(pattern=pattern):
-            written = f"/{pattern}/"
+            text = f"/{pattern}/"
         case Period(amount=amount, unit=unit):
-            written = f"{amount}{unit}"
+            text = f"{amount}{unit}"
         case Field():
-            written = name(node.name)
+            text = name(node.name)
         case Call(function="count", arguments=()):
-            written = "count(*)"
+            text = "count(*)"
         case Subquery(commands=commands):
-            written = f"({' | '.join(map(str, commands))})"
+            text = f"({' | '.join(map(str, commands))})"
         case Call():
-            written = f"{node.function}({', '.join(map(expression, node.arguments))})"
+            text = f"{node.function}({', '.join(map(expression, node.arguments))})"
         case Operation():
-            written = _operation(node)
+            text = _operation(node)
         case _:
-            raise AssertionError(f"{node} stands in no query")
-    return written
+            raise AssertionError(f"{node} cannot be printed")
+    return text
 
 
-def items(written: Iterable[Item]) -> str:
-    """Return expressions and their names; one without an alias stays as it was written."""
+def items(nodes: Iterable[Item]) -> str:
+    """Return expressions with their names; an item without an alias keeps its source text."""
     return ", ".join(
         f"{expression(item.expression)} as {name(item.name)}" if item.aliased else item.span.text
-        for item in written
+        for item in nodes
     )
 
 
 def sort_keys(keys: Iterable[SortKey]) -> str:
-    """Return what is sorted by."""
+    """Return sort keys, separated by commas."""
     return ", ".join(f"{expression(key.expression)} {key.direction}" for key in keys)
 
 
@@ -99,5 +99,5 @@ def _operation(node: Operation) -> str:
 
 def operand(node: Expression) -> str:
     """Return an expression, in parentheses unless it is one word."""
-    written = expression(node)
-    return f"({written})" if isinstance(node, Operation) else written
+    text = expression(node)
+    return f"({text})" if isinstance(node, Operation) else text

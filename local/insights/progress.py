@@ -1,4 +1,4 @@
-"""How far DuckDB is with what a connection executes."""
+"""Progress of DuckDB with the statements of a connection."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from contextlib import contextmanager
 import duckdb
 
 Told = Callable[[float], None]
-"""Takes a percentage from 0 to 100; each reading of the events begins anew."""
+"""A receiver of percentages from 0 to 100; each reading of the events begins again at 0."""
 
 _SECONDS = 0.2
 
 
 @contextmanager
-def progress_told(connection: duckdb.DuckDBPyConnection, told: Told | None) -> Iterator[None]:
-    """Tell the progress of whatever the connection executes until the block ends."""
-    if told is None:
+def report_progress(connection: duckdb.DuckDBPyConnection, receiver: Told | None) -> Iterator[None]:
+    """Report the progress of the connection's statements until the block ends."""
+    if receiver is None:
         yield
         return
     connection.execute("SET enable_progress_bar = TRUE")
     ended = threading.Event()
 
-    def tell() -> None:
+    def report() -> None:
         while not ended.wait(_SECONDS):
-            # Between two statements DuckDB says -1.
-            told(max(connection.query_progress(), 0.0))
+            # DuckDB returns -1 between two statements.
+            receiver(max(connection.query_progress(), 0.0))
 
-    thread = threading.Thread(target=tell, daemon=True)
+    thread = threading.Thread(target=report, daemon=True)
     thread.start()
     try:
         yield

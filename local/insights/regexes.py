@@ -1,6 +1,6 @@
-r"""Regular expressions of queries, made ready for RE2.
+r"""Regular expressions of queries, translated for RE2.
 
-A query names groups by ``(?<name>…)``. RE2 has no look-around and no back-references, and AWS
+A query names a group with ``(?<name>…)``. RE2 has no look-around and no back-references, and AWS
 documents RE2 for its functions (CloudWatch Logs Insights query syntax: regexReplace).
 """
 
@@ -34,7 +34,7 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class _Opening:
-    """A parenthesis that captures, as the query is written."""
+    """The opening parenthesis of a capturing group."""
 
     name: str | None
 
@@ -45,51 +45,52 @@ class Pattern:
     Parameters
     ----------
     regex : Regex
-        As written.
-    given : tuple of str
-        The names of its groups, in the order in which they open; none if it names them itself.
+        The expression as written.
+    group_names : tuple of str
+        The names of the groups, in the order of their opening parentheses; empty if the expression
+        itself has the names.
 
     Attributes
     ----------
     span : Span
-        Where it was written.
+        The place of the expression in the query.
     names : tuple of str
-        Its named groups, in the order in which they open.
+        The named groups, in the order of their opening parentheses.
 
     Raises
     ------
     QueryError
-        If it uses what RE2 does not have, its parentheses do not match, or it has not as many
-        groups as names were given.
+        If the expression uses a feature that RE2 lacks, its parentheses do not match, or the
+        numbers of groups and of ``group_names`` differ.
     """
 
-    def __init__(self, regex: Regex, given: tuple[str, ...] = ()) -> None:
+    def __init__(self, regex: Regex, group_names: tuple[str, ...] = ()) -> None:
         self.span = regex.span
-        self._given = given
+        self._group_names = group_names
         self._pieces: list[str | _Opening] = []
         self._groups: dict[str, tuple[int, int]] = {}
         self._split(regex.pattern)
         self.names = tuple(sorted(self._groups, key=self._groups.__getitem__))
 
     def matching(self) -> str:
-        """Return the pattern for RE2 with no group that captures."""
+        """Return the pattern for RE2 without capturing groups."""
         return self._text(self._pieces, None)
 
     def capturing(self, name: str) -> str:
-        """Return the pattern for RE2 in which group 1, and nothing else, captures ``name``."""
+        """Return the pattern for RE2 in which group 1 captures ``name``, the only capture."""
         return self._text(self._pieces, name)
 
     def inside(self, name: str) -> str:
-        """Return what stands inside a named group."""
+        """Return the pattern inside a named group."""
         start, end = self._groups[name]
         return self._text(self._pieces[start + 1 : end], None)
 
     def may_be_empty(self, name: str) -> bool:
-        """Return whether a named group may match '': False only if it surely does not."""
+        """Tell whether a named group may match ''; True if that is uncertain."""
         try:
             return re.fullmatch(self.inside(name), "") is not None
         except re.error:
-            # What RE2 accepts and Python does not.
+            # RE2 may accept a pattern that Python does not.
             return True
 
     @staticmethod
@@ -104,7 +105,8 @@ class Pattern:
         )
 
     def _split(self, pattern: str) -> None:
-        opened: list[tuple[re.Match[str], int]] = []
+        openings: list[tuple[re.Match[str], int]] = []
+        names = self._group_names
         groups = 0
         position = 0
         for part in _PART.finditer(pattern):
@@ -113,22 +115,22 @@ class Pattern:
             if part.lastgroup in _REFUSED:
                 raise self._error(f"{_REFUSED[part.lastgroup]} is not supported", part)
             if part.lastgroup == "close":
-                if not opened:
+                if not openings:
                     raise self._error("this parenthesis was not opened", part)
-                self._close(*opened.pop())
+                self._close(*openings.pop())
             elif part["group"] or part["named"] or part["options"]:
-                opened.append((part, len(self._pieces)))
+                openings.append((part, len(self._pieces)))
             if part["group"] or part["named"]:
-                given = self._given[groups : groups + 1] if self._given else (part["name"],)
-                self._pieces.append(_Opening(*given or (None,)))
+                name = names[groups : groups + 1] if names else (part["name"],)
+                self._pieces.append(_Opening(*name or (None,)))
                 groups += 1
             else:
                 self._pieces.append(part[0])
-        if opened:
-            raise self._error("this parenthesis is not closed", opened[-1][0])
-        if self._given and groups != len(self._given):
+        if openings:
+            raise self._error("this parenthesis is not closed", openings[-1][0])
+        if names and groups != len(names):
             raise QueryError(
-                f"the regular expression has {groups} groups, but {len(self._given)} names follow "
+                f"the regular expression has {groups} groups, but {len(names)} names follow "
                 "'as'; each group takes one name, (?:…) takes none",
                 self.span,
             )

@@ -1,7 +1,7 @@
-"""What ``stats`` says of a series of numbers: its rate of change and its distribution, in SQL.
+"""SQL for a series of numbers in ``stats``: its rate of change and its histogram.
 
-Source: AWS documentation, CloudWatch Logs Insights query syntax: time-series functions. It says
-neither between which values a rate is taken nor how a distribution is written.
+Source: AWS documentation, CloudWatch Logs Insights query syntax: time-series functions. AWS
+documents neither the two values of a rate nor the format of a histogram.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ _MOST_RANGES = 100
 
 
 def rate(time: Value, pointer: Value, number: Value, period: Value) -> Value:
-    """Return SQL of the change from the earliest to the latest number in each ``period``.
+    """Return SQL for the change per ``period`` from the earliest to the latest number.
 
     Raises
     ------
     ArgumentError
-        If the calendar decides how long the period is.
+        If the period is a calendar period, which has no fixed length.
     """
     if period.constant is None:
-        raise ArgumentError("a rate is of days or shorter", 3)
-    there = f"FILTER (WHERE {number} IS NOT NULL AND {time} IS NOT NULL)"
+        raise ArgumentError("the period must be of days or shorter", 3)
+    present = f"FILTER (WHERE {number} IS NOT NULL AND {time} IS NOT NULL)"
     latest, earliest = (
-        f"{edge}({number}, ({time}, {pointer})) {there}" for edge in ("arg_max", "arg_min")
+        f"{edge}({number}, ({time}, {pointer})) {present}" for edge in ("arg_max", "arg_min")
     )
-    elapsed = f"nullif(max({time}) {there} - min({time}) {there}, 0)"
+    elapsed = f"nullif(max({time}) {present} - min({time}) {present}, 0)"
     return finite(f"({latest} - {earliest}) / {elapsed} * {period}")
 
 
 def histogram(number: Value, ranges: Value) -> Value:
-    """Return SQL of how many numbers are in each of some equally wide ranges, by its lower end.
+    """Return SQL for a map from the lower end of equally wide ranges to their counts of numbers.
 
     Raises
     ------
     ArgumentError
-        If the number of ranges is not a whole one from 1 to 100.
+        If ``ranges`` is not a whole number from 1 to 100.
     """
     count = ranges.constant
     if not isinstance(count, float) or count not in range(1, _MOST_RANGES + 1):
-        raise ArgumentError(f"the ranges are a whole number from 1 to {_MOST_RANGES}", 1)
-    # Numbers that are all alike have one range. By a struct, so that each aggregate is named once.
+        raise ArgumentError(f"the number of ranges must be whole, from 1 to {_MOST_RANGES}", 1)
+    # Equal numbers have one range. With a struct, the SQL names each aggregate once.
     step = f"s.high / {count} - s.low / {count}"
     inside = f"floor(v / ({step}) - s.low / ({step}))"
     members = f"list_filter(s.all, lambda v: least({inside}, {count - 1}) = i)"

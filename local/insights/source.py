@@ -1,4 +1,4 @@
-"""Where the events of a query come from."""
+"""Sources of the events of a query."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class EventSource:
         (VARCHAR; ``ptr`` is unique, and sorts as the events were written), and ``size`` (BIGINT,
         the bytes of the message).
     bytes : int or None
-        Those of the files that are read whole, whichever events are asked for; None if only the
-        bytes of the events asked for are read.
+        The bytes of the files, if a query always reads them whole; None if a query reads only the
+        bytes of its events.
     """
 
     sql: str
@@ -31,7 +31,7 @@ class EventSource:
 
     @classmethod
     def union(cls, sources: Iterable[EventSource], size: int | None = None) -> EventSource:
-        """Return the events of all sources, of ``size`` bytes of files; none if there is none."""
+        """Return the events of all sources, from ``size`` bytes of files; no source has none."""
         return cls(" UNION ALL ".join(source.sql for source in sources) or _NOTHING, bytes=size)
 
     def within(self, start: int | None, end: int | None) -> EventSource:
@@ -39,12 +39,12 @@ class EventSource:
         return EventSource(rows_within(self.sql, start, end), bytes=self.bytes)
 
     def parsed(self, select: str, start: int | None, end: int | None) -> str:
-        """Return the SELECT of what a query takes from its events in a window.
+        """Return the SELECT of the values that a query takes from the events in a time window.
 
         Parameters
         ----------
         select : str
-            The same over ``events``, which is a view of those in the window.
+            The same SELECT over the view ``events``, which holds the events in the window.
         start, end : int or None
             The window's first and last second [s since 1970-01-01 UTC].
         """
@@ -52,7 +52,7 @@ class EventSource:
 
 
 def rows_within(select: str, start: int | None, end: int | None) -> str:
-    """Return the SELECT of the rows whose ``timestamp`` is in a window, as of its events."""
+    """Return the SELECT of the rows with a ``timestamp`` in a window of whole seconds."""
     bounds = []
     if start is not None:
         bounds.append(f"timestamp >= {int(start) * 1000}")
@@ -62,7 +62,7 @@ def rows_within(select: str, start: int | None, end: int | None) -> str:
 
 
 def quoted_path(path: Path) -> str:
-    """Return a path as SQL, by which DuckDB finds the very file: nothing in it is a pattern."""
+    """Return a path as an SQL literal in which DuckDB finds no pattern of file names."""
     return quoted(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
@@ -77,12 +77,12 @@ def events_of(
     ptr: str,
     size: str = "strlen(message)",
 ) -> EventSource:
-    """Return the rows of an SQL table, or of what follows FROM, as events.
+    """Return the rows of an SQL table, or of another operand of FROM, as events.
 
     The columns are SQL expressions.
     """
     return EventSource(
-        f"SELECT {timestamp} AS timestamp, {ingestion_time} AS ingestion_time, {log} AS log, "  # noqa: S608 (texts are quoted by those who call)
+        f"SELECT {timestamp} AS timestamp, {ingestion_time} AS ingestion_time, {log} AS log, "  # noqa: S608 (callers quote texts)
         f"{log_stream} AS log_stream, {message} AS message, {ptr} AS ptr, {size} AS size "
         f"FROM {table}"
     )

@@ -1,8 +1,8 @@
-"""From steps to DuckDB's SQL: one common table expression for each step, over ``events``.
+"""Write steps as DuckDB's SQL: one common table expression for each step, over ``events``.
 
-A query that names its log groups itself is over ``named`` instead. Both have the columns of
-`local.insights.plan.SYSTEM_FIELDS`. Texts of the query reach the SQL as quoted literals, and its
-names not at all.
+A query with SOURCE reads the view ``named`` instead. Both views have the columns of
+`local.insights.plan.SYSTEM_FIELDS`. Texts of the query reach the SQL only as quoted literals; its
+names do not reach the SQL.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import count
 
 from local.insights.discovery import Discover, attribute
 from local.insights.functions import FUNCTIONS
+from local.insights.group_choice import GroupFilter
 from local.insights.operators import OPERATORS
 from local.insights.periods import interval, milliseconds
 from local.insights.plan import (
@@ -24,7 +25,6 @@ from local.insights.plan import (
     Step,
     backwards,
 )
-from local.insights.sources import Among
 from local.insights.syntax import (
     Attribute,
     Call,
@@ -52,34 +52,34 @@ from local.insights.values import (
     truth,
 )
 
-# A comparison of texts names its operands twice, which doubles at each nesting.
+# A comparison of texts names its operands twice, so each nesting doubles the SQL.
 MOST_SQL = 500_000
 _TIMES = ("timestamp", "ingestion_time")
 _MATCHED = "matched"
 MATCHED_OF_GROUPS = f"SELECT coalesce(sum({_MATCHED}), 0) FROM groups"  # noqa: S608
-"""The SELECT of how many events the table ``groups`` was made of."""
+"""The SELECT of the number of events in the table ``groups``."""
 
 
 @dataclass(frozen=True)
 class Statements:
-    """The SQL of a query, to be run in this order.
+    """The SQL statements of a query, in the order of their execution.
 
     Attributes
     ----------
     parsed : str or None
-        The SELECT of the view ``parsed``, which the others read: what the query takes from the
-        messages, one row for each event that it keeps, with its ``timestamp``. None if a message
-        is needed after that, or other events before.
+        The SELECT of the view ``parsed``, which the other statements read: the values that the
+        query takes from messages, one row for each event that it keeps, with its ``timestamp``.
+        None if a later step needs the message, or an earlier one needs other events.
     groups : str or None
-        The SELECT of the table ``groups``, which the others read: what the first stats makes of
-        the events. None if there is no stats, or if not all that precedes it works row by row.
+        The SELECT of the table ``groups``, which the other statements read: the result of the
+        first stats. None without stats, or if a step before it does not work row by row.
     statistics : str
-        The SELECT of three numbers: events, bytes of messages, and events that match. An event
+        The SELECT of three numbers: events, bytes of messages, and matching events. An event
         matches if it passes every filter before the first stats, limit or dedup.
     result : str
         The SELECT of the result: one text column for each output, sorted.
     discovered : str or None
-        The SELECT of the discovered fields of each event; None if there are none.
+        The SELECT of the discovered fields of each event, None without discovered fields.
     """
 
     parsed: str | None
@@ -95,31 +95,31 @@ def statements(plan: Plan) -> Statements:
     Raises
     ------
     QueryError
-        If a value has a type that is not accepted where it stands, or the query is too large.
+        If a value has a type that is not accepted at its place, or the query is too large.
     """
     writer = Writer(grouping=True)
     writer.write(plan.steps, plan.result)
     columns = (str(text(writer.value(column))) for column in plan.outputs.values())
     result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
-    statistics = _counted_groups(plan) if writer.groups else _counted_events(plan)
-    return Statements(writer.parsed, writer.groups, statistics, result, _discovered(plan))
+    statistics = _group_statistics(plan) if writer.groups else _event_statistics(plan)
+    return Statements(writer.parsed, writer.groups, statistics, result, _discovered_fields(plan))
 
 
 def members_sql(plan: Plan, column: str) -> str:
-    """Return the SELECT of a subquery's column as text, without what is missing."""
+    """Return the SELECT of a subquery's column as text, without missing values."""
     writer = Writer()
     writer.write(plan.steps, frozenset({column}))
     return f"{writer.select(str(text(writer.value(column))))} WHERE {column} IS NOT NULL"
 
 
-def _counted_groups(plan: Plan) -> str:
-    # The events were read once and counted; what is left needs no message.
+def _group_statistics(plan: Plan) -> str:
+    # The query has read the messages already; these numbers need none.
     writer = Writer()
-    writer.write(_among(plan), frozenset({"size"}))
+    writer.write(_group_filters(plan), frozenset({"size"}))
     return writer.select(f"count(*), coalesce(sum(size), 0), ({MATCHED_OF_GROUPS})")
 
 
-def _counted_events(plan: Plan) -> str:
+def _event_statistics(plan: Plan) -> str:
     steps: list[Step] = []
     conditions: list[str] = []
     for step in plan.steps:
@@ -136,33 +136,33 @@ def _counted_events(plan: Plan) -> str:
     return writer.select(f"count(*), coalesce(sum(size), 0), count(*) FILTER (WHERE {matching})")
 
 
-def _discovered(plan: Plan) -> str | None:
+def _discovered_fields(plan: Plan) -> str | None:
     if not plan.discovered:
         return None
     columns = {column: name for name, column in plan.discovered.items()}
     writer = Writer()
-    writer.write((*_among(plan), Discover(columns)), frozenset(columns))
+    writer.write((*_group_filters(plan), Discover(columns)), frozenset(columns))
     return writer.select(", ".join(columns))
 
 
-def _among(plan: Plan) -> tuple[Step, ...]:
-    return tuple(step for step in plan.steps if isinstance(step, Among))
+def _group_filters(plan: Plan) -> tuple[Step, ...]:
+    return tuple(step for step in plan.steps if isinstance(step, GroupFilter))
 
 
 class Writer:
-    """The selects written so far, and what their columns hold.
+    """A writer of nested selects, which knows the types of their columns.
 
     Parameters
     ----------
     grouping : bool
-        Whether there are to be the view ``parsed`` and, of the first stats, the table ``groups``.
+        Whether to write the view ``parsed`` and, for the first stats, the table ``groups``.
 
     Attributes
     ----------
     parsed : str or None
-        The SELECT of that view.
+        The SELECT of the view ``parsed``.
     groups : str or None
-        The SELECT of that table, with the number of events of each row besides.
+        The SELECT of the table ``groups``, with the number of events of each row.
     """
 
     def __init__(self, *, grouping: bool = False) -> None:
@@ -171,7 +171,7 @@ class Writer:
         self._grouping = grouping
         self._names = count(1)
         self._source = "events"
-        self._alone = True
+        self._has_subquery = False
         self._selects: list[str] = []
         self._types = {
             column: Type.TIME if column in _TIMES else Type.TEXT
@@ -179,19 +179,19 @@ class Writer:
         }
 
     def write(self, steps: tuple[Step, ...], result: frozenset[str]) -> None:
-        """Write every step that is needed for the columns ``result``."""
+        """Write the steps that the columns ``result`` need."""
         needed = list(reversed(list(backwards(steps, result))))
-        parsing = _parsing(needed) if self._grouping else 0
+        parsing_steps = _count_parsing_steps(needed) if self._grouping else 0
         for place, (step, live) in enumerate(needed, 1):
-            held = live | {"timestamp"} if place <= parsing else live
-            step.write(self, held - step.defines)
+            columns = live | {"timestamp"} if place <= parsing_steps else live
+            step.write(self, columns - step.defines)
             self._grouping = self._grouping and step.per_event
-            if place == parsing and self._alone:
-                self.parsed = self.select(", ".join(sorted(held)))
+            if place == parsing_steps and not self._has_subquery:
+                self.parsed = self.select(", ".join(sorted(columns)))
                 self._source, self._selects = "parsed", []
 
     def read_named(self) -> None:
-        """Begin with the events of the log groups that the query names."""
+        """Read the view ``named``: the events of the log groups that the query names."""
         self._source = "named"
 
     def value(self, column: str) -> Value:
@@ -199,12 +199,12 @@ class Writer:
         return Value(column, self._types[column])
 
     def select(self, columns: str) -> str:
-        """Return the whole SQL, which ends in selecting ``columns`` from the last step."""
+        """Return the complete SQL, which selects ``columns`` from the last step."""
         steps = f"WITH {', '.join(self._selects)} " if self._selects else ""
         return f"{steps}SELECT {columns} FROM {self._source}"  # noqa: S608 (literals are quoted)
 
     def order_by(self, order: Order) -> str:
-        """Return the clause that sorts; what is missing comes last in either direction."""
+        """Return the ORDER BY clause; missing values come last in either direction."""
         terms = [term for column, down in order for term in self._order_terms(column, down)]
         return f" ORDER BY {', '.join(terms)}" if terms else ""
 
@@ -236,20 +236,20 @@ class Writer:
         self.groups = self.select("*")
         self._source, self._selects = "groups", []
 
-    def materialized(self) -> str:
-        """Return the last step's name, its rows being computed once for all who ask for them."""
+    def materialize(self) -> str:
+        """Return the name of the last step, and make DuckDB compute its rows only once."""
         if self._selects:
             last = self._selects[-1]
             self._selects[-1] = last.replace(" AS NOT MATERIALIZED ", " AS MATERIALIZED ", 1)
         return self._source
 
     def temporary(self) -> str:
-        """Return a name that no column has."""
+        """Return an unused column name."""
         return f"t{next(self._names)}"
 
-    def held_text(self, source: Expression, kept: frozenset[str]) -> str:
-        """Return a column that holds an expression as text, besides the columns ``kept``."""
-        value = text(self.of(source))
+    def text_column(self, source: Expression, kept: frozenset[str]) -> str:
+        """Return a column with an expression as text, added to the columns ``kept`` if needed."""
+        value = text(self.value_of(source))
         if isinstance(source, Column) and value.sql == source.column:
             return value.sql
         column = self.temporary()
@@ -258,12 +258,12 @@ class Writer:
 
     # Expressions
 
-    def of(self, expression: Expression) -> Value:
+    def value_of(self, expression: Expression) -> Value:
         """Return an expression as a value."""
         value = self._any_value(expression)
         if value.type is Type.PERIOD:
             raise QueryError(
-                "a period stands in bin, datefloor, dateceil, or beside a time only",
+                "a period is accepted only in bin, datefloor, dateceil, or added to a time",
                 expression.span,
             )
         if len(value.sql) > MOST_SQL:
@@ -272,11 +272,11 @@ class Writer:
 
     def condition(self, expression: Expression) -> Value:
         """Return an expression as a condition."""
-        value = self.of(expression)
-        of_event = isinstance(expression, Column) and expression.column in SYSTEM_FIELDS.values()
-        if value.type is Type.TEXT and (of_event or value.constant is not None):
+        value = self.value_of(expression)
+        system = isinstance(expression, Column) and expression.column in SYSTEM_FIELDS.values()
+        if value.type is Type.TEXT and (system or value.constant is not None):
             raise QueryError(
-                "this is a text, but a condition is needed; compare it with something",
+                "this is a text, but a condition is needed; compare it with a value",
                 expression.span,
             )
         return truth(value)
@@ -297,13 +297,13 @@ class Writer:
             case Attribute():
                 value = attribute(self.value(expression.column), expression.path)
             case Members():
-                self._alone = False
+                self._has_subquery = True
                 value = Value(f"({members_sql(expression.plan, expression.column)})", Type.TABLE)
             case Call():
                 value = self._call(expression)
             case Operation():
                 operands = (self._operand(each, expression) for each in expression.arguments)
-                value = _applied(OPERATORS[expression.operator], expression, operands)
+                value = _apply(OPERATORS[expression.operator], expression, operands)
             case _:
                 raise AssertionError(f"{expression} was not resolved")
         return value
@@ -311,37 +311,37 @@ class Writer:
     def _operand(self, expression: Expression, operation: Operation) -> Value:
         if operation.operator in _LOGICAL:
             return self.condition(expression)
-        if operation.operator in _MOVING and isinstance(expression, Period):
+        if operation.operator in _PERIOD_OPERATORS and isinstance(expression, Period):
             return self._any_value(expression)
-        return self.of(expression)
+        return self.value_of(expression)
 
     def _call(self, call: Call) -> Value:
         function = FUNCTIONS[call.function]
         arguments = (
-            self._read(argument, function.reads_as(position))
+            self._converted(argument, function.reads_as(position))
             for position, argument in enumerate(call.arguments)
         )
-        return _applied(function.sql, call, arguments)
+        return _apply(function.sql, call, arguments)
 
-    def _read(self, expression: Expression, wanted: Type | None) -> Value:
-        if wanted is Type.PERIOD:
+    def _converted(self, expression: Expression, type_: Type | None) -> Value:
+        if type_ is Type.PERIOD:
             period = self._any_value(expression)
             if period.type is not Type.PERIOD:
                 raise QueryError("expected a period such as 5m", expression.span)
             return period
-        value = self.of(expression)
-        if wanted is Type.REGEX:
+        value = self.value_of(expression)
+        if type_ is Type.REGEX:
             return value
-        if wanted and value.type is Type.STRUCTURE:
+        if type_ and value.type is Type.STRUCTURE:
             # AWS documentation, CloudWatch Logs Insights query syntax: structure types.
             value = Value("CAST(NULL AS VARCHAR)", Type.TEXT)
-        return _READERS[wanted](value) if wanted else value
+        return _CONVERSIONS[type_](value) if type_ else value
 
 
-def _parsing(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:
-    """Return how many steps there are up to the last that reads the message.
+def _count_parsing_steps(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:
+    """Return the number of steps up to the last one that reads the message.
 
-    None, if the message is never read, or if not all of them work row by row.
+    Return 0 if no step reads the message, or if one of these steps does not work row by row.
     """
     for place, (step, live) in enumerate(needed, 1):
         if not step.per_event:
@@ -352,25 +352,23 @@ def _parsing(needed: Sequence[tuple[Step, frozenset[str]]]) -> int:
 
 
 _LOGICAL = ("not", "and", "or")
-_MOVING = ("+", "-")
-_READERS: dict[Type, Callable[[Value], Value]] = {
+_PERIOD_OPERATORS = ("+", "-")
+_CONVERSIONS: dict[Type, Callable[[Value], Value]] = {
     Type.TEXT: text,
     Type.NUMBER: number,
     Type.TIME: time,
 }
 
 
-def _applied(
-    sql: Callable[..., Value], written: Call | Operation, arguments: Iterable[Value]
-) -> Value:
-    """Return what a function or an operator makes of its arguments, its errors with their place."""
+def _apply(sql: Callable[..., Value], node: Call | Operation, arguments: Iterable[Value]) -> Value:
+    """Return the value of a function or an operator; an error names the place of the argument."""
     try:
         return sql(*arguments)
     except ArgumentError as error:
-        name = written.function if isinstance(written, Call) else written.operator
-        raise QueryError(f"{name}: {error}", written.arguments[error.place].span) from error
+        name = node.function if isinstance(node, Call) else node.operator
+        raise QueryError(f"{name}: {error}", node.arguments[error.place].span) from error
 
 
 def texts(columns: Mapping[str, str]) -> dict[str, Value]:
-    """Return SQL of texts as values."""
+    """Return SQL expressions as text values."""
     return {column: Value(sql, Type.TEXT) for column, sql in columns.items()}

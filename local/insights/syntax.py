@@ -1,4 +1,4 @@
-"""What a query says: expressions, each with the place it was written at, and its errors."""
+"""Syntax tree of a query, with the place of each node, and the errors of queries."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class QueryError(Exception):
     Attributes
     ----------
     message : str
-        What is wrong and what would be accepted.
+        The error and what would be accepted.
     line, column : int
-        Where, from 1; a column counts characters.
+        The place of the error, from 1; a column counts characters.
     """
 
     def __init__(self, message: str, span: Span) -> None:
@@ -61,24 +61,24 @@ class QueryError(Exception):
         super().__init__(f"line {self.line}, column {self.column}: {message}")
 
     def excerpt(self) -> str:
-        """Return the line of the query with a caret under the column; '' if the line is blank."""
+        """Return the line of the query with a caret under the column, '' if the line is blank."""
         source = self._span.query.split("\n")[self.line - 1]
         if not source.strip():
             return ""
-        # A tab stays a tab, so that the caret stands under its column whatever a tab's width is.
+        # Tabs stay tabs, so that the caret is under its column for any width of a tab.
         margin = "".join("\t" if c == "\t" else " " for c in source[: self.column - 1])
         return f"{source}\n{margin}^"
 
 
 @dataclass(frozen=True)
 class Node:
-    """Anything that was written at one place of the query; equal wherever it was written."""
+    """A part of a query; its place does not count when two nodes are compared."""
 
     span: Span = field(compare=False)
 
     @property
     def depth(self) -> int:
-        """How many operations are nested in each other."""
+        """The number of levels of nested operations."""
         return 0
 
 
@@ -120,7 +120,7 @@ class Field(Node):
 
 @dataclass(frozen=True)
 class Column(Node):
-    """A field after its name was resolved."""
+    """A field with its name resolved."""
 
     column: str
 
@@ -132,7 +132,7 @@ class Missing(Node):
 
 @dataclass(frozen=True)
 class Attribute(Node):
-    """``a.0.b`` of a column that holds a map or a list, after the name was resolved."""
+    """``a.0.b`` in a column that holds a map or a list, with the name resolved."""
 
     column: str
     path: str
@@ -144,7 +144,7 @@ class _Application(Node):
 
     @cached_property
     def depth(self) -> int:
-        """How many operations are nested in each other."""
+        """The number of levels of nested operations."""
         return 1 + max((argument.depth for argument in self.arguments), default=0)
 
 
@@ -163,18 +163,18 @@ class Call(_Application):
 
 
 class Command(Node):
-    """One command of a query; each kind stands in `local.insights.commands`, with how it is read.
+    """One command of a query; `local.insights.commands` defines and reads each kind.
 
-    As text it is written as a query would.
+    ``str`` returns a command as query text.
     """
 
     def resolve(self, names: Names) -> None:
-        """Say what the command does to the rows, by the names that it finds.
+        """Add the steps of the command to ``names``, and the names that it defines.
 
         Raises
         ------
         QueryError
-            If a name means nothing, or the command stands where it may not.
+            If a name is unknown, or the command is not accepted at its place.
         """
         raise NotImplementedError
 
@@ -187,13 +187,13 @@ class Subquery(Node):
 
     @property
     def depth(self) -> int:
-        """How many operations are nested in each other: those inside count for themselves."""
+        """The number of levels of nested operations; those of the subquery do not count."""
         return 0
 
 
 @dataclass(frozen=True)
 class Members(Node):
-    """A subquery after its names were resolved: the values of one of its columns."""
+    """The values of one column of a subquery, with its names resolved."""
 
     column: str
     plan: Plan
@@ -217,7 +217,7 @@ Expression = (
 
 @dataclass(frozen=True)
 class Item(Node):
-    """An expression and the name that its value gets; ``aliased`` if the query says which."""
+    """An expression and the name of its value; ``aliased`` if the query gives the name."""
 
     expression: Expression
     name: str
@@ -226,7 +226,7 @@ class Item(Node):
 
 @dataclass(frozen=True)
 class SortKey(Node):
-    """What to sort by, and which way."""
+    """An expression to sort by, and its direction."""
 
     expression: Expression
     descending: bool

@@ -1,8 +1,8 @@
-"""SQL of values: their types, and how one type is read as another.
+"""Values in SQL: their types, and the conversions between types.
 
-A value of a query has no declared type. A field is text; what is computed has one of the types
-below. What is no number is null where a number is needed, so that one bad line cannot poison an
-average (AWS documentation does not say what happens to it).
+A value of a query has no declared type. A field is text; a computed value has one of the types
+below. Where a number is needed, any other value is null, so that one bad line cannot spoil an
+average (AWS does not document this case).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class Type(Enum):
-    """What a value is."""
+    """The type of a value."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -23,17 +23,17 @@ class Type(Enum):
     TIME = "time"
     """BIGINT, milliseconds since 1970-01-01 UTC."""
     PERIOD = "period"
-    """BIGINT, milliseconds; an argument of some functions only."""
+    """BIGINT, milliseconds; only an argument of some functions."""
     STRUCTURE = "map or list"
-    """Valid JSON; no text, no number, and equal to nothing."""
+    """Valid JSON; neither a text nor a number, and equal to nothing."""
     TABLE = "table"
-    """A subquery of one text column; the right operand of ``in`` only."""
+    """A subquery of one text column; only the right operand of ``in``."""
     REGEX = "regular expression"
     """A text literal that RE2 takes; an operand of ``like``, an argument of some functions."""
 
 
 class ArgumentError(Exception):
-    """A constant that a function or operator does not take as argument, at a place from 0."""
+    """A constant that a function or operator does not accept; ``place`` counts from 0."""
 
     def __init__(self, message: str, place: int) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class ArgumentError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """SQL of one value; ``constant`` is the value itself if the query wrote it down."""
+    """The SQL of a value; ``constant`` is the value itself if the query has it as a literal."""
 
     sql: str
     type: Type
@@ -52,20 +52,20 @@ class Value:
         return self.sql
 
 
-# DuckDB's casts also accept nan, inf and 1_000.
+# DuckDB's casts accept more texts: nan, inf and 1_000.
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
 def quoted(text: str) -> str:
-    """Return an SQL text literal. Only the quote is special in it."""
+    """Return an SQL text literal; only quotes need escaping."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def literal(constant: str | float) -> Value:
-    """Return a text or a number that a query wrote down."""
+    """Return a text or a number literal of the query as a value."""
     if isinstance(constant, str):
         return Value(quoted(constant), Type.TEXT, constant)
-    # With an exponent, or else DuckDB reads a decimal.
+    # Without an exponent DuckDB would read a decimal.
     digits = repr(constant)
     return Value(digits if "e" in digits else f"{digits}e0", Type.NUMBER, constant)
 
@@ -73,30 +73,30 @@ def literal(constant: str | float) -> Value:
 def finite(sql: str) -> Value:
     """Return a double that is null where it is infinite or not a number.
 
-    By a list, since an expression that names its operand twice would double at each nesting.
+    The list names the operand once; naming it twice would double the SQL at each nesting.
     """
     return Value(f"list_filter([{sql}], lambda v: isfinite(v))[1]", Type.NUMBER)
 
 
 def may_be_number(value: Value) -> bool:
-    """Return whether a value can be read as a number, as far as the query tells."""
+    """Tell whether a value may be a number; False only for a literal that is none."""
     return not isinstance(value.constant, str) or bool(re.fullmatch(_NUMBER, value.constant))
 
 
 def number(value: Value) -> Value:
-    """Return a value as a number, null where it is none."""
+    """Return a value as a number, null if it is not a number."""
     if value.type is Type.NUMBER:
         return value
     if value.type is Type.TEXT:
         if value.sql.isidentifier():
-            # A column may be named more than once, and this is quicker. Besides what is no
-            # number, the cast accepts these only: 1_000, blanks around, and +-1.
+            # A column may be named more than once, and this is faster. Apart from nan and inf, the
+            # cast accepts only three texts that are no numbers: 1_000, blanks around, and +-1.
             double = f"TRY_CAST({value} AS DOUBLE)"
-            # Most texts are told from numbers by how they begin, which is quickest.
+            # The first character tells most texts from numbers, which is the fastest test.
             begin = f"{value} < ':' AND {value} > '+-~'"
             plain = f"{begin} AND NOT contains({value}, '_') AND {value}[-1] > ' '"
             return Value(f"CASE WHEN isfinite({double}) AND {plain} THEN {double} END", Type.NUMBER)
-        # Where nothing matches regexp_extract gives '', which is no double either.
+        # Without a match regexp_extract gives '', which is no double either.
         return finite(f"TRY_CAST(regexp_extract({value}, {quoted(_NUMBER)}) AS DOUBLE)")
     if value.type is Type.STRUCTURE:
         return Value("CAST(NULL AS DOUBLE)", Type.NUMBER)
@@ -104,7 +104,7 @@ def number(value: Value) -> Value:
 
 
 def text(value: Value) -> Value:
-    """Return a value as results show it.
+    """Return a value as the text that results show.
 
     A number is the shortest text that reads as the same double, without a trailing ``.0``; a time
     is ``YYYY-MM-DD HH:MM:SS.mmm`` in UTC (AWS documentation, CloudWatch Logs: GetQueryResults).
@@ -113,7 +113,7 @@ def text(value: Value) -> Value:
         case Type.NUMBER if value.constant is not None:
             sql = quoted(repr(value.constant).removesuffix(".0"))
         case Type.NUMBER:
-            # Adding zero makes -0 a plain 0.
+            # Adding zero turns -0 into 0.
             sql = f"regexp_replace(CAST({value} + 0e0 AS VARCHAR), '\\.0$', '')"
         case Type.BOOLEAN:
             sql = f"CAST(CAST({value} AS TINYINT) AS VARCHAR)"
@@ -125,7 +125,7 @@ def text(value: Value) -> Value:
 
 
 def time(value: Value) -> Value:
-    """Return a value as a time, from milliseconds."""
+    """Return a value in milliseconds as a time."""
     if value.type is Type.TIME:
         return value
     return Value(f"TRY_CAST(trunc({number(value)}) AS BIGINT)", Type.TIME)
@@ -139,20 +139,20 @@ def truth(value: Value) -> Value:
 
 
 def condition(sql: str) -> Value:
-    """Return a condition that does not hold where SQL says null.
+    """Return a condition that is false where the SQL is null.
 
-    A comparison with a missing field is false, and its negation true. AWS does not document it.
+    A comparison with a missing field is false, and its negation true. AWS does not document this.
     """
     return Value(f"coalesce({sql}, FALSE)", Type.BOOLEAN)
 
 
 def natural_order(value: Value) -> tuple[str, ...]:
-    """Return the SQL expressions, most important first, by which texts are sorted.
+    """Return the SQL expressions that sort texts, most important first.
 
-    Texts that are no numbers come first, digits in them count by length and then by value, and
-    numbers follow (AWS documentation, CloudWatch Logs Insights query syntax: sort).
+    Texts that are no numbers come first; their digits count by length and then by value. Numbers
+    follow (AWS documentation, CloudWatch Logs Insights query syntax: sort).
     """
-    # With a hundred million added any length has nine digits.
+    # A hundred million is added so that every length has nine digits.
     digits_by_length = (
         f"array_to_string(list_transform(regexp_extract_all({value}, '\\d+|\\D+'), lambda v: "
         "CASE WHEN v >= '0' AND v < ':' THEN CAST(100000000 + length(v) AS VARCHAR) || v "

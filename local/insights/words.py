@@ -1,4 +1,4 @@
-"""The words of a query, taken one after another, and what is said when another was expected."""
+"""Reader of the tokens of a query, with errors for unexpected tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FLAGS = re.compile("[gimsuxy]+")
 
 
 class Words:
-    """The words of one query, taken one after another."""
+    """A reader of the tokens of one query."""
 
     def __init__(self, query: str) -> None:
         self._lexer = Lexer(query)
@@ -22,72 +22,72 @@ class Words:
 
     @property
     def token(self) -> Token:
-        """The next word."""
+        """The next token."""
         return self._lexer.token
 
     def advance(self) -> Token:
-        """Return the next word and go past it."""
+        """Return the next token and move past it."""
         self._last = self.token.span
         return self._lexer.advance()
 
     def following(self) -> str:
-        """Return the word after the next one."""
+        """Return the token after the next one."""
         return self._lexer.following().value
 
     def since(self, start: Span) -> Span:
-        """Return the part of the query from ``start`` to the last word that was taken."""
+        """Return the part of the query from ``start`` to the last token that was read."""
         return start.to(self._last)
 
     def at(self, symbol: str) -> bool:
-        """Return whether a symbol is next."""
+        """Tell whether a symbol comes next."""
         return self.token.kind is Kind.SYMBOL and self.token.value == symbol
 
     def take(self, symbol: str) -> bool:
-        """Go past a symbol if it is next, and return whether it was."""
-        found = self.at(symbol)
-        if found:
+        """Move past a symbol if it comes next, and tell whether it did."""
+        is_next = self.at(symbol)
+        if is_next:
             self.advance()
-        return found
+        return is_next
 
     def need(self, symbol: str, expected: str) -> Token:
-        """Go past a symbol that must be next; ``expected`` says what else may be."""
+        """Return a symbol that must come next; ``expected`` names everything that may."""
         if not self.at(symbol):
             raise self.expected(expected)
         return self.advance()
 
     def at_word(self, *words: str) -> bool:
-        """Return whether one of these words, in small letters here, is next."""
+        """Tell whether one of these lower-case words comes next, in any case."""
         token = self.token
         return token.kind is Kind.NAME and not token.quoted and token.value.lower() in words
 
     def take_word(self, word: str) -> bool:
-        """Go past a word if it is next, and return whether it was."""
-        found = self.at_word(word)
-        if found:
+        """Move past a word if it comes next, and tell whether it did."""
+        is_next = self.at_word(word)
+        if is_next:
             self.advance()
-        return found
+        return is_next
 
     def need_word(self, word: str) -> None:
-        """Go past a word that must be next."""
+        """Move past a word that must come next."""
         if not self.take_word(word):
             raise self.expected(repr(word))
 
     def name(self) -> Token:
-        """Return the name that must be next."""
+        """Return the name that must come next."""
         if self.token.kind is not Kind.NAME:
             raise self.expected("a name")
         return self.advance()
 
     def alias(self) -> str | None:
-        """Return the name after ``as``, if that is next."""
+        """Return the name after ``as``, None if ``as`` does not come next."""
         return self.name().value if self.take_word("as") else None
 
     def field(self) -> Field:
-        """Return the field that must be next, such as ``a.b[0].c``."""
+        """Return the field that must come next, such as ``a.b[0].c``."""
         name = self.name()
         if name.value.endswith(".") and self.token.kind is Kind.TEXT:
             raise QueryError(
-                f"a name with other characters stands in backticks: `{self.token.value}`",
+                f"write a name with other characters in backticks: `{self.token.value}`",
                 self.token.span,
             )
         parts = [name.value]
@@ -99,14 +99,14 @@ class Words:
         return Field(self.since(name.span), ".".join(parts))
 
     def text(self) -> Text:
-        """Return the text in quotes that must be next."""
+        """Return the text in quotes that must come next."""
         if self.token.kind is not Kind.TEXT:
             raise self.expected("a text in quotes")
         token = self.advance()
         return Text(token.span, token.value)
 
     def regex(self) -> Regex:
-        """Return the regular expression that must be next."""
+        """Return the regular expression that must come next."""
         regex = self._lexer.advance_regex()
         self._last = regex.span
         if self.token.span.start == regex.span.end and _FLAGS.fullmatch(self.token.value):
@@ -117,48 +117,48 @@ class Words:
         return regex
 
     def whole_number(self, expected: str) -> int:
-        """Return the whole number that must be next; ``expected`` says which is meant."""
+        """Return the whole number that must come next; ``expected`` describes it."""
         token = self.token
-        # The length first: Python refuses to read integers of thousands of digits.
+        # The length is checked first: Python refuses to read integers of thousands of digits.
         if token.kind is not Kind.NUMBER or not token.value.isdigit() or len(token.value) > 9:
             raise self.expected(expected)
         self.advance()
         return int(token.value)
 
     def flag(self) -> bool:
-        """Return the true or false that must be next."""
+        """Return the true or false that must come next."""
         if not self.at_word("true", "false"):
             raise self.expected("true or false")
         return self.advance().value.lower() == "true"
 
     def one_of(self, *words: str) -> str:
-        """Return which of these words, in small letters here, is next; one must be."""
+        """Return the one of these lower-case words that must come next, in any case."""
         if not self.at_word(*words):
             raise self.expected(" or ".join(words))
         return self.advance().value.lower()
 
     def options(self, readers: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-        """Return what is written as ``name=value``, each value read as its name says."""
-        found: dict[str, Any] = {}
+        """Return the options ``name=value`` that come next; ``readers`` read their values."""
+        options: dict[str, Any] = {}
         while self.token.kind is Kind.NAME and self.following() == "=":
             word = self.advance()
             name = word.value.lower()
-            if name not in readers or name in found:
-                unknown = (
-                    "given twice" if name in found else f"unknown; known: {', '.join(readers)}"
+            if name not in readers or name in options:
+                problem = (
+                    "given twice" if name in options else f"unknown; known: {', '.join(readers)}"
                 )
-                raise QueryError(f"the option {word.value!r} is {unknown}", word.span)
+                raise QueryError(f"the option {word.value!r} is {problem}", word.span)
             self.advance()
-            found[name] = readers[name]()
-        return found
+            options[name] = readers[name]()
+        return options
 
-    def listed(self, part: Callable[[], T]) -> tuple[T, ...]:
-        """Return what is written one after another with commas between."""
+    def list_of(self, part: Callable[[], T]) -> tuple[T, ...]:
+        """Return one or more parts that commas separate."""
         parts = [part()]
         while self.take(","):
             parts.append(part())
         return tuple(parts)
 
-    def expected(self, what: str) -> QueryError:
-        """Return the error that something else than ``what`` is next."""
-        return QueryError(f"expected {what}, found {self.token}", self.token.span)
+    def expected(self, description: str) -> QueryError:
+        """Return the error for a next token that does not fit a description."""
+        return QueryError(f"expected {description}, found {self.token}", self.token.span)

@@ -1,10 +1,12 @@
-"""Where the boundaries lie between the buffers in which DuckDB reads text, and what they harm.
+"""The boundaries between the buffers in which DuckDB reads text, and their harm to lines.
 
-DuckDB 2.0 reads text in buffers of one size, several at a time. If the last line of a file crosses
-a boundary and has no end, it is lost (DuckDB, issue 25825); if a boundary lies between two line
-ends, as around an empty line or within CR LF, a line is taken twice, unless one buffer is read
-after the other; and a line that is too long may be lost where it crosses a boundary, instead of
-refused.
+DuckDB 2.0 reads text in buffers of one size, several in parallel. DuckDB has three faults:
+
+- The last line of a file is lost if the line crosses a boundary and has no end (DuckDB, issue
+  25825).
+- A line is read twice if a boundary lies between two line ends, as around an empty line or within
+  CR LF, unless the buffers are read one after the other.
+- A line above the maximum length that crosses a boundary may be lost instead of refused.
 """
 
 from __future__ import annotations
@@ -20,44 +22,44 @@ _END = re.compile(rb"[\r\n]")
 
 
 class Harm(Enum):
-    """What reading in buffers of a size does to a file's lines."""
+    """The harm that a buffer size does to the lines of a file."""
 
     NONE = auto()
     TWICE = auto()
-    """A line is taken twice, unless one buffer is read after the other."""
+    """A line is read twice, unless the buffers are read one after the other."""
     LOST = auto()
     """The last line is lost."""
 
 
 class LineTooLongError(Exception):
-    """A line that is longer than a line may be; its argument is the byte that it begins at."""
+    """A line above the maximum length; the argument is the byte at which the line begins."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How text is read.
+    """The sizes by which text is read.
 
     Attributes
     ----------
     line : int
-        What a line may have with its end [B]. An event has 1 MiB at most (AWS documentation,
+        The maximum size of a line with its end [B]. An event has at most 1 MiB (AWS documentation,
         PutLogEvents).
     buffers : tuple of int
-        What may be read at once [B], the best first. Each is a multiple of ``line``: that is what
-        DuckDB gives to a thread, which loses lines in a remainder. With larger ones processors
-        are less evenly busy.
+        The accepted sizes of a buffer [B], the best first. Each is a multiple of ``line``, the unit
+        that DuckDB gives to a thread, since lines in a remainder are lost. Larger buffers load the
+        processors less evenly.
     """
 
     line: int = _MIB
     buffers: tuple[int, ...] = tuple(lines * _MIB for lines in range(16, 8, -1))
 
     def harm(self, file: BinaryIO, buffer: int) -> Harm:
-        """Return what buffers of a size do to the lines of a file that is open for reading.
+        """Return the harm that a buffer size does to the lines of an open file.
 
         Raises
         ------
         LineTooLongError
-            If a line that crosses a boundary is longer than a line may be.
+            If a line that crosses a boundary exceeds the maximum length.
         """
         harm = Harm.NONE
         for boundary in count(buffer, buffer):

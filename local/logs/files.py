@@ -1,4 +1,4 @@
-"""Log files as the events of queries: text, gzip, and what the AWS CLI writes of log events."""
+"""Log files as events of queries: text, gzip and the output of the AWS CLI."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from local.insights.values import quoted
 from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
-"""The files of a folder that are taken for logs."""
+"""The suffixes of log files in a folder."""
 
 _PEEKED_BYTES = 2 * 1024 * 1024
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
 _NULL = "\U0010fffe"
-# How a line may begin that says its time: ISO 8601, perhaps in brackets.
+# The time at the beginning of a line: ISO 8601, perhaps in brackets.
 _TIME = r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
 # FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
 _FIELDS = {
@@ -39,7 +39,7 @@ _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
 
 
 class LogFilesError(Exception):
-    """A path that holds no logs, or a file that cannot be opened."""
+    """A path without logs, or a file that cannot be read."""
 
 
 class _Form(Enum):
@@ -53,33 +53,33 @@ class _LogFile:
     path: Path
     form: _Form
     size: int
-    changed: int
-    """Milliseconds since 1970-01-01 UTC."""
+    change_time: int
+    """The time of the last change [ms since 1970-01-01 UTC]."""
 
 
 def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
-    """Return the lines, or the logged events, of files as events.
+    """Return the lines or log events of files as events of queries.
 
-    A line of text ends at a line feed, a carriage return or both; an empty one is no event, as
-    PutLogEvents takes none. It has the time that it begins with (ISO 8601; UTC, if it names no
-    zone) and that of its file's last change otherwise. ``@log`` is the path and ``@logStream``
-    the file's name, unless an event has its own.
+    A line of text ends at a line feed, a carriage return or both. An empty line is not an event,
+    since PutLogEvents refuses empty messages. The time of a line is the one at its beginning (ISO
+    8601; UTC, if it names no zone), else the time of the file's last change. ``@log`` is the path
+    of the file and ``@logStream`` its name, unless the event names its stream.
 
     Parameters
     ----------
     paths : iterable of Path
-        Files, and folders, of which every file below is taken whose name ends in one of
-        ``SUFFIXES``. Files that end in ``.gz`` are unpacked.
+        Files and folders. A folder stands for every file below it with one of ``SUFFIXES``. Files
+        with the suffix ``.gz`` are unpacked.
     limits : Limits, optional
-        How text is read.
+        The sizes by which text is read.
 
     Raises
     ------
     LogFilesError
-        If a path does not exist, cannot be opened, or is a folder without logs; or if a line of
-        text is too long.
+        If a path does not exist, cannot be read or is a folder without logs, or if a line of text
+        is too long.
     """
-    files = [_described(path) for path in files_of(paths)]
+    files = [_inspect(path) for path in files_of(paths)]
     sources: dict[_Form, Callable[[Sequence[_LogFile]], EventSource]] = {
         _Form.TEXT: partial(_lines, limits=limits),
         _Form.EVENTS: _events,
@@ -96,7 +96,7 @@ def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
 
 
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield each file that `log_files` reads of paths, once.
+    """Yield once each file that `log_files` reads.
 
     Raises
     ------
@@ -115,18 +115,20 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
 def _below(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
     if not files:
-        raise LogFilesError(f"{folder}: this folder holds no logs; {', '.join(SUFFIXES)} are")
+        raise LogFilesError(
+            f"{folder}: this folder holds no logs; a log ends in {', '.join(SUFFIXES)}"
+        )
     return files
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file's bytes, unpacked.
+    """Open a file for reading its unpacked bytes.
 
     Raises
     ------
     LogFilesError
-        If it cannot be opened or read.
+        If the file cannot be opened or read.
     """
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -136,7 +138,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
 
-def _described(path: Path) -> _LogFile:
+def _inspect(path: Path) -> _LogFile:
     with _opened(path) as file:
         status = path.stat()
         begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
@@ -151,7 +153,7 @@ def _form(begin: str) -> _Form:
         event = json.loads(first) if first.startswith("{") else None
     except ValueError:
         event = None
-    # An application's own JSON lines have other fields, or their time as a text.
+    # JSON lines of an application have other fields, or a time that is a text.
     is_event = (
         isinstance(event, dict)
         and event.keys() <= _FIELDS.keys()
@@ -163,8 +165,8 @@ def _form(begin: str) -> _Form:
 
 def _lines(files: Sequence[_LogFile], limits: Limits) -> EventSource:
     buffer, harm = _buffer(files, limits)
-    # DuckDB's CSV reader is what reads text in parallel and in bounded memory: one column, parted
-    # by what no text has. Its lax mode takes any mixture of line ends.
+    # DuckDB's CSV reader reads text in parallel and in bounded memory: here as one column, with a
+    # separator that no text has. Its lax mode accepts any mixture of line ends.
     read = (
         f"read_csv({_names(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
@@ -172,21 +174,21 @@ def _lines(files: Sequence[_LogFile], limits: Limits) -> EventSource:
         f"new_line = '\\n', max_line_size = {limits.line}, "
         f"buffer_size = {buffer}, parallel = {harm is Harm.NONE}, filename = TRUE)"
     )
-    refused = quoted("a line holds U+10FFFF, which is no character")
-    message = f"CASE WHEN rest IS NULL THEN line ELSE error({refused}) END"
+    refusal = quoted("a line holds U+10FFFF, which is not a character")
+    message = f"CASE WHEN rest IS NULL THEN line ELSE error({refusal}) END"
     parts = f"regexp_extract(line, {quoted(_TIME)}, ['time', 'fraction', 'zone'])"
-    written = (
+    iso_time = (
         "parts.time || '.' || rpad(parts.fraction, 6, '0') || coalesce(nullif(parts.zone, ''), 'Z')"
     )
     rows = (
         f"(SELECT {message} AS line, filename, {parts} AS parts, "  # noqa: S608 (texts are quoted)
         f"row_number() OVER () AS number FROM {read})"
     )
-    changed = _changed(files)
+    change_time = _change_times(files)
     return events_of(
         rows,
-        timestamp=f"coalesce(epoch_ms(TRY_CAST({written} AS TIMESTAMPTZ)), {changed})",
-        ingestion_time=changed,
+        timestamp=f"coalesce(epoch_ms(TRY_CAST({iso_time} AS TIMESTAMPTZ)), {change_time})",
+        ingestion_time=change_time,
         log="filename",
         log_stream="parse_filename(filename)",
         message="line",
@@ -195,14 +197,14 @@ def _lines(files: Sequence[_LogFile], limits: Limits) -> EventSource:
 
 
 def _buffer(files: Sequence[_LogFile], limits: Limits) -> tuple[int, Harm]:
-    """Return in buffers of which size no line of files is lost, and what else they do."""
+    """Return the best buffer size that loses no line of the files, and its harm."""
     for buffer in limits.buffers:
-        found = {_harm(file, limits, buffer) for file in files}
-        if Harm.LOST not in found:
-            return buffer, Harm.TWICE if Harm.TWICE in found else Harm.NONE
+        harms = {_harm(file, limits, buffer) for file in files}
+        if Harm.LOST not in harms:
+            return buffer, Harm.TWICE if Harm.TWICE in harms else Harm.NONE
     raise LogFilesError(
-        f"{files[0].path}: the last line of this file, or of one that is queried with it, has no "
-        "end and would be lost; end it by a line feed"
+        f"{files[0].path}: the last line of this file, or of another file of the query, would be "
+        "lost; end it with a line feed"
     )
 
 
@@ -213,7 +215,7 @@ def _harm(file: _LogFile, limits: Limits, buffer: int) -> Harm:
     except LineTooLongError as error:
         raise LogFilesError(
             f"{file.path}: the line that begins at byte {error.args[0]:,} has more than "
-            f"{limits.line:,} bytes, the most of an event"
+            f"{limits.line:,} bytes, the maximum of an event"
         ) from None
 
 
@@ -240,11 +242,11 @@ def _answers(files: Sequence[_LogFile]) -> EventSource:
 
 
 def _logged(select: str, kind: str, files: Sequence[_LogFile]) -> EventSource:
-    changed = _changed(files)
+    change_time = _change_times(files)
     return events_of(
         f"(SELECT *, row_number() OVER () AS number FROM ({select}))",  # noqa: S608
-        timestamp=f"coalesce(timestamp, {changed})",
-        ingestion_time=f"coalesce(ingestionTime, timestamp, {changed})",
+        timestamp=f"coalesce(timestamp, {change_time})",
+        ingestion_time=f"coalesce(ingestionTime, timestamp, {change_time})",
         log="filename",
         log_stream="coalesce(logStreamName, parse_filename(filename))",
         message="coalesce(message, '')",
@@ -260,9 +262,9 @@ def _columns() -> str:
     return "{" + ", ".join(f"'{name}': '{type_}'" for name, type_ in _FIELDS.items()) + "}"
 
 
-def _changed(files: Sequence[_LogFile]) -> str:
-    times = {file.changed for file in files}
+def _change_times(files: Sequence[_LogFile]) -> str:
+    times = {file.change_time for file in files}
     if len(times) == 1:
         return f"{times.pop()}::BIGINT"
-    pairs = ", ".join(f"{quoted(str(file.path))}: {file.changed}" for file in files)
+    pairs = ", ".join(f"{quoted(str(file.path))}: {file.change_time}" for file in files)
     return f"(MAP {{{pairs}}})[filename]::BIGINT"

@@ -1,9 +1,9 @@
-"""Merging: many small Parquet segments of a log group become one.
+"""The merging of many small Parquet segments of a log group into one.
 
-A list of the sources is written first, then the merged segment. The rename that gives the merged
-segment its name is the moment from which it counts and its sources no longer do. They stay for a
-while, since a reader in any process may have listed them before; the list stays longer, so that
-whoever sees a source and the merged segment knows that they hold the same events.
+A merge writes a list of the sources, then the merged segment. The rename that gives the merged
+segment its name also makes it count instead of its sources. The sources stay for a while, since a
+reader in any process may have listed them before. The list stays longer, so that a reader of a
+source and of the merged segment knows that both hold the same events.
 """
 
 from __future__ import annotations
@@ -21,89 +21,91 @@ import duckdb
 from local.insights.values import quoted
 from local.logs.parquet import parquet_of
 
-FEWEST_FILES = 8
-"""How many small segments there are before they are merged."""
+MIN_FILES = 8
+"""The minimum number of small segments for a merge."""
 _MERGED = "-merged"
 _SOURCES = ".sources"
 _UNFINISHED = ".tmp"
 
 
 def superseded_by(file: Path) -> list[Path]:
-    """Return the segments whose events a Parquet segment holds as well."""
+    """Return the sources of a merged segment, none for any other Parquet segment."""
     if not file.stem.endswith(_MERGED):
         return []
     try:
         names = json.loads(file.with_suffix(_SOURCES).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return []  # removed, long after the last source was
+        return []  # the list was removed, long after the last source
     return [file.with_name(name) for name in names]
 
 
 def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
-    """Merge the small ones among Parquet segments, if there are many.
+    """Merge the small Parquet segments of a log group, if there are many.
 
     Parameters
     ----------
     folder : Path
         The log group's folder.
     files : sequence of Path
-        The segments that may be merged: they count, and nothing else holds their events.
+        The segments that may be merged. Each counts, and no other file holds its events.
     most_events : int
-        How many events a merged segment takes; one with less than half of it is small.
+        The maximum number of events of a merged segment. A segment with less than half of it is
+        small.
     """
-    with _only_one(folder) as free:
-        # Another process may have merged some since they were listed.
-        taken = {source for path in folder.glob(f"*{_MERGED}.parquet") for source in _all(path)}
-        there = [file for file in files if file.exists() and file not in taken]
-        if free and len(there) >= FEWEST_FILES:
-            sources = _small(there, most_events)
-            if len(sources) >= FEWEST_FILES:
+    with _merge_lock(folder) as free:
+        # Another process may have merged some files since the caller listed them.
+        merges = folder.glob(f"*{_MERGED}.parquet")
+        excluded = {file for merged in merges for file in _with_sources(merged)}
+        candidates = [file for file in files if file.exists() and file not in excluded]
+        if free and len(candidates) >= MIN_FILES:
+            sources = _small(candidates, most_events)
+            if len(sources) >= MIN_FILES:
                 _merge(folder, sources)
 
 
-def clear(folder: Path, kept_seconds: float) -> None:
-    """Remove sources, some time after they were merged, and what a killed process left."""
+def clear(folder: Path, retention_seconds: float) -> None:
+    """Remove sources and leftovers of killed processes ``retention_seconds`` after their merge."""
     now = time.time()
     for path in folder.glob(f"*{_UNFINISHED}"):
-        if _age(path, now) > kept_seconds:
+        if _age(path, now) > retention_seconds:
             path.unlink(missing_ok=True)
     for path in folder.glob(f"*{_SOURCES}"):
         merged = path.with_suffix(".parquet")
         if not merged.exists():
-            if _age(path, now) > kept_seconds:
+            if _age(path, now) > retention_seconds:
                 path.unlink(missing_ok=True)
             continue
         sources = [source for source in superseded_by(merged) if source.exists()]
-        if _age(merged, now) > kept_seconds:
+        if _age(merged, now) > retention_seconds:
             for source in sources:
                 source.unlink(missing_ok=True)
-        if not sources and _age(merged, now) > 2 * kept_seconds:
+        if not sources and _age(merged, now) > 2 * retention_seconds:
             path.unlink(missing_ok=True)
 
 
-def _all(merged: Path) -> list[Path]:
-    """Return a merged segment's sources, and itself as long as it has some."""
+def _with_sources(merged: Path) -> list[Path]:
+    """Return a merged segment and its sources, nothing if it has no sources."""
     sources = superseded_by(merged)
     return [merged, *sources] if sources else []
 
 
 def _small(files: Sequence[Path], most_events: int) -> list[Path]:
-    """Return the oldest small segments that together are no more than one takes."""
+    """Return the oldest small segments that fit into one merged segment."""
     names = ", ".join(quoted(str(file)) for file in files)
     with duckdb.connect() as connection:
         rows = connection.execute(
             f"SELECT file_name, num_rows FROM parquet_file_metadata([{names}])"  # noqa: S608
         ).fetchall()
     events = {Path(name): count for name, count in rows}
-    found: list[Path] = []
+    small: list[Path] = []
     total = 0
     for file in files:
         total += events[file] if events[file] < most_events / 2 else 0
         if total > most_events:
             break
         if events[file] < most_events / 2:
-            found.append(file)
-    return found
+            small.append(file)
+    return small
 
 
 def _merge(folder: Path, sources: Sequence[Path]) -> None:
@@ -112,26 +114,26 @@ def _merge(folder: Path, sources: Sequence[Path]) -> None:
     names = ", ".join(quoted(str(source)) for source in sources)
     select = f"SELECT * FROM read_parquet([{names}]) ORDER BY timestamp, id"  # noqa: S608
     with parquet_of(select, merged.with_suffix(_UNFINISHED), threads=1) as unfinished:
-        listed = merged.with_suffix(f"{_SOURCES}{_UNFINISHED}")
-        with listed.open("w", encoding="utf-8") as file:
+        source_list = merged.with_suffix(f"{_SOURCES}{_UNFINISHED}")
+        with source_list.open("w", encoding="utf-8") as file:
             json.dump([source.name for source in sources], file)
             file.flush()
             os.fsync(file.fileno())
-        listed.replace(merged.with_suffix(_SOURCES))
+        source_list.replace(merged.with_suffix(_SOURCES))
         unfinished.replace(merged)
 
 
 @contextmanager
-def _only_one(folder: Path) -> Iterator[bool]:
-    """Hold the folder's lock, and tell whether no other process merges there."""
-    held = os.open(folder, os.O_RDONLY)
+def _merge_lock(folder: Path) -> Iterator[bool]:
+    """Try to lock a folder for a merge, and yield whether this process has the lock."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield True
     except BlockingIOError:
         yield False
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _age(path: Path, now: float) -> float:

@@ -1,4 +1,4 @@
-"""Parquet files that are there whole or not at all."""
+"""The writing of Parquet files, each complete or not at all."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import duckdb
 from local.insights.values import quoted
 
 ROW_GROUP = 122_880
-"""Rows of a row group; DuckDB's own unit."""
+"""The number of rows of a row group, which is DuckDB's unit."""
 _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
 
 
 @contextmanager
 def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
-    """Write the rows of a SELECT to ``unfinished``, which the caller renames or is left without.
+    """Write the rows of a SELECT to ``unfinished``, which is removed unless the caller renames it.
 
-    What stands there is on the disk, so that its new name never comes before its bytes.
+    The bytes are on the disk before the caller can rename the file.
 
     Raises
     ------
@@ -31,8 +31,8 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
         with duckdb.connect(config={"threads": threads}) as connection:
             connection.execute("SET enable_progress_bar_print = FALSE")
             connection.execute(f"COPY ({select}) TO {quoted(str(unfinished))} ({_OPTIONS})")
-        with unfinished.open("rb") as written:
-            os.fsync(written.fileno())
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
         yield unfinished
     finally:
         unfinished.unlink(missing_ok=True)

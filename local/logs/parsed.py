@@ -1,8 +1,8 @@
-"""What queries took from segments, kept so that it is not taken from the messages again.
+"""The cache of the rows that queries take from segments.
 
-A query that filters and parses and then counts needs little of each message. That little is kept
-of every Parquet segment it was taken from. The name of the file is a digest of the segment, of
-the SQL and of DuckDB's version: what is kept is never out of date, only no longer asked for.
+A query that filters, parses and then counts needs little of each message. The cache keeps this
+little for every Parquet segment of the query. The name of a file is a digest of the segment, of the
+SQL and of DuckDB's version: a file is never out of date, only no longer used.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from local.insights.values import quoted
 from local.logs.parquet import parquet_of
 
 MOST_BYTES = 1024**3
-"""What all that is kept takes on the disk at most."""
+"""The maximum size of the cache on the disk."""
 WORTHWHILE_BYTES = 1024**2
-"""The size of a segment from which on what is taken from it is kept."""
-# What was used in this time is not removed: a query may be about to read it. The longest that one
-# runs (AWS documentation, CloudWatch Logs quotas: query timeout).
+"""The minimum size of a segment whose rows are kept."""
+# A file stays this long after its last use, since a query may be about to read it. The time is the
+# longest run of a query (AWS documentation, CloudWatch Logs quotas: query timeout).
 _USED_SECONDS = 3600
 _SUFFIX = ".parquet"
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Events that never change: a file, and the SELECT of what it holds."""
+    """A file of events that never change, and the SELECT of these events."""
 
     file: Path
     sql: str
 
     def is_within(self, start: int | None, end: int | None) -> bool:
-        """Tell whether a window has all of the events."""
+        """Tell whether a time window holds all events of the segment."""
         inside = rows_within(self.sql, start, end)
         if inside == self.sql:
             return True
@@ -50,20 +50,20 @@ class Segment:
 
 
 class ParsedCache:
-    """Files of what queries took from segments, in a folder.
+    """A folder of files with the rows that queries take from segments.
 
-    Any number of processes may use one folder. A process that is killed leaves no file that is
-    not whole.
+    Any number of processes may use one folder. A killed process leaves no incomplete file that
+    counts.
 
     Parameters
     ----------
     folder : Path
-        Where the files are; made when the first is kept.
+        The folder of the files, created with the first file.
     most_bytes : int
-        Their size at most. What was not used for longest goes first; while all of it was used
-        within the hour nothing is added.
+        The maximum size of all files. The least recently used files are removed first; while all
+        files were used within the last hour, none is added.
     worthwhile_bytes : int
-        The size of the segments from which on their rows are kept.
+        The minimum size of a segment whose rows are kept.
     """
 
     def __init__(
@@ -73,21 +73,21 @@ class ParsedCache:
         self._most_bytes = most_bytes
         self._worthwhile_bytes = worthwhile_bytes
 
-    def worth(self, files: Iterable[Path]) -> list[Path]:
+    def worthwhile(self, files: Iterable[Path]) -> list[Path]:
         """Return the files whose rows are kept."""
         return [file for file in files if file.stat().st_size >= self._worthwhile_bytes]
 
     def rows(self, segment: Segment, select: str, start: int | None, end: int | None) -> str:
         """Return the SELECT of the rows that ``select`` takes from a segment.
 
-        They are kept if a query of the window needs all of them; of a part, none are.
+        The cache keeps the rows only if the window holds all events of the segment.
 
         Parameters
         ----------
         segment : Segment
-            What ``events`` is in ``select``.
+            The segment that ``events`` names in ``select``.
         select : str
-            A SELECT over ``events``, of which each row depends on one event only.
+            A SELECT over ``events`` in which each row depends on one event only.
         start, end : int or None
             The window's first and last second [s since 1970-01-01 UTC].
         """
@@ -95,47 +95,47 @@ class ParsedCache:
         status = segment.file.stat()
         identity = f"{duckdb.__version__} {status.st_ino} {status.st_size} {status.st_mtime_ns}"
         name = hashlib.sha256(f"{identity}\n{direct}".encode()).hexdigest()
-        kept = self._folder / f"{name}{_SUFFIX}"
-        # A folder that cannot be written to, or a full disk, must not keep a query from its answer.
+        file = self._folder / f"{name}{_SUFFIX}"
+        # A query must succeed even with a read-only folder or a full disk.
         with suppress(OSError, duckdb.IOException):
-            if _touched(kept) or (segment.is_within(start, end) and self._keep(kept, direct)):
-                return f"SELECT * FROM read_parquet({quoted(str(kept))})"  # noqa: S608
+            if _touch(file) or (segment.is_within(start, end) and self._keep(file, direct)):
+                return f"SELECT * FROM read_parquet({quoted(str(file))})"  # noqa: S608
         return direct
 
     def _keep(self, path: Path, select: str) -> bool:
         self._folder.mkdir(parents=True, exist_ok=True)
-        # The name has no suffix that counts, whatever process writes the same rows.
+        # A unique suffix marks the unfinished file: other processes may write the same rows.
         unfinished = path.with_suffix(f".{os.getpid()}-{os.urandom(4).hex()}")
-        with parquet_of(select, unfinished, threads=os.cpu_count() or 1) as written:
-            room = self._has_room(written.stat().st_size)
+        with parquet_of(select, unfinished, threads=os.cpu_count() or 1) as file:
+            room = self._has_room(file.stat().st_size)
             if room:
-                written.replace(path)
+                file.replace(path)
         return room
 
     def _has_room(self, size: int) -> bool:
-        """Remove what was not used for longest, and tell whether there is room now."""
+        """Remove the least recently used files, and tell whether ``size`` bytes have room."""
         long_ago = time.time() - _USED_SECONDS
         files = [(file.stat(), file) for file in self._folder.iterdir()]
-        taken = size + sum(status.st_size for status, _ in files)
-        for status, file in sorted(files, key=lambda each: each[0].st_mtime):
-            # What a process that was killed left unfinished goes as well.
+        total = size + sum(status.st_size for status, _ in files)
+        for status, file in sorted(files, key=lambda entry: entry[0].st_mtime):
+            # Unfinished files of killed processes are removed as well.
             abandoned = file.suffix != _SUFFIX
-            if status.st_mtime < long_ago and (taken > self._most_bytes or abandoned):
+            if status.st_mtime < long_ago and (total > self._most_bytes or abandoned):
                 file.unlink(missing_ok=True)
-                taken -= status.st_size
-        return taken - size <= self._most_bytes
+                total -= status.st_size
+        return total - size <= self._most_bytes
 
 
 @dataclass(frozen=True)
 class StoredEvents(EventSource):
-    """Events of a store, with a cache of what queries took from its segments.
+    """The events of a store, with a cache of the rows that queries take from its segments.
 
     Attributes
     ----------
     segments : tuple of Segment
-        The part of the events whose rows are kept.
+        The segments whose rows the cache keeps.
     others : EventSource
-        The rest of the events.
+        All other events.
     """
 
     segments: Sequence[Segment]
@@ -143,7 +143,7 @@ class StoredEvents(EventSource):
     cache: ParsedCache
 
     def parsed(self, select: str, start: int | None, end: int | None) -> str:
-        """Return the SELECT of what a query takes from its events, as far as it is kept from it."""
+        """Return the SELECT of the rows of a query, which come from the cache if possible."""
         if not _depends_on_events_only(select):
             return select
         kept = [self.cache.rows(segment, select, start, end) for segment in self.segments]
@@ -152,17 +152,17 @@ class StoredEvents(EventSource):
 
 
 def over(events: str, select: str) -> str:
-    """Return a SELECT over ``events`` with these events, whatever has that name elsewhere."""
+    """Return a SELECT in which ``events`` stands for these events, whatever it means outside."""
     return f"SELECT * FROM (WITH events AS NOT MATERIALIZED ({events}) SELECT * FROM ({select}))"  # noqa: S608
 
 
 def _depends_on_events_only(select: str) -> bool:
-    """Tell whether a SELECT reads no other table, and nothing of the query's own time."""
+    """Tell whether a SELECT reads only ``events``, and not the time of the query."""
     with duckdb.connect() as connection:
         return connection.get_table_names(select) == {"events"} and "getvariable(" not in select
 
 
-def _touched(path: Path) -> bool:
+def _touch(path: Path) -> bool:
     try:
         os.utime(path)
     except FileNotFoundError:

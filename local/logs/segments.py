@@ -1,10 +1,9 @@
-"""Segments: the files in which a log group's events stand, first as JSON lines, then as Parquet.
+"""Segments: the files with the events of a log group, first JSON lines, then Parquet.
 
-A segment is appended to as ``<name>.ndjson`` by one process, which holds its lock as long as it
-may. When that process has ended, or begun another segment, the events are written once more, as
-``<name>.parquet``, sorted by time. The rename that gives the Parquet file its name is the moment
-from which it counts, and the JSON lines no longer do. They stay for a while, since a reader in any
-process may have listed them before.
+One process appends to a segment, ``<name>.ndjson``, and holds its lock meanwhile. After the process
+has ended or begun another segment, the events are written again as ``<name>.parquet``, sorted by
+time. The rename that gives the Parquet file its name also makes it count instead of the JSON lines.
+The JSON lines stay for a while, since a reader in any process may have listed them before.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from local.logs.merging import clear, merge_small, superseded_by
 from local.logs.parquet import ROW_GROUP, parquet_of
 
 SEGMENT_EVENTS = 4 * ROW_GROUP
-"""How many events a segment takes before another is begun."""
-# The longest that a query runs (AWS documentation, CloudWatch Logs quotas: query timeout).
-_KEPT_SECONDS = 3600
+"""The number of events after which a new segment begins."""
+# The longest run of a query (AWS documentation, CloudWatch Logs quotas: query timeout).
+_RETENTION_SECONDS = 3600
 _LINES = ".ndjson"
 _PARQUET = ".parquet"
 _COLUMNS = (
@@ -41,7 +40,7 @@ class LogEvent(NamedTuple):
     """One event of a log stream; times in milliseconds since 1970-01-01 UTC."""
 
     id: str
-    """Unique; ids of one stream sort as its events were written."""
+    """The unique id; the ids of a stream sort in the order of writing."""
     timestamp: int
     ingestion_time: int
     log_stream: str
@@ -49,7 +48,7 @@ class LogEvent(NamedTuple):
 
 
 class LogStoreError(Exception):
-    """A log group's name that cannot be stored, or a file that is damaged."""
+    """A log group's name that cannot be stored, or a damaged file."""
 
 
 class OpenSegment:
@@ -58,9 +57,9 @@ class OpenSegment:
     Parameters
     ----------
     folder : Path
-        The log group's folder, which exists.
+        The existing folder of the log group.
     name : str
-        The segment's name, which no other has.
+        The unique name of the segment.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -71,7 +70,7 @@ class OpenSegment:
         fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def append(self, events: list[LogEvent]) -> None:
-        """Hand events over to the operating system: they outlive this process from here on."""
+        """Write events to the operating system, so that they outlive this process."""
         lines = memoryview(
             b"".join(json.dumps(event._asdict()).encode() + b"\n" for event in events)
         )
@@ -80,7 +79,7 @@ class OpenSegment:
         self.events += len(events)
 
     def close(self) -> None:
-        """Give up the lock, as the end of the process does: nothing more is appended."""
+        """Release the lock, as the end of the process does; nothing may be appended afterwards."""
         self._closing()
 
 
@@ -90,7 +89,7 @@ class Segments:
     Parameters
     ----------
     folder : Path
-        Where the group's files are.
+        The folder of the group's files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -104,13 +103,11 @@ class Segments:
         self._unfolded = [file for file in self._lines if file.stem not in folded]
 
     def select(self, *, without: Collection[Path] = ()) -> str | None:
-        """Return the SELECT of all events, or None if there are no files.
+        """Return the SELECT of all events outside the files ``without``, None if no file is left.
 
-        Parquet files ``without`` are left out.
-
-        The columns are those of `LogEvent`, and ``size``, the bytes of the message. Every line
-        must be an event; but the last line of a file that is still appended to may be cut off,
-        and no damage to such a file is found before it is folded.
+        The columns are those of `LogEvent` and ``size``, the bytes of the message. Every line must
+        be an event. In a file that a process still appends to, the last line may be cut off, and
+        damage is found only when the file is folded.
         """
         selects = []
         if parquet := [file for file in self._parquet if file not in without]:
@@ -129,29 +126,29 @@ class Segments:
 
     def streams(self) -> list[str]:
         """Return the log streams that have events, sorted."""
-        found = {event.log_stream for event in self._appended()}
-        found.update(stream for (stream,) in self._folded("SELECT DISTINCT log_stream"))
-        return sorted(found)
+        names = {event.log_stream for event in self._unfolded_events()}
+        names.update(stream for (stream,) in self._query_parquet("SELECT DISTINCT log_stream"))
+        return sorted(names)
 
     def read(self, stream: str | None, start: int, end: int) -> Iterator[LogEvent]:
-        """Yield the events of a stream, or of all, from one time to another, in no order.
+        """Yield the events of a stream, or of all streams, between two times, in no order.
 
         Raises
         ------
         LogStoreError
-            If a complete line of a file is no event.
+            If a complete line of a file is not an event.
         """
-        for event in self._appended():
+        for event in self._unfolded_events():
             if stream in {None, event.log_stream} and start <= event.timestamp <= end:
                 yield event
-        rows = self._folded(
+        rows = self._query_parquet(
             f"SELECT {', '.join(LogEvent._fields)}",
             "WHERE log_stream = coalesce(?, log_stream) AND timestamp BETWEEN ? AND ?",
             [stream, start, end],
         )
         yield from map(LogEvent._make, rows)
 
-    def _appended(self) -> Iterator[LogEvent]:
+    def _unfolded_events(self) -> Iterator[LogEvent]:
         """Yield the events that are not in Parquet yet."""
         for file in self._unfolded:
             *lines, _cut_off = file.read_bytes().split(b"\n")
@@ -161,7 +158,7 @@ class Segments:
                 except (ValueError, TypeError) as error:
                     raise LogStoreError(f"{file}, line {number}: not an event") from error
 
-    def _folded(
+    def _query_parquet(
         self, select: str, where: str = "", values: Sequence[object] = ()
     ) -> list[tuple[Any, ...]]:
         if not self._parquet:
@@ -171,71 +168,71 @@ class Segments:
             return connection.execute(f"{select} FROM {files} {where}", values).fetchall()
 
     def fold(self, group: str) -> None:
-        """Write every segment that nobody appends to as Parquet, and remove what was, long ago.
+        """Write every complete segment as Parquet, and remove JSON lines that were folded long ago.
 
         Raises
         ------
         LogStoreError
-            If a line of a segment is no event; the segment is left as it is.
+            If a line of a segment is not an event; the segment stays unchanged.
         """
         for file in self._unfolded:
             _fold(file, group)
-        long_ago = time.time() - _KEPT_SECONDS
+        long_ago = time.time() - _RETENTION_SECONDS
         for file in self._lines:
             parquet = file.with_suffix(_PARQUET)
             if parquet in self._parquet and parquet.stat().st_mtime < long_ago:
                 file.unlink(missing_ok=True)
 
     def merge(self, most_events: int) -> None:
-        """Merge small Parquet files into one of this many events at most, and remove what was."""
+        """Merge small Parquet files into one of at most ``most_events``, and remove old sources."""
         if not self._parquet:
             return
-        clear(self._folder, _KEPT_SECONDS)
-        # While the lines are there, they would count again without their Parquet file.
+        clear(self._folder, _RETENTION_SECONDS)
+        # JSON lines that still exist would count again without their Parquet file.
         lines = {file.stem for file in self._lines}
         files = [file for file in self._parquet if file.stem not in lines]
         merge_small(self._folder, files, most_events)
 
 
 def _fold(file: Path, group: str) -> None:
-    with _complete(file) as complete:
-        # Another process may have folded it since the folder was listed.
+    with _completeness(file) as complete:
+        # Another process may have folded the file since the folder was listed.
         if complete and not file.with_suffix(_PARQUET).exists():
             _write_parquet(file, group)
 
 
 def _is_complete(file: Path) -> bool:
-    with _complete(file) as complete:
+    with _completeness(file) as complete:
         return complete
 
 
 @contextmanager
-def _complete(file: Path) -> Iterator[bool]:
-    """Hold the lock of a file, and tell whether nobody appends to it any more.
+def _completeness(file: Path) -> Iterator[bool]:
+    """Try to lock a file, and yield whether it is complete: no process appends to it any more.
 
-    A last line that is cut off, which append never said to be stored, is cut away then.
+    The cut-off last line of a complete file is removed: its append never returned.
     """
     try:
-        held = os.open(file, os.O_RDWR)
+        descriptor = os.open(file, os.O_RDWR)
     except FileNotFoundError:
-        yield False  # folded and removed by another process
+        yield False  # another process folded and removed the file
         return
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # A file without lines may be one that is about to be locked by who made it.
-        size = os.fstat(held).st_size
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The process that created an empty file may be about to lock it.
+        size = os.fstat(descriptor).st_size
         if size:
-            _cut(file, held, size)
+            _cut(file, descriptor, size)
         yield size > 0
     except BlockingIOError:
         yield False
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def _cut(file: Path, held: int, size: int) -> None:
-    if os.pread(held, 1, size - 1) != b"\n":
-        os.ftruncate(held, file.read_bytes().rfind(b"\n") + 1)
+def _cut(file: Path, descriptor: int, size: int) -> None:
+    if os.pread(descriptor, 1, size - 1) != b"\n":
+        os.ftruncate(descriptor, file.read_bytes().rfind(b"\n") + 1)
 
 
 def _write_parquet(file: Path, group: str) -> None:
@@ -257,11 +254,11 @@ def _select_lines(files: list[Path], *, cut_off: bool = False) -> str:
     )
     if cut_off:
         lines += " WHERE timestamp IS NOT NULL"
-    given = (
+    columns = (
         f"coalesce({name}, error(filename || ': a line is not an event')) AS {name}"
         for name in LogEvent._fields
     )
-    return f"SELECT {', '.join(given)}, strlen(message) AS size FROM {lines}"  # noqa: S608
+    return f"SELECT {', '.join(columns)}, strlen(message) AS size FROM {lines}"  # noqa: S608
 
 
 def select_folded(files: Sequence[Path]) -> str:

@@ -25,29 +25,29 @@ from local.logs.segments import (
 
 __all__ = ["LogEvent", "LogStore", "LogStoreError"]
 
-# What a file system takes as one name.
-_MOST_BYTES = 255
+# The longest file name that a file system accepts.
+_MAX_NAME_BYTES = 255
 _log = logging.getLogger(__name__)
 _FIRST, _LAST = -(2**63), 2**63 - 1
 
 
 class LogStore:
-    """The events of log groups, kept in a folder.
+    """The events of log groups, stored in a folder.
 
-    Any number of processes and threads may append, read and fold at once. An event that was
-    appended is there exactly once, whatever is killed; only the machine may lose it, if its power
-    fails before the operating system wrote the file.
+    Any number of processes and threads may append, read and fold at once. Every appended event is
+    stored exactly once, whichever process is killed. It is lost only if the power of the machine
+    fails before the operating system writes the file.
 
     Parameters
     ----------
     folder : Path
-        Where the events are kept; made when the first is appended.
+        The folder of the events, created with the first event.
     account : str
-        What ``@log`` names before the group.
+        The account that ``@log`` names before the group.
     segment_events : int
-        How many events of a group a file takes before they are folded into Parquet.
+        The number of events of a group after which a file is folded into Parquet.
     cache : ParsedCache, optional
-        What queries took from the events is kept there.
+        The cache of the rows that queries take from the events.
     """
 
     def __init__(
@@ -68,21 +68,21 @@ class LogStore:
     def append(
         self, group: str, stream: str, events: Iterable[tuple[int, str]], ingestion_time: int
     ) -> None:
-        """Add events to a log stream; when this returns, the operating system has them.
+        """Append events to a log stream, and return when the operating system has them.
 
         Parameters
         ----------
         group, stream : str
             The log group and stream; they need not exist.
         events : iterable of (int, str)
-            Times [ms since 1970-01-01 UTC] and messages.
+            The times [ms since 1970-01-01 UTC] and messages of the events.
         ingestion_time : int
-            When the events arrived [ms since 1970-01-01 UTC].
+            The time at which the events arrived [ms since 1970-01-01 UTC].
 
         Raises
         ------
         LogStoreError
-            If the group's name cannot be stored.
+            If the name of the group cannot be stored.
         """
         folder = self._group_folder(group)
         with self._lock:
@@ -94,7 +94,7 @@ class LogStore:
                     timestamp,
                     ingestion_time,
                     stream,
-                    # Half of a surrogate pair is no text, and DuckDB would not read the line.
+                    # DuckDB would refuse a line with half of a surrogate pair.
                     message.encode(errors="replace").decode(),
                 )
                 for timestamp, message in events
@@ -105,7 +105,7 @@ class LogStore:
                 segment = self._segment(folder)
                 segment.append(rows)
             except OSError:
-                # A line may be cut off; nothing may follow it.
+                # The last line may be cut off, and no line may follow it.
                 self._begin_files()
                 raise
             if segment.events >= self._segment_events:
@@ -113,20 +113,20 @@ class LogStore:
                 threading.Thread(target=self._try_to_fold, args=(group,), daemon=True).start()
 
     def fold(self) -> None:
-        """Write the events of every file that no process appends to any more as Parquet.
+        """Write every file that no process appends to any more as Parquet.
 
-        Where there are many small Parquet files, they become one.
+        Many small Parquet files of a group are merged into one.
 
         Raises
         ------
         LogStoreError
-            If a line of a file is no event.
+            If a line of a file is not an event.
         """
         for group in self.groups():
             self._fold(group)
 
     def close(self) -> None:
-        """Append no more to the files at hand, and fold them; what is damaged stays as it is."""
+        """Close the open files and fold them; a damaged file stays unchanged."""
         with self._lock:
             self._begin_files()
         for group in self.groups():
@@ -154,43 +154,45 @@ class LogStore:
         Parameters
         ----------
         group : str
-            The log group; one without events has none.
+            The log group; it need not exist.
         stream : str, optional
-            The log stream; all of the group otherwise.
+            The log stream; all streams of the group by default.
         start, end : int, optional
             The first and the last time [ms since 1970-01-01 UTC], both inclusive.
 
         Raises
         ------
         LogStoreError
-            If a complete line of a file is no event.
+            If a complete line of a file is not an event.
         """
-        found = Segments(self._group_folder(group)).read(
+        events = Segments(self._group_folder(group)).read(
             stream, _FIRST if start is None else start, _LAST if end is None else end
         )
-        return sorted(found, key=lambda event: (event.timestamp, event.id))
+        return sorted(events, key=lambda event: (event.timestamp, event.id))
 
     def events(self, groups: Iterable[str]) -> EventSource:
-        """Return the events that log groups have now, for queries."""
-        listed = [(group, Segments(self._group_folder(group))) for group in groups]
-        events = self._union((group, segments.select()) for group, segments in listed)
+        """Return the present events of log groups for queries."""
+        listing = [(group, Segments(self._group_folder(group))) for group in groups]
+        events = self._union((group, segments.select()) for group, segments in listing)
         if self._cache is None:
             return events
-        worth = {group: self._cache.worth(segments.folded()) for group, segments in listed}
-        kept = tuple(
-            Segment(file, self._of(group, select_folded([file])).sql)
-            for group, files in worth.items()
+        worthwhile = {
+            group: self._cache.worthwhile(segments.folded()) for group, segments in listing
+        }
+        cacheable = tuple(
+            Segment(file, self._source(group, select_folded([file])).sql)
+            for group, files in worthwhile.items()
             for file in files
         )
         others = self._union(
-            (group, segments.select(without=worth[group])) for group, segments in listed
+            (group, segments.select(without=worthwhile[group])) for group, segments in listing
         )
-        return StoredEvents(events.sql, kept, others, self._cache)
+        return StoredEvents(events.sql, cacheable, others, self._cache)
 
     def _union(self, selects: Iterable[tuple[str, str | None]]) -> EventSource:
-        return EventSource.union(self._of(group, select) for group, select in selects if select)
+        return EventSource.union(self._source(group, select) for group, select in selects if select)
 
-    def _of(self, group: str, select: str) -> EventSource:
+    def _source(self, group: str, select: str) -> EventSource:
         return events_of(
             f"({select})",
             timestamp="timestamp",
@@ -203,7 +205,7 @@ class LogStore:
         )
 
     def _begin_files(self) -> None:
-        """Let further events go to new files, which no other store and no earlier process has."""
+        """Direct further events to new files, which no other store or process uses."""
         self._process = os.getpid()
         self._name = f"{time_ns():020d}-{self._process}-{os.urandom(4).hex()}"
         self._numbers = count()
@@ -219,7 +221,7 @@ class LogStore:
         try:
             self._fold(group)
         except LogStoreError as error:
-            # Whoever asks for the events is told so; who adds others need not stop.
+            # A reader of the events gets this error; a writer of other events need not stop.
             _log.warning("%s", error)
 
     def _fold(self, group: str) -> None:
@@ -228,10 +230,11 @@ class LogStore:
             Segments(self._group_folder(group)).merge(self._segment_events)
 
     def _group_folder(self, group: str) -> Path:
-        # quote leaves dots alone, and a name of dots is another folder.
+        # quote keeps dots, and a name of dots would be another folder.
         name = quote(group, safe="").replace(".", "%2E")
-        if not 0 < len(name) <= _MOST_BYTES:
+        if not 0 < len(name) <= _MAX_NAME_BYTES:
             raise LogStoreError(
-                f"log group {group!r}: a name has 1 to {_MOST_BYTES} characters when quoted"
+                f"log group {group!r}: its percent-encoded name must have 1 to {_MAX_NAME_BYTES} "
+                "characters"
             )
         return self._folder / name

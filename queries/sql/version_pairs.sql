@@ -152,7 +152,7 @@ pairs AS (
         AND n.version = wanted.new_version
     WHERE b.version IS NOT NULL OR n.version IS NOT NULL
 ),
--- From here on by the steps of lambdas/verdict.py, so that a comparison report says the same. The
+-- From here on by the steps of tidemark/figures/verdict.py, so that a comparison report says the same. The
 -- variance of each side's part in new / base, by the delta method:
 variances AS (
     SELECT

@@ -1,6 +1,6 @@
 """Make the environment of a package before a run on one machine: ``python prepare.py PACKAGE``.
 
-A task does it too, but only in the middle of a run. What prevents it is one sentence and exit
+A task does so too, but only in the middle of a run. A failure prints one sentence and gives exit
 code 2.
 """
 

@@ -1,4 +1,4 @@
-"""The commands of Logs Insights: each family with how it is read, resolved and written as SQL."""
+"""Commands of Logs Insights: each module reads and resolves a family, and writes its SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import cast
 from local.insights.expressions import Reader
 from local.insights.syntax import Command, Span
 
-# By module and function; a module is imported when a query needs it: most need few.
+# Module and function of each reader. Modules are imported when needed: most queries need few.
 COMMANDS = {
     "fields": "fields.Fields.read",
     "display": "fields.Display.read",
@@ -44,21 +44,22 @@ COMMANDS = {
     "countfrequent": "counts.CountFrequent.read",
     "count_frequent": "counts.CountFrequent.read",
 }
-"""How each command is read, by its word in small letters."""
+"""The reader of each command, by its word in lower case."""
 
+_UNPUBLISHED = "AWS does not publish how Logs Insights finds patterns"
 REFUSED = {
-    "pattern": "how Logs Insights finds patterns is not public; parse and stats group by your own",
-    "diff": "it compares patterns, and how Logs Insights finds those is not public",
-    "anomaly": "its model is not public",
-    "logcompare": "it compares patterns, and how Logs Insights finds those is not public",
-    "relevantfields": "how Logs Insights scores fields is not public",
+    "pattern": f"{_UNPUBLISHED}; use parse and stats to group by a pattern of your own",
+    "diff": f"it compares patterns, and {_UNPUBLISHED}",
+    "anomaly": "AWS does not publish its model",
+    "logcompare": f"it compares patterns, and {_UNPUBLISHED}",
+    "relevantfields": "AWS does not publish how Logs Insights scores fields",
 }
-"""Why a command is not supported, by its word in small letters."""
+"""The reason why a command is not supported, by its word in lower case."""
 
 
 def read(word: str, reader: Reader, start: Span) -> Command:
-    """Read what follows the word of a command, which is one of ``COMMANDS``."""
+    """Read the arguments of the command with this word, a key of ``COMMANDS``."""
     module, _, function = COMMANDS[word].partition(".")
     family = importlib.import_module(f"local.insights.commands.{module}")
-    reads = cast(Callable[[Reader, Span], Command], attrgetter(function)(family))
-    return reads(reader, start)
+    read_command = cast(Callable[[Reader, Span], Command], attrgetter(function)(family))
+    return read_command(reader, start)

@@ -1,4 +1,4 @@
-"""``countFrequent`` and ``fillmissing``: rows of counts, and those that counting left out."""
+"""Commands ``countFrequent`` and ``fillmissing``: counts of values, and rows for empty bins."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from local.insights.values import Type, literal, number, text
 
 @dataclass(frozen=True)
 class CountFrequent(Command):
-    """``countFrequent a, b``: how often each combination occurs, most frequent first.
+    """``countFrequent a, b``: the count of each combination, most frequent first.
 
-    AWS counts approximately, this exactly.
+    AWS counts approximately, this command exactly.
     """
 
     fields: tuple[Field, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> CountFrequent:
-        """Read what follows the word ``countFrequent``."""
-        fields = reader.listed(reader.field)
+        """Read the arguments of ``countFrequent``."""
+        fields = reader.list_of(reader.field)
         return cls(reader.since(start), fields)
 
     def resolve(self, names: Names) -> None:
-        """Count."""
+        """Replace the rows by the counts."""
         keys = {field.name: names.column(field) for field in self.fields}
-        counted = names.new_column()
-        names.step(Aggregate(tuple(keys.values()), {counted: Call(self.span, (), "count")}))
+        count = names.new_column()
+        names.step(Aggregate(tuple(keys.values()), {count: Call(self.span, (), "count")}))
         order = tuple((key, False) for key in keys.values())
-        names.begin_results({**keys, "_approxcount": counted}, order)
-        names.sort(((counted, True),))
+        names.begin_results({**keys, "_approxcount": count}, order)
+        names.sort(((count, True),))
 
     def __str__(self) -> str:
         return f"countFrequent {printing.fields(self.fields)}"
@@ -46,34 +46,37 @@ class CountFrequent(Command):
 
 @dataclass(frozen=True)
 class Fillmissing(Command):
-    """``fillmissing with 0 for n, 'none' for m``: a row for each bin that ``stats`` left out."""
+    """``fillmissing with 0 for n, 'none' for m``: a row for each bin without events."""
 
     filled: tuple[tuple[Number | Text, str], ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Fillmissing:
-        """Read what follows the word ``fillmissing``."""
+        """Read the arguments of ``fillmissing``."""
 
         def pair() -> tuple[Number | Text, str]:
             value = reader.constant()
             reader.need_word("for")
             return value, reader.name().value
 
-        filled = reader.listed(pair) if reader.take_word("with") else ()
+        filled = reader.list_of(pair) if reader.take_word("with") else ()
         return cls(reader.since(start), filled)
 
     def resolve(self, names: Names) -> None:
         """Add the rows."""
         if names.bins is None:
-            raise QueryError("fillmissing follows stats with one key, by bin(…)", self.span)
+            raise QueryError("fillmissing needs stats with one key, bin(…), before it", self.span)
         key, period = names.bins
         length = milliseconds(period)
         if length is None:
-            raise QueryError("fillmissing takes bins of days or shorter", period.span)
+            raise QueryError("fillmissing needs bins of days or shorter", period.span)
         fields = names.scope.fields
         for _, name in self.filled:
             if name not in fields:
-                raise QueryError(f"{name!r} is no result of stats: {', '.join(fields)}", self.span)
+                raise QueryError(
+                    f"{name!r} is not a result of stats; the results are {', '.join(fields)}",
+                    self.span,
+                )
         filled = {fields[name]: value for value, name in self.filled}
         names.step(EveryBin(key, length, filled))
 
@@ -86,9 +89,9 @@ class Fillmissing(Command):
 
 @dataclass(frozen=True)
 class EveryBin(Step):
-    """Add rows so that ``key`` goes from its first to its last value by ``period`` [ms].
+    """A step that adds rows until ``key`` has a value every ``period`` [ms] from first to last.
 
-    What ``filled`` says is in the rows that are added; the other columns are missing in them.
+    The new rows hold the values of ``filled``; their other columns are missing.
     """
 
     key: str
@@ -97,23 +100,23 @@ class EveryBin(Step):
 
     @property
     def reads(self) -> frozenset[str]:
-        """The key."""
+        """The column of the key."""
         return frozenset({self.key})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write a union with the bins that are not there."""
-        source = writer.materialized()
+        """Write a union with the missing bins."""
+        source = writer.materialize()
         first, last = (f"(SELECT {end}({self.key}) FROM {source})" for end in ("min", "max"))  # noqa: S608
         bins = f"SELECT unnest(generate_series({first}, {last}, {self.period})) AS {self.key}"
-        columns = ", ".join(self._added(writer, column) for column in sorted(kept)) or "TRUE"
-        there = f"SELECT {self.key} FROM {source} WHERE {self.key} IS NOT NULL"  # noqa: S608
-        missing = f"SELECT {columns} FROM ({bins}) WHERE {self.key} NOT IN ({there})"  # noqa: S608
+        columns = ", ".join(self._value(writer, column) for column in sorted(kept)) or "TRUE"
+        present = f"SELECT {self.key} FROM {source} WHERE {self.key} IS NOT NULL"  # noqa: S608
+        missing = f"SELECT {columns} FROM ({bins}) WHERE {self.key} NOT IN ({present})"  # noqa: S608
         writer.define(kept, {}, f"UNION ALL {missing}")
 
-    def _added(self, writer: Writer, column: str) -> str:
+    def _value(self, writer: Writer, column: str) -> str:
         constant = self.filled.get(column)
         if constant is None:
             return column if column == self.key else "NULL"
         value = literal(constant.value)
-        number_wanted = writer.value(column).type is Type.NUMBER
-        return str(number(value) if number_wanted else text(value))
+        is_number = writer.value(column).type is Type.NUMBER
+        return str(number(value) if is_number else text(value))

@@ -1,4 +1,4 @@
-"""``fields`` and ``display``: what is computed, and what is shown."""
+"""Commands ``fields`` and ``display``: computed fields, and the fields of the result."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from local.insights.syntax import Command, Item, Span
 
 @dataclass(frozen=True)
 class Fields(Command):
-    """``fields a, b + c as d``: show these besides those of other ``fields``."""
+    """``fields a, b + c as d``: show these fields and those of other ``fields``."""
 
     items: tuple[Item, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Fields:
-        """Read what follows the word ``fields``."""
+        """Read the arguments of ``fields``."""
         items = reader.items()
         return cls(reader.since(start), items)
 
@@ -32,18 +32,18 @@ class Fields(Command):
 
 @dataclass(frozen=True)
 class Display(Command):
-    """``display a, b``: show these only; the last ``display`` wins."""
+    """``display a, b``: show only these fields; the last ``display`` wins."""
 
     items: tuple[Item, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Display:
-        """Read what follows the word ``display``."""
+        """Read the arguments of ``display``."""
         items = reader.items()
         return cls(reader.since(start), items)
 
     def resolve(self, names: Names) -> None:
-        """Compute the items, and show no others."""
+        """Compute the items, and show only them."""
         names.display(names.define_items(self.items))
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""``filter``, and those that only AWS does more for: ``filterIndex`` and ``unmask``."""
+"""Commands ``filter``, and ``filterIndex`` and ``unmask``, which do more on AWS only."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Filter(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Filter:
-        """Read what follows the word ``filter``."""
+        """Read the arguments of ``filter``."""
         condition = reader.expression()
         return cls(reader.since(start), condition)
 
     def resolve(self, names: Names) -> None:
-        """Keep rows."""
-        names.step(Keep(names.resolved(self.condition)))
+        """Add the filter."""
+        names.step(Keep(names.resolve(self.condition)))
 
     def __str__(self) -> str:
         return f"filter {printing.expression(self.condition)}"
@@ -40,16 +40,17 @@ class Filter(Command):
 
 @dataclass(frozen=True)
 class FilterIndex(Filter):
-    """``filterIndex a = 1`` or ``a in [1, 2]``: a filter that AWS looks up in an index."""
+    """``filterIndex a = 1`` or ``a in [1, 2]``: a filter for which AWS uses an index."""
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> FilterIndex:
-        """Read what follows the word ``filterIndex``."""
+        """Read the arguments of ``filterIndex``."""
         condition = reader.expression()
         indexed = isinstance(condition, Operation) and condition.operator in ("=", "in")
         if not indexed:
             raise QueryError(
-                "filterIndex takes a field and = or in, as an index finds no other", condition.span
+                "filterIndex takes a field with = or in; an index finds nothing else",
+                condition.span,
             )
         return cls(reader.since(start), condition)
 
@@ -65,8 +66,8 @@ class Unmask(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Unmask:
-        """Read what follows the word ``unmask``."""
-        fields = reader.listed(reader.field)
+        """Read the arguments of ``unmask``."""
+        fields = reader.list_of(reader.field)
         return cls(reader.since(start), fields)
 
     def resolve(self, names: Names) -> None:

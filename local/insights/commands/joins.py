@@ -1,4 +1,4 @@
-"""``join`` and ``appendcols``: the rows of another query beside these.
+"""Commands ``join`` and ``appendcols``: the columns of another query.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: join, appendcols.
 """
@@ -25,7 +25,7 @@ _APPENDED_ROWS = 10_000
 class Join(Command):
     """``join type=left left=a right=b where a.id=b.id (SOURCE 'group')``.
 
-    After it ``a.name`` is a field of the rows before, ``b.name`` one of the subquery's rows.
+    In later commands, ``a.name`` is a field of the earlier rows, ``b.name`` one of the subquery.
     """
 
     outer: bool
@@ -35,7 +35,7 @@ class Join(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Join:
-        """Read what follows the word ``join``."""
+        """Read the arguments of ``join``."""
         options = reader.options(
             {
                 "type": lambda: reader.one_of("inner", "left"),
@@ -55,33 +55,33 @@ class Join(Command):
         return cls(reader.since(start), outer, left_key, right_key, rows)
 
     def resolve(self, names: Names) -> None:
-        """Join the rows, and let the fields of either side be told by its name."""
-        (left, left_key), (right, right_key) = map(_parted, (self.left, self.right))
-        inner = names.inside(self.rows)
-        place = _numbered(inner)
-        beside = Beside(names.column(left_key), inner.column(right_key), inner, self.outer, {})
-        names.step(beside)
-        names.put_after(beside.column(place, names))
-        names.scope = _JoinedScope(names, left, right, beside)
-        chosen = [f"{right}.{name}" for name in inner.chosen()]
-        for name in chosen:
+        """Join the rows, and define the fields of either side by the name of the side."""
+        (left, left_key), (right, right_key) = map(_side_and_field, (self.left, self.right))
+        inner = names.enter(self.rows)
+        place = _row_number(inner)
+        join = JoinRows(names.column(left_key), inner.column(right_key), inner, self.outer, {})
+        names.step(join)
+        names.put_after(join.column(place, names))
+        names.scope = _JoinScope(names, left, right, join)
+        fields = [f"{right}.{name}" for name in inner.chosen()]
+        for name in fields:
             names.define(name, names.column(Field(self.span, name)))
-        names.show(chosen)
+        names.show(fields)
 
     def __str__(self) -> str:
         kind = "left" if self.outer else "inner"
-        sides = (printing.name(_parted(key)[0]) for key in (self.left, self.right))
-        named = "left={} right={}".format(*sides)
+        names = (printing.name(_side_and_field(key)[0]) for key in (self.left, self.right))
+        sides = "left={} right={}".format(*names)
         keys = "=".join(printing.name(key.name) for key in (self.left, self.right))
-        return f"join type={kind} {named} where {keys} {printing.expression(self.rows)}"
+        return f"join type={kind} {sides} where {keys} {printing.expression(self.rows)}"
 
 
 @dataclass(frozen=True)
 class AppendCols(Command):
     """``appendcols override=true max=100 (SOURCE 'group' | stats …)``.
 
-    The first row of the subquery is put beside the first row, and so on; rows that the subquery
-    has more of are left out.
+    The first row gets the columns of the subquery's first row, and so on. Further rows of the
+    subquery are left out.
     """
 
     override: bool
@@ -90,7 +90,7 @@ class AppendCols(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> AppendCols:
-        """Read what follows the word ``appendcols``."""
+        """Read the arguments of ``appendcols``."""
         rows = f"a whole number of rows from 1 to {MOST_ROWS}"
         options = reader.options(
             {"override": reader.flag, "max": lambda: reader.whole_number(rows)}
@@ -103,51 +103,52 @@ class AppendCols(Command):
 
     def resolve(self, names: Names) -> None:
         """Add the columns of the subquery."""
-        inner = names.inside(self.rows)
+        inner = names.enter(self.rows)
         inner.step(Cut(self.most, inner.order))
-        beside = Beside(_numbered(names), _numbered(inner), inner, outer=True, columns={})
-        names.step(beside)
-        added = [
+        places = _row_number(names), _row_number(inner)
+        join = JoinRows(*places, inner, outer=True, columns={})
+        names.step(join)
+        fields = [
             name
             for name in inner.plan().outputs
             if name != "@ptr" and (self.override or name not in names.scope.fields)
         ]
-        for name in added:
-            names.define(name, beside.column(inner.scope.fields[name], names))
-        names.show(added)
+        for name in fields:
+            names.define(name, join.column(inner.scope.fields[name], names))
+        names.show(fields)
 
     def __str__(self) -> str:
         options = f"override={str(self.override).lower()} max={self.most}"
         return f"appendcols {options} {printing.expression(self.rows)}"
 
 
-class _JoinedScope(Scope):
+class _JoinScope(Scope):
     """The fields of the rows before a join, and those of either side by its name."""
 
-    def __init__(self, names: Names, left: str, right: str, beside: Beside) -> None:
+    def __init__(self, names: Names, left: str, right: str, join: JoinRows) -> None:
         super().__init__(names.scope.fields)
         self._names = names
         self._before = names.scope
         self._left = left
         self._right = right
-        self._beside = beside
+        self._join = join
 
-    def find(self, used: Field) -> Expression:
-        """Return what a field means; without the name of a side it is one of the rows before."""
-        side, _, name = used.name.partition(".")
-        if name and used.name not in self.fields:
-            field = replace(used, name=name)
+    def find(self, field: Field) -> Expression:
+        """Return the expression of a field; without a side it is a field of the earlier rows."""
+        side, _, name = field.name.partition(".")
+        if name and field.name not in self.fields:
+            side_field = replace(field, name=name)
             if side == self._left:
-                return self._before.find(field)
+                return self._before.find(side_field)
             if side == self._right:
-                inner = self._beside.rows
-                return Column(used.span, self._beside.column(inner.column(field), self._names))
-        return self._before.find(used)
+                inner = self._join.rows
+                return Column(field.span, self._join.column(inner.column(side_field), self._names))
+        return self._before.find(field)
 
 
 @dataclass(frozen=True)
-class Numbered(Definition):
-    """Add the number of each row, from 1, to the columns."""
+class RowNumbers(Definition):
+    """A step that adds the number of each row, from 1."""
 
     per_event = False
 
@@ -156,7 +157,7 @@ class Numbered(Definition):
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is sorted by."""
+        """The columns of the sort order."""
         return ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -166,11 +167,11 @@ class Numbered(Definition):
 
 
 @dataclass(frozen=True)
-class Beside(Step):
-    """Put beside each row those of another query that have the same text in another column.
+class JoinRows(Step):
+    """A step that joins each row with the rows of another query that have an equal text.
 
-    ``outer`` keeps the rows that have none beside them. ``columns`` are the other query's that are
-    asked for, by their names here; more may be asked for as long as names are resolved.
+    ``left`` and ``right`` are the columns to compare; ``outer`` keeps rows without a match.
+    ``columns`` maps columns here to columns of the other query; it grows while names are resolved.
     """
 
     left: str
@@ -180,9 +181,9 @@ class Beside(Step):
     columns: dict[str, str]
 
     def column(self, inner: str, names: Names) -> str:
-        """Return the column here that holds a column of the other query."""
-        for column, asked in self.columns.items():
-            if asked == inner:
+        """Return the column here for a column of the other query."""
+        for column, source in self.columns.items():
+            if source == inner:
                 return column
         column = names.new_column()
         self.columns[column] = inner
@@ -190,7 +191,7 @@ class Beside(Step):
 
     @property
     def selects(self) -> int:
-        """One for the join, and those of the other query."""
+        """One select for the join, and the selects of the other query."""
         return 1 + sum(step.selects for step in self.rows.plan().steps)
 
     @property
@@ -200,11 +201,11 @@ class Beside(Step):
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is compared."""
+        """The column to compare."""
         return frozenset({self.left})
 
-    def narrowed(self, live: frozenset[str]) -> Step:
-        """Return the step with the live columns only; it makes rows in any case."""
+    def narrow(self, live: frozenset[str]) -> Step:
+        """Return the step with the live columns only; the step makes rows in any case."""
         return replace(self, columns={k: v for k, v in self.columns.items() if k in live})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -213,7 +214,7 @@ class Beside(Step):
         inner.write(self.rows.plan().steps, frozenset((*self.columns.values(), self.right)))
         key = writer.temporary()
         columns = {key: text(inner.value(self.right))}
-        columns |= {column: inner.value(asked) for column, asked in self.columns.items()}
+        columns |= {column: inner.value(source) for column, source in self.columns.items()}
         rows = inner.select(", ".join(f"{value} AS {name}" for name, value in columns.items()))
         on = f"{text(writer.value(self.left))} = {key}"
         writer.define(
@@ -230,13 +231,13 @@ def _key(reader: Reader, side: str) -> Field:
     return field
 
 
-def _parted(key: Field) -> tuple[str, Field]:
-    """Return the name of the side of a join, and the field without it."""
+def _side_and_field(key: Field) -> tuple[str, Field]:
+    """Return the name of a side of a join, and the field without that name."""
     side, _, name = key.name.partition(".")
     return side, replace(key, name=name)
 
 
-def _numbered(names: Names) -> str:
+def _row_number(names: Names) -> str:
     column = names.new_column()
-    names.step(Numbered({column: None}, names.order))
+    names.step(RowNumbers({column: None}, names.order))
     return column

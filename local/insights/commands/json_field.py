@@ -1,4 +1,4 @@
-"""``json``: a field out of the JSON that another field holds.
+"""Command ``json``: a field from the JSON in another field.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: parse (JSON field extraction).
 """
@@ -24,7 +24,7 @@ class JsonField(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> JsonField:
-        """Read what follows the word ``json``."""
+        """Read the arguments of ``json``."""
         reader.need_word("field")
         reader.need("=", "'='")
         field = reader.field()

@@ -1,4 +1,4 @@
-"""``unnest`` and ``expand``: a row for each element of a list."""
+"""Commands ``unnest`` and ``expand``, which make a row of each element of a list."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from local.insights.values import Type, Value, text
 
 @dataclass(frozen=True)
 class Unnest(Command):
-    """``unnest list into element``; what is no list is a list of itself."""
+    """``unnest list into element``; any other value counts as a list of itself."""
 
     field: Field
     name: str
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Unnest:
-        """Read what follows the word ``unnest``."""
+        """Read the arguments of ``unnest``."""
         field = reader.field()
         reader.need_word("into")
         name = reader.name().value
@@ -38,13 +38,13 @@ class Unnest(Command):
 
 @dataclass(frozen=True)
 class Expand(Command):
-    """``expand list``: as ``unnest``, and the element has the list's name."""
+    """``expand list``: like ``unnest``, but the element has the name of the list."""
 
     field: Field
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Expand:
-        """Read what follows the word ``expand``."""
+        """Read the arguments of ``expand``."""
         field = reader.field()
         return cls(reader.since(start), field)
 
@@ -57,7 +57,7 @@ class Expand(Command):
 
 
 def take_apart(names: Names, list_: Field, element: str) -> None:
-    """Make a row of each element of a list, in their order where rows are alike otherwise."""
+    """Make a row of each element of a list; their order decides between equal sort keys."""
     source = names.column(list_)
     (column,) = names.define_captures([element])
     place = names.new_column()
@@ -67,7 +67,7 @@ def take_apart(names: Names, list_: Field, element: str) -> None:
 
 @dataclass(frozen=True)
 class Elements(Step):
-    """Make a row of each element of the JSON array in ``source``; ``place`` numbers them."""
+    """A step that makes a row of each element of a JSON array; ``place`` numbers the elements."""
 
     column: str
     place: str
@@ -75,12 +75,12 @@ class Elements(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The element and its place."""
+        """The columns of the element and of its place."""
         return frozenset({self.column, self.place})
 
     @property
     def reads(self) -> frozenset[str]:
-        """The list."""
+        """The column of the list."""
         return frozenset({self.source})
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:

@@ -1,4 +1,4 @@
-"""``lookup`` and ``cidrlookup``: columns of a lookup table beside each row.
+"""Commands ``lookup`` and ``cidrlookup``, which add columns of a lookup table to each row.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: lookup, cidrlookup.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from local.insights import printing
 from local.insights.addresses import marked_bits
 from local.insights.expressions import Reader
-from local.insights.lookups import Lookup, Wanted
+from local.insights.lookup_tables import Lookup, TableColumn
 from local.insights.names import Names
 from local.insights.plan import Definition
 from local.insights.sql import Writer, texts
@@ -28,7 +28,7 @@ class Pair:
 
     @classmethod
     def read(cls, reader: Reader) -> Pair:
-        """Read a name, and another after ``as``; it is that of both if there is no other."""
+        """Read a name, and another after ``as``; without ``as`` both have the same name."""
         column = reader.field()
         return cls(column, reader.field() if reader.take_word("as") else column)
 
@@ -38,7 +38,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class LookUp(Command):
-    """``lookup users id as userId OUTPUT name, team``: what the first row of that id says."""
+    """``lookup users id as userId OUTPUT name, team``: columns of the first row with that id."""
 
     table: Field
     keys: tuple[Pair, ...]
@@ -46,18 +46,18 @@ class LookUp(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> LookUp:
-        """Read what follows the word ``lookup``."""
+        """Read the arguments of ``lookup``."""
         table = reader.field()
-        keys = reader.listed(lambda: Pair.read(reader))
+        keys = reader.list_of(lambda: Pair.read(reader))
         reader.need_word("output")
-        taken = reader.listed(lambda: Pair.read(reader))
+        taken = reader.list_of(lambda: Pair.read(reader))
         return cls(reader.since(start), table, keys, taken)
 
     def resolve(self, names: Names) -> None:
-        """Add the columns; a field of the same name is replaced."""
-        wanted = tuple(Wanted(key.column.name, key.column.span) for key in self.keys)
+        """Add the columns, in place of fields with the same names."""
+        key_columns = tuple(TableColumn(key.column.name, key.column.span) for key in self.keys)
         fields = tuple(key.field for key in self.keys)
-        columns = _step(names, self.table, wanted, fields, self.taken)
+        columns = _add_step(names, self.table, key_columns, fields, self.taken)
         for pair, column in zip(self.taken, columns, strict=True):
             names.define(pair.field.name, column)
         names.show(pair.field.name for pair in self.taken)
@@ -69,9 +69,9 @@ class LookUp(Command):
 
 @dataclass(frozen=True)
 class CidrLookUp(Command):
-    """``cidrlookup nets srcAddr as cidr OUTPUTNEW owner``: what the narrowest range says.
+    """``cidrlookup nets srcAddr as cidr OUTPUTNEW owner``: columns of the narrowest range.
 
-    ``OUTPUTNEW`` leaves a field that is there, and not empty, as it is.
+    ``OUTPUTNEW`` keeps the value of a field unless it is missing or empty.
     """
 
     table: Field
@@ -82,26 +82,28 @@ class CidrLookUp(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> CidrLookUp:
-        """Read what follows the word ``cidrlookup``."""
+        """Read the arguments of ``cidrlookup``."""
         table, address = reader.field(), reader.field()
         ranges = reader.field() if reader.take_word("as") else None
         only_new = reader.one_of("output", "outputnew") == "outputnew"
-        taken = reader.listed(lambda: Pair.read(reader))
+        taken = reader.list_of(lambda: Pair.read(reader))
         return cls(reader.since(start), table, address, ranges, only_new, taken)
 
     def resolve(self, names: Names) -> None:
         """Add the columns."""
-        ranges = (
-            Wanted(self.ranges.name, self.ranges.span) if self.ranges else Wanted(None, self.span)
+        ranges = TableColumn(None, self.span)
+        if self.ranges:
+            ranges = TableColumn(self.ranges.name, self.ranges.span)
+        columns = _add_step(
+            names, self.table, (ranges,), (self.address,), self.taken, networks=True
         )
-        columns = _step(names, self.table, (ranges,), (self.address,), self.taken, networks=True)
         for pair, column in zip(self.taken, columns, strict=True):
-            new = self._new(names, pair.field, column) if self.only_new else column
+            new = self._filled_column(names, pair.field, column) if self.only_new else column
             names.define(pair.field.name, new)
         names.show(pair.field.name for pair in self.taken)
 
-    def _new(self, names: Names, field: Field, column: str) -> str:
-        """Return the column of a field that is only filled where it is missing or empty."""
+    def _filled_column(self, names: Names, field: Field, column: str) -> str:
+        """Return the column of a field, with ``column`` where the field is missing or empty."""
         if not names.before_stats and field.name not in names.scope.fields:
             return column
         empty = Call(field.span, (field,), "isempty")
@@ -109,14 +111,14 @@ class CidrLookUp(Command):
 
     def __str__(self) -> str:
         ranges = f" as {printing.name(self.ranges.name)}" if self.ranges else ""
-        found = f"{printing.name(self.table.name)} {printing.name(self.address.name)}{ranges}"
+        key = f"{printing.name(self.table.name)} {printing.name(self.address.name)}{ranges}"
         output = "OUTPUTNEW" if self.only_new else "OUTPUT"
-        return f"cidrlookup {found} {output} {', '.join(map(str, self.taken))}"
+        return f"cidrlookup {key} {output} {', '.join(map(str, self.taken))}"
 
 
 @dataclass(frozen=True)
 class FromTable(Definition):
-    """Add cells of a lookup table, at the places that ``columns`` says, of the row that matches."""
+    """A step that adds cells, at the places in ``columns``, of the lookup table's matching row."""
 
     per_event = True
 
@@ -126,12 +128,12 @@ class FromTable(Definition):
 
     @property
     def selects(self) -> int:
-        """One for the bits of an address, one for the cells, one for the columns."""
+        """One select for the bits of an address, one for the cells, one for the columns."""
         return 3
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is compared."""
+        """The columns of the keys."""
         return frozenset(self.keys)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
@@ -142,34 +144,34 @@ class FromTable(Definition):
         writer.define(kept, texts(places), join)
 
     def _join(self, writer: Writer) -> str:
-        given = enumerate(str(text(writer.value(key))) for key in self.keys)
-        on = " AND ".join(f"key{place} = {key}" for place, key in given)
+        keys = enumerate(str(text(writer.value(key))) for key in self.keys)
+        on = " AND ".join(f"key{place} = {key}" for place, key in keys)
         return f"LEFT JOIN {self.lookup.view} ON {on}"
 
     def _narrowest(self, writer: Writer, kept: frozenset[str]) -> str:
         bits, cells = writer.temporary(), writer.temporary()
-        address = writer.held_text(Column(self.lookup.span, self.keys[0]), kept)
+        address = writer.text_column(Column(self.lookup.span, self.keys[0]), kept)
         writer.define(kept, {bits: Value(marked_bits(address), Type.TEXT)})
         ranges = f"FROM {self.lookup.view} WHERE starts_with({bits}, key0)"
-        found = f"(SELECT arg_max(cells, length(key0)) {ranges})"
-        writer.define(kept, {cells: Value(found, Type.TEXT)})
+        narrowest = f"(SELECT arg_max(cells, length(key0)) {ranges})"
+        writer.define(kept, {cells: Value(narrowest, Type.TEXT)})
         return cells
 
 
-def _step(
+def _add_step(
     names: Names,
     table: Field,
-    wanted: tuple[Wanted, ...],
+    key_columns: tuple[TableColumn, ...],
     fields: tuple[Field, ...],
     taken: tuple[Pair, ...],
     *,
     networks: bool = False,
 ) -> tuple[str, ...]:
-    """Add a step that takes the columns, and return their names here."""
+    """Add a step that takes the columns, and return their columns in SQL."""
     keys = tuple(names.column(field) for field in fields)
-    cells = tuple(Wanted(pair.column.name, pair.column.span) for pair in taken)
+    cells = tuple(TableColumn(pair.column.name, pair.column.span) for pair in taken)
     view = f"lookup_{names.new_column()}"
-    lookup = Lookup(table.name, table.span, view, wanted, cells, networks)
+    lookup = Lookup(table.name, table.span, view, key_columns, cells, networks)
     columns = tuple(names.new_column() for _ in taken)
     names.lookups.append(lookup)
     names.step(FromTable({column: n for n, column in enumerate(columns, 1)}, lookup, keys))

@@ -1,4 +1,4 @@
-"""``sort``, ``limit`` and ``dedup``: which rows come first, and how many there are."""
+"""Commands ``sort``, ``limit``, ``tail`` and ``dedup``: the order and the number of rows."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from local.insights.syntax import Command, Field, QueryError, SortKey, Span
 
 @dataclass(frozen=True)
 class Sort(Command):
-    """``sort a, b desc``; a later one replaces it."""
+    """``sort a, b desc``; a later ``sort`` replaces it."""
 
     keys: tuple[SortKey, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Sort:
-        """Read what follows the word ``sort``; people also write ``sort by``."""
+        """Read the arguments of ``sort``; ``sort by`` is accepted, too."""
         reader.take_word("by")
-        keys = reader.listed(reader.sort_key)
+        keys = reader.list_of(reader.sort_key)
         return cls(reader.since(start), keys)
 
     def resolve(self, names: Names) -> None:
@@ -42,8 +42,8 @@ class Limit(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Limit:
-        """Read what follows the word ``limit``, or its older name ``head``."""
-        # Any rows may be the first ones too.
+        """Read the arguments of ``limit``, or its older name ``head``."""
+        # With ``any``, the first rows are as good as any others.
         reader.take_word("any")
         count = _rows(reader)
         return cls(reader.since(start), count)
@@ -62,12 +62,12 @@ class Tail(Limit):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Tail:
-        """Read what follows the word ``tail``."""
+        """Read the arguments of ``tail``."""
         count = _rows(reader)
         return cls(reader.since(start), count)
 
     def resolve(self, names: Names) -> None:
-        """Cut the rows at the other end."""
+        """Cut the rows in reverse order."""
         order = tuple((column, not descending) for column, descending in names.order)
         names.step(Cut(self.count, order))
 
@@ -77,14 +77,14 @@ class Tail(Limit):
 
 @dataclass(frozen=True)
 class Dedup(Command):
-    """``dedup a, b``: keep the first of the rows that are equal in these."""
+    """``dedup a, b``: keep the first of the rows with equal fields."""
 
     fields: tuple[Field, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Dedup:
-        """Read what follows the word ``dedup``."""
-        fields = reader.listed(reader.field)
+        """Read the arguments of ``dedup``."""
+        fields = reader.list_of(reader.field)
         return cls(reader.since(start), fields)
 
     def resolve(self, names: Names) -> None:
@@ -98,35 +98,35 @@ class Dedup(Command):
 
 @dataclass(frozen=True)
 class Cut(Step):
-    """Keep the first rows."""
+    """A step that keeps the first rows."""
 
     count: int
     order: Order
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is sorted by."""
+        """The columns of the sort order."""
         return ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write a LIMIT."""
+        """Write a LIMIT clause."""
         writer.define(kept, {}, f"{writer.order_by(self.order)} LIMIT {self.count}")
 
 
 @dataclass(frozen=True)
 class Distinct(Step):
-    """Keep the first of the rows that are equal in ``keys``, and every row that misses one."""
+    """A step that keeps the first row of equal ``keys``, and every row without one of the keys."""
 
     keys: tuple[str, ...]
     order: Order
 
     @property
     def reads(self) -> frozenset[str]:
-        """The keys, and what is sorted by."""
+        """The columns of the keys and of the sort order."""
         return frozenset(self.keys) | ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write a QUALIFY."""
+        """Write a QUALIFY clause."""
         missing = " OR ".join(f"{key} IS NULL" for key in self.keys)
         window = f"PARTITION BY {', '.join(self.keys)}{writer.order_by(self.order)}"
         writer.define(kept, {}, f"QUALIFY row_number() OVER ({window}) = 1 OR {missing}")

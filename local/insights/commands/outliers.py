@@ -1,4 +1,4 @@
-"""``outlier``: numbers far from the middle half of all.
+"""Command ``outlier``: numbers far from the middle half of all numbers.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: outlier.
 """
@@ -33,8 +33,8 @@ _MARK = "outlier"
 class Outlier(Command):
     """``outlier action=remove param=3 uselower=true mark=true a b``.
 
-    A number is an outlier above the third quartile by more than ``factor`` interquartile ranges,
-    and with ``lower`` also below the first by as much.
+    A number is an outlier if it is more than ``factor`` interquartile ranges above the third
+    quartile, and with ``lower`` also as far below the first.
     """
 
     remove: bool
@@ -45,7 +45,7 @@ class Outlier(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Outlier:
-        """Read what follows the word ``outlier``: options, then fields."""
+        """Read the arguments of ``outlier``: options, then fields."""
         options = reader.options(
             {
                 "action": lambda: reader.one_of("remove", "transform"),
@@ -67,18 +67,18 @@ class Outlier(Command):
         )
 
     def resolve(self, names: Names) -> None:
-        """Find the bounds, and remove the rows beyond them or take the bounds instead."""
+        """Compute the bounds, and remove the rows beyond them or replace numbers by the bounds."""
         sources = [names.column(field) for field in self.fields]
         highs = {names.new_column(): (source, True) for source in sources}
         lows = {names.new_column(): (source, False) for source in sources if self.lower}
         names.step(Fences({**highs, **lows}, self.factor))
         beyond = [_beyond(self.span, fence, *side) for fence, side in (highs | lows).items()]
-        outlying = Operation(self.span, tuple(beyond), "or")
+        is_outlier = Operation(self.span, tuple(beyond), "or")
         if self.mark:
-            names.define(_MARK, names.column(outlying))
+            names.define(_MARK, names.column(is_outlier))
             names.show([_MARK])
         if self.remove:
-            names.step(Keep(Operation(self.span, (outlying,), "not")))
+            names.step(Keep(Operation(self.span, (is_outlier,), "not")))
             return
         for field, source in zip(self.fields, sources, strict=True):
             names.define(field.name, names.column(_within(self.span, source, highs | lows)))
@@ -87,15 +87,15 @@ class Outlier(Command):
         factor = printing.expression(Number(self.span, self.factor))
         flags = f"uselower={str(self.lower).lower()} mark={str(self.mark).lower()}"
         action = "remove" if self.remove else "transform"
-        listed = " ".join(printing.name(field.name) for field in self.fields)
-        return f"outlier action={action} param={factor} {flags} {listed}"
+        fields = " ".join(printing.name(field.name) for field in self.fields)
+        return f"outlier action={action} param={factor} {flags} {fields}"
 
 
 @dataclass(frozen=True)
 class Fences(Definition):
-    """Add bounds of columns: how far above the third quartile, or below the first, is too far.
+    """A step that adds the bounds of columns, over the numbers of all rows.
 
-    A bound is of the numbers in a column of all rows, and an upper one or not.
+    ``columns`` gives each bound its source column, and true for an upper bound.
     """
 
     per_event = False
@@ -105,21 +105,21 @@ class Fences(Definition):
 
     @property
     def selects(self) -> int:
-        """One for the numbers, one for the bounds."""
+        """One select for the numbers, one for the bounds."""
         return 2
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is bounded."""
+        """The source columns."""
         return frozenset(source for source, _ in self.columns.values())
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Take the quartiles of all rows."""
+        """Write the quartiles of all rows, and the bounds."""
         numbers = {source: writer.temporary() for source in sorted(self.reads)}
         writer.define(
             kept, {column: number(writer.value(source)) for source, column in numbers.items()}
         )
-        rows = writer.materialized()
+        rows = writer.materialize()
         fences = {}
         for column, (source, upper) in self.columns.items():
             first, third = (
@@ -133,16 +133,16 @@ class Fences(Definition):
 
 
 def _beyond(span: Span, fence: str, source: str, upper: bool) -> Expression:
-    given = Column(span, source)
-    far = Operation(span, (given, Column(span, fence)), ">" if upper else "<")
-    return Operation(span, (Call(span, (given,), "isnumeric"), far), "and")
+    value = Column(span, source)
+    far = Operation(span, (value, Column(span, fence)), ">" if upper else "<")
+    return Operation(span, (Call(span, (value,), "isnumeric"), far), "and")
 
 
 def _within(span: Span, source: str, fences: Mapping[str, tuple[str, bool]]) -> Expression:
-    """Return the bound of a column where it lies beyond one, and it as it is elsewhere."""
+    """Return the column, with the bound in place of values beyond it."""
     value: Expression = Column(span, source)
-    for fence, (of, upper) in fences.items():
-        if of == source:
+    for fence, (column, upper) in fences.items():
+        if column == source:
             bound = Column(span, fence)
             value = Call(span, (_beyond(span, fence, source, upper), bound, value), "if")
     return value

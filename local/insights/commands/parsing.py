@@ -1,4 +1,4 @@
-"""``parse``: fields out of text, by a glob or a regular expression."""
+"""Command ``parse``: fields from text, by a glob, a regular expression or a format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CELL = r',("(?:[^"]|"")*"|[^,]*)'
 
 
 def read_parse(reader: Reader, start: Span) -> Command:
-    """Read what follows the word ``parse``: a source, if not the message, and a pattern."""
+    """Read the arguments of ``parse``: a source, by default the message, and a pattern."""
     source: Expression = Field(start, "@message")
     if reader.token.kind is not Kind.TEXT and not reader.at("/"):
         # An operand, not an expression: a slash begins the pattern here.
@@ -37,7 +37,7 @@ def read_parse(reader: Reader, start: Span) -> Command:
 
 @dataclass(frozen=True)
 class ParseGlob(Command):
-    """``parse source "a * b" as name``: one name for each star."""
+    """``parse source "a * b" as name``, with one name for each star."""
 
     source: Expression
     glob: Text
@@ -60,8 +60,8 @@ class ParseGlob(Command):
         return cls(reader.since(start), source, glob, names)
 
     def resolve(self, names: Names) -> None:
-        """Capture what the stars match."""
-        source = names.resolved(self.source)
+        """Add the captures of the stars."""
+        source = names.resolve(self.source)
         columns = names.define_captures(self.names)
         captures = {column: index for index, column in enumerate(columns)}
         names.step(Glob(captures, source, tuple(self.glob.value.split("*"))))
@@ -75,7 +75,7 @@ class ParseGlob(Command):
 class ParseRegex(Command):
     """``parse source /a (?<name>.) b/``, ``parse source /a (.) b/ as name multi``.
 
-    With ``multi`` every match makes a row, otherwise the first counts.
+    With ``multi`` every match makes a row, otherwise only the first match counts.
     """
 
     source: Expression
@@ -94,8 +94,8 @@ class ParseRegex(Command):
         return cls(reader.since(start), source, regex, names, multi)
 
     def resolve(self, names: Names) -> None:
-        """Capture what the named groups match."""
-        source = names.resolved(self.source)
+        """Add the captures of the named groups."""
+        source = names.resolve(self.source)
         pattern = names.pattern(self.regex, self.names)
         if not pattern.names:
             raise QueryError(
@@ -112,8 +112,8 @@ class ParseRegex(Command):
 
     def __str__(self) -> str:
         source, regex = printing.operand(self.source), printing.expression(self.regex)
-        given = f" as {printing.names(self.names)}" if self.names else ""
-        return f"parse {source} {regex}{given}{' multi' if self.multi else ''}"
+        names = f" as {printing.names(self.names)}" if self.names else ""
+        return f"parse {source} {regex}{names}{' multi' if self.multi else ''}"
 
 
 @dataclass(frozen=True)
@@ -132,12 +132,12 @@ class ParseFormat(Command):
         names = _names(reader)
         format_ = word.value.lower()
         if format_ == "logfmt" and len(names) != 1:
-            raise QueryError("logfmt takes one name, of a map", word.span)
+            raise QueryError("logfmt takes one name, the name of a map", word.span)
         return cls(reader.since(start), source, format_, names)
 
     def resolve(self, names: Names) -> None:
         """Add the map, or the columns."""
-        source = names.resolved(self.source)
+        source = names.resolve(self.source)
         columns = names.define_captures(self.names)
         if self.format == "logfmt":
             names.step(Logfmt({columns[0]: None}, source))
@@ -150,33 +150,33 @@ class ParseFormat(Command):
 
 
 def _names(reader: Reader) -> tuple[str, ...]:
-    return tuple(name.value for name in reader.listed(reader.name))
+    return tuple(name.value for name in reader.list_of(reader.name))
 
 
 @dataclass(frozen=True)
 class Extraction(Definition):
-    """Read columns out of a text."""
+    """A step that reads columns from a text."""
 
     source: Expression
 
     @property
     def reads(self) -> frozenset[str]:
-        """What the source uses."""
+        """The columns of the source."""
         return columns_of(self.source)
 
 
 @dataclass(frozen=True)
 class Logfmt(Extraction):
-    """Read ``a=1 b="two words"`` as a map."""
+    """A step that reads ``a=1 b="two words"`` as a map."""
 
     @property
     def selects(self) -> int:
-        """One for the source, one for the map."""
+        """One select for the source, one for the map."""
         return 2
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write the pairs as JSON."""
-        source = writer.held_text(self.source, kept)
+        source = writer.text_column(self.source, kept)
         pairs = f"regexp_extract_all({source}, {quoted(_PAIR)})"
         key = f"CAST(to_json(regexp_extract(p, {quoted(_PAIR)}, 1)) AS VARCHAR)"
         plain = f"CAST(to_json(regexp_extract(p, {quoted(_PAIR)}, 3)) AS VARCHAR)"
@@ -184,28 +184,28 @@ class Logfmt(Extraction):
         unescaped = f"regexp_replace({inner}, '\\\\(.)', '\\1', 'g')"
         quotes = f"CAST(to_json({unescaped}) AS VARCHAR)"
         value = f"CASE WHEN contains(p, '=\"') THEN {quotes} ELSE {plain} END"
-        listed = f"list_transform({pairs}, lambda p: {key} || ':' || {value})"
-        map_ = f"CASE WHEN len({pairs}) > 0 THEN '{{' || array_to_string({listed}, ',') || '}}' END"
+        items = f"list_transform({pairs}, lambda p: {key} || ':' || {value})"
+        map_ = f"CASE WHEN len({pairs}) > 0 THEN '{{' || array_to_string({items}, ',') || '}}' END"
         writer.define(kept, {column: Value(map_, Type.STRUCTURE) for column in self.columns})
 
 
 @dataclass(frozen=True)
 class Csv(Extraction):
-    """Read values between commas, which may be in double quotes, by their places from 1."""
+    """A step that reads values between commas, perhaps in double quotes, by place from 1."""
 
     columns: Mapping[str, int]
 
     @property
     def selects(self) -> int:
-        """One for the source, one for the values, one for the columns."""
+        """One select for the source, one for the values, one for the columns."""
         return 3
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Split at each comma that is not in quotes."""
-        source = writer.held_text(self.source, kept)
+        source = writer.text_column(self.source, kept)
         cells = writer.temporary()
-        found = f"regexp_extract_all(',' || {source}, {quoted(_CELL)}, 1)"
-        writer.define(kept, {cells: Value(found, Type.TEXT)})
+        matches = f"regexp_extract_all(',' || {source}, {quoted(_CELL)}, 1)"
+        writer.define(kept, {cells: Value(matches, Type.TEXT)})
         values = {}
         for column, place in self.columns.items():
             cell = f"{cells}[{place}]"
@@ -216,82 +216,82 @@ class Csv(Extraction):
 
 @dataclass(frozen=True)
 class Glob(Extraction):
-    """Find literals one after another; a column holds what is between literal *n* and the next."""
+    """A step that finds literals in turn; column *n* is the text between literals *n* and *n*+1."""
 
     columns: Mapping[str, int]
     literals: tuple[str, ...]
 
     @property
     def selects(self) -> int:
-        """One for the source, one for each literal, one for the captures."""
+        """One select for the source, one for each literal, one for the captures."""
         return len(self.literals) + 2
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write the one capture that is used, if it can be cut out at once, or search on."""
-        source = writer.held_text(self.source, kept)
-        if self._is_cut():
-            self._write_cut(writer, kept, source)
+        """Write a split for a single simple capture, a search for any others."""
+        source = writer.text_column(self.source, kept)
+        if self._can_split():
+            self._write_split(writer, kept, source)
         else:
             self._write_search(writer, kept, source)
 
-    def _is_cut(self) -> bool:
-        """Return whether one capture only is used, between two literals that LIKE can hold."""
+    def _can_split(self) -> bool:
+        """Tell whether the query needs one capture, between two literals that fit in a LIKE."""
         index = min(self.columns.values())
         ends = self.literals[index : index + 2]
         plain = not any(sign in literal for literal in self.literals for sign in "%_")
         return len(self.columns) == 1 and all(ends) and plain
 
-    def _write_cut(self, writer: Writer, kept: frozenset[str], source: str) -> None:
-        """Split at the literal before the capture, where that is the very one that is meant.
+    def _write_split(self, writer: Writer, kept: frozenset[str], source: str) -> None:
+        """Split at the literal before the capture where its first place is the right one.
 
-        It is if what precedes its first place matches the glob up to there. The regular
-        expression, which is several times as slow, is left with the other sources.
+        The first place is right if the text before it matches the glob up to there. The other
+        sources need the regular expression, which is several times as slow.
         """
         ((column, index),) = self.columns.items()
         whole, end = self.literals[index : index + 2]
-        # DuckDB looks for a text by its first byte, and no byte is as frequent as a blank.
-        # Without blanks it is found sooner; what precedes it has to end in them.
+        # DuckDB searches a text by its first byte, and no byte is as frequent as a blank. The
+        # search without leading blanks is faster; the text before the word must end in them.
         word = whole.lstrip(" ") or whole
         parts, before, rest, place = (writer.temporary() for _ in range(4))
         writer.define(kept | {source}, texts({parts: _split(source, word)}))
         split = texts({before: f"{parts}[1]", rest: f"{parts}[2]"})
-        found_end = Value(_place(f"{parts}[2]", end), Type.NUMBER)
-        writer.define(kept | {source}, {**split, place: found_end})
-        cut = self._cut(index, source, before, rest, place, whole.removesuffix(word))
-        found = f"regexp_extract({source}, {quoted(self._regex(index))}, 1)"
-        if word != whole:  # which may end another word: " at " and "that "
-            cut_whole = self._cut(index, source, "p[1]", "p[2]", _place("p[2]", end))
-            split_whole = f"[{_split(source, whole)}], lambda p: CASE {cut_whole} ELSE {found} END"
-            found = f"list_transform({split_whole})[1]"
-        # What does not hold the word is not looked at again.
-        meant = f"{rest} IS NOT NULL AND {source} LIKE {_like(self.literals)}"
-        writer.define(kept, texts({column: f"CASE {cut} WHEN {meant} THEN {found} END"}))
+        end_place = Value(_place(f"{parts}[2]", end), Type.NUMBER)
+        writer.define(kept | {source}, {**split, place: end_place})
+        when = self._when(index, source, before, rest, place, whole.removesuffix(word))
+        capture = f"regexp_extract({source}, {quoted(self._regex(index))}, 1)"
+        if word != whole:  # The word may be the end of another one: " at " and "that ".
+            when_whole = self._when(index, source, "p[1]", "p[2]", _place("p[2]", end))
+            case = f"CASE {when_whole} ELSE {capture} END"
+            capture = f"list_transform([{_split(source, whole)}], lambda p: {case})[1]"
+        # A source without the word is not searched again.
+        matches = f"{rest} IS NOT NULL AND {source} LIKE {_like(self.literals)}"
+        writer.define(kept, texts({column: f"CASE {when} WHEN {matches} THEN {capture} END"}))
 
-    def _cut(
+    def _when(
         self, index: int, source: str, before: str, rest: str, place: str, blanks: str = ""
     ) -> str:
-        """Return the WHEN of a source that was split right, which cuts the capture out of it."""
+        """Return the WHEN clause that takes the capture from a source split at the right place."""
         like = "%".join(("", *self.literals[:index], blanks))
-        meant = f"{before} LIKE {quoted(like)} AND {place} > 0"
+        matches = f"{before} LIKE {quoted(like)} AND {place} > 0"
         if index + 2 < len(self.literals):
-            meant += f" AND {source} LIKE {_like(self.literals)}"
-        return f"WHEN {meant} THEN {_before(rest, place)}"
+            matches += f" AND {source} LIKE {_like(self.literals)}"
+        return f"WHEN {matches} THEN {_before(rest, place)}"
 
     def _regex(self, index: int) -> str:
-        """Return the regular expression whose group 1 is a capture."""
+        """Return the regular expression with a capture as group 1."""
         escaped = [re.escape(literal) for literal in self.literals]
         before, after = ".*?".join(escaped[: index + 1]), ".*?".join(escaped[index + 1 :])
         return f"(?s){before}(.*?){after}"
 
     def _write_search(self, writer: Writer, kept: frozenset[str], source: str) -> None:
-        """Find each literal in what the one before it left over.
+        """Find each literal in the text after the literal before it.
 
-        This captures what the lazy regular expression does: if a literal is not found after the
-        leftmost places of those before it, it is not found after any later ones either.
+        The captures are those of the lazy regular expression: a literal that is absent after the
+        leftmost places of the literals before it is absent after any later places, too.
         """
         rest = source
         live = set(self.columns.values())
-        held = kept
+        needed = kept
         last = len(self.literals) - 1
         spans: list[tuple[str, str | None]] = []
         for index, part in enumerate(self.literals):
@@ -303,14 +303,14 @@ class Glob(Extraction):
                     place: Value(at, Type.NUMBER),
                     after: Value(f"substring({rest}, {at} + {len(part)})", Type.TEXT),
                 }
-                writer.define(held | {rest}, values)
+                writer.define(needed | {rest}, values)
             spans.append((rest, place))
             if index - 1 in live:
-                held |= {rest, place} if place else {rest}
+                needed |= {rest, place} if place else {rest}
             rest = after
-        matched = f"{spans[-1][1] or rest} IS NOT NULL"
+        matches = f"{spans[-1][1] or rest} IS NOT NULL"
         captures = {
-            column: f"CASE WHEN {matched} THEN {_before(*spans[index + 1])} END"
+            column: f"CASE WHEN {matches} THEN {_before(*spans[index + 1])} END"
             for column, index in self.columns.items()
         }
         writer.define(kept, texts(captures))
@@ -318,30 +318,30 @@ class Glob(Extraction):
 
 @dataclass(frozen=True)
 class Match(Extraction):
-    """Match a regular expression; a column holds what the named group captures."""
+    """A step that matches a regular expression; a column holds the capture of a named group."""
 
     columns: Mapping[str, str]
     pattern: Pattern
 
     @property
     def selects(self) -> int:
-        """One for the source, one for the captures."""
+        """One select for the source, one for the captures."""
         return 2
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Extract each group from the sources that match."""
-        source = writer.held_text(self.source, kept)
+        """Extract each group from the matching sources."""
+        source = writer.text_column(self.source, kept)
         captures = {
-            column: _captured(self.pattern, name, source) for column, name in self.columns.items()
+            column: _capture(self.pattern, name, source) for column, name in self.columns.items()
         }
         writer.define(kept, texts(captures))
 
 
 @dataclass(frozen=True)
 class MatchEach(Match):
-    """Match a regular expression as often as it does; each match makes a row, none keeps one.
+    """A step that makes a row of each match of a regular expression.
 
-    ``place`` numbers the matches.
+    A row without a match stays one row. ``place`` numbers the matches.
     """
 
     per_event = False
@@ -350,21 +350,21 @@ class MatchEach(Match):
 
     @property
     def defines(self) -> frozenset[str]:
-        """What the groups capture, and the number of the match."""
+        """The columns of the captures and of the number of the match."""
         return frozenset((*self.columns, self.place))
 
-    def narrowed(self, live: frozenset[str]) -> MatchEach:
-        """Return the step itself: it makes rows, whether or not its columns are used."""
+    def narrow(self, live: frozenset[str]) -> MatchEach:
+        """Return the step itself: it makes rows even if no later step needs its columns."""
         return self
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Extract each group of every match, side by side."""
-        source = writer.held_text(self.source, kept)
+        source = writer.text_column(self.source, kept)
         matches = f"regexp_matches({source}, {quoted(self.pattern.matching())})"
         captures = {}
         for column, name in self.columns.items():
-            found = f"regexp_extract_all({source}, {quoted(self.pattern.capturing(name))}, 1)"
-            present = f"list_transform({found}, lambda v: nullif(v, {_absent(self.pattern, name)}))"
+            group = f"regexp_extract_all({source}, {quoted(self.pattern.capturing(name))}, 1)"
+            present = f"list_transform({group}, lambda v: nullif(v, {_absent(self.pattern, name)}))"
             captures[column] = f"unnest(CASE WHEN {matches} THEN {present} ELSE [NULL] END)"
         every = f"regexp_extract_all({source}, {quoted(self.pattern.matching())})"
         place = f"generate_subscripts(CASE WHEN {matches} THEN {every} ELSE [NULL] END, 1)"
@@ -376,34 +376,34 @@ def _split(source: str, literal: str) -> str:
 
 
 def _place(rest: str, literal: str) -> str:
-    """Return where a literal begins, from 1; 0 if it is not there."""
+    """Return the place of a literal in a text, from 1, or 0 if the literal is absent."""
     return f"strpos({rest}, {quoted(literal)})"
 
 
 def _like(literals: tuple[str, ...]) -> str:
-    """Return the pattern of a text that holds literals one after another."""
+    """Return the LIKE pattern of a text with literals one after another."""
     return quoted("%".join(("", *literals, "")))
 
 
 def _before(rest: str, place: str | None) -> str:
-    """Return what stands before a place; all if no place ends it."""
+    """Return the text before a place, all of it without a place."""
     return rest if place is None else f"left({rest}, {place} - 1)"
 
 
-def _captured(pattern: Pattern, name: str, source: str) -> str:
-    """Return what a group captures; null if the pattern does not match.
+def _capture(pattern: Pattern, name: str, source: str) -> str:
+    """Return the capture of a group, null if the pattern does not match.
 
-    RE2's '' may say that nothing matched, or that the group took no part. That is what it means,
-    and becomes null, if what stands in the group does not match ''.
+    RE2 gives '' also if nothing matched or the group took no part in the match. If the pattern
+    inside the group cannot match '', then '' has that meaning and becomes null.
     """
-    captured = f"regexp_extract({source}, {quoted(pattern.capturing(name))}, 1)"
+    capture = f"regexp_extract({source}, {quoted(pattern.capturing(name))}, 1)"
     if not pattern.may_be_empty(name):
-        return f"nullif({captured}, '')"
+        return f"nullif({capture}, '')"
     matches = f"regexp_matches({source}, {quoted(pattern.matching())})"
-    return f"CASE WHEN {matches} THEN nullif({captured}, {_absent(pattern, name)}) END"
+    return f"CASE WHEN {matches} THEN nullif({capture}, {_absent(pattern, name)}) END"
 
 
 def _absent(pattern: Pattern, name: str) -> str:
-    """Return '' if it says that the group took no part; null if the group may match it."""
+    """Return '' if it means that the group took no part, null if the group may match ''."""
     inside = quoted(f"^(?:{pattern.inside(name)})$")
     return f"CASE WHEN NOT regexp_matches('', {inside}) THEN '' END"

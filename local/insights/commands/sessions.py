@@ -1,4 +1,4 @@
-"""``sessionize``: which events follow each other without a long pause.
+"""Command ``sessionize``: sessions of events without a long pause between them.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: sessionize.
 """
@@ -27,15 +27,15 @@ class Sessionize(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Sessionize:
-        """Read what follows the word ``sessionize``."""
-        fields = reader.listed(reader.field)
+        """Read the arguments of ``sessionize``."""
+        fields = reader.list_of(reader.field)
         pause = reader.period() if reader.take_word("maxspan") else Period(start, 30, "m")
         if milliseconds(pause) is None:
             raise QueryError("maxspan takes days or shorter", pause.span)
         return cls(reader.since(start), fields, pause, reader.alias() or "session_id")
 
     def resolve(self, names: Names) -> None:
-        """Add the number of the session."""
+        """Add the session numbers."""
         if "@timestamp" not in names.scope.fields:
             raise QueryError(
                 "sessionize needs @timestamp, which is not a result of stats", self.span
@@ -54,7 +54,7 @@ class Sessionize(Command):
 
 @dataclass(frozen=True)
 class Sessions(Step):
-    """Number the runs of rows that are equal in ``keys`` and at most ``pause`` [ms] apart."""
+    """A step that numbers sessions: rows with equal ``keys``, at most ``pause`` [ms] apart."""
 
     column: str
     keys: tuple[str, ...]
@@ -64,35 +64,35 @@ class Sessions(Step):
 
     @property
     def selects(self) -> int:
-        """One for where a session begins, one for its number there, one for all its rows."""
+        """One select for the first rows of sessions, one for their numbers, one for all rows."""
         return 3
 
     @property
     def defines(self) -> frozenset[str]:
-        """The number."""
+        """The column of the number."""
         return frozenset({self.column})
 
     @property
     def reads(self) -> frozenset[str]:
-        """The keys, the time, and what is sorted by."""
+        """The columns of the keys, the time and the sort order."""
         return frozenset((*self.keys, self.time)) | ordering(self.order)
 
-    def narrowed(self, live: frozenset[str]) -> Step | None:
-        """Return the step if the number is used."""
+    def narrow(self, live: frozenset[str]) -> Step | None:
+        """Return the step, None if no later step needs the number."""
         return self if self.column in live else None
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write window functions, over the rows of the same keys and then over all."""
-        begins, numbered = writer.temporary(), writer.temporary()
-        held = kept | self.reads
+        """Write window functions, first over the rows of the same keys, then over all rows."""
+        start, start_number = writer.temporary(), writer.temporary()
+        needed = kept | self.reads
         when = time(writer.value(self.time))
         same = f"(PARTITION BY {', '.join(self.keys)}{writer.order_by(self.order)})"
         pause = f"{when} - lag({when}) OVER {same} > {self.pause}"
-        begin = f"coalesce({pause}, {when} IS NOT NULL)"
-        writer.define(held, {begins: Value(begin, Type.BOOLEAN)})
-        count = f"count(*) FILTER (WHERE {begins}) OVER ({writer.order_by(self.order)})"
-        first = f"CASE WHEN {begins} THEN CAST({count} AS DOUBLE) END"
-        writer.define(held, {numbered: Value(first, Type.NUMBER)})
-        latest = f"last_value({numbered} IGNORE NULLS) OVER {same}"
+        is_start = f"coalesce({pause}, {when} IS NOT NULL)"
+        writer.define(needed, {start: Value(is_start, Type.BOOLEAN)})
+        count = f"count(*) FILTER (WHERE {start}) OVER ({writer.order_by(self.order)})"
+        first = f"CASE WHEN {start} THEN CAST({count} AS DOUBLE) END"
+        writer.define(needed, {start_number: Value(first, Type.NUMBER)})
+        latest = f"last_value({start_number} IGNORE NULLS) OVER {same}"
         last = f"CASE WHEN {when} IS NOT NULL THEN {latest} END"
         writer.define(kept, {self.column: Value(last, Type.NUMBER)})

@@ -1,4 +1,4 @@
-"""``addtotals``: the sum of the fields of each row, and of each field over the rows.
+"""Command ``addtotals``: the sum of the fields of each row, and of each field over the rows.
 
 Source: AWS documentation, CloudWatch Logs Insights query syntax: addtotals.
 """
@@ -20,7 +20,7 @@ from local.insights.values import Type, Value, finite, number, text
 
 @dataclass(frozen=True)
 class AddTotals(Command):
-    """``addtotals fieldname=total col=true price, tax``: of all fields so far if none is named."""
+    """``addtotals fieldname=total col=true price, tax``: totals, by default of all fields."""
 
     name: str
     of_rows: bool
@@ -29,7 +29,7 @@ class AddTotals(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> AddTotals:
-        """Read what follows the word ``addtotals``: options, then fields."""
+        """Read the arguments of ``addtotals``: options, then fields."""
         options = reader.options(
             {
                 "fieldname": lambda: reader.name().value,
@@ -40,61 +40,61 @@ class AddTotals(Command):
         rows, columns = options.get("row", True), options.get("col", False)
         if not rows and not columns:
             raise QueryError("addtotals with row=false needs col=true", reader.since(start))
-        fields = reader.listed(reader.field) if reader.token.kind is Kind.NAME else ()
+        fields = reader.list_of(reader.field) if reader.token.kind is Kind.NAME else ()
         return cls(reader.since(start), options.get("fieldname", "Total"), rows, columns, fields)
 
     def resolve(self, names: Names) -> None:
-        """Add the row of sums, and then the sum of each row."""
+        """Add the row of sums, then the sum of each row."""
         if self.fields:
-            summed = {field.name: names.column(field) for field in self.fields}
+            terms = {field.name: names.column(field) for field in self.fields}
         else:
-            shown = names.plan().outputs
-            summed = {name: column for name, column in shown.items() if not name.startswith("@")}
-        if not summed:
+            outputs = names.plan().outputs
+            terms = {name: column for name, column in outputs.items() if not name.startswith("@")}
+        if not terms:
             raise QueryError("addtotals finds no fields in the result so far", self.span)
         if self.of_columns:
-            columns = dict(zip(names.define_captures(summed), summed.values(), strict=True))
-            summed = dict(zip(summed, columns, strict=True))
+            columns = dict(zip(names.define_captures(terms), terms.values(), strict=True))
+            terms = dict(zip(terms, columns, strict=True))
             last = names.new_column()
             names.step(ColumnTotals(columns, last))
             names.put_last(last)
         if self.of_rows:
             (column,) = names.define_captures([self.name])
-            names.step(RowTotal({column: tuple(summed.values())}))
+            names.step(RowTotal({column: tuple(terms.values())}))
 
     def __str__(self) -> str:
-        named = f"addtotals fieldname={printing.name(self.name)}"
+        command = f"addtotals fieldname={printing.name(self.name)}"
         options = f"row={str(self.of_rows).lower()} col={str(self.of_columns).lower()}"
-        listed = printing.fields(self.fields)
-        return f"{named} {options} {listed}".rstrip()
+        fields = printing.fields(self.fields)
+        return f"{command} {options} {fields}".rstrip()
 
 
 @dataclass(frozen=True)
 class RowTotal(Definition):
-    """Add a column that is the sum of others, of those that are numbers."""
+    """A step that adds a column with the sum of the numbers in other columns."""
 
     columns: Mapping[str, tuple[str, ...]]
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is summed."""
+        """The columns to sum."""
         return frozenset(source for sources in self.columns.values() for source in sources)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
-        """Write the sum of a list; null if none of it is a number."""
+        """Write the sum of a list, null without a number in it."""
         totals = {}
         for column, sources in self.columns.items():
             values = [writer.value(source) for source in sources]
-            summed = [str(number(each)) for each in values if each.type is not Type.TIME]
-            totals[column] = finite(f"list_sum([{', '.join((*summed, 'NULL::DOUBLE'))}])")
+            terms = [str(number(each)) for each in values if each.type is not Type.TIME]
+            totals[column] = finite(f"list_sum([{', '.join((*terms, 'NULL::DOUBLE'))}])")
         writer.define(kept, totals)
 
 
 @dataclass(frozen=True)
 class ColumnTotals(Step):
-    """Add a row of the sums of columns over all rows; ``last`` tells it from the others.
+    """A step that adds a row with the sums of columns; the column ``last`` marks this row.
 
-    The columns are those of before under new names: a column of texts holds the sum as text.
+    ``columns`` maps new columns to old ones. A column of texts holds the sum as text.
     """
 
     columns: Mapping[str, str]
@@ -102,26 +102,26 @@ class ColumnTotals(Step):
 
     @property
     def defines(self) -> frozenset[str]:
-        """The columns, and what tells the row of sums from the others."""
+        """The new columns, and the column that marks the row of sums."""
         return frozenset((*self.columns, self.last))
 
     @property
     def reads(self) -> frozenset[str]:
-        """What is summed."""
+        """The columns to sum."""
         return frozenset(self.columns.values())
 
-    def narrowed(self, live: frozenset[str]) -> Step:
-        """Return the step with the live columns only; the row is there in any case."""
+    def narrow(self, live: frozenset[str]) -> Step:
+        """Return the step with the live columns only; the step adds the row in any case."""
         return replace(
             self, columns={name: each for name, each in self.columns.items() if name in live}
         )
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Write a union with the row of sums."""
-        source = writer.materialized()
+        source = writer.materialize()
         values, totals = {}, []
-        for column, summed in self.columns.items():
-            value = writer.value(summed)
+        for column, term in self.columns.items():
+            value = writer.value(term)
             values[column] = number(value) if value.type is Type.BOOLEAN else value
             totals.append(str(_total(value)))
         values[self.last] = Value("FALSE", Type.BOOLEAN)
@@ -131,7 +131,7 @@ class ColumnTotals(Step):
 
 
 def _total(value: Value) -> Value:
-    """Return the sum of a column, as what the column holds; null of what is never a number."""
+    """Return the sum of a column, in the type of the column; null for a type without numbers."""
     if value.type not in (Type.TEXT, Type.NUMBER, Type.BOOLEAN):
         return Value("NULL", value.type)
     total = finite(f"fsum({number(value)})")

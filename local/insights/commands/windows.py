@@ -1,4 +1,4 @@
-"""Commands that look at the rows before: ``accum``, ``autoregress`` and ``filldown``."""
+"""Commands that look at earlier rows: ``accum``, ``autoregress`` and ``filldown``."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from local.insights.sql import Writer
 from local.insights.syntax import Command, Field, QueryError, Span
 from local.insights.values import Value, finite, number
 
-# How far autoregress looks back; AWS documents no limit.
+# The most rows that autoregress looks back; AWS documents no limit.
 MOST_LAGS = 50
 
 
 @dataclass(frozen=True)
 class Accum(Command):
-    """``accum bytes as total``: the sum of a field down to each row."""
+    """``accum bytes as total``: the sum of a field from the first row to each row."""
 
     field: Field
     name: str
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Accum:
-        """Read what follows the word ``accum``."""
+        """Read the arguments of ``accum``."""
         field = reader.field()
         return cls(reader.since(start), field, reader.alias() or field.name)
 
@@ -36,7 +36,7 @@ class Accum(Command):
         """Add the sums."""
         source = names.column(self.field)
         (column,) = names.define_captures([self.name])
-        names.step(Running({column: ("sum", source, 0)}, names.order))
+        names.step(WindowColumns({column: ("sum", source, 0)}, names.order))
 
     def __str__(self) -> str:
         return f"accum {printing.name(self.field.name)} as {printing.name(self.name)}"
@@ -44,7 +44,7 @@ class Accum(Command):
 
 @dataclass(frozen=True)
 class Autoregress(Command):
-    """``autoregress bytes p=1-4``: the values of a field some rows before, as ``bytes_p1`` …"""
+    """``autoregress bytes p=1-4``: the values of a field in earlier rows, as ``bytes_p1`` …"""
 
     field: Field
     alias: str | None
@@ -53,18 +53,18 @@ class Autoregress(Command):
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Autoregress:
-        """Read what follows the word ``autoregress``."""
+        """Read the arguments of ``autoregress``."""
         field = reader.field()
         alias = reader.alias()
         first = last = 1
         if reader.take_word("p"):
             reader.need("=", "'='")
-            rows = f"how many rows before, from 1 to {MOST_LAGS}"
+            rows = f"a number of rows from 1 to {MOST_LAGS}"
             first = last = reader.whole_number(rows)
             if reader.take("-"):
                 last = reader.whole_number(rows)
         if not 1 <= first <= last <= MOST_LAGS:
-            raise QueryError(f"p goes from 1 to {MOST_LAGS}, smallest first", field.span)
+            raise QueryError(f"p is a range such as 1-4, within 1-{MOST_LAGS}", field.span)
         return cls(reader.since(start), field, alias, first, last)
 
     def resolve(self, names: Names) -> None:
@@ -75,7 +75,7 @@ class Autoregress(Command):
         single = self.alias is not None and len(lags) == 1
         columns = names.define_captures([stem] if single else [f"{stem}_p{lag}" for lag in lags])
         earlier = {column: ("lag", source, lag) for column, lag in zip(columns, lags, strict=True)}
-        names.step(Running(earlier, names.order))
+        names.step(WindowColumns(earlier, names.order))
 
     def __str__(self) -> str:
         alias = f" as {printing.name(self.alias)}" if self.alias else ""
@@ -84,13 +84,13 @@ class Autoregress(Command):
 
 @dataclass(frozen=True)
 class Filldown(Command):
-    """``filldown a b*``: the last value that a row before had, where there is none."""
+    """``filldown a b*``: the last value of earlier rows in place of missing values."""
 
     patterns: tuple[str, ...]
 
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Filldown:
-        """Read what follows the word ``filldown``: names, with * for any part; all if none."""
+        """Read the arguments of ``filldown``: names, with * for any part; by default all."""
         patterns: list[str] = []
         end = -1
         while reader.token.kind is Kind.NAME or reader.at("*"):
@@ -104,7 +104,7 @@ class Filldown(Command):
         return cls(reader.since(start), tuple(patterns))
 
     def resolve(self, names: Names) -> None:
-        """Fill the fields that the result has so far."""
+        """Fill the fields of the result so far."""
         shown = [
             name
             for name in names.plan().outputs
@@ -115,18 +115,18 @@ class Filldown(Command):
             raise QueryError("filldown finds none of these fields in the result so far", self.span)
         sources = [names.scope.fields[name] for name in shown]
         columns = names.define_captures(shown)
-        filled = {
+        values = {
             column: ("last_value", source, 0)
             for column, source in zip(columns, sources, strict=True)
         }
-        names.step(Running(filled, names.order))
+        names.step(WindowColumns(values, names.order))
 
     def __str__(self) -> str:
-        written = (
+        patterns = (
             "*".join(printing.name(part) if part else "" for part in pattern.split("*"))
             for pattern in self.patterns
         )
-        return " ".join(("filldown", *written))
+        return " ".join(("filldown", *patterns))
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -134,10 +134,10 @@ def _fits(name: str, pattern: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Running(Definition):
-    """Add columns, each made by a function of a column of the rows up to this one.
+class WindowColumns(Definition):
+    """A step that adds columns, each a function of one column in the rows up to this one.
 
-    The functions are ``sum``, ``lag`` by a number of rows, and ``last_value`` that is there.
+    The functions are ``sum``, ``lag`` by a number of rows, and ``last_value`` of those present.
     """
 
     per_event = False
@@ -147,7 +147,7 @@ class Running(Definition):
 
     @property
     def reads(self) -> frozenset[str]:
-        """What the columns are made of, and what is sorted by."""
+        """The source columns and the columns of the sort order."""
         return frozenset(source for _, source, _ in self.columns.values()) | ordering(self.order)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:

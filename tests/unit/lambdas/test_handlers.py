@@ -1,4 +1,4 @@
-"""The handlers as the state machines call them, one after the other, over fakes."""
+"""The handlers in the order in which the state machines call them, over fakes."""
 
 import gzip
 import json
@@ -15,15 +15,14 @@ from lambdas import (
     plan_run,
     prepare_trial,
     publish_report,
-    publishing,
     record_outcome,
     record_rates,
     record_trial,
     restore_system,
 )
-from lambdas.aws import QueryFailed, TooManyRows
-from suites.refusal import Refused
 from tests.plans import RUN
+from tidemark.model.refusal import Refused
+from tidemark.run.ports import QueryFailed, TooManyRows
 
 EXECUTION = {
     "execution_arn": "arn:aws:states:eu-west-2:1:execution:Run:by-hand",
@@ -75,7 +74,7 @@ def collect(
 
 
 def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
-    """Let each task have logged its rate ``jobs`` times."""
+    """Make each task log its rate ``jobs`` times."""
     streams = [f"rocksdb/rocksdb/t{n}" for n in range(len(rates))]
     stats = [
         {
@@ -113,13 +112,13 @@ def choose(world, lost=None):
 
 
 def measure(world, trial=1):
-    """Run a whole trial that succeeds."""
+    """Run a whole trial successfully."""
     measure_tests(world, trial)
     return world.call(record_trial, {"run_id": RUN, "trial": trial, "failure": None})
 
 
 def measure_tests(world, trial=1):
-    """Run the tests of a trial, which succeed."""
+    """Run the tests of a trial successfully."""
     for test, words, jobs in (("ingest", "to S3", 1), ("compaction", "compaction read", 4)):
         log(world, words=words, jobs=jobs)
         answer = world.call(
@@ -151,7 +150,7 @@ def test_plan_run_writes_the_plan_and_names_the_run(world):
 
 
 @pytest.mark.usefixtures("packed")
-def test_plan_run_again_names_the_same_run_and_writes_the_same_plan(world):
+def test_a_repeated_plan_run_names_the_same_run_and_writes_the_same_plan(world):
     event = {**EXECUTION, "input": {"suite": "rocksdb"}}
     first = world.call(plan_run, event)
     world.executions.add(EXECUTION["execution_arn"])
@@ -170,7 +169,7 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
     assert world.bucket.objects == before
 
 
-def test_choose_trial_gives_each_trial_in_turn_then_none(world):
+def test_choose_trial_gives_each_trial_in_turn_and_then_none(world):
     boundless = {"spent": None, "over_budget": None}
     assert choose(world) == {"trial": 1, "name": f"{RUN}-1-56850a", "done": 0, **boundless}
     measure(world, 1)
@@ -179,7 +178,7 @@ def test_choose_trial_gives_each_trial_in_turn_then_none(world):
     assert choose(world) == {"trial": None, "name": None, "done": 2, **boundless}
 
 
-def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world):
+def test_a_lost_trial_is_recorded_as_failed_and_not_chosen_again(world):
     answer = choose(world, lost=LOST)
 
     stored = world.json(f"runs/{RUN}/trials/001.json")
@@ -188,7 +187,7 @@ def test_a_trial_that_was_lost_is_recorded_as_failed_and_not_chosen_again(world)
     assert stored["reason"] == "the trial's execution ended with States.TaskFailed: no reason"
 
 
-def test_a_trial_that_was_lost_keeps_what_it_measured_before_and_no_data(world):
+def test_a_lost_trial_keeps_its_measurements_and_loses_its_data(world):
     log(world)
     collect(world)
     world.bucket.write(f"work/{RUN}/001/data/a", b"")
@@ -203,7 +202,7 @@ def test_a_trial_that_was_lost_keeps_what_it_measured_before_and_no_data(world):
     assert not list(world.bucket.keys(f"work/{RUN}/001/data/"))
 
 
-def test_a_trial_that_recorded_itself_before_it_was_lost_keeps_its_result(world):
+def test_a_trial_that_was_recorded_before_it_was_lost_keeps_its_result(world):
     measure(world, 1)
     before = world.bucket.objects[f"runs/{RUN}/trials/001.json"]
 
@@ -231,7 +230,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     }
 
 
-def test_classify_stop_takes_a_cause_that_is_no_json(world):
+def test_classify_stop_accepts_a_cause_that_is_not_json(world):
     answer = world.call(
         classify_stop, {"index": 3, "failure": {"Error": "ECS.AmazonECSException", "Cause": "{"}}
     )
@@ -239,7 +238,7 @@ def test_classify_stop_takes_a_cause_that_is_no_json(world):
     assert (answer["index"], answer["status"]) == (3, "failed")
 
 
-def test_collect_rates_reads_the_trials_own_streams_over_its_own_window(world):
+def test_collect_rates_reads_only_the_streams_and_the_time_window_of_the_trial(world):
     log(world)
 
     answer = collect(world)
@@ -253,7 +252,7 @@ def test_collect_rates_reads_the_trials_own_streams_over_its_own_window(world):
     assert end - start == pytest.approx(60 + 120)
 
 
-def test_collect_rates_keeps_where_each_task_logged_and_on_what_it_ran(world):
+def test_collect_rates_keeps_the_log_stream_and_the_machine_of_each_task(world):
     log(world)
 
     collect(world)
@@ -266,7 +265,7 @@ def test_collect_rates_keeps_where_each_task_logged_and_on_what_it_ran(world):
     ]
 
 
-def test_what_the_queries_of_every_attempt_scanned_is_counted(world):
+def test_the_bytes_that_every_attempt_scanned_are_counted(world):
     log(world, rates=("100.0",))
     late = collect(world)
     log(world)
@@ -277,7 +276,7 @@ def test_what_the_queries_of_every_attempt_scanned_is_counted(world):
     assert world.json(f"work/{RUN}/001/measured/ingest.json")["insights_bytes"] == 5000
 
 
-def test_collect_rates_waits_longer_and_longer_for_logs_that_are_late(world):
+def test_collect_rates_waits_longer_and_longer_for_late_logs(world):
     log(world, rates=("100.0",))
 
     waits = [collect(world, attempt=attempt)["wait_seconds"] for attempt in range(1, 7)]
@@ -286,7 +285,7 @@ def test_collect_rates_waits_longer_and_longer_for_logs_that_are_late(world):
     assert not [key for key in world.bucket.objects if "measured" in key]
 
 
-def test_after_the_deadline_the_test_is_incomplete_and_names_the_task(world):
+def test_a_test_with_logs_missing_at_the_deadline_is_incomplete_and_names_the_task(world):
     log(world, rates=("100.0",))
 
     assert collect(world, now="2026-11-20T12:51:00.000Z")["status"] == "incomplete"
@@ -298,7 +297,7 @@ def test_after_the_deadline_the_test_is_incomplete_and_names_the_task(world):
     assert stored["rates"][0]["value"] is None
 
 
-def test_twice_as_many_lines_are_no_rate_and_the_test_is_incomplete(world):
+def test_a_test_with_twice_as_many_lines_has_no_rate_and_is_incomplete(world):
     log(world, jobs=2)
 
     assert collect(world)["status"] == "incomplete"
@@ -310,7 +309,7 @@ def test_twice_as_many_lines_are_no_rate_and_the_test_is_incomplete(world):
     )
 
 
-def test_a_rate_of_nothing_is_no_rate_and_the_test_is_incomplete(world):
+def test_a_test_with_a_rate_of_zero_has_no_rate_and_is_incomplete(world):
     log(world, rates=("0.0", "200.0"))
 
     assert collect(world)["status"] == "incomplete"
@@ -319,7 +318,7 @@ def test_a_rate_of_nothing_is_no_rate_and_the_test_is_incomplete(world):
     assert stored["reason"] == "task 0 (t0) logged 0 records/s of ingest_rate, which is no rate"
 
 
-def test_a_reason_names_a_few_tasks_of_many_and_what_they_logged_only_in_part(world):
+def test_a_reason_names_a_few_of_many_tasks_and_shortens_their_messages(world):
     log(world, rates=("100.0",) * 200)
     world.logs.answers["ERROR"] = [
         {"@logStream": f"rocksdb/rocksdb/t{n}", "failure": "x" * 100_000} for n in range(200)
@@ -347,7 +346,7 @@ def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
     assert stored["reason"] == "its container ended: The store holds 9 records."
 
 
-def test_restore_system_deletes_the_data_of_its_trial_only(world):
+def test_restore_system_deletes_only_the_data_of_its_trial(world):
     for key in ("001/data/a", "001/data/b/c", "001/measured/ingest.json", "002/data/a"):
         world.bucket.write(f"work/{RUN}/{key}", b"")
 
@@ -377,7 +376,7 @@ def test_record_trial_sends_each_rate_to_cloudwatch_once(world, capsys):
     assert metrics[0]["ingest_rate"] == [150.0]
 
 
-def test_a_test_that_did_not_run_is_skipped_because_of_the_one_that_failed(world):
+def test_a_test_after_a_failed_test_is_skipped_and_names_it(world):
     log(world)
     collect(world, statuses=("ok", "failed"))
 
@@ -392,7 +391,7 @@ def test_a_test_that_did_not_run_is_skipped_because_of_the_one_that_failed(world
     assert stored["tests"][1]["reason"] == "ingest failed"
 
 
-def test_a_trial_that_is_lost_after_its_tests_has_its_rates_and_is_ok(world):
+def test_a_trial_that_is_lost_after_its_tests_keeps_its_rates_and_is_ok(world):
     measure_tests(world)
 
     choose(world, {"trial": 1, "failure": {"Error": "Stopped", "Cause": "in RestoreSystem"}})
@@ -409,7 +408,7 @@ def rows(world, table):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_record_rates_folds_the_trials_and_again_changes_nothing(world):
+def test_record_rates_folds_the_trials_and_a_second_call_changes_nothing(world):
     measure(world, 1)
     measure(world, 2)
 
@@ -429,8 +428,8 @@ def test_record_rates_folds_the_trials_and_again_changes_nothing(world):
     assert world.bucket.objects == before
 
 
-def with_latest(world, *runs):
-    """Record each run, which has the trials of the first; return what latest_rates holds."""
+def record_runs(world, *runs):
+    """Record each run with the trials of the first; return the keys of latest_rates."""
     for run in runs:
         for key in list(world.bucket.keys(f"runs/{RUN}/")):
             body = world.bucket.read(key).replace(RUN.encode(), run.encode())
@@ -447,28 +446,28 @@ def latest(run):
 
 
 @pytest.mark.parametrize("runs", list(permutations([EARLIER, RUN, LATER])))
-def test_in_whatever_order_runs_are_recorded_the_newest_is_the_latest(world, runs):
+def test_the_newest_run_is_the_latest_in_any_order_of_recording(world, runs):
     measure(world, 1)
 
-    assert with_latest(world, *runs) == [latest(LATER)]
+    assert record_runs(world, *runs) == [latest(LATER)]
 
 
-def test_an_older_run_recorded_again_does_not_become_the_latest_but_the_newest_changes(world):
+def test_recording_again_changes_latest_rates_only_for_the_newest_run(world):
     measure(world, 1)
-    with_latest(world, EARLIER, LATER)
-    said = b'{"excluded": true, "reason": "noisy", "at": "2027-01-02T00:00:00Z"}'
+    record_runs(world, EARLIER, LATER)
+    exclusion = b'{"excluded": true, "reason": "noisy", "at": "2027-01-02T00:00:00Z"}'
     for run in (EARLIER, LATER):
-        world.bucket.write(f"runs/{run}/exclusions/run.json", said)
+        world.bucket.write(f"runs/{run}/exclusions/run.json", exclusion)
 
-    assert with_latest(world, EARLIER) == [latest(LATER)]
+    assert record_runs(world, EARLIER) == [latest(LATER)]
     before = world.bucket.read(latest(LATER))
-    assert with_latest(world, LATER) == [latest(LATER)]
+    assert record_runs(world, LATER) == [latest(LATER)]
     assert world.bucket.read(latest(LATER)) != before
 
 
-def test_a_run_that_measured_nothing_leaves_the_latest_rates_of_the_one_before(world):
+def test_a_run_without_measurements_keeps_the_latest_rates_of_the_run_before(world):
     measure(world, 1)
-    with_latest(world, RUN)
+    record_runs(world, RUN)
     world.bucket.write(f"runs/{LATER}/plan.json", world.bucket.read(f"runs/{RUN}/plan.json"))
 
     world.call(record_rates, {"run_id": LATER})
@@ -488,7 +487,7 @@ def test_a_trial_without_rates_still_has_its_rows(world):
 
 
 def test_publish_report_gives_rates_in_version_order_with_the_change(world, monkeypatch):
-    monkeypatch.setattr(publishing, "packed_vega", lambda: "vega()")
+    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
     measure(world, 1)
     measure(world, 2)
 
@@ -507,14 +506,14 @@ def test_publish_report_gives_rates_in_version_order_with_the_change(world, monk
     assert "| cpu_model | Epyc |" in report
 
 
-def outcome(world, *, run_id=RUN, failure=None, given=None):
+def outcome(world, *, run_id=RUN, failure=None, request=None):
     return world.call(
         record_outcome,
         {
             **EXECUTION,
             "run_id": run_id,
             "now": "2026-11-20T13:00:00.000Z",
-            "input": given or {"suite": "rocksdb"},
+            "input": request or {"suite": "rocksdb"},
             "failure": failure,
         },
     )
@@ -533,7 +532,7 @@ def test_a_run_whose_trials_all_gave_rates_is_complete(world):
     )
 
 
-def test_a_run_with_a_trial_short_is_incomplete_and_says_why(world):
+def test_a_run_with_a_failed_trial_is_incomplete_and_gives_the_reason(world):
     measure(world, 1)
     world.call(record_trial, {"run_id": RUN, "trial": 2, "failure": FAILURE})
 
@@ -543,33 +542,33 @@ def test_a_run_with_a_trial_short_is_incomplete_and_says_why(world):
     assert "1 of 2 trials did not give all rates; the first is trial 2" in ended["reason"]
 
 
-def test_a_run_whose_execution_failed_is_failed_with_the_functions_words(world):
+def test_a_run_whose_execution_failed_is_failed_with_the_functions_message(world):
     measure(world, 1)
-    said = {"Error": "QueryFailed", "Cause": json.dumps({"errorMessage": "the query ended"})}
+    failure = {"Error": "QueryFailed", "Cause": json.dumps({"errorMessage": "the query ended"})}
 
-    ended = outcome(world, failure=said)
+    ended = outcome(world, failure=failure)
 
     assert (ended["status"], ended["reason"]) == ("failed", "QueryFailed: the query ended")
 
 
-def test_a_refused_input_is_rejected_with_the_sentence_alone(world):
+def test_a_refused_input_is_rejected_with_only_the_sentence(world):
     sentence = "suite: 'x' is not known; there are rocksdb"
-    refused = {
+    refusal = {
         "Error": "Refused",
         "Cause": json.dumps({"errorMessage": sentence, "errorType": "Refused"}),
     }
 
-    ended = outcome(world, run_id=None, failure=refused, given={"suite": "x"})
+    ended = outcome(world, run_id=None, failure=refusal, request={"suite": "x"})
 
     assert (ended["status"], ended["reason"], ended["suite"]) == ("rejected", sentence, "x")
     assert world.json(f"runs/{ended['run_id']}/outcome.json") == ended
 
 
-def test_an_input_that_was_too_large_for_the_states_is_rejected_without_it(world):
-    refused = {"Error": "Refused", "Cause": "input: it has more than 60000 characters"}
+def test_an_input_that_is_too_large_for_the_states_is_rejected_and_left_out(world):
+    refusal = {"Error": "Refused", "Cause": "input: it has more than 60000 characters"}
     event = {**EXECUTION, "run_id": None, "now": "2026-11-20T13:00:00Z", "input": None}
 
-    ended = world.call(record_outcome, {**event, "failure": refused})
+    ended = world.call(record_outcome, {**event, "failure": refusal})
 
     assert (ended["status"], ended["suite"]) == ("rejected", "")
     assert ended["reason"] == "input: it has more than 60000 characters"
@@ -581,7 +580,7 @@ def with_insights(monkeypatch):
     monkeypatch.setenv("SYSTEMS", json.dumps(systems))
 
 
-def test_what_the_own_tasks_used_is_kept_where_container_insights_are_on(world, monkeypatch):
+def test_the_usage_of_the_trials_tasks_is_kept_if_container_insights_are_on(world, monkeypatch):
     log(world)
     collect(world)
     assert world.json(f"work/{RUN}/001/measured/ingest.json")["usages"] == []
@@ -605,17 +604,18 @@ GONE = {"Error": {"Code": "ResourceNotFoundException", "Message": "no such group
         ClientError(GONE, "StartQuery"),
     ],
 )
-def test_usage_that_cannot_be_read_costs_no_measurement_and_is_said(world, monkeypatch, error):
+def test_usage_that_cannot_be_read_costs_no_measurement_and_has_a_reason(world, monkeypatch, error):
     with_insights(monkeypatch)
     log(world)
-    answering = world.logs.run
+    answer_queries = world.logs.run
 
     def run(query, log_group, *more):
         if log_group == USAGE:
             raise error
-        return answering(query, log_group, *more)
+        return answer_queries(query, log_group, *more)
 
     monkeypatch.setattr(world.logs, "run", run)
+    monkeypatch.setattr(world.logs, "faults", (ClientError,))
 
     assert collect(world)["status"] == "ok"
     stored = world.json(f"work/{RUN}/001/measured/ingest.json")

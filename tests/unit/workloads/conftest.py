@@ -1,4 +1,4 @@
-"""The workload is a program of its own: it is imported as its image has it."""
+"""The import path of the workload, a separate program, as its image has it."""
 
 import sys
 from pathlib import Path

@@ -29,7 +29,7 @@ def test_all_variables_are_read():
     )
 
 
-def test_tasks_of_one_test_have_places_of_their_own():
+def test_tasks_of_one_test_have_separate_places():
     first, second = (
         Configuration.from_environment({**VARIABLES, "TIDEMARK_TASK": task}) for task in "12"
     )
@@ -70,10 +70,10 @@ def test_a_missing_variable_is_named(name):
         ("TIDEMARK_DEADLINE_SECONDS", "0"),
     ],
 )
-def test_a_value_that_is_not_accepted_is_named_with_what_is(name, value):
-    with pytest.raises(ConfigurationError) as refused:
+def test_a_refused_value_is_named_with_the_accepted_ones(name, value):
+    with pytest.raises(ConfigurationError) as refusal:
         Configuration.from_environment({**VARIABLES, name: value})
 
-    assert str(refused.value).startswith(f"{name} is ")
-    assert str(refused.value).endswith(" is accepted.")
-    assert "\n" not in str(refused.value)
+    assert str(refusal.value).startswith(f"{name} is ")
+    assert str(refusal.value).endswith(" is accepted.")
+    assert "\n" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""What the workload installs is what the rest of the repository was tested with."""
+"""The pins of the workload, which are those of the rest of the repository."""
 
 import re
 import tomllib
@@ -11,16 +11,16 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def pinned():
+def pins():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     return set(project["dependencies"])
 
 
-def test_boto3_is_the_pinned_one(pinned):
-    assert BOTO3 in pinned
+def test_boto3_has_the_pinned_version(pins):
+    assert BOTO3 in pins
 
 
-def test_the_images_uv_is_the_pinned_one(pinned):
+def test_uv_in_the_image_has_the_pinned_version(pins):
     dockerfile = (ROOT / "workloads" / "rocksdb" / "Dockerfile").read_text()
 
-    assert re.findall(r"uv==\S+", dockerfile) == [pin for pin in pinned if pin.startswith("uv==")]
+    assert re.findall(r"uv==\S+", dockerfile) == [pin for pin in pins if pin.startswith("uv==")]

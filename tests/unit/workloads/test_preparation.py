@@ -9,11 +9,11 @@ import pytest
 from rocksdb_workload.configuration import ConfigurationError
 from rocksdb_workload.preparation import BOTO3, prepare
 
-from suites.files import ROOT
+from tidemark.model.checkout import ROOT
 
 PACKAGE = "rocksdict==0.3.23"
 
-# "venv" makes its last argument a folder with an interpreter; every call is noted.
+# "venv" makes a folder with an interpreter at its last argument; a file records every call.
 MAKES = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 if [ "$1" = venv ]; then
@@ -52,7 +52,7 @@ def test_the_environment_is_made_with_exactly_the_package_and_boto3(uv, tmp_path
     assert install.endswith(f" --offline {PACKAGE} {BOTO3}")
 
 
-def test_what_is_in_no_cache_comes_from_the_package_index(uv, tmp_path):
+def test_a_package_that_is_not_cached_comes_from_the_package_index(uv, tmp_path):
     nothing_cached = 'case "$*" in *--offline*) exit 1;; esac\n'
 
     assert prepare(PACKAGE, uv(MAKES + nothing_cached), timeout=60).exists()
@@ -60,7 +60,7 @@ def test_what_is_in_no_cache_comes_from_the_package_index(uv, tmp_path):
     assert cached.replace(" --offline", "") == fetched
 
 
-def test_the_environment_is_named_by_all_that_is_in_it(uv):
+def test_the_name_of_an_environment_lists_its_contents(uv):
     python = prepare(PACKAGE, uv(MAKES), timeout=60)
 
     assert python.parents[1].name == f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
@@ -75,9 +75,9 @@ def test_the_environment_is_made_once(uv, tmp_path):
     assert not (tmp_path / "calls").exists()
 
 
-def test_another_task_may_be_first(uv, tmp_path):
+def test_an_environment_that_another_task_made_first_is_used(uv, tmp_path):
     environment = f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
-    # The other's environment appears while this one is being made.
+    # The other task's environment appears while this task makes its own.
     other = f'mkdir -p "$(dirname "$0")/cache/{environment}/bin/other"'
 
     python = prepare(PACKAGE, uv(MAKES + other), timeout=60)
@@ -87,17 +87,17 @@ def test_another_task_may_be_first(uv, tmp_path):
 
 
 def test_a_package_that_uv_refuses_is_named_with_its_reason(uv, tmp_path):
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(ConfigurationError) as refusal:
         prepare(PACKAGE, uv(REFUSES), timeout=60)
 
-    assert str(refused.value) == (
+    assert str(refusal.value) == (
         "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install: "
         "No solution found: Because there is no version of rocksdict==0.3.23"
     )
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_a_uv_that_is_not_there_is_named(tmp_path):
+def test_a_missing_uv_is_named(tmp_path):
     variables = {"TIDEMARK_UV": "/nowhere/uv", "TIDEMARK_CACHE": str(tmp_path)}
 
     with pytest.raises(ConfigurationError, match=r"^TIDEMARK_UV is '/nowhere/uv'"):
@@ -109,7 +109,7 @@ def test_a_uv_that_hangs_is_ended(uv):
         prepare(PACKAGE, uv(HANGS), timeout=0.1)
 
 
-def prepared(variables):
+def prepare_ahead(variables):
     done = subprocess.run(
         [sys.executable, "prepare.py", PACKAGE],
         cwd=ROOT / "workloads" / "rocksdb",
@@ -125,19 +125,19 @@ def prepared(variables):
 def test_an_environment_can_be_made_ahead_of_a_task(uv):
     variables = uv(MAKES)
 
-    assert prepared(variables) == (0, "")
+    assert prepare_ahead(variables) == (0, "")
     assert prepare(PACKAGE, variables | {"TIDEMARK_UV": "/nowhere/uv"}, timeout=60).exists()
 
 
-def test_what_prevents_an_environment_is_one_sentence_ahead_of_a_task_too(uv):
-    code, said = prepared(uv(REFUSES))
+def test_a_failure_ahead_of_a_task_is_one_sentence(uv):
+    code, output = prepare_ahead(uv(REFUSES))
 
     assert code == 2
-    assert said.startswith("TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install")
+    assert output.startswith("TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install")
 
 
 def test_a_cache_that_cannot_be_written_is_named(uv):
-    code, said = prepared(uv(MAKES) | {"TIDEMARK_CACHE": "/proc/cache"})
+    code, output = prepare_ahead(uv(MAKES) | {"TIDEMARK_CACHE": "/proc/cache"})
 
     assert code == 2
-    assert said == f"{PACKAGE} cannot be kept in /proc/cache: No such file or directory.\n"
+    assert output == f"{PACKAGE} cannot be kept in /proc/cache: No such file or directory.\n"

@@ -14,44 +14,44 @@ def test_the_same_seed_and_task_make_the_same_records():
     assert records(task=1) != records()
 
 
-def test_all_records_are_made_with_a_key_of_their_own():
-    made = records(count=2500)
+def test_all_records_have_different_keys():
+    data = records(count=2500)
 
-    assert len({record[:KEY_BYTES] for record in made}) == 2500
-    assert {len(record) for record in made} == {RECORD_BYTES}
+    assert len({record[:KEY_BYTES] for record in data}) == 2500
+    assert {len(record) for record in data} == {RECORD_BYTES}
 
 
 def test_batches_are_sorted_and_overlap():
-    made = list(batches(1, 0, 2500))
+    data = list(batches(1, 0, 2500))
 
-    assert [len(batch) for batch in made] == [BATCH_RECORDS, BATCH_RECORDS, 500]
-    assert all(batch == sorted(batch) for batch in made)
-    assert made[0][-1] > made[1][0]
+    assert [len(batch) for batch in data] == [BATCH_RECORDS, BATCH_RECORDS, 500]
+    assert all(batch == sorted(batch) for batch in data)
+    assert data[0][-1] > data[1][0]
 
 
-def test_the_tally_is_the_same_for_records_in_pieces():
-    made = sorted(records())
-    pieces = [(record[:KEY_BYTES], record[KEY_BYTES:]) for record in made]
+def test_records_in_pieces_have_the_same_tally():
+    data = sorted(records())
+    pieces = [(record[:KEY_BYTES], record[KEY_BYTES:]) for record in data]
 
-    assert Tally.of(pieces) == Tally.of(zip(made, strict=True))
+    assert Tally.of(pieces) == Tally.of(zip(data, strict=True))
     assert Tally.of(pieces).records == 2500
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda made: made[:-1],
-        lambda made: [*made, made[-1]],
-        lambda made: [made[1], made[0], *made[2:]],
-        lambda made: [made[0][:-1] + b"?", *made[1:]],
+        lambda data: data[:-1],
+        lambda data: [*data, data[-1]],
+        lambda data: [data[1], data[0], *data[2:]],
+        lambda data: [data[0][:-1] + b"?", *data[1:]],
     ],
     ids=["lost", "twice", "out of order", "changed"],
 )
-def test_the_tally_tells_what_happened_to_a_record(change):
-    made = sorted(records())
+def test_the_tally_shows_any_change_of_a_record(change):
+    data = sorted(records())
 
-    assert Tally.of(zip(change(made), strict=True)) != Tally.of(zip(made, strict=True))
+    assert Tally.of(zip(change(data), strict=True)) != Tally.of(zip(data, strict=True))
 
 
-def test_no_records_have_a_tally():
+def test_the_tally_of_no_records_is_zero():
     assert Tally.of([]) == Tally(0, 0)

@@ -11,7 +11,7 @@ class NoSuchKey(Exception):
 
 
 class Bucket:
-    """An S3 client that keeps what is put in a dictionary."""
+    """An S3 client that keeps its objects in a dictionary."""
 
     class exceptions:  # noqa: N801 (boto3's name)
         NoSuchKey = NoSuchKey
@@ -58,7 +58,7 @@ def stored(storage, tmp_path):
     return manifest
 
 
-def test_what_was_stored_is_loaded(storage, stored, tmp_path):
+def test_stored_files_are_loaded(storage, stored, tmp_path):
     manifest = storage.load(tmp_path / "loaded")
 
     assert manifest == stored
@@ -76,14 +76,14 @@ def test_files_that_were_never_stored_are_missing(storage, tmp_path):
         storage.load(tmp_path / "loaded")
 
 
-def test_a_file_that_is_gone_is_named(bucket, storage, stored, tmp_path):
+def test_a_missing_file_is_named(bucket, storage, stored, tmp_path):
     del bucket.objects["work/task-0000/files/CURRENT"]
 
     with pytest.raises(CheckFailedError, match="/files/CURRENT is missing"):
         storage.load(tmp_path / "loaded")
 
 
-def test_a_file_that_was_changed_is_named(bucket, storage, stored, tmp_path):
+def test_a_changed_file_is_named(bucket, storage, stored, tmp_path):
     bucket.objects["work/task-0000/files/000009.sst"] = b"changed"
 
     with pytest.raises(CheckFailedError, match=r"/files/000009\.sst has the SHA-256"):

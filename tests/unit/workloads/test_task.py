@@ -1,4 +1,4 @@
-"""The process that looks after the measuring one, which here is a shell script."""
+"""The process that supervises the measuring process, which is a shell script here."""
 
 import os
 import platform
@@ -16,7 +16,7 @@ PACKAGE = "rocksdict==0.3.23"
 
 @pytest.fixture
 def start(tmp_path):
-    """Start the program with a script in place of the environment's interpreter."""
+    """Return a function that starts the program with a script as the environment's interpreter."""
 
     def start(script, arguments=("ingest",), **variables):
         environment = tmp_path / f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
@@ -60,15 +60,15 @@ def run(start):
     return run
 
 
-def test_the_measuring_process_is_told_the_test_and_its_scratch_folder(run):
-    code, (prepared, told) = run('echo "$@"; touch "$4/file"')
+def test_the_measuring_process_gets_the_test_and_its_scratch_folder(run):
+    code, (preparation, arguments) = run('echo "$@"; touch "$4/file"')
 
     assert code == 0
-    assert prepared.startswith(f"[main] rocksdb.Preparation INFO  - Prepared {PACKAGE} in ")
-    assert told.startswith("-m rocksdb_workload.measurement ingest ")
+    assert preparation.startswith(f"[main] rocksdb.Preparation INFO  - Prepared {PACKAGE} in ")
+    assert arguments.startswith("-m rocksdb_workload.measurement ingest ")
 
 
-def test_its_exit_code_is_the_tasks(run):
+def test_the_exit_code_of_the_measuring_process_is_that_of_the_task(run):
     assert run("exit 1")[0] == 1
 
 
@@ -89,8 +89,8 @@ def test_a_task_that_passes_its_deadline_ends_itself(run, tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
-def test_a_task_that_is_stopped_takes_its_process_and_its_files_with_it(start, tmp_path):
-    # A process that does not listen, as RocksDB in the middle of a call.
+def test_a_stopped_task_ends_its_process_and_removes_its_files(start, tmp_path):
+    # The process ignores the signal, like RocksDB in the middle of a call.
     with start("""trap '' TERM; touch "$4/file"; echo $$; exec sleep 60""") as process:
         process.stdout.readline()
         measuring = int(process.stdout.readline())
@@ -103,7 +103,7 @@ def test_a_task_that_is_stopped_takes_its_process_and_its_files_with_it(start, t
 
 
 @pytest.mark.parametrize("arguments", [(), ("query",), ("ingest", "compaction")])
-def test_a_test_that_is_not_known_is_refused(run, arguments):
+def test_an_unknown_test_is_refused(run, arguments):
     code, (line,) = run("exit 0", arguments)
 
     assert code == 2

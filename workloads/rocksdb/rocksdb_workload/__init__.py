@@ -1,1 +1,1 @@
-"""Ingest and compaction of RocksDB, measured: the program that the suite's ECS tasks run."""
+"""The program of the suite's ECS tasks, which measures ingest and compaction of RocksDB."""

@@ -1,9 +1,9 @@
 """Run one test: ``python -m rocksdb_workload ingest|compaction``.
 
-This process needs the standard library alone. It prepares the environment of the version, runs the
-test in a process of that environment, and ends it when the deadline is passed or the task is
-stopped: RocksDB's calls may keep Python's lock for their whole length, so that no thread of the
-measuring process itself could.
+This process needs only the standard library. It prepares the environment of the version and runs
+the test in a measuring process of that environment. It ends the measuring process when the deadline
+passes or the task is stopped. A thread of the measuring process could not do so, because a call of
+RocksDB may hold Python's lock for its whole length.
 
 Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted, 143 when stopped.
 """
@@ -25,7 +25,7 @@ TESTS = ("ingest", "compaction")
 
 
 def main(arguments: list[str]) -> int:
-    """Run the test that ``arguments`` name and return the exit code."""
+    """Run the test that ``arguments`` name; return the exit code."""
     try:
         return _run(_test(arguments), Configuration.from_environment(os.environ))
     except ConfigurationError as refusal:
@@ -66,7 +66,7 @@ def _run(test: str, configuration: Configuration) -> int:
 
 
 def _stop(number: int, _frame: object) -> None:
-    # Unwinds to where the measuring process is killed and its files are removed.
+    # SystemExit unwinds the stack, which kills the measuring process and removes its files.
     sys.exit(128 + number)
 
 

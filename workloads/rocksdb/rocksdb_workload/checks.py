@@ -1,4 +1,4 @@
-"""Correctness before speed: what must hold for a rate to count."""
+"""The checks that a rate must pass to count: correctness before speed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from rocksdb_workload.records import Tally
 
 
 class CheckFailedError(Exception):
-    """The task has no result; the message says what was found and what was expected."""
+    """A failed check: the task has no result. The message names the found and expected values."""
 
 
 def check_tally(found: Tally, expected: Tally, where: str) -> None:
-    """Compare what the engine holds with what was put into it.
+    """Compare the records that the engine holds with those that were written.
 
     Raises
     ------

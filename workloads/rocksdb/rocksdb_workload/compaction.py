@@ -1,4 +1,4 @@
-"""The compaction test: what ingest stored is loaded from S3 and merged."""
+"""The compaction test, which loads the files that ingest stored from S3 and merges them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JOBS = UUID("b55a4b3c-3a33-4e35-9c8e-6a1f1b0f6d1e")
 
 
 def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
-    """Compact the files that ingest stored, afresh for each job.
+    """Compact a new copy of the files that ingest stored for each job.
 
     The clock covers the engine's compaction alone.
 
@@ -26,7 +26,7 @@ def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
     ------
     CheckFailedError
         If the files are missing or of another configuration, or if a store does not hold exactly
-        their records after its compaction.
+        their records after compaction.
     """
     started = perf_counter()
     manifest = storage.load(scratch / "loaded")
@@ -56,7 +56,7 @@ def _check_source(manifest: Manifest, configuration: Configuration) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    # RocksDB never changes a table once it is written, so all stores can share it.
+    # RocksDB never changes a table that it has written, so all stores can share the file.
     if source.endswith(".sst"):
         os.link(source, target)
     else:

@@ -1,4 +1,4 @@
-"""What a task is to do: read from its environment variables, or refused in one sentence."""
+"""The configuration of a task, read from its environment variables."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _VERSION = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}", re.ASCII)
-# The package goes to an installer, so nothing but a name and a version gets through.
+# The package is passed to an installer, so only a name and a version are accepted.
 _PACKAGE = re.compile(r"rocksdict==\d{1,4}\.\d{1,4}\.\d{1,4}", re.ASCII)
 _DATA = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(?P<prefix>[\w!.*'()/=-]+)")
 
-# Records are made before the clock starts, so all of a task's are in memory: some 300 bytes each.
+# All records of a task are in memory before the clock starts, at some 300 bytes each.
 MOST_RECORDS = 10_000_000
 
 
 class ConfigurationError(Exception):
-    """A variable is missing or has a value that is not accepted; the message says which."""
+    """A variable that is missing or has a value that is not accepted; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -28,19 +28,19 @@ class Configuration:
     version
         The version of RocksDB that is measured, such as ``9.0.0``.
     package
-        The requirement that brings it, such as ``rocksdict==0.3.23``.
+        The requirement that installs it, such as ``rocksdict==0.3.23``.
     records
-        Records that each job ingests or compacts.
+        The number of records that each job ingests or compacts.
     jobs
-        Times that the task does its measured work; each logs one rate.
+        The number of times that the task does its measured work; each logs one rate.
     seed
-        What the records are made from, with ``task``.
+        The seed of the records, together with ``task``.
     task
         The index of the task within its test.
     bucket, prefix
-        Where in S3 the ingested files of this task are kept.
+        The place in S3 of this task's ingested files.
     deadline_seconds
-        The task ends itself, without a result, when it has taken this long.
+        The time after which the task ends itself without a result.
     """
 
     version: str
@@ -55,12 +55,12 @@ class Configuration:
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Configuration:
-        """Read the ``TIDEMARK_*`` variables.
+        """Return the configuration that the ``TIDEMARK_*`` variables hold.
 
         Raises
         ------
         ConfigurationError
-            If one is missing or not accepted.
+            If a variable is missing or not accepted.
         """
         task = _integer(variables, "TIDEMARK_TASK", 0, 9999)
         data = _match(variables, "TIDEMARK_DATA", _DATA, "s3://<bucket>/<prefix>")

@@ -1,4 +1,4 @@
-"""The ingest test: records are written in sorted batches and their files stored in S3."""
+"""The ingest test, which writes records in sorted batches and stores their files in S3."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rocksdb_workload.storage import Manifest, Storage, digest
 
 
 def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
-    """Ingest the same records into a new store, as many times as there are jobs.
+    """Ingest the same records into a new store for each job.
 
-    The clock covers what a user of the store waits for: writing, flushing, and storing the files.
+    The clock covers all that a user of the store waits for: writing, flushing, and storing files.
 
     Raises
     ------

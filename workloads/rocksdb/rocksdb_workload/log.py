@@ -1,15 +1,15 @@
-"""The log: one line an event, in the form that the log queries parse."""
+"""The log: one line per event, in the form that the log queries parse."""
 
 from __future__ import annotations
 
 
 def info(name: str, message: str) -> None:
-    """Print an event of the component ``name`` at once: a task that is killed loses no line."""
+    """Print an event of the component ``name`` at once, so that a killed task loses no line."""
     _line(name, "INFO", message)
 
 
 def error(name: str, message: str) -> None:
-    """Print why the task ends without a result."""
+    """Print the reason why the task ends without a result."""
     _line(name, "ERROR", message)
 
 

@@ -1,4 +1,4 @@
-"""What a rate was measured on: the machine, the interpreter and the engine."""
+"""The environment of a measurement: the machine, the interpreter and the engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def log_environment(configuration: Configuration, scratch: Path) -> None:
     Raises
     ------
     CheckFailedError
-        If the engine is of another version than the one to measure.
+        If the engine has another version than the configuration.
     """
     probe = scratch / "probe"
     engine.open_store(probe).close()
@@ -49,7 +49,7 @@ def log_environment(configuration: Configuration, scratch: Path) -> None:
 
 
 def _cpu_model(cpuinfo: str) -> str:
-    # Arm's kernels give no name, only the part's number.
+    # A kernel on Arm gives the part's number instead of a name.
     model = re.search(r"^(?:model name|CPU part)\s*: (.+)$", cpuinfo, re.MULTILINE)
     return model[1] if model else platform.machine()
 

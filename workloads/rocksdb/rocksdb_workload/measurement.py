@@ -1,4 +1,4 @@
-"""The process that measures: ``python -m rocksdb_workload.measurement <test> <scratch folder>``.
+"""The measuring process: ``python -m rocksdb_workload.measurement <test> <scratch folder>``.
 
 It runs in the environment of one version, with rocksdict and boto3.
 """
@@ -22,7 +22,7 @@ TESTS = {"ingest": ingest.run, "compaction": compaction.run}
 
 
 def main(test: str, scratch: Path) -> int:
-    """Run ``test`` in the empty folder ``scratch`` and return the exit code."""
+    """Run ``test`` in the empty folder ``scratch``; return the exit code."""
     configuration = Configuration.from_environment(os.environ)
     try:
         log_environment(configuration, scratch)

@@ -17,18 +17,17 @@ BOTO3 = "boto3==1.44.5"
 
 
 def prepare(package: str, variables: Mapping[str, str], timeout: float) -> Path:
-    """Return the interpreter of an environment with ``package`` and boto3, making it if need be.
+    """Return the interpreter of an environment with ``package`` and boto3; make it if missing.
 
-    ``TIDEMARK_UV`` names uv's program, otherwise it is searched on the ``PATH``;
-    ``TIDEMARK_CACHE`` names the folder that keeps the environments, otherwise
-    ``~/.cache/tidemark``.
+    ``TIDEMARK_UV`` names uv's program, by default ``uv`` on the ``PATH``. ``TIDEMARK_CACHE`` names
+    the folder of the environments, by default ``~/.cache/tidemark``.
 
     Raises
     ------
     ConfigurationError
         If uv is not found or cannot install the package.
     subprocess.TimeoutExpired
-        If it takes more than ``timeout`` seconds.
+        If one call of uv takes more than ``timeout`` seconds.
     """
     cache = Path(variables.get("TIDEMARK_CACHE") or Path.home() / ".cache" / "tidemark")
     environment = cache / f"{package}_{BOTO3}_python{platform.python_version()}"
@@ -42,11 +41,11 @@ def prepare(package: str, variables: Mapping[str, str], timeout: float) -> Path:
 
 
 def _find_uv(variables: Mapping[str, str]) -> str:
-    named = variables.get("TIDEMARK_UV")
-    uv = shutil.which(named or "uv")
+    name = variables.get("TIDEMARK_UV")
+    uv = shutil.which(name or "uv")
     if uv is None:
         raise ConfigurationError(
-            f"TIDEMARK_UV is {named!r}: the path of uv is accepted, or none if uv is on the PATH."
+            f"TIDEMARK_UV is {name!r}: the path of uv is accepted, or none if uv is on the PATH."
         )
     return uv
 
@@ -59,27 +58,27 @@ def _install(uv: str, package: str, environment: Path, timeout: float) -> None:
         if done.returncode == 0:
             return ""
         # uv draws its reasons as a tree over several lines.
-        said = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
-        return said or f"exit code {done.returncode}"
+        message = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
+        return message or f"exit code {done.returncode}"
 
-    # Wheels only: a package that is built here would not be the one that was released.
+    # Wheels only: a package that is built here would not be the released one.
     install = ["pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(environment)]
-    wanted = [package, BOTO3]
+    requirements = [package, BOTO3]
     reason = failure("venv", "--quiet", "--python", sys.executable, str(environment))
-    # First from uv's cache alone: that needs no network, and of exact versions none is newer.
-    if not reason and failure(*install, "--offline", *wanted):
-        reason = failure(*install, *wanted)
+    # uv's cache comes first: it needs no network, and an exact version is never out of date.
+    if not reason and failure(*install, "--offline", *requirements):
+        reason = failure(*install, *requirements)
     if reason:
         raise ConfigurationError(
             f"TIDEMARK_PACKAGE is {package!r}, which uv could not install: {reason}"
         )
 
 
-def _publish(made: Path, environment: Path) -> None:
+def _publish(new: Path, environment: Path) -> None:
     try:
-        # In one step, so that a task that starts meanwhile finds all of it or nothing.
-        made.rename(environment)
+        # One step, so that a task that starts meanwhile finds the whole environment or nothing.
+        new.rename(environment)
     except OSError:
-        # Another task was first; a folder that is not empty is never replaced.
+        # Another task was first: rename never replaces a folder that is not empty.
         if not environment.exists():
             raise

@@ -17,12 +17,12 @@ BATCH_RECORDS = 1000
 
 @dataclass(frozen=True)
 class Tally:
-    """What a store must hold.
+    """The number and the checksum of the records in a store.
 
     Attributes
     ----------
     records
-        How many there are.
+        The number of records.
     checksum
         The CRC-32 of all keys, each followed by its value, in the order of the keys.
     """
@@ -32,18 +32,18 @@ class Tally:
 
     @classmethod
     def of(cls, records: Iterable[tuple[Any, ...]]) -> Tally:
-        """Take the tally of records in the order of their keys, each in one piece or several."""
-        left = iter(records)
+        """Return the tally of records in the order of their keys, each in one piece or several."""
+        remaining = iter(records)
         count = checksum = 0
-        # Many records at a time: the check takes longer than what it checks as it is.
-        while block := list(islice(left, BATCH_RECORDS)):
+        # Many records at a time, because the check already takes longer than the measured work.
+        while block := list(islice(remaining, BATCH_RECORDS)):
             count += len(block)
             checksum = crc32(b"".join(chain.from_iterable(block)), checksum)
         return cls(count, checksum)
 
 
 def batches(seed: int, task: int, records: int) -> Iterator[list[bytes]]:
-    """Make the records of one task, in batches sorted by key.
+    """Yield the records of one task, in batches sorted by key.
 
     Yields
     ------

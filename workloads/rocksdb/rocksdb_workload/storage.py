@@ -1,4 +1,4 @@
-"""The files of a store in S3, with a manifest that says what they must hold."""
+"""The files of a store in S3, with a manifest that describes them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What ingest stored.
+    """The description of the files that ingest stored.
 
     Attributes
     ----------
     version, package, seed, records
         The configuration that the files were written with.
     checksum
-        What the records add up to, as in ``records.Tally``.
+        The checksum of the records, as in ``records.Tally``.
     files
         The SHA-256 of each file by its name, in hexadecimal.
     """
@@ -60,12 +60,12 @@ class Storage:
         self.client.put_object(Bucket=self.bucket, Key=self.prefix + MANIFEST, Body=body)
 
     def load(self, folder: Path) -> Manifest:
-        """Bring what was stored into ``folder``, which is made.
+        """Create ``folder`` and load the stored files into it.
 
         Raises
         ------
         CheckFailedError
-            If something is missing, or is not what was stored.
+            If a file is missing or differs from the stored one.
         """
         with closing(self._get(self.prefix + MANIFEST)) as body:
             manifest = _manifest(body.read())

@@ -1,0 +1,142 @@
+"""The results bucket in Amazon S3."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, TypedDict
+
+from tidemark.store.bucket import NotDeleted, Tagged
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import PaginatorConfigTypeDef
+
+# Amazon S3 user guide, conditional requests: S3 may ask one of several concurrent writers to retry.
+_CONFLICT_ATTEMPTS = 5
+# Amazon S3 API reference, ListObjectsV2 and DeleteObjects: the most keys of one request.
+_MOST_LISTED = 1_000
+_MOST_DELETED = 1_000
+
+
+class _Condition(TypedDict, total=False):
+    IfMatch: str
+    IfNoneMatch: str
+
+
+class _Start(TypedDict, total=False):
+    StartAfter: str
+
+
+class S3Bucket:
+    """The results bucket."""
+
+    def __init__(self, client: S3Client, name: str) -> None:
+        self._client = client
+        self._name = name
+
+    def read(self, key: str) -> bytes:
+        """Return the object's body; NoSuchKey if there is none."""
+        return self._client.get_object(Bucket=self._name, Key=key)["Body"].read()
+
+    def find(self, key: str) -> Tagged | None:
+        """Return the object with its entity tag, None if there is none."""
+        # S3 answers AccessDenied, not NoSuchKey, for a missing object if the caller may list only
+        # some prefixes.
+        if key not in self.keys(key):
+            return None
+        try:
+            answer = self._client.get_object(Bucket=self._name, Key=key)
+        except self._client.exceptions.NoSuchKey:
+            return None
+        return Tagged(answer["Body"].read(), answer["ETag"])
+
+    def write(self, key: str, body: bytes) -> None:
+        """Store an object; replace any object with this key."""
+        # A browser shows an object of a known type and saves any other.
+        kind = mimetypes.guess_type(key)[0] or "binary/octet-stream"
+        self._client.put_object(Bucket=self._name, Key=key, Body=body, ContentType=kind)
+
+    def write_once(self, key: str, body: bytes) -> bool:
+        """Store an object unless the key has one; tell whether it was stored."""
+        return self.write_over(key, body, None)
+
+    def write_over(self, key: str, body: bytes, etag: str | None) -> bool:
+        """Store an object if the key still has this entity tag; tell whether it was stored.
+
+        The tag None means that the key has no object.
+        """
+        condition: _Condition = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
+        for attempt in range(1, _CONFLICT_ATTEMPTS + 1):
+            try:
+                self._client.put_object(Bucket=self._name, Key=key, Body=body, **condition)
+            except self._client.exceptions.ClientError as error:
+                code = error.response["Error"]["Code"]
+                # S3 answers NoSuchKey if the object to replace is gone.
+                if code in {"PreconditionFailed", "NoSuchKey"}:
+                    return False
+                if code != "ConditionalRequestConflict" or attempt == _CONFLICT_ATTEMPTS:
+                    raise
+            else:
+                break
+        return True
+
+    def keys(self, prefix: str, at_once: int = _MOST_LISTED, after: str = "") -> Iterator[str]:
+        """Yield the keys that begin with ``prefix`` and follow ``after``, in order.
+
+        Each request lists at most ``at_once`` keys.
+        """
+        pages = self._client.get_paginator("list_objects_v2")
+        size: PaginatorConfigTypeDef = {"PageSize": at_once}
+        start: _Start = {"StartAfter": after} if after else {}
+        for page in pages.paginate(
+            Bucket=self._name, Prefix=prefix, PaginationConfig=size, **start
+        ):
+            for entry in page.get("Contents", []):
+                yield entry["Key"]
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the folders directly in the folder ``prefix``."""
+        pages = self._client.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self._name, Prefix=prefix, Delimiter="/"):
+            for folder in page.get("CommonPrefixes", []):
+                yield folder["Prefix"][len(prefix) : -1]
+
+    def discard(self, key: str) -> None:
+        """Delete an object, if there is one."""
+        self._client.delete_object(Bucket=self._name, Key=key)
+
+    def delete(self, prefix: str) -> None:
+        """Delete every object whose key begins with ``prefix``.
+
+        Raises
+        ------
+        NotDeleted
+            If S3 did not delete all of them; the message names the first and the reason.
+
+        """
+        keys = self.keys(prefix)
+        while batch := list(islice(keys, _MOST_DELETED)):
+            answer = self._client.delete_objects(
+                Bucket=self._name,
+                Delete={"Objects": [{"Key": key} for key in batch], "Quiet": True},
+            )
+            # The request succeeds even if S3 deletes none of its objects.
+            if errors := answer.get("Errors"):
+                first = errors[0]
+                raise NotDeleted(
+                    f"{len(errors)} of {len(batch)} objects of {prefix} were not deleted; "
+                    f"the first is {first.get('Key')}: {first.get('Code')}: {first.get('Message')}"
+                )
+
+    def delete_if(self, key: str, etag: str) -> bool:
+        """Delete an object if it still has this entity tag; tell whether it was deleted."""
+        try:
+            self._client.delete_object(Bucket=self._name, Key=key, IfMatch=etag)
+        except self._client.exceptions.ClientError as error:
+            # S3 answers NoSuchKey if the object is gone.
+            if error.response["Error"]["Code"] in {"PreconditionFailed", "NoSuchKey"}:
+                return False
+            raise
+        return True

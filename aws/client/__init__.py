@@ -1,0 +1,1 @@
+"""The adapters of a client outside the cloud; no function needs them."""

@@ -1,0 +1,85 @@
+"""A stack in the AWS account of the usual credentials, profile and region."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+)
+
+from aws.client.cloudformation import find_stack
+from aws.client.deployed import deployed_stack
+from tidemark.client.deployed import Deployed
+from tidemark.client.stack import DeploymentFailed
+
+# Step Functions developer guide, "Service quotas": all programs of an account share 10 to 15
+# DescribeExecution per second.
+_POLL_SECONDS = 2.0
+_RETRIES = Config(retries={"mode": "standard", "total_max_attempts": 5})
+
+
+class AccountFailed(RuntimeError):
+    """An account that cannot be used; the message names the option and gives the reason."""
+
+
+@contextmanager
+def in_account(name: str) -> Iterator[Deployed]:
+    """Yield the stack ``name`` of the account.
+
+    Raises
+    ------
+    AccountFailed
+        If the account or the stack in it cannot be used.
+
+    """
+    with _in_one_sentence():
+        # boto3 reads only AWS_DEFAULT_REGION, but the CDK's command line reads AWS_REGION.
+        session: Any = boto3.Session(region_name=os.environ.get("AWS_REGION"))
+        cloudformation = session.client("cloudformation", config=_RETRIES)
+        try:
+            stack = find_stack(cloudformation, name)
+        except ClientError as error:
+            if "does not exist" not in error.response["Error"]["Message"]:
+                raise
+            raise AccountFailed(
+                f"--stack: there is no stack {name!r} in {cloudformation.meta.region_name} of this "
+                "account; `make deploy` makes it"
+            ) from None
+        if "StateMachine" not in stack.outputs:
+            raise AccountFailed(f"--stack: {name!r} is not a stack of Tidemark")
+
+        def client(service: str) -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
+            return session.client(service, config=_RETRIES)
+
+        yield deployed_stack(client, stack, _POLL_SECONDS)
+
+
+@contextmanager
+def _in_one_sentence() -> Iterator[None]:
+    try:
+        yield
+    except NoRegionError:
+        raise AccountFailed(
+            "--aws: no region is set; AWS_REGION or the profile's configuration may name one"
+        ) from None
+    except NoCredentialsError:
+        raise AccountFailed(
+            "--aws: there are no AWS credentials; `aws configure` or `aws sso login` makes some"
+        ) from None
+    except ClientError as error:
+        answer = error.response["Error"]
+        raise AccountFailed(
+            f"--aws: {error.operation_name} was refused: {answer['Code']}: {answer['Message']}"
+        ) from None
+    # These include a missing profile, an expired session and a service that does not answer.
+    except (BotoCoreError, DeploymentFailed) as error:
+        raise AccountFailed(f"--aws: {error}") from None

@@ -1,0 +1,139 @@
+"""The permissions of each function: its keys in the results bucket, and its services."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Needs:
+    """Permissions of one function, key patterns of the bucket among them, and its time limit."""
+
+    reads: Sequence[str] = ()
+    writes: Sequence[str] = ()
+    lists: Sequence[str] = ()
+    deletes: Sequence[str] = ()
+    queries_logs: bool = False
+    announces: bool = False
+    reads_releases: bool = False
+    reads_quotas: bool = False
+    timeout_seconds: int = 30
+
+    @classmethod
+    def union(cls, parts: Collection[Needs]) -> Needs:
+        """Return the needs of a function that does the work of several functions."""
+        return cls(
+            reads=_distinct(needs.reads for needs in parts),
+            writes=_distinct(needs.writes for needs in parts),
+            lists=_distinct(needs.lists for needs in parts),
+            deletes=_distinct(needs.deletes for needs in parts),
+            queries_logs=any(needs.queries_logs for needs in parts),
+            announces=any(needs.announces for needs in parts),
+            reads_releases=any(needs.reads_releases for needs in parts),
+            reads_quotas=any(needs.reads_quotas for needs in parts),
+            timeout_seconds=max(needs.timeout_seconds for needs in parts),
+        )
+
+
+def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
+    return sorted({pattern for patterns in lists for pattern in patterns})
+
+
+RECORDING: Mapping[str, Needs] = {
+    "RecordRates": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=[
+            "tables/rates/*",
+            "tables/task_rates/*",
+            "tables/task_usage/*",
+            "tables/latest_rates/*",
+        ],
+        lists=[
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+            "tables/latest_rates/*",
+        ],
+        deletes=["tables/latest_rates/*"],
+        timeout_seconds=240,
+    ),
+    "PublishReport": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=["reports/*", "versions/*"],
+        lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        deletes=["versions/*"],
+        timeout_seconds=240,
+    ),
+    "RecordOutcome": Needs(
+        reads=[
+            "claims/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/resumes/*",
+            "runs/*/outcome.json",
+        ],
+        writes=["runs/*/outcome.json", "tables/runs/*"],
+        lists=[
+            "claims/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/resumes/*",
+            "runs/*/outcome.json",
+            "reports/*",
+            "work/*",
+        ],
+        deletes=["claims/*", "work/*"],
+        announces=True,
+        timeout_seconds=240,
+    ),
+}
+
+FUNCTIONS: Mapping[str, Needs] = {
+    "PlanRun": Needs(
+        reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
+        writes=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
+        lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
+        reads_releases=True,
+        reads_quotas=True,
+    ),
+    "ChooseTrial": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
+        deletes=["work/*/measured/*", "work/*/data/*"],
+        # The first choice of a run that is resumed with a budget reads every trial.
+        timeout_seconds=240,
+    ),
+    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
+    "ClassifyStop": Needs(),
+    "CollectRates": Needs(
+        reads=["runs/*/plan.json"],
+        writes=["work/*/measured/*"],
+        queries_logs=True,
+        timeout_seconds=900,
+    ),
+    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
+    "RecordTrial": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
+        writes=["runs/*/trials/*"],
+        lists=["work/*/measured/*"],
+        deletes=["work/*/measured/*"],
+    ),
+    "PublishComparison": Needs(
+        reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
+        writes=["reports/*"],
+        lists=[
+            "versions/*",
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "runs/*/resumes/*",
+        ],
+        timeout_seconds=240,
+    ),
+    **RECORDING,
+    # Both record a run whose execution died before the states of RECORDING.
+    "EndRun": Needs.union(RECORDING.values()),
+    "SweepRuns": Needs.union(RECORDING.values()),
+}

@@ -1,0 +1,34 @@
+"""Parts of IAM policies: statements, ARNs and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aws_cdk import Stack
+from aws_cdk.aws_ecs import Cluster
+from aws_cdk.aws_iam import PolicyStatement
+from aws_cdk.aws_stepfunctions import StateMachine
+
+Conditions = Mapping[str, Any]
+
+
+def allow(
+    actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None
+) -> PolicyStatement:
+    """Return a statement that allows actions on resources if all conditions hold."""
+    return PolicyStatement(
+        actions=list(actions), resources=list(resources), conditions=dict(conditions or {})
+    )
+
+
+def executions(machine: StateMachine) -> str:
+    """Return the ARN pattern of all executions of a state machine."""
+    return Stack.of(machine).format_arn(
+        service="states", resource=f"execution:{machine.state_machine_name}:*"
+    )
+
+
+def in_cluster(cluster: Cluster) -> Conditions:
+    """Return the condition that a task belongs to a cluster, or is started in it."""
+    return {"ArnEquals": {"ecs:cluster": cluster.cluster_arn}}

@@ -1,1 +1,0 @@
-"""The comparison of a new version with a base: what a performance engineer would write of it."""

@@ -1,0 +1,32 @@
+"""The ending of runs, which EndRun and SweepRuns share."""
+
+from __future__ import annotations
+
+from lambdas import services
+from lambdas.environment import EndingEnvironment
+from tidemark.run.announcing import Listeners
+from tidemark.run.dead_runs import Ending
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import StoredRun
+
+
+def ending() -> Ending:
+    """Return the ending of runs with the adapters and the environment of this function."""
+    environment = EndingEnvironment.read()
+    listeners = Listeners(services.topic(), services.bus(), services.metrics(), environment.links())
+    return Ending(
+        services.bucket(),
+        services.executions(),
+        services.tasks(),
+        listeners,
+        environment.trial_state_machine,
+        _publish,
+    )
+
+
+def _publish(bucket: Bucket, run: StoredRun) -> None:
+    # Most ends have no report to write, and these imports would delay each of them.
+    from tidemark.report.page import packed_vega  # noqa: PLC0415
+    from tidemark.report.publishing import write_report  # noqa: PLC0415
+
+    write_report(bucket, run, packed_vega)

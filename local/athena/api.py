@@ -1,0 +1,80 @@
+"""Athena on one machine: its SQL over the JSON lines of tables, run by DuckDB.
+
+>>> from local.athena import api
+>>> api.run("SELECT max(value) AS best FROM rates", objects, catalogue, database="tidemark").rows
+[['476190.5']]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from local.athena.catalogue import Catalogue
+from local.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
+from local.athena.execution import execute, keep
+from local.athena.kept import KeptRows
+from local.athena.objects import Objects, StoredObject
+from local.athena.parser import parse
+from local.athena.results import Result, csv, page
+from local.athena.translation import translate, translate_parsed
+
+__all__ = [
+    "Catalogue",
+    "KeptRows",
+    "MalformedQuery",
+    "Objects",
+    "QueryError",
+    "Result",
+    "ScanLimitExceeded",
+    "StoredObject",
+    "csv",
+    "keep",
+    "page",
+    "parse",
+    "run",
+    "translate",
+]
+
+
+def run(
+    query: str | exp.Query,
+    objects: Objects,
+    catalogue: Catalogue,
+    *,
+    database: str | None = None,
+    parameters: Sequence[str] = (),
+    most_bytes: float = math.inf,
+    kept: KeptRows | None = None,
+) -> Result:
+    """Run a query and return its result.
+
+    Parameters
+    ----------
+    query
+        The text of a query, or the return value of `parse`.
+    objects
+        The objects of the tables.
+    catalogue
+        The tables, as Glue describes them.
+    database
+        The database of tables that the query names without one.
+    parameters
+        The SQL literal for each ``?`` of a text.
+    most_bytes
+        The maximum size of the objects that are read.
+    kept
+        The cache of rows, which saves reading their objects for every query.
+
+    Raises
+    ------
+    QueryError
+        If the query is refused, its data cannot be read or its run fails.
+    """
+    parsed = parse(query, parameters) if isinstance(query, str) else query.copy()
+    translation, types = translate_parsed(parsed, catalogue, database)
+    found = execute(translation, objects, catalogue, most_bytes, kept)
+    names = [column.name for column in translation.columns]
+    return Result(list(zip(names, types, strict=True)), found.rows, found.scanned_bytes)

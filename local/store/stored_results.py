@@ -1,0 +1,56 @@
+"""The stored results in a state folder, opened without a cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from local.store.bucket import FileBucket
+from local.store.object_files import ObjectFiles
+from local.store.tables import FileTables
+from tidemark.client.in_process import InProcessPublisher
+from tidemark.client.results import Results
+from tidemark.client.stored import Stored
+from tidemark.store.catalogue import database_name, table_input
+from tidemark.store.columns import TABLES
+
+# The one-machine cloud names the bucket after its stack and its place in the CDK app.
+_RESULTS = "resultsbucket"
+
+
+@contextmanager
+def stored_in(state: Path, stack: str, suites: Sequence[str]) -> Iterator[Stored]:
+    """Yield the results of a stack in a state folder; ``suites`` are the partitions of its tables.
+
+    Raises
+    ------
+    FolderInUse
+        If another process has the folder open.
+    ObjectFilesError
+        If the folder is damaged.
+
+    """
+    files = ObjectFiles(state / "objects")
+    try:
+        name = _results_bucket(files, stack)
+        bucket, database = FileBucket(files, name), database_name(stack)
+        catalogue = {
+            database: {
+                table: {
+                    "DatabaseName": database,
+                    **table_input(table, columns, f"s3://{name}/tables", sorted(suites)),
+                }
+                for table, columns in TABLES.items()
+            }
+        }
+        tables = FileTables(files, catalogue, database, state / "tables")
+        yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
+    finally:
+        files.close()
+
+
+def _results_bucket(files: ObjectFiles, stack: str) -> str:
+    """Return the name of a stack's results bucket; its prefix alone if nothing is stored."""
+    prefix = f"{stack.lower()}-{_RESULTS}"
+    return next((name for name in files.buckets() if name.startswith(prefix)), prefix)

@@ -1,0 +1,76 @@
+"""The tables of results over the files of the one-machine cloud, queried without the cloud."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from local.athena.catalogue import Catalogue
+from local.athena.errors import QueryError
+from local.athena.execution import execute
+from local.athena.kept import KeptRows
+from local.athena.objects import StoredObject
+from local.store.object_files import ObjectFiles
+from local.store.translations import KeptTranslations
+from tidemark.client.tables import Answer, StatementFailed, Value, literal
+from tidemark.store.catalogue import SCAN_LIMIT_BYTES
+
+
+class FileObjects:
+    """The objects of all buckets, for the Athena engine."""
+
+    def __init__(self, files: ObjectFiles) -> None:
+        self._files = files
+
+    def list(self, location: str) -> Sequence[StoredObject]:
+        """Return the objects whose location begins with ``location``."""
+        bucket, prefix = _bucket_and_key(location)
+        return [
+            StoredObject(f"s3://{bucket}/{key}", size, md5)
+            for key, size, md5 in self._files.listed(bucket, prefix)
+        ]
+
+    def read(self, location: str) -> bytes:
+        """Return the body of an object."""
+        body = self._files.find(*_bucket_and_key(location))
+        if body is None:
+            raise QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
+        return body.path.read_bytes()
+
+
+class FileTables:
+    """The tables of one database; ``folder`` keeps rows and translations between queries."""
+
+    def __init__(
+        self, files: ObjectFiles, catalogue: Catalogue, database: str, folder: Path
+    ) -> None:
+        self._objects, self._catalogue = FileObjects(files), catalogue
+        self._kept = KeptRows(folder)
+        self._translations = KeptTranslations(folder / "translations", catalogue, database)
+
+    def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
+        """Return the answer to a statement; each ``?`` in it stands for a parameter.
+
+        Raises
+        ------
+        StatementFailed
+            If the statement is refused or fails; the message is the engine's reason.
+
+        """
+        began = time.monotonic()
+        try:
+            translation = self._translations.of(statement, [literal(one) for one in parameters])
+            found = execute(
+                translation, self._objects, self._catalogue, SCAN_LIMIT_BYTES, self._kept
+            )
+        except QueryError as error:
+            raise StatementFailed(str(error)) from None
+        columns = [column.name for column in translation.columns]
+        milliseconds = round(1000 * (time.monotonic() - began))
+        return Answer(columns, found.rows, found.scanned_bytes, milliseconds)
+
+
+def _bucket_and_key(location: str) -> tuple[str, str]:
+    bucket, _, key = location.removeprefix("s3://").partition("/")
+    return bucket, key

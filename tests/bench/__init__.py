@@ -1,1 +1,0 @@
-"""What ``make bench`` measures: whole processes, and ratios within one run."""

@@ -1,0 +1,1 @@
+"""Benchmarks of ``make bench``: whole processes, and ratios within one run."""

@@ -1,0 +1,73 @@
+"""Five million log lines for the seed's query, made once and kept out of git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from local.logs.store import LogStore
+
+LINES = 5_000_000
+FOLDER = Path(__file__).parents[3] / ".bench"
+
+_RATE = "printf('%.1f', 100000 + (hash(i, 1) % 1310150) / 10.0)"
+_INGEST = (
+    "'[sdk-async-response-1-3] core.metrics.MetricsLogger INFO  - Wrote ' || hash(i, 2) % 10**8 "
+    "|| ' records to S3 in ' || printf('%.1f', (hash(i, 3) % 4000) / 10.0) || ' seconds at ' "
+    f"|| {_RATE} || ' per second'"
+)
+_DECOY = (
+    "'[main] hadoop.fs.S3AFileSystem DEBUG  - Uploading part ' || hash(i, 4) % 10000 "
+    "|| ' of data/' || md5(i::VARCHAR) || ' to S3A bucket, no rate in here'"
+)
+_COMPACTION = (
+    "'[main] core.metrics.MetricsLogger INFO  - Compaction job ' || left(md5(i::VARCHAR), 14) "
+    f"|| ': compaction read ' || hash(i, 2) % 10**8 || ' records at ' || {_RATE} || ' per second'"
+)
+_OTHER = (
+    "'[sdk-async-response-1-3] statestore.TransactionLogStateStore DEBUG  - Applied transaction ' "
+    "|| left(md5(i::VARCHAR), 16) || ' in ' || hash(i, 5) % 1000 || ' ms'"
+)
+_KINDS = {
+    # A fifth are rate lines; an eighth pass the filter but are not rate lines.
+    "mix": (
+        f"CASE WHEN hash(i) % 100 < 20 THEN {_INGEST} WHEN hash(i) % 100 < 33 THEN {_DECOY} "
+        f"WHEN hash(i) % 100 < 50 THEN {_COMPACTION} ELSE {_OTHER} END"
+    ),
+    "all": _INGEST,
+}
+KINDS = tuple(_KINDS)
+
+
+def text_of(kind: str, times: int = 1) -> Path:
+    """Return the file with ``times`` × `LINES` lines of a kind; make it if it is missing."""
+    path = FOLDER / f"{kind}-{times}.log"
+    if not path.exists():
+        FOLDER.mkdir(exist_ok=True)
+        unfinished = path.with_suffix(".tmp")
+        lines = f"SELECT {_KINDS[kind]} FROM range({times * LINES}) numbers(i)"
+        duckdb.execute(
+            f"COPY ({lines}) TO '{unfinished}' "
+            "(FORMAT csv, HEADER FALSE, DELIMITER '\x01', QUOTE '', ESCAPE '')"
+        )
+        unfinished.rename(path)
+    return path
+
+
+def store_of(kind: str) -> Path:
+    """Return the folder of a log store with the lines of a kind, a millisecond apart."""
+    folder = FOLDER / f"{kind}-store"
+    if not folder.exists():
+        unfinished = FOLDER / f"{kind}-store.tmp"
+        store = LogStore(unfinished)
+        batch = 10_000
+        with text_of(kind).open(encoding="utf-8") as lines:
+            for first in range(0, LINES, batch):
+                events = [(first + n, lines.readline().rstrip("\n")) for n in range(batch)]
+                store.append("bench", f"task/{first // (LINES // 8)}", events, first)
+        store.close()
+        for folded in unfinished.rglob("*.ndjson"):
+            folded.unlink()
+        unfinished.rename(folder)
+    return folder

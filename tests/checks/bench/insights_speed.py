@@ -1,0 +1,188 @@
+"""Speed of log queries, against grep, mawk and Python over the same five million lines.
+
+``python -m tests.checks.bench.insights_speed`` prints the figures; exit code 1 if one is too slow.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from local.insights import EventSource, run
+from local.insights import compile as compile_query
+from local.logs.files import log_files
+from local.logs.parsed import ParsedCache
+from local.logs.store import LogStore
+from tests.checks.bench.insights_data import FOLDER, KINDS, LINES, store_of, text_of
+
+ROUNDS = 7
+TIDEMARK = Path(sys.executable).with_name("tidemark")
+# Source: Sleeper, documentation of performance tests.
+SEED = (
+    'fields @message | filter @message like "to S3" '
+    "| parse @message '* * - * at * per second' as class, level, msg, rate | stats avg(rate)"
+)
+# The literal meaning of the query; a glob with a star at its start matches from the beginning.
+_GLOB = re.compile(r"(.*?) (.*?) - (.*?) at (.*?) per second")
+_MAWK = '/ - .* at .* per second/ { sum += $2; count++ } END { printf "%.6f", sum / count }'
+_TEXT = ("text, whole process", 1.7, 1.2)
+_LIMITS = {
+    "mix": {
+        "store": ("Parquet store", 1.3, 0.8),
+        "cached": ("Parquet store with its cache", 1.0, 0.5),
+        "process": _TEXT,
+    },
+    "all": {
+        "store": ("Parquet store", 0.9, 0.5),
+        "cached": ("Parquet store with its cache", 0.7, 0.3),
+        "process": _TEXT,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Measured figure with its limit."""
+
+    name: str
+    value: float
+    limit: float
+    unit: str
+    aim: float | None = None
+
+
+def figures() -> Iterator[Figure]:
+    """Yield the figures; speeds are ratios of the fastest of interleaved rounds."""
+    yield Figure("parse and compile the seed's query", _compile_seconds() * 1000, 1.0, "ms")
+    for kind in KINDS:
+        text, events = text_of(kind), LogStore(store_of(kind)).events(["bench"])
+        cached = LogStore(store_of(kind), cache=ParsedCache(FOLDER / "parsed")).events(["bench"])
+        _mean(cached)
+        fastest = _fastest(
+            {
+                "mawk": partial(_grep_and_mawk, text),
+                "store": partial(_mean, events),
+                "cached": partial(_mean, cached),
+                "process": partial(_process, text),
+                "text": partial(_mean_of_text, text),
+                "python": partial(_python, text),
+            }
+        )
+        against = f"grep -F | mawk ({fastest['mawk']:.2f} s), {kind}"
+        for name, (label, limit, aim) in _LIMITS[kind].items():
+            ratio = fastest[name] / fastest["mawk"]
+            yield Figure(f"{label}, against {against}", ratio, limit, "×", aim)
+        yield Figure(
+            f"text against a Python re loop ({fastest['python']:.2f} s), {kind}",
+            fastest["text"] / fastest["python"],
+            0.15,
+            "×",
+            0.1,
+        )
+    # The read-ahead varies by a buffer; the maximum of three processes is steady.
+    small, large = (max(_peak(text_of("mix", times)) for _ in range(3)) for times in (1, 4))
+    yield Figure(f"peak memory over {LINES:,} lines", small, 1.0, "GiB")
+    yield Figure(
+        f"peak memory over {4 * LINES:,} lines, against {LINES:,} lines", large / small, 1.2, "×"
+    )
+
+
+def _fastest(measured: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """Return the shortest time of each measurement; all must return the same mean."""
+    times = dict.fromkeys(measured, float("inf"))
+    for _ in range(ROUNDS):
+        means = []
+        for name, measure in measured.items():
+            start = time.perf_counter()
+            means.append(measure())
+            times[name] = min(times[name], time.perf_counter() - start)
+        assert max(means) - min(means) < 1e-4, f"the means differ: {means}"
+    return times
+
+
+def _timed(measure: Callable[[], float]) -> float:
+    start = time.perf_counter()
+    measure()
+    return time.perf_counter() - start
+
+
+def _compile_seconds() -> float:
+    return min(_timed(lambda: bool(compile_query(SEED))) for _ in range(200))
+
+
+def _grep_and_mawk(text: Path) -> float:
+    with subprocess.Popen(
+        ["grep", "-F", "to S3", text], stdout=subprocess.PIPE, env={"LC_ALL": "C"}
+    ) as grep:
+        done = subprocess.run(
+            ["mawk", "-F", " at ", _MAWK], stdin=grep.stdout, capture_output=True, check=True
+        )
+    return float(done.stdout)
+
+
+def _mean(events: EventSource) -> float:
+    return float(run(SEED, events).rows[0][0]["value"])
+
+
+def _mean_of_text(text: Path) -> float:
+    return _mean(log_files([text]))
+
+
+def _process(text: Path) -> float:
+    done = subprocess.run(
+        [TIDEMARK, "query", SEED, text, "--format", "csv"], capture_output=True, check=True
+    )
+    return float(done.stdout.split()[1])
+
+
+def _python(text: Path) -> float:
+    total, count = 0.0, 0
+    with text.open(encoding="utf-8") as lines:
+        for line in lines:
+            if "to S3" in line and (match := _GLOB.match(line)):
+                total += float(match[4])
+                count += 1
+    return total / count
+
+
+def _peak(text: Path) -> float:
+    """Return the peak resident memory of a whole process [GiB]."""
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command: list[str | Path] = [sys.executable, "-c", code, TIDEMARK, "query", SEED, text]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1024**2
+
+
+def main() -> int:
+    """Measure and print; return the exit code."""
+    if not shutil.which("mawk"):
+        print("tests.checks.bench.insights_speed: mawk is not installed", file=sys.stderr)
+        return 2
+    measured = list(figures())
+    table = Table()
+    for heading in ("Figure", "Measured", "At most", "Aim", ""):
+        table.add_column(heading)
+    for figure in measured:
+        verdict = "" if figure.value <= figure.limit else "too slow"
+        aim = "" if figure.aim is None else f"{figure.aim:g}"
+        value = f"{figure.value:.2f} {figure.unit}"
+        table.add_row(figure.name, value, f"{figure.limit:g}", aim, verdict)
+    Console(width=120).print(table)
+    return int(any(figure.value > figure.limit for figure in measured))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""One ``tidemark run`` in a separate process, with times from the cloud's API.
+
+The program prints JSON: the seconds from the start of the process to the first task, from the end
+of the last task to the printed table, and of each trial without its tasks.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from aws.client.deployed import deployed_stack
+from local.cloud.cloud import start_cloud
+from tidemark.cli.live import follow, show_result
+from tidemark.cli.target import Target
+from tidemark.client.runs import Run, RunClient
+from tidemark.model.results import TrialResult
+
+
+def measure(process_start: float, state: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the times of one run [s]; ``process_start`` is in epoch seconds."""
+    console, target = Console(stderr=True), Target(state, stack=None)
+    with start_cloud(state) as cloud:
+        client = deployed_stack(cloud.endpoint.client, cloud.deploy(), poll_seconds=0.1).runs
+        run = client.start(fields)
+        follow(client, run, target.at_once, console)
+        code = show_result(client, run, target, console)
+        printed = time.time()
+        assert code == 0, "the measured run did not complete"
+        trials = list(client.results.trials(run.run_id))
+        states = cloud.endpoint.client("stepfunctions")
+        overheads = [_overhead(states, client, run, trial) for trial in trials]
+    tasks = [task for trial in trials for test in trial.tests for task in test.tasks]
+    return {
+        "to_first_task": min(_epoch(task.started_at) for task in tasks) - process_start,
+        "to_table": printed - max(_epoch(task.stopped_at) for task in tasks),
+        "trial_overheads": overheads,
+    }
+
+
+def _overhead(states: Any, client: RunClient, run: Run, trial: TrialResult) -> float:
+    arn = client.trial_arn(run, trial.trial)
+    described = states.describe_execution(executionArn=arn)
+    wall: float = (described["stopDate"] - described["startDate"]).total_seconds()
+    longest = [
+        max(_epoch(task.stopped_at) - _epoch(task.started_at) for task in test.tasks)
+        for test in trial.tests
+    ]
+    return wall - sum(longest)
+
+
+def _epoch(moment: datetime | None) -> float:
+    assert moment, "a task of a complete run has no start or no stop"
+    return moment.timestamp()
+
+
+if __name__ == "__main__":
+    start, folder, execution_input = sys.argv[1:]
+    print(json.dumps(measure(float(start), Path(folder), json.loads(execution_input))))

@@ -1,0 +1,100 @@
+"""Stored runs: a bucket and a database in a cloud for each number of runs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from itertools import cycle
+
+from moto.s3.models import s3_backends
+
+from aws.client.athena import AthenaTables
+from local.account import ACCOUNT
+from local.cloud.endpoint import Endpoint
+from local.cloud.objects import FileKey
+from tests.checks.conformance.figures import run_objects
+from tests.checks.conformance.local_engine import described
+from tidemark.store import keys
+from tidemark.store.columns import TABLES
+
+SUITES = ("cassandra", "leveldb", "rocksdb", "sleeper")
+FIRST_YEAR, YEARS = 2022, 5
+TRIALS = 3  # per run, so that rows are quick to pack
+_PATTERNS = 3
+_PATTERN_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def bucket(runs: int) -> str:
+    """Return the name of the bucket, database and workgroup for a number of runs."""
+    return f"runs{runs}"
+
+
+def tables(endpoint: Endpoint, runs: int) -> AthenaTables:
+    """Create the tables for a number of runs over the stored objects; return their client."""
+    name = bucket(runs)
+    endpoint.client("s3").create_bucket(Bucket=name)
+    glue = endpoint.client("glue")
+    glue.create_database(DatabaseInput={"Name": name})
+    for table in TABLES:
+        description = described(table, name, ",".join(SUITES))
+        del description["DatabaseName"]
+        glue.create_table(DatabaseName=name, TableInput=description)
+    results = {"OutputLocation": f"s3://{name}/athena/"}
+    endpoint.client("athena").create_work_group(
+        Name=name, Configuration={"ResultConfiguration": results}
+    )
+    return AthenaTables(endpoint.client("athena"), name, name)
+
+
+def store(runs: int, numbers: Iterable[int]) -> None:
+    """Store runs by number in the bucket of ``runs``; further runs have numbers from ``runs``."""
+    backend = s3_backends[ACCOUNT]["aws"]
+    # A request for each object would take longer than the whole benchmark.
+    with FileKey.files.transaction():
+        for key, body in _objects(runs, numbers):
+            backend.put_object(bucket(runs), key, body)
+
+
+def started(runs: int, number: int) -> tuple[datetime, str]:
+    """Return the start and the id of a run: evenly over the years, further runs one a minute."""
+    even = min(number, runs)
+    first = datetime(FIRST_YEAR, 1, 1, tzinfo=UTC)
+    moment = first + even * timedelta(days=365 * YEARS) / runs + timedelta(minutes=number - even)
+    return moment, f"{moment:%Y%m%dT%H%M%SZ}-{number:06x}"
+
+
+def _objects(runs: int, numbers: Iterable[int]) -> Iterator[tuple[str, bytes]]:
+    """Yield the table objects of runs; the suites take turns."""
+    patterns = cycle(_patterns())
+    for number in numbers:
+        suite = SUITES[number % len(SUITES)]
+        moment, run_id = started(runs, number)
+        for table, (pattern, text) in next(patterns).items():
+            rows = text.replace(pattern, run_id).replace(
+                f"{_PATTERN_DAY:%Y-%m-%d}", f"{moment:%Y-%m-%d}"
+            )
+            body = gzip.compress(rows.encode(), mtime=0)
+            yield keys.table(table, suite, run_id), body
+            if table == "rates" and runs - len(SUITES) <= number < runs:
+                yield keys.table("latest_rates", suite, run_id), body
+
+
+@cache
+def _patterns() -> list[dict[str, tuple[str, str]]]:
+    chance = random.Random(20_000)
+    return [_pattern(chance) for _ in range(_PATTERNS)]
+
+
+def _pattern(chance: random.Random) -> dict[str, tuple[str, str]]:
+    """Return the run id and the rows as text for each table."""
+    pattern = {}
+    for key, body in run_objects(chance, _PATTERN_DAY).items():
+        _, table, *_, file = key.split("/")
+        rows = gzip.decompress(body).decode().splitlines(keepends=True)
+        first = "".join(row for row in rows if json.loads(row).get("trial", 1) <= TRIALS)
+        pattern[table] = (file.removesuffix(".jsonl.gz"), first)
+    return pattern

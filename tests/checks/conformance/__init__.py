@@ -1,0 +1,1 @@
+"""``make conformance``: compare the answers of the saved queries here with Trino's."""

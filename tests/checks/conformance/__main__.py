@@ -1,0 +1,101 @@
+"""Compare Trino's and the local answers to every saved query; exit code 1 on a difference."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.checks.conformance.figures import rows_of, stored_figures
+from tests.checks.conformance.local_engine import LocalEngine
+from tests.checks.conformance.trino import start_trino
+from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.model.checkout import ROOT
+from tidemark.store.columns import TABLES
+
+Answer = tuple[list[tuple[str, str]], list[list[Any]]]
+Ask = Callable[[str], Answer]
+
+
+def differences(ours: Answer, trinos: Answer) -> list[str]:
+    """Return the differences of two answers in columns, types, row order and values (by bits)."""
+    if ours[0] != trinos[0]:
+        return [f"columns: {ours[0]}, Trino {trinos[0]}"]
+    return [
+        f"row {number}: {_texts(our)}, Trino {_texts(theirs)}"
+        for number, (our, theirs) in enumerate(zip_longest(ours[1], trinos[1]), start=1)
+        if _texts(our) != _texts(theirs)
+    ]
+
+
+def main(home: Path, memory_plugin: Path) -> int:
+    """Compare and print; return the exit code."""
+    console = Console(width=110)
+    objects = stored_figures()
+    ours = LocalEngine(objects)
+    start = time.monotonic()
+    with start_trino(home, memory_plugin) as trino:
+        console.print(f"Trino started in {time.monotonic() - start:.1f} s")
+        start = time.monotonic()
+        for table in TABLES:
+            trino.load(table, rows_of(objects, table))
+        console.print(f"Tables loaded in {time.monotonic() - start:.1f} s")
+        all_differences = [*_compare(ours.ask, trino.ask, console), *_without_database(trino.ask)]
+        console.print(f"Trino took {trino.peak_bytes() / 1e9:.2f} GB at most")
+    for difference in all_differences:
+        console.print(difference, markup=False)
+    return int(bool(all_differences))
+
+
+def _compare(ours: Ask, trinos: Ask, console: Console) -> list[str]:
+    """Print the number of differences of each query; return all differences."""
+    table = Table("Query", "Rows", "Here", "Trino", "Differences")
+    all_differences = []
+    for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
+        text = path.read_text(encoding="utf-8")
+        (our, our_time), (theirs, their_time) = _timed(ours, text), _timed(trinos, text)
+        of_query = differences(our, theirs)
+        # Two empty answers always agree and prove nothing.
+        if not theirs[1]:
+            of_query.append("no rows")
+        times = f"{our_time:.2f} s", f"{their_time:.2f} s"
+        table.add_row(path.name, str(len(theirs[1])), *times, str(len(of_query)))
+        all_differences += [f"{path.name}: {difference}" for difference in of_query]
+    console.print(table)
+    return all_differences
+
+
+def _without_database(trinos: Ask) -> Iterator[str]:
+    """Yield the data sets whose rows differ if their text names the database."""
+    for data_set in data_sets(read_definition()).values():
+        # A subquery does not keep its order in the query around it.
+        plain, within = (
+            sorted(map(_texts, trinos(text)[1]))
+            for text in (data_set.sql, data_set.within("default"))
+        )
+        if plain != within:
+            yield f"{data_set.name}: the rows differ if its text names the database"
+
+
+def _timed(ask: Ask, text: str) -> tuple[Answer, float]:
+    start = time.monotonic()
+    return ask(text), time.monotonic() - start
+
+
+def _texts(row: list[Any] | None) -> list[str]:
+    """Return a row's values as texts that are equal only for equal bits: 0.0 differs from -0.0."""
+    return (
+        ["no row"]
+        if row is None
+        else [value.hex() if isinstance(value, float) else repr(value) for value in row]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(Path(argument).resolve() for argument in sys.argv[1:])))

@@ -1,0 +1,253 @@
+"""Table rows of runs of every kind, as data for the saved queries."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import statistics
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from tests.plans import plan_of
+from tidemark.figures.trial_result import trial_result
+from tidemark.model.exclusions import NONE, WHOLE_RUN, Exclusion, Exclusions
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
+from tidemark.model.suite import Test
+from tidemark.model.version_order import version_order
+from tidemark.store import keys
+from tidemark.store.columns import PARTITIONS, TABLES
+from tidemark.store.rows import packed, rate_rows, run_row, sample_rows
+
+Row = dict[str, Any]
+Objects = dict[str, bytes]
+# RocksDB versions; a text comparison orders them otherwise.
+VERSIONS = ["8.8.1", "8.10.0", "9.0.0", "9.8.4"]
+# Source: the table at the end of Sleeper's documentation of its system tests.
+SLEEPER = {
+    "0.11.0": ("2022-06-13", "366000", "160000"),
+    "0.12.0": ("2022-10-18", "378000", "146600"),
+    "0.13.0": ("2023-01-06", "326000", "144000"),
+    "0.14.0": ("2023-01-20", "349000", "153000"),
+    "0.15.0": ("2023-03-30", "336000", "136000"),
+    "0.16.0": ("2023-04-28", "325000", "137000"),
+}
+
+
+def stored_figures() -> Objects:
+    """Return the objects of the tables by key; every call returns the same objects."""
+    chance = random.Random(476)
+    objects: Objects = {}
+    for year, day in ((2024, 30), (2025, 1), (2026, 20)):
+        objects |= run_objects(chance, datetime(year, 11, day, 12, 44, 55, 123000, tzinfo=UTC))
+    exclusions = _excluding(WHOLE_RUN, "002")
+    objects |= run_objects(
+        chance, datetime(2026, 11, 21, tzinfo=UTC), exclusions, note='"it\'s", 50 %\\ ∞'
+    )
+    objects |= run_objects(
+        chance, datetime(2026, 11, 22, tzinfo=UTC), _excluding("002"), records=10_000
+    )
+    objects |= _older(run_objects(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
+    objects |= _imported("sleeper", "20261101T000000Z-0000aa", _sleeper())
+    objects |= _imported("rocksdb", "20261102T000000Z-0000bb", _latencies())
+    return objects | _latest(objects)
+
+
+def rows_of(objects: Mapping[str, bytes], table: str) -> Iterator[Row]:
+    """Yield the rows of a table with all columns and partitions, None for a column not stored."""
+    for key, body in objects.items():
+        _, name, suite, year, _ = key.split("/")
+        if name != table:
+            continue
+        partitions = {"suite": suite.removeprefix("suite="), "year": int(year[-4:])}
+        for line in gzip.decompress(body).splitlines():
+            row = {**json.loads(line), **partitions}
+            yield {column: row.get(column) for column in (*TABLES[table], *PARTITIONS)}
+
+
+def run_objects(
+    chance: random.Random,
+    started: datetime,
+    exclusions: Exclusions = NONE,
+    note: str = "",
+    records: int = 1_000_000,
+) -> Objects:
+    """Return the table objects of a run."""
+    plan, trials = measured_run(chance, started, note, records)
+    ended = started + timedelta(minutes=7)
+    row = run_row(plan, trials, "incomplete", "ingest: 1 task died", ended)
+    rows = {
+        "rates": rate_rows(plan, trials, exclusions),
+        "task_rates": sample_rows(trials, exclusions),
+        "runs": [row],
+    }
+    return {keys.table(table, "rocksdb", plan.run_id): packed(each) for table, each in rows.items()}
+
+
+def measured_run(
+    chance: random.Random, started: datetime, note: str = "", records: int = 1_000_000
+) -> tuple[Plan, list[TrialResult]]:
+    """Return a run with three trials per version; trial 5 has no rate."""
+    fields = {
+        "versions": VERSIONS, "repetitions": 3, "tasks": 2, "records": records, "note": note,
+    }  # fmt: skip
+    name = f"{started:%Y%m%dT%H%M%SZ}-{chance.getrandbits(24):06x}"
+    plan = plan_of(fields, name=name, started_at=started)
+    return plan, [_trial(chance, plan, trial) for trial in plan.trials]
+
+
+def _trial(chance: random.Random, plan: Plan, trial: PlannedTrial) -> TrialResult:
+    measured = {
+        test.name: _test(chance, plan, test, whole=trial.trial != 5) for test in plan.suite.tests
+    }
+    return trial_result(plan, trial, measured, "")
+
+
+def _test(chance: random.Random, plan: Plan, test: Test, *, whole: bool) -> TestResult:
+    """Return a test with two tasks; if not ``whole``, one logged rate is not finite."""
+    (metric,) = test.metrics
+    tasks = [
+        TaskResult(
+            index=index,
+            status="ok",
+            task_arn=f"arn:aws:ecs:eu-west-2:123456789012:task/c/{chance.getrandbits(128):032x}",
+            exit_code=0,
+            started_at=plan.started_at,
+            stopped_at=plan.started_at + timedelta(seconds=chance.uniform(3, 9)),
+        )
+        for index in range(2)
+    ]
+    texts = [f"{chance.uniform(1e5, 3e6):.3f}" for _ in range(2 * test.jobs)]
+    values: list[float | None] = [float(text) for text in texts]
+    if not whole:
+        texts[0], values[0] = "∞", None
+    samples = [
+        Sample(
+            metric=metric.name,
+            log_stream=f"rocksdb/rocksdb/{tasks[line % 2].task_id}",
+            logged_at=f"{plan.started_at:%Y-%m-%d %H:%M}:{line:02d}.007",
+            job=f"job-{line}" if test.jobs > 2 else None,
+            value_text=text,
+            value=value,
+            records=1_000_000,
+        )
+        for line, (text, value) in enumerate(zip(texts, values, strict=True))
+    ]
+    finite = [value for value in values if value is not None]
+    rate = Rate(
+        metric=metric.name,
+        unit=metric.unit,
+        direction=metric.direction,
+        value=statistics.fmean(finite) if whole else None,
+        samples=len(finite),
+        expected=len(values),
+        not_finite=len(values) - len(finite),
+        stddev=statistics.stdev(finite),
+        min=min(finite),
+        max=max(finite),
+        records=1_000_000 * len(finite),
+    )
+    return TestResult(
+        test=test.name,
+        status="ok" if whole else "incomplete",
+        started_at=plan.started_at,
+        ended_at=plan.started_at + timedelta(seconds=10),
+        tasks=tuple(tasks),
+        rates=(rate,),
+        samples=tuple(samples),
+        environments=({"cpu_model": "Epyc", "arch": "x86_64"},),
+    )
+
+
+def _excluding(*names: str) -> Exclusions:
+    at = datetime(2026, 11, 23, tzinfo=UTC)
+    return Exclusions({name: Exclusion(excluded=True, reason="noisy", at=at) for name in names})
+
+
+def _older(objects: Objects) -> Objects:
+    """Return the objects of a run without the column ``excluded``, as before its addition."""
+    return {
+        key: packed(
+            {name: value for name, value in json.loads(line).items() if name != "excluded"}
+            for line in gzip.decompress(body).splitlines()
+        )
+        for key, body in objects.items()
+    }
+
+
+def _latest(objects: Objects) -> Objects:
+    """Return copies of the newest rates; a suite has two, as before the older one's deletion."""
+    rates = sorted(key for key in objects if key.startswith("tables/rates/"))
+    suites = [
+        [key for key in rates if f"suite={suite}/" in key] for suite in ("rocksdb", "sleeper")
+    ]
+    newest = [key for of_suite in suites for key in of_suite[-2:]]
+    return {key.replace("/rates/", "/latest_rates/"): objects[key] for key in newest}
+
+
+def _imported(suite: str, run_id: str, rows: Iterator[Row]) -> Objects:
+    """Return the objects of imported rates, whose rows lack most columns."""
+    run = {
+        "run_id": run_id,
+        "status": "complete",
+        "trigger": "import",
+        "started_at": "2026-11-01 00:00:00.000",
+        "versions": [],
+        "schema": 1,
+    }
+    rates = ({"run_id": run_id, "trial": trial, **row} for trial, row in enumerate(rows, start=1))
+    return {
+        keys.table("rates", suite, run_id): packed(rates),
+        keys.table("runs", suite, run_id): packed([run]),
+    }
+
+
+def _sleeper() -> Iterator[Row]:
+    for version, (date, compaction, ingest) in SLEEPER.items():
+        for test, text in (("compaction", compaction), ("ingest", ingest)):
+            yield _published(test, "rate", version, text, "records/s", "higher", date)
+
+
+def _latencies() -> Iterator[Row]:
+    """Yield features that RocksDB's suite lacks: labels, a percentile, lower is better, zeros."""
+    for operation, texts in {"read": ("0.0", "1.25"), "write": ("3e-5", "1e21")}.items():
+        for version, text in zip(("8.8.1", "8.10.0"), texts, strict=True):
+            latency = _published("load", "latency", version, text, "ms", "lower", "2026-11-02")
+            yield {**latency, "statistic": "p99", "labels": json.dumps({"operation": operation})}
+    # One metric is also measured; the other has one version only.
+    for test, version, text in (("ingest", "8.8.1", "5.5e5"), ("verify", "9.0.0", "7")):
+        yield _published(test, f"{test}_rate", version, text, "records/s", "higher", "2026-11-02")
+
+
+def _published(
+    test: str, metric: str, version: str, text: str, unit: str, direction: str, date: str
+) -> Row:
+    return {
+        **mean_rate(test, metric, version, float(text), unit, direction),
+        "value_text": text,
+        "excluded": False,
+        "status": "ok",
+        "started_at": f"{date} 00:00:00.000",
+        "provenance": "imported",
+        "source": "a published table",
+        "schema": 1,
+    }
+
+
+def mean_rate(
+    test: str, metric: str, version: str, value: float | None, unit: str, direction: str
+) -> Row:
+    """Return the columns of a rate that describe its measurement."""
+    return {
+        "test": test,
+        "metric": metric,
+        "statistic": "mean",
+        "labels": "",
+        "version": version,
+        "version_order": version_order(version),
+        "unit": unit,
+        "direction": direction,
+        "value": value,
+    }

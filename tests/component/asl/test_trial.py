@@ -1,0 +1,95 @@
+"""The state machine of a trial with more tasks than a Map runs at once."""
+
+import json
+
+import pytest
+
+from local.asl.errors import StateError
+from local.asl.payload import MAX_BYTES
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite import EVENTS_OF_TASK, EVENTS_OF_TEST, MOST_TASKS
+from tidemark.run.stopped_task import classify
+
+TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")
+GROUPS = [{"first": first, "last": first + 39} for first in range(0, MOST_TASKS, 40)]
+# The longest cause that AWS Step Functions accepts, of the characters with the longest JSON.
+CAUSE = ('\u221e"' * 20_000)[:32_768]
+
+
+class Trial:
+    """A run of the machine over fakes of ECS and of the functions."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.ecs = []  # the error of every start of a task, if any
+        self.running = self.most_running = 0
+        self.called = {}
+        lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
+        lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
+
+    async def run_task(self, _arguments, submission):
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await self.lab.pause()
+        self.running -= 1
+        if self.ecs and (error := self.ecs[0]):
+            raise error
+        submission.submitted({})
+        arn = f"arn:aws:ecs:us-east-1:123456789012:task/{'c' * 60}/{'t' * 32}"
+        return {"TaskArn": arn, "StartedAt": 1_763_640_000_000, "StoppedAt": 1_763_640_000_000}
+
+    async def invoke(self, arguments, _submission):
+        name, payload = arguments["FunctionName"].strip("${}"), arguments["Payload"]
+        self.called.setdefault(name, []).append(payload)
+        return {"Payload": getattr(self, name)(payload)}
+
+    def PrepareTrial(self, _):
+        test = {"name": "ingest", "groups": GROUPS, "timeout_seconds": 3600, "environment": []}
+        return {"task_definition": "arn", "container": "c", "tests": [test]}
+
+    def ClassifyStop(self, payload):
+        failure = payload["failure"]
+        stop = classify(payload["index"], failure["Error"], failure["Cause"])
+        return stop.model_dump(mode="json")
+
+    def CollectRates(self, payload):
+        self.collected = payload
+        return {"complete": True, "wait_seconds": 0, "status": "failed"}
+
+    def RestoreSystem(self, _):
+        return {}
+
+    def RecordTrial(self, _):
+        return {"trial": 1, "status": "failed"}
+
+    def run(self):
+        machine = json.loads(TEXT)
+        states = machine.pop("States")
+        states = {machine["StartAt"]: states.pop(machine["StartAt"]), **states}
+        return self.lab.run(states, {"run_id": "r", "trial": 1}, **machine)
+
+
+@pytest.fixture
+def trial(lab):
+    return Trial(lab)
+
+
+def test_all_tasks_of_a_test_run_in_parallel(trial):
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.most_running == MOST_TASKS
+    assert [task["index"] for task in trial.collected["tasks"]] == list(range(MOST_TASKS))
+
+
+def test_two_hundred_failures_with_the_longest_cause_are_all_collected(trial):
+    trial.ecs = [StateError("ECS.AmazonECSException", CAUSE)]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert {task["status"] for task in trial.collected["tasks"]} == {"failed"}
+    assert len(json.dumps(trial.collected, ensure_ascii=False).encode()) < MAX_BYTES
+    # Every start used all its retries: no trial of this size has a longer history.
+    assert len(trial.called["ClassifyStop"]) == MOST_TASKS
+    assert len(execution.history.events) < MOST_TASKS * EVENTS_OF_TASK + EVENTS_OF_TEST

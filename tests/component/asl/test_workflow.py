@@ -1,0 +1,97 @@
+"""The state machine of a run that measures nothing: refused, over budget or held by a dead run."""
+
+import json
+
+import pytest
+
+from local.asl.payload import MAX_BYTES
+from tidemark.model.checkout import ROOT
+
+TEXT = (ROOT / "cdk" / "workflow.asl.json").read_text(encoding="utf-8")
+HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
+
+
+class Workflow:
+    """A run of the machine over fakes of the functions."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.called = []
+        self.answers = {
+            "PlanRun": [{"run_id": "r", "budget_usd": None, "holder": None, "started_by": None}],
+            "EndRun": [{"outcome": None}],
+            "ChooseTrial": [{"trial": None, "name": None, "done": 1, "spent": None}],
+            "RecordRates": [{}],
+            "PublishReport": [{}],
+            "RecordOutcome": [{"run_id": "r", "status": "complete", "reason": ""}],
+        }
+        lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
+        lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = self.run_trial
+
+    async def invoke(self, arguments, _submission):
+        name = arguments["FunctionName"].strip("${}")
+        self.called.append((name, arguments["Payload"]))
+        return {"Payload": self.answers[name].pop(0)}
+
+    async def run_trial(self, arguments, _submission):
+        self.called.append((arguments["Name"], arguments["Input"]))
+        return {}
+
+    def run(self, run_input):
+        machine = json.loads(TEXT)
+        states = machine.pop("States")
+        assert next(iter(states)) == machine.pop("StartAt")
+        execution = self.lab.run(states, run_input, **machine)
+        assert execution.status == "SUCCEEDED", execution.cause
+        return [name for name, _ in self.called]
+
+
+@pytest.fixture
+def workflow(lab):
+    return Workflow(lab)
+
+
+def test_a_dead_holder_is_ended_and_the_run_is_planned_again(workflow):
+    plan = workflow.answers["PlanRun"][0]
+    workflow.answers["PlanRun"].insert(0, {**plan, "holder": HOLDER})
+
+    assert workflow.run({"suite": "s"})[:4] == ["PlanRun", "EndRun", "PlanRun", "ChooseTrial"]
+    assert workflow.called[1][1] == {"detail": HOLDER}
+    assert workflow.called[2][1]["input"] == {"suite": "s"}
+
+
+def test_a_run_that_another_execution_started_is_left_to_that_execution(workflow):
+    plan = workflow.answers["PlanRun"][0]
+    workflow.answers["PlanRun"] = [{**plan, "started_by": "arn:first"}]
+
+    assert workflow.run({"suite": "s"}) == ["PlanRun"]
+
+
+def test_a_run_over_its_budget_is_recorded_with_the_reason(workflow):
+    spent = {"trials": 1, "usd": 2, "dearest": 2}
+    first = {"trial": 1, "name": "r-1", "done": 0, "spent": spent, "over_budget": None}
+    workflow.answers["PlanRun"][0]["budget_usd"] = 3
+    workflow.answers["ChooseTrial"] = [first, {**first, "trial": None, "over_budget": "too dear"}]
+
+    assert workflow.run({"suite": "s"})[1:] == [
+        "ChooseTrial", "r-1", "ChooseTrial",
+        "RecordRates", "PublishReport", "RecordOutcome",
+    ]  # fmt: skip
+    payloads = [payload for name, payload in workflow.called if name == "ChooseTrial"]
+    assert [(payload["budget_usd"], payload["spent"]) for payload in payloads] == [
+        (3, None),
+        (3, spent),
+    ]
+    assert workflow.called[-1][1]["failure"] == {"Error": "OverBudget", "Cause": "too dear"}
+
+
+def test_an_input_that_fills_a_payload_is_refused_and_still_has_an_outcome(workflow):
+    run_input = {"suite": "s", "note": "x" * (MAX_BYTES - 100)}
+
+    assert workflow.run(run_input) == ["RecordOutcome"]
+    outcome = workflow.called[0][1]
+    assert outcome["failure"] == {
+        "Error": "Refused",
+        "Cause": "input: it has more than 60000 characters; a request needs some hundred",
+    }
+    assert (outcome["run_id"], outcome["input"]) == (None, None)

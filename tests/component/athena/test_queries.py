@@ -1,0 +1,240 @@
+"""Whole queries: their results and the messages of refused ones."""
+
+import pytest
+
+from local.athena import api as athena
+from local.athena.values import trino_name
+from tests.component.athena.conftest import LOCATION
+
+
+@pytest.fixture(autouse=True)
+def _stored(objects):
+    rows = {
+        ("rocksdb", 2025): [("a", 2.0, 1), ("b", None, 2)],
+        ("rocksdb", 2026): [("c", 4.0, 7)],
+        ("sleeper", 2026): [("d", 3.0, None)],
+    }
+    for (suite, year), values in rows.items():
+        objects.put(
+            f"{LOCATION}suite={suite}/year={year}/run.jsonl.gz",
+            *(
+                {"run_id": run_id, "value": value, "samples": samples, "versions": [run_id, "x"]}
+                for run_id, value, samples in values
+            ),
+        )
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT run_id FROM rates ORDER BY value", [["a"], ["d"], ["c"], ["b"]]),
+        ("SELECT run_id FROM rates ORDER BY value DESC", [["c"], ["d"], ["a"], ["b"]]),
+        ("SELECT run_id FROM rates ORDER BY value NULLS FIRST LIMIT 1", [["b"]]),
+        ("SELECT run_id AS r FROM rates ORDER BY r DESC OFFSET 1 LIMIT 2", [["c"], ["b"]]),
+        ("SELECT suite, count(*) FROM rates GROUP BY suite ORDER BY 2 DESC",
+         [["rocksdb", "3"], ["sleeper", "1"]]),
+        ("SELECT suite, sum(samples) FROM rates GROUP BY 1 HAVING sum(samples) > 5",
+         [["rocksdb", "10"]]),
+        ("SELECT DISTINCT year FROM rates ORDER BY year", [["2025"], ["2026"]]),
+        ("SELECT run_id FROM rates WHERE samples / 2 = 3", [["c"]]),
+        ("SELECT run_id FROM rates WHERE value BETWEEN 2 AND 3.5 ORDER BY 1", [["a"], ["d"]]),
+        ("SELECT r.run_id FROM rates r JOIN rates s ON r.value = s.value + 1 ORDER BY 1",
+         [["c"], ["d"]]),
+        ("SELECT run_id, year FROM rates JOIN (SELECT 2025 AS year) AS y USING (year) ORDER BY 1",
+         [["a", "2025"], ["b", "2025"]]),
+        ("SELECT max_suite.best - r.value FROM rates AS r JOIN (SELECT suite, max(value) AS best "
+         "FROM rates GROUP BY suite) AS max_suite ON r.suite = max_suite.suite "
+         "WHERE r.run_id = 'a'", [["2.0"]]),
+        ("SELECT run_id FROM rates AS r WHERE value = (SELECT max(value) FROM rates AS s "
+         "WHERE s.suite = r.suite) ORDER BY 1", [["c"], ["d"]]),
+        ("SELECT run_id FROM rates AS r WHERE NOT EXISTS (SELECT 1 FROM rates AS s "
+         "WHERE s.value > r.value)", [["c"], ["b"]]),
+        ("SELECT run_id FROM rates WHERE suite NOT IN (SELECT suite FROM rates WHERE year = 2025)",
+         [["d"]]),
+        ("SELECT v, n FROM rates CROSS JOIN UNNEST(versions) WITH ORDINALITY AS t(v, n) "
+         "WHERE run_id = 'a' ORDER BY n", [["a", "1"], ["x", "2"]]),
+        ("SELECT 1 UNION ALL SELECT 2e0 ORDER BY 1", [["1.0"], ["2.0"]]),
+        ("SELECT run_id FROM rates EXCEPT SELECT 'a' INTERSECT SELECT 'a' ORDER BY 1",
+         [["b"], ["c"], ["d"]]),
+        ("SELECT r.run_id FROM awsdatacatalog.tidemark.rates AS r WHERE year = 2025 "
+         "AND value IS NULL", [["b"]]),
+        ("SELECT run_id || ?, ? FROM rates WHERE samples = ?", [["ax", "2020-01-01", ]]),
+        ("select 1;", [["1"]]),
+    ],
+)  # fmt: skip
+def test_a_query_has_its_result_in_athena(ask, query, expected):
+    parameters = ["'x'", "DATE '2020-01-01'", "1"] if "?" in query else []
+    rows = ask(query, *parameters)
+    assert rows == expected or ("ORDER" not in query and sorted(rows) == sorted(expected))
+
+
+def test_columns_have_the_names_and_types_of_the_query(run):
+    query = (
+        "SELECT run_id, Value AS Best, count(*) OVER (), versions, NULL, DATE '2020-01-01', "
+        "true, samples, records, started_at FROM rates"
+    )
+    assert [(name, trino_name(type_)) for name, type_ in run(query).columns] == [
+        ("run_id", "varchar"),
+        ("Best", "double"),
+        ("_col2", "bigint"),
+        ("versions", "array(varchar)"),
+        ("_col4", "unknown"),
+        ("_col5", "date"),
+        ("_col6", "boolean"),
+        ("samples", "integer"),
+        ("records", "bigint"),
+        ("started_at", "timestamp(3)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT valu FROM rates",
+         "COLUMN_NOT_FOUND: line 1:8: Column 'valu' cannot be resolved or requester is not "
+         "authorized to access requested resources"),
+        ("SELECT r.valu\nFROM rates AS r", "COLUMN_NOT_FOUND: line 1:8: Column 'r.valu' cannot"),
+        ("SELECT run_id,\n  s.value FROM rates", "COLUMN_NOT_FOUND: line 2:3: Column 's.value'"),
+        ("SELECT value AS v FROM rates WHERE v > 1", "COLUMN_NOT_FOUND: line 1:36: Column 'v'"),
+        ("SELECT run_id FROM rates AS a JOIN rates AS b ON a.year = b.year",
+         "AMBIGUOUS_NAME: line 1:8: Column 'run_id' is ambiguous"),
+        ("SELECT 1 FROM nothing",
+         "TABLE_NOT_FOUND: line 1:15: Table 'awsdatacatalog.tidemark.nothing' does not exist"),
+        ("SELECT 1 FROM nowhere.rates", "SCHEMA_NOT_FOUND: line 1:15: Schema 'nowhere' does not"),
+        ("SELECT 1 FROM other.tidemark.rates", "NOT_SUPPORTED: line 1:15: Catalogue 'other'"),
+        ("SELECT run_id, value FROM rates GROUP BY run_id", "SYNTAX_ERROR: column \"value\" must"),
+        ("SELECT 1 FROM rates WHERE year = '2026'",
+         "TYPE_MISMATCH: line 1:27: Cannot apply operator: integer = varchar"),
+        ("SELECT 1 FROM rates WHERE started_at > '2026-11-20'",
+         "TYPE_MISMATCH: line 1:27: Cannot apply operator: timestamp(3) > varchar"),
+        ("SELECT 1 FROM rates WHERE samples",
+         "TYPE_MISMATCH: line 1:27: WHERE clause must evaluate to a boolean: actual type integer"),
+        ("SELECT 1 FROM rates WHERE year IN ('2026')",
+         "TYPE_MISMATCH: line 1:27: IN value and list items must be the same type or coercible"),
+        ("SELECT 1 FROM rates WHERE year BETWEEN '1' AND '2'",
+         "TYPE_MISMATCH: line 1:27: Cannot check if integer is BETWEEN varchar and varchar"),
+        ("SELECT 1 FROM rates WHERE samples LIKE '1%'", "TYPE_MISMATCH: line 1:27: Left side"),
+        ("SELECT 1 FROM rates AS a JOIN rates AS b ON a.year",
+         "TYPE_MISMATCH: line 1:45: JOIN ON clause must evaluate to a boolean: integer"),
+        ("SELECT run_id + 1 FROM rates",
+         "TYPE_MISMATCH: line 1:8: Cannot apply operator: varchar + integer"),
+        ("SELECT -run_id FROM rates", "TYPE_MISMATCH: line 1:9: Cannot negate varchar"),
+        ("SELECT NOT samples FROM rates", "TYPE_MISMATCH: line 1:12: Logical expression term"),
+        ("SELECT started_at - started_at FROM rates",
+         "TYPE_MISMATCH: line 1:8: Cannot apply operator: timestamp(3) - timestamp(3)"),
+        ("SELECT run_id || samples FROM rates",
+         "FUNCTION_NOT_FOUND: line 1:18: Unexpected parameters (integer) for function concat"),
+        ("SELECT lower(samples) FROM rates",
+         "FUNCTION_NOT_FOUND: line 1:8: Unexpected parameters (integer) for function lower. "
+         "Expected: lower(varchar)"),
+        ("SELECT lower() FROM rates", "FUNCTION_NOT_FOUND: line 1:8: Unexpected parameters ()"),
+        ("SELECT coalesce(value, run_id) FROM rates",
+         "FUNCTION_NOT_FOUND: line 1:8: Unexpected parameters (double, varchar)"),
+        ("SELECT CASE WHEN true THEN 1 ELSE 'a' END", "TYPE_MISMATCH: line 1:35: All CASE results"),
+        ("SELECT CASE WHEN 1 THEN 1 END", "TYPE_MISMATCH: line 1:18: CASE WHEN clause"),
+        ("SELECT CASE 1 WHEN 'a' THEN 1 END", "TYPE_MISMATCH: line 1:20: CASE operand type"),
+        ("SELECT 1 UNION SELECT 'a'",
+         "TYPE_MISMATCH: line 1:23: column 1 in UNION query has incompatible types: integer, "
+         "varchar"),
+        ("SELECT 1 UNION SELECT 1, 2", "TYPE_MISMATCH: line 1:8: UNION query has different number"),
+        ("SELECT 1.5", "NOT_SUPPORTED: line 1:8: A decimal, unlike a double such as 1.5e0,"),
+        ("SELECT samples * 1.5 FROM rates", "NOT_SUPPORTED: line 1:8: A decimal"),
+        ("SELECT sum(samples) OVER (), lower(run_id) OVER () FROM rates",
+         "NOT_SUPPORTED: line 1:30: WINDOW of LOWER"),
+        ("SELECT max(value ORDER BY value) FROM rates", "NOT_SUPPORTED: line 1:8: ORDER BY in max"),
+        ("SELECT lower(DISTINCT run_id) FROM rates", "NOT_SUPPORTED: line 1:8: DISTINCT in lower"),
+        ("SELECT value IN (SELECT value FROM rates) FROM rates", "NOT_SUPPORTED: line 1:8: IN "),
+        ("SELECT CASE value WHEN 1e0 THEN 1 END FROM rates", "NOT_SUPPORTED: line 1:13: CASE of a"),
+        ("SELECT count(x -> x) FROM rates", "NOT_SUPPORTED: line 1:8: A lambda in count"),
+        ("SELECT DATE '2020-01-01' + INTERVAL '1' hour", "TYPE_MISMATCH: line 1:13: Cannot add"),
+    ],
+)  # fmt: skip
+def test_a_refused_query_has_the_message_of_athena(refusal, query, message):
+    assert refusal(query).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        *((statement, f"NOT_SUPPORTED: {statement.split()[0]} is not supported on one machine")
+          for statement in (
+              "CREATE TABLE x AS SELECT 1", "INSERT INTO rates SELECT 1", "DROP TABLE rates",
+              "UNLOAD (SELECT 1) TO 's3://b/'", "SHOW TABLES", "DESCRIBE rates", "MSCK REPAIR x",
+              "DELETE FROM rates", "EXPLAIN SELECT 1", "PREPARE a FROM SELECT 1", "EXECUTE a",
+              "ALTER TABLE rates ADD COLUMNS (a int)",
+          )),
+        *((f"\n  {word} 1", f"line 2:3: mismatched input '{word}'")
+          for word in ("SELEC", "SET", "ATTACH", "COPY")),
+        ("WITH x AS (SELECT 1) DELETE FROM rates", "NOT_SUPPORTED: DELETE is not supported"),
+        ("SELECT 1; SELECT 2", "NOT_SUPPORTED: Only one sql statement is allowed. Got: 2"),
+        ("", "NOT_SUPPORTED: Only one sql statement is allowed. Got: 0"),
+        ("SELECT FROM rates", "mismatched input 'FROM' after 'SELECT'"),
+        ("SELECT 1, FROM rates", "mismatched input 'FROM' after ','"),
+        ("SELECT a b c FROM rates", "line 1:12: mismatched input 'c'"),
+        ("SELECT (1", "line 1:9: mismatched input '1'"),
+        ("SELECT 'a", "NOT_SUPPORTED: Error tokenizing"),
+        ("SELECT * FROM rates TABLESAMPLE BERNOULLI (10)", "NOT_SUPPORTED: line 1:15: TABLE w"),
+        ("SELECT suite FROM rates GROUP BY ROLLUP (suite)", "NOT_SUPPORTED: line 1:42: ROLLUP"),
+        ("SELECT 1 FROM rates NATURAL JOIN rates AS b", "NOT_SUPPORTED: line 1:34: JOIN with M"),
+        ("WITH RECURSIVE a(n) AS (SELECT 1) SELECT n FROM a", "NOT_SUPPORTED: line 1:16: WITH"),
+        ("SELECT versions[1] FROM rates", "NOT_SUPPORTED: line 1:8: BRACKET is not supported"),
+        ("SELECT sum(value) OVER w FROM rates WINDOW w AS ()", "NOT_SUPPORTED: line 1:8: "),
+        ("SELECT first_value(value) IGNORE NULLS OVER () FROM rates", "NOT_SUPPORTED: line 1:8: "),
+        ("SELECT 1 = ANY (SELECT 1)", "NOT_SUPPORTED: line 1:24: ANY"),
+        ("SELECT started_at AT TIME ZONE 'UTC' FROM rates", "NOT_SUPPORTED: line 1:8: ATTIME"),
+        ("SELECT 1 FETCH FIRST 1 ROW ONLY", "NOT_SUPPORTED: line 1:22: FETCH is not supported"),
+        ("VALUES 1", "NOT_SUPPORTED: VALUES is not supported"),
+        ("SELECT ?", "INVALID_PARAMETER_USAGE: Incorrect number of parameters: expected"),
+    ],
+)  # fmt: skip
+def test_an_unsupported_query_is_not_started(query, message):
+    with pytest.raises(athena.MalformedQuery) as raised:
+        athena.parse(query)
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    ["rocksdb", "", "1, 2", "1 FROM rates", "1; DROP TABLE rates", "lower('A')", "(SELECT 1)", "'"],
+)
+def test_a_parameter_that_is_not_a_literal_is_refused(parameter):
+    with pytest.raises(athena.MalformedQuery) as raised:
+        athena.parse("SELECT ?", [parameter])
+    assert str(raised.value) == (
+        f"INVALID_PARAMETER_USAGE: Execution parameter {parameter} is not a literal; "
+        "a text is written in single quotes"
+    )
+
+
+def test_a_text_parameter_is_never_read_as_sql(ask):
+    assert ask("SELECT ?", "'x''; DROP TABLE rates --'") == [["x'; DROP TABLE rates --"]]
+
+
+def test_a_query_cannot_read_a_file_of_the_machine(refusal):
+    assert refusal('SELECT * FROM "/etc/passwd"').startswith("TABLE_NOT_FOUND")
+
+
+def test_a_table_needs_a_database(objects, catalogue):
+    with pytest.raises(athena.QueryError, match=r"^MISSING_SCHEMA_NAME: line 1:15: Schema must be"):
+        athena.run("SELECT 1 FROM rates", objects, catalogue)
+
+
+def test_a_result_file_has_every_value_in_quotes_and_nothing_for_null(run):
+    result = run("SELECT run_id, value, 'say \"hi\", ' AS greeting FROM rates WHERE year = 2025")
+    assert athena.csv(result) == (
+        b'"run_id","value","greeting"\n"a","2.0","say ""hi"", "\n"b",,"say ""hi"", "\n'
+    )
+
+
+def test_pages_begin_with_the_names_of_the_columns(run):
+    result = run("SELECT run_id, value FROM rates WHERE year = 2025 ORDER BY 1")
+    first, after = athena.page(result, 0, 2)
+    last, end = athena.page(result, after, 2)
+    assert [row["Data"] for row in first["Rows"] + last["Rows"]] == [
+        [{"VarCharValue": "run_id"}, {"VarCharValue": "value"}],
+        [{"VarCharValue": "a"}, {"VarCharValue": "2.0"}],
+        [{"VarCharValue": "b"}, {}],
+    ]
+    assert (after, end) == (2, None)
+    types = [column["Type"] for column in last["ResultSetMetadata"]["ColumnInfo"]]
+    assert types == ["varchar", "double"]

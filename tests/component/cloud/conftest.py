@@ -1,0 +1,87 @@
+"""A new cloud for each test, from moto's server on a free port; the test must leave nothing."""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+from moto.server import ThreadedMotoServer
+
+from local.cloud import logs as cloudwatch_logs
+from local.cloud.endpoint import Endpoint
+from local.cloud.guard import Guard
+from local.cloud.logs import CloudWatchLogs
+from local.logs.store import LogStore
+
+SECONDS = 10
+
+
+def children() -> set[str]:
+    """Return the ids of this process's children, zombies included."""
+    ids: set[str] = set()
+    for path in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError):  # a thread of moto has just ended
+            ids |= set(path.read_text().split())
+    return ids
+
+
+@pytest.fixture
+def has_ended():
+    """Return a way to wait for the end of any process; it returns False after the timeout."""
+
+    def has_ended(pid, seconds=SECONDS):
+        try:
+            descriptor = os.pidfd_open(int(pid))
+        except ProcessLookupError:
+            return True
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        try:
+            return bool(poll.poll(seconds * 1000))
+        finally:
+            os.close(descriptor)
+
+    return has_ended
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Endpoint]:
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    yield Endpoint(server.get_host_and_port()[1])
+    server.stop()
+
+
+@pytest.fixture
+def endpoint(server: Endpoint) -> Iterator[Endpoint]:
+    threads, processes = set(threading.enumerate()), children()
+    yield server
+    moto_api_backend.reset()
+    for thread in set(threading.enumerate()) - threads:
+        thread.join(SECONDS)  # moto's threads end once they have answered
+        assert not thread.is_alive(), f"{thread} was left behind"
+    assert children() <= processes
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LogStore:
+    return LogStore(tmp_path / "logs")
+
+
+@pytest.fixture
+def logs(store: LogStore, endpoint: Endpoint) -> Iterator[CloudWatchLogs]:
+    logs = cloudwatch_logs.install(store, endpoint)
+    yield logs
+    logs.close()
+
+
+@pytest.fixture
+def guard(endpoint: Endpoint) -> Iterator[Guard]:
+    with Guard() as guard:
+        yield guard

@@ -1,0 +1,96 @@
+"""The port of the results bucket: S3, the files of the one-machine cloud and the fake alike."""
+
+import pytest
+
+from aws.bucket import S3Bucket
+from local.store.bucket import FileBucket
+from local.store.object_files import ObjectFiles
+from tests.unit.fakes import FakeBucket
+
+
+@pytest.fixture(params=["fake", "files", "s3"])
+def bucket(request, tmp_path):
+    """Have an empty bucket of each kind."""
+    if request.param == "fake":
+        yield FakeBucket()
+    elif request.param == "files":
+        files = ObjectFiles(tmp_path / "objects")
+        yield FileBucket(files, "results")
+        files.close()
+    else:
+        endpoint = request.getfixturevalue("endpoint")
+        s3 = endpoint.client("s3")
+        s3.create_bucket(Bucket="contract")
+        bucket = S3Bucket(s3, "contract")
+        bucket.delete("")
+        yield bucket
+
+
+def test_an_object_is_read_as_it_was_written_last(bucket):
+    bucket.write("runs/a.json", b"first")
+    bucket.write("runs/a.json", b"second")
+
+    assert bucket.read("runs/a.json") == b"second"
+    assert bucket.find("runs/a.json").body == b"second"
+
+
+def test_a_missing_object_is_not_found_and_cannot_be_read(bucket):
+    assert bucket.find("runs/a.json") is None
+    with pytest.raises(Exception, match=r"."):  # each service has an error of its own
+        bucket.read("runs/a.json")
+
+
+def test_an_object_is_written_once(bucket):
+    assert bucket.write_once("k", b"first")
+    assert not bucket.write_once("k", b"second")
+    assert bucket.read("k") == b"first"
+
+
+def test_an_object_is_replaced_only_by_a_writer_that_knows_it(bucket):
+    bucket.write("k", b"first")
+    seen = bucket.find("k").etag
+    bucket.write("k", b"second")
+
+    assert not bucket.write_over("k", b"third", seen)
+    assert bucket.write_over("k", b"third", bucket.find("k").etag)
+    assert not bucket.write_over("gone", b"", seen)
+    assert bucket.read("k") == b"third"
+
+
+def test_keys_are_listed_in_order_below_a_prefix_and_after_a_key(bucket):
+    for key in ("b/2", "a/1", "b/1", "b/10", "c"):
+        bucket.write(key, b"")
+
+    assert list(bucket.keys("b/")) == ["b/1", "b/10", "b/2"]
+    assert list(bucket.keys("b/", 1)) == ["b/1", "b/10", "b/2"]
+    assert list(bucket.keys("b/", after="b/1")) == ["b/10", "b/2"]
+    assert list(bucket.keys("d")) == []
+
+
+def test_folders_are_named_once_and_objects_beside_them_are_not(bucket):
+    for key in ("v/9.0.0/x", "v/9.0.0/y", "v/9.8.4/x", "v/file"):
+        bucket.write(key, b"")
+
+    assert list(bucket.folders("v/")) == ["9.0.0", "9.8.4"]
+
+
+def test_objects_are_deleted_by_key_and_by_prefix(bucket):
+    for key in ("work/1", "work/2", "kept"):
+        bucket.write(key, b"")
+
+    bucket.discard("nothing")
+    bucket.discard("work/1")
+    assert list(bucket.keys("")) == ["kept", "work/2"]
+    bucket.delete("work/")
+    assert list(bucket.keys("")) == ["kept"]
+
+
+def test_an_object_is_deleted_only_as_it_was_seen(bucket):
+    bucket.write("k", b"first")
+    seen = bucket.find("k").etag
+    bucket.write("k", b"second")
+
+    assert not bucket.delete_if("k", seen)
+    assert bucket.delete_if("k", bucket.find("k").etag)
+    assert not bucket.delete_if("k", seen)
+    assert bucket.find("k") is None

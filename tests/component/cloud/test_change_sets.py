@@ -1,0 +1,142 @@
+"""Stacks as the CDK CLI deploys them: through change sets."""
+
+import json
+
+import pytest
+from botocore.exceptions import ClientError
+
+from local.cloud import stacks
+
+TOPIC = {
+    "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+    "Outputs": {"Topic": {"Value": {"Ref": "Topic"}, "Export": {"Name": "topic"}}},
+}
+READER = {
+    "Resources": {
+        "Name": {
+            "Type": "AWS::SSM::Parameter",
+            "Properties": {"Name": "read", "Type": "String", "Value": {"Fn::ImportValue": "topic"}},
+        }
+    },
+}
+
+
+@pytest.fixture
+def formation(endpoint):
+    replacements = stacks.install()
+    yield endpoint.client("cloudformation")
+    replacements.restore()
+
+
+@pytest.fixture
+def plan(formation):
+    """Return a way to plan a stack; it returns the change set's status and ARN."""
+
+    def plan(template, stack="s", kind="CREATE"):
+        change_set = formation.create_change_set(
+            StackName=stack,
+            ChangeSetName=f"change-{stack}",
+            ChangeSetType=kind,
+            TemplateBody=json.dumps(template),
+        )["Id"]
+        return formation.describe_change_set(ChangeSetName=change_set)["Status"], change_set
+
+    return plan
+
+
+@pytest.fixture
+def create(formation, plan):
+    def create(template, stack="s"):
+        _, change_set = plan(template, stack)
+        formation.execute_change_set(ChangeSetName=change_set)
+        (created,) = formation.describe_stacks(StackName=stack)["Stacks"]
+        return created
+
+    return create
+
+
+def test_an_executed_change_set_creates_the_stack_with_its_outputs_and_events(formation, create):
+    created = create(TOPIC)
+
+    assert created["StackStatus"] == "CREATE_COMPLETE"
+    (output,) = created["Outputs"]
+    assert output["OutputValue"].startswith("arn:aws:sns:")
+    events = formation.describe_stack_events(StackName=created["StackId"])["StackEvents"]
+    assert {event["ResourceStatus"] for event in events} == {
+        "REVIEW_IN_PROGRESS", "CREATE_IN_PROGRESS", "CREATE_COMPLETE",
+    }  # fmt: skip
+
+
+def test_a_stack_imports_the_export_of_an_earlier_stack(endpoint, create):
+    (topic,) = create(TOPIC)["Outputs"]
+    create(READER, "reader")
+
+    parameter = endpoint.client("ssm").get_parameter(Name="read")["Parameter"]
+    assert parameter["Value"] == topic["OutputValue"]
+
+
+def test_a_planned_stack_can_be_planned_again_and_deleted(formation, plan):
+    plan(TOPIC)
+    status, change_set = plan(TOPIC)
+    assert status == "CREATE_COMPLETE"
+
+    formation.delete_change_set(ChangeSetName=change_set)
+    formation.delete_change_set(ChangeSetName=change_set)
+    formation.delete_stack(StackName="s")
+    assert formation.describe_stacks()["Stacks"] == []
+
+
+def test_an_unsupported_type_leaves_no_complete_stack(formation, plan):
+    _, change_set = plan({"Resources": {"X": {"Type": "AWS::QuickSight::Theme"}}})
+
+    with pytest.raises(ClientError, match="AWS::QuickSight::Theme is not supported on one machine"):
+        formation.execute_change_set(ChangeSetName=change_set)
+    (stack,) = formation.describe_stacks()["Stacks"]
+    assert stack["StackStatus"] == "ROLLBACK_FAILED"
+
+
+def test_a_missing_resource_leaves_no_complete_stack(formation, plan):
+    never = {"Conditions": {"Never": {"Fn::Equals": ["a", "b"]}}}
+    left_out = {"Resources": {"Topic": {**TOPIC["Resources"]["Topic"], "Condition": "Never"}}}
+    _, change_set = plan({**never, **left_out})
+
+    with pytest.raises(ClientError, match=r"Topic \(AWS::SNS::Topic\) of s was not created"):
+        formation.execute_change_set(ChangeSetName=change_set)
+    (stack,) = formation.describe_stacks()["Stacks"]
+    assert stack["StackStatus"] == "ROLLBACK_FAILED"
+
+
+def test_a_change_set_without_changes_fails(create, plan):
+    create(TOPIC)
+
+    assert plan(TOPIC, kind="UPDATE")[0] == "FAILED"
+
+
+def test_a_change_of_a_stack_is_described_but_not_executed(formation, create, plan):
+    create(TOPIC)
+    status, change_set = plan({**TOPIC, "Description": "another"}, kind="UPDATE")
+    assert status == "CREATE_COMPLETE"
+
+    with pytest.raises(ClientError, match=r"ExecuteChangeSet of s is not supported: .* once"):
+        formation.execute_change_set(ChangeSetName=change_set)
+    with pytest.raises(ClientError, match="UpdateStack of s is not supported"):
+        formation.update_stack(StackName="s", TemplateBody=json.dumps(TOPIC))
+    with pytest.raises(ClientError, match=r"Stack \[s\] already exists"):
+        plan(TOPIC)
+
+
+def test_a_created_stack_cannot_be_deleted(formation, create):
+    create(TOPIC)
+
+    with pytest.raises(ClientError, match="DeleteStack of s is not supported"):
+        formation.delete_stack(StackName="s")
+
+
+def test_the_refused_deletion_of_a_protected_stack_names_the_protection(formation, create):
+    create(TOPIC)
+    formation.update_termination_protection(StackName="s", EnableTerminationProtection=True)
+
+    (stack,) = formation.describe_stacks()["Stacks"]
+    assert stack["EnableTerminationProtection"]
+    with pytest.raises(ClientError, match="while TerminationProtection is enabled"):
+        formation.delete_stack(StackName="s")

@@ -1,0 +1,137 @@
+"""The usage of tasks in the form of Container Insights."""
+
+import errno
+import json
+import subprocess
+import sys
+import time
+from contextlib import closing
+from queue import Queue
+
+import pytest
+
+from local.cloud.container_insights import ContainerInsights, log_group
+
+GROUP = "/aws/ecs/containerinsights/tests/performance"
+# The load waits for a child that works, then holds 64 MiB and works itself.
+LOAD = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", "for n in range(3_000_000): pass"])
+held = bytearray(64 * 2**20)
+print("working", flush=True)
+while True:
+    sum(range(10_000))
+"""
+
+
+@pytest.fixture
+def insights(endpoint, logs):
+    endpoint.client("logs").create_log_group(logGroupName=GROUP)
+    insights = ContainerInsights(logs, period_seconds=0.05)
+    yield insights
+    insights.close()
+
+
+@pytest.fixture
+def load():
+    """A process group that works."""
+    with subprocess.Popen(
+        [sys.executable, "-c", LOAD], stdout=subprocess.PIPE, start_new_session=True
+    ) as load:
+        assert load.stdout.readline() == b"working\n"
+        yield load
+        load.kill()
+
+
+@pytest.fixture
+def await_events(endpoint):
+    """Return a way to wait for ``count`` logged events; it returns all events, in order."""
+
+    def await_events(count):
+        while True:
+            events = endpoint.client("logs").filter_log_events(logGroupName=GROUP)["events"]
+            if len(events) >= count:
+                return [json.loads(event["message"]) for event in events]
+            time.sleep(0.02)
+
+    return await_events
+
+
+def test_the_usage_of_a_task_is_logged_in_the_form_of_container_insights(
+    insights, load, await_events
+):
+    insights.watch("abc", "tests", load.pid)
+
+    events = await_events(3)
+
+    assert {(event["Type"], event["TaskId"], event["ClusterName"]) for event in events} == {
+        ("Task", "abc", "tests")
+    }
+    assert all(64 <= event["MemoryUtilized"] < 200 for event in events)
+    assert any(event["CpuUtilized"] > 0 for event in events)
+    assert all(
+        event[name] >= 0
+        for event in events
+        for name in ("NetworkRxBytes", "NetworkTxBytes", "StorageReadBytes", "StorageWriteBytes")
+    )
+
+
+def test_a_forgotten_or_ended_task_is_not_logged(insights, load, await_events):
+    insights.watch("abc", "tests", load.pid)
+    await_events(1)
+    insights.forget("abc")
+    insights.watch("gone", "tests", 2**30)
+    insights.watch("def", "tests", load.pid)
+
+    events = await_events(len(await_events(1)) + 3)
+
+    assert {event["TaskId"] for event in events} == {"abc", "def"}
+    assert [event["TaskId"] for event in events[-2:]] == ["def", "def"]
+
+
+class FakeLogs:
+    """Logs on a disk that is full for the first writes."""
+
+    def __init__(self, failures=0):
+        self.failures = failures
+        self.written = Queue()
+
+    def has_group(self, _):
+        return True
+
+    def write(self, group, stream, lines):
+        if self.failures:
+            self.failures -= 1
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.written.put(lines)
+
+
+def test_a_task_is_not_logged_before_its_cpu_time_can_be_measured(load):
+    logs = FakeLogs()
+    with closing(ContainerInsights(logs, period_seconds=3600)) as insights:
+        insights.watch("abc", "tests", load.pid)
+
+        insights.log()
+
+    assert logs.written.empty()
+
+
+def test_usage_is_logged_again_when_the_disk_has_room_again(load, caplog):
+    logs = FakeLogs(failures=2)
+    with closing(ContainerInsights(logs, period_seconds=0.01)) as insights:
+        insights.watch("abc", "tests", load.pid)
+
+        (line,) = logs.written.get(timeout=60)
+
+    assert json.loads(line)["TaskId"] == "abc"
+    warning = "The usage of task abc was not logged: [Errno 28] No space left on device"
+    assert [record.getMessage() for record in caplog.records] == [warning, warning]
+
+
+def test_a_cluster_without_a_log_group_logs_nothing(insights, load, endpoint, await_events):
+    insights.watch("abc", "another", load.pid)
+    insights.watch("def", "tests", load.pid)
+    await_events(2)
+
+    groups = endpoint.client("logs").describe_log_groups()["logGroups"]
+    assert log_group("another") not in {group["logGroupName"] for group in groups}

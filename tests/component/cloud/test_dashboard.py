@@ -1,0 +1,359 @@
+"""The dashboard's page in a browser, over a history of twelve versions."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.component.cloud.browser import AXE, browser
+from tests.component.cloud.twelve_versions import (
+    ALONE,
+    INJECTED,
+    VERSIONS,
+    WIDE,
+    WITHOUT_COMPACTION,
+    Tables,
+    stored_history,
+    wide_history,
+)
+from tidemark.client.history import histories
+from tidemark.client.tables import ask_saved
+from tidemark.dashboard import rows
+from tidemark.dashboard.building import build
+from tidemark.dashboard.definition import read_definition
+from tidemark.store import keys
+from tidemark.store.rows import packed
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+DRAWN = "main:not([aria-busy])"
+DESKTOP, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return Tables(stored_history())
+
+
+@pytest.fixture(scope="module")
+def address(tables, tmp_path_factory):
+    file = tmp_path_factory.mktemp("dashboard") / "dashboard.html"
+    file.write_text(build(tables, NOW), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as chromium:
+        yield chromium
+
+
+@pytest.fixture(scope="module")
+def pages(chromium):
+    """A way to show a page, and the list of its unexpected messages and requests."""
+    pages, wrong = {}, []
+
+    def page(scheme, viewport, file):
+        context = chromium.new_context(color_scheme=scheme, viewport=viewport)
+        page = context.new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda request: request.url.startswith((file, "data:")) or wrong.append(request.url),
+        )
+        return page
+
+    def shown(choices, scheme, viewport, file):
+        look = scheme, viewport["width"], file
+        if look not in pages:
+            pages[look] = page(scheme, viewport, file)
+        pages[look].goto(file + choices)
+        pages[look].locator(DRAWN).wait_for()
+        return pages[look]
+
+    yield shown, wrong
+    for each in pages.values():
+        each.context.close()
+
+
+@pytest.fixture
+def open_page(pages, address):
+    """Return a way to open the page; no message and no request may come of it."""
+    shown, wrong = pages
+
+    def open_page(choices="#", scheme="light", viewport=DESKTOP, file=address):
+        return shown(choices, scheme, viewport, file)
+
+    yield open_page
+    found = [*wrong]
+    wrong.clear()
+    assert found == []
+
+
+def cells(page, visual):
+    """Return the rows of a table as lists of texts."""
+    rows = page.locator(f"#{visual} tbody").first.locator("tr")
+    return [row.locator("th, td").all_inner_texts() for row in rows.all()]
+
+
+def test_every_visual_is_drawn(open_page):
+    page = open_page()
+
+    assert page.locator(".visual").count() == sum(
+        len(sheet["Visuals"]) for sheet in read_definition()["Sheets"]
+    )
+    for visual in page.locator(".visual").all():
+        assert visual.locator(".figure, table, svg").count() > 0, visual.get_attribute("id")
+
+
+def test_the_numbers_are_those_of_the_history(open_page, tables):
+    page = open_page()
+    heads = page.locator("#versions thead th").all_inner_texts()
+    shown = {row[1]: dict(zip(heads, row, strict=True)) for row in cells(page, "versions")}
+
+    assert list(shown) == VERSIONS
+    assert shown[ALONE]["Tasks × records"] == "1 × 10,000"
+    assert shown[VERSIONS[0]]["Tasks × records"] == "1 × 1,000,000"
+    for known in histories(ask_saved(tables, "rates_by_version").records()):
+        for figure in known.figures.values():
+            column = f"{figure.metric.replace('_', ' ')} ({figure.unit})"
+            small = figure.value < 100
+            text = f"{figure.value:.4g}" if small else f"{figure.value:,.1f}"
+            assert shown[known.version][column] == text
+
+
+def test_a_choice_changes_the_numbers_and_the_address(open_page):
+    page = open_page()
+    page.locator("#rates-test").select_option("ingest")
+
+    assert page.locator("#history figure").count() == 1
+    assert len(cells(page, "newest")) == 1
+    assert "Test=ingest" in page.url
+
+    shared = open_page("#Test=ingest")
+    assert cells(shared, "newest") == cells(page, "newest")
+
+
+def test_dates_leave_out_earlier_and_later_versions(open_page):
+    page = open_page()
+    ends = [page.locator(f"#rates-{end}").input_value() for end in ("since", "until")]
+    assert ends == ["2026-01-05", "2026-03-23"]
+
+    page.locator("#rates-since").fill("2026-02-01")
+    page.locator("#rates-until").fill("2026-02-23")
+
+    assert [row[1] for row in cells(page, "versions")] == VERSIONS[4:8]
+
+
+def test_a_choice_without_rows_says_so(open_page):
+    page = open_page("#Since=2030-01-01")
+
+    assert "No rows for this choice." in page.inner_text("#newest")
+
+
+def test_the_page_of_a_store_without_runs_says_so(open_page, tmp_path):
+    file = tmp_path / "empty.html"
+    file.write_text(build(Tables({}), NOW), encoding="utf-8")
+    page = open_page(file=file.as_uri())
+
+    assert "No results are stored yet; `tidemark run` measures versions." in page.inner_text(
+        "header"
+    )
+    assert page.locator(".nothing").count() == page.locator(".visual").count()
+    assert page.locator("#rates-since").input_value() == ""
+
+
+@pytest.fixture(scope="module")
+def wide():
+    """Tables of two suites with thirty versions of twelve metrics; the last metric halved."""
+    return Tables(wide_history())
+
+
+def test_slower_metrics_are_counted_for_many_versions_and_metrics(open_page, wide, tmp_path):
+    file = tmp_path / "wide.html"
+    file.write_text(build(wide, NOW), encoding="utf-8")
+    page = open_page(file=file.as_uri())
+
+    assert file.stat().st_size <= 2_000_000
+    assert page.inner_text("#slower .figure") == "2"
+    assert page.locator(".missing").count() == 0
+    assert open_page("#Suite=sleeper", file=file.as_uri()).inner_text("#slower .figure") == "1"
+
+
+def test_rows_without_room_are_counted_and_prevent_a_sum(open_page, wide, tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "MOST_ROWS", 60)
+    file = tmp_path / "cut.html"
+    file.write_text(build(wide, NOW), encoding="utf-8")
+    page = open_page(file=file.as_uri())
+
+    assert page.inner_text("#slower .figure") == "2"
+    notice = "The oldest rows do not fit on this page: 1,578 of 1,608 of rocksdb, "
+    notice += "1,578 of 1,608 of sleeper are left out."
+    assert notice in page.inner_text("#newest")
+    # Thirty rows of each suite are two pairs of versions and half of a third.
+    page = open_page("#sheet=compare&Base=previous&New=29.0", file=file.as_uri())
+    assert page.inner_text("#compare-slower .figure") == "2"
+    for third in ("Base=28.0&New=newest", "Base=1.0&New=2.0"):
+        page = open_page(f"#sheet=compare&{third}", file=file.as_uri())
+        assert page.inner_text("#compare-slower .body") == (
+            "No sum: some rows of this choice are left out."
+        )
+
+
+def test_a_choice_limits_the_other_choices(open_page):
+    page = open_page("#sheet=compare&New=9.5.0")
+    page.locator("#compare-base").select_option("9.9.0")
+
+    newer = page.locator("#compare-new option").all_inner_texts()
+    assert newer == ["9.10.0", "9.11.0", "newest", "previous"]
+    assert page.locator("#compare-new").input_value() == "9.10.0"
+    assert cells(page, "pairs")[0][6:8] == ["9.9.0", "9.10.0"]
+
+
+def test_a_choice_that_another_sheet_lacks_stays_chosen(open_page):
+    page = open_page("#sheet=health&Test=verify&Suite=gone")
+
+    assert page.locator("#health-suite").input_value() == "gone"
+    assert "No rows for this choice." in page.inner_text("#weeks")
+
+
+def test_a_single_ending_has_its_colour_and_a_legend(open_page, tmp_path):
+    run = {"run_id": "1", "status": "aborted", "started_at": "2026-11-16 03:00:00.000"}
+    file = tmp_path / "one.html"
+    tables = Tables({keys.table("runs", "rocksdb", WIDE): packed([run])})
+    file.write_text(build(tables, NOW), encoding="utf-8")
+    page = open_page("#sheet=health", file=file.as_uri())
+
+    assert page.locator("#weeks svg .mark-rect path[fill='#A35A8B']").count() == 1
+    assert page.locator("#weeks .legend li").all_inner_texts() == ["Ended as:", "● aborted"]
+    labels = page.locator("#weeks svg .role-axis-label text").all_text_contents()
+    assert {*labels} == {"0", "1", "2026-11-16"}
+
+
+def test_sheets_are_tabs_for_the_keyboard(open_page):
+    page = open_page()
+    page.get_by_role("tab", name="Rates per version").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+
+    assert page.get_by_role("tab", selected=True).inner_text() == "Run"
+    assert page.get_by_role("tabpanel").locator("h2").inner_text().startswith("What did")
+    assert "sheet=run" in page.url
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("tab", selected=True).inner_text() == "Rates per version"
+
+
+def test_every_sheet_is_printed_in_ink_on_white(open_page):
+    page = open_page(scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+
+    headings = page.locator("h2").all_inner_texts()
+    assert len(headings) == page.get_by_role("tab", include_hidden=True).count()
+    assert all(heading.is_visible() for heading in page.locator("h2").all())
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 31, 36)"
+    page.emulate_media(media="screen", color_scheme="dark")
+
+
+def test_a_reader_sorts_a_table_and_stays_at_its_column(open_page):
+    page = open_page()
+    head = page.locator("#versions thead").get_by_role("button", name="Version number")
+    head.click()
+    head.click()
+
+    assert [row[1] for row in cells(page, "versions")] == VERSIONS[::-1]
+    assert page.evaluate("document.activeElement.textContent") == "Version number"
+    assert page.locator("#versions th[aria-sort=descending]").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("choices", "visual", "texts"),
+    [
+        ("#Test=ingest", "history", [VERSIONS[0], "Mean", "Min", "Max"]),
+        ("#sheet=compare&Test=ingest", "gains", ["rocksdb: ingest rate (records/s)", "%"]),
+        ("#sheet=health", "weeks", ["2026-01-05", "complete", "1", "incomplete", "–"]),
+    ],
+)
+def test_a_tooltip_describes_the_mark_under_the_pointer(open_page, choices, visual, texts):
+    page = open_page(choices)
+    page.locator(f"#{visual} svg .role-mark.mark-rect path").last.scroll_into_view_if_needed()
+    pointed = page.locator(f"#{visual} svg g.mark-rect.role-mark").last.locator("path").first
+    pointed.hover()
+
+    text = page.locator("#vg-tooltip-element").inner_text()
+    assert [each for each in texts if each not in text] == []
+
+
+def test_markup_in_a_value_is_shown_as_text(open_page):
+    page = open_page("#sheet=health")
+
+    assert INJECTED in page.locator("#unfinished tbody").text_content()
+    assert page.title() == "Tidemark dashboard"
+
+
+def test_a_missing_value_is_named_and_is_no_change(open_page):
+    page = open_page()
+    assert f"No value for {WITHOUT_COMPACTION}." in page.inner_text("#history")
+    assert "–" in cells(page, "versions")[2]
+
+    page = open_page(f"#sheet=compare&Base={WITHOUT_COMPACTION}&New=9.3.0&Test=compaction")
+    (row,) = cells(page, "pairs")
+    assert "–" in row
+    assert "%" not in "".join(row)
+    assert page.inner_text("#compare-untold .figure") == "1"
+
+
+def test_one_trial_has_no_spread_and_counts_as_cannot_tell(open_page):
+    page = open_page(f"#sheet=compare&Base={ALONE}&New=9.5.0&Test=ingest")
+
+    (row,) = cells(page, "pairs")
+    assert "–" in row
+    assert row[2:4] == ["cannot tell", "one trial shows no spread"]
+    sizes = f"{ALONE}: 1 × 10,000 records, 9.5.0: 1 × 1,000,000"
+    assert row[4] == f"{sizes}; no run measured both"
+    assert page.inner_text("#compare-slower .figure") == "0"
+    assert page.inner_text("#compare-untold .figure") == "1"
+    assert page.locator("#gains svg .mark-rect path[fill='#6E7781']").count() == 1
+
+
+def test_a_metric_with_a_changed_unit_is_two_metrics(open_page):
+    page = open_page()
+    names = page.locator("#history figcaption").all_inner_texts()
+    assert {"rocksdb: read latency (ms)", "rocksdb: read latency (us)"} <= set(names)
+
+
+def test_an_excluded_trial_is_shown_as_excluded(open_page):
+    page = open_page("#sheet=run&Test=ingest")
+
+    assert [row[5] for row in cells(page, "failures")] == ["no: excluded"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(open_page, scheme):
+    page = open_page(scheme=scheme)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+        page.locator(DRAWN).wait_for()
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
+
+        violations = [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in found]
+        assert violations == [], tab.inner_text()
+
+
+def test_no_sheet_is_wider_than_a_phone(open_page):
+    page = open_page(viewport=PHONE)
+    for tab in page.get_by_role("tab").all():
+        tab.click()
+
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_verdicts_are_visible_on_a_phone_without_scrolling(open_page):
+    page = open_page(viewport=PHONE)
+
+    verdict = page.locator("#newest thead").get_by_role("button", name="Verdict").bounding_box()
+    assert verdict["x"] + verdict["width"] <= PHONE["width"]
+    assert page.locator("#newest .scroll").evaluate(
+        "(box) => box.querySelectorAll('td')[1].getBoundingClientRect().right"
+        " <= box.getBoundingClientRect().right"
+    )

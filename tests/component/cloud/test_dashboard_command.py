@@ -1,0 +1,113 @@
+"""`tidemark dashboard`: the file that it writes, and the page that it serves."""
+
+import threading
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from tests.component.cloud.twelve_versions import Tables, stored_history
+from tidemark.cli import dashboard
+from tidemark.dashboard import building
+from tidemark.dashboard.serving import PageServer
+from tidemark.model.refusal import Refused
+
+
+@pytest.fixture
+def dashboard_command(monkeypatch, tmp_path):
+    """Return a way to run the command over a history in memory; it returns the output."""
+
+    @contextmanager
+    def stored(_):
+        yield SimpleNamespace(tables=Tables(stored_history()))
+
+    monkeypatch.setattr(dashboard, "stored", stored)
+    monkeypatch.setattr(building, "vega", lambda: "window.vegaEmbed = () => {};")
+
+    def run(*words):
+        words = ["--state", str(tmp_path / "state"), *words]
+        return CliRunner().invoke(dashboard.command, words, catch_exceptions=False).output
+
+    return run
+
+
+@pytest.fixture
+def server():
+    with PageServer("<p>“page”</p>", 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def get(server, path="/", host=None):
+    """Return the status and the body of an answer."""
+    connection = HTTPConnection("127.0.0.1", server.server_port)
+    connection.request("GET", path, headers={"Host": host} if host else {})
+    answer = connection.getresponse()
+    result = answer.status, answer.read().decode()
+    connection.close()
+    return result
+
+
+def test_the_page_is_in_the_state_folder_by_default(dashboard_command, tmp_path):
+    assert dashboard_command() == f"{tmp_path / 'state' / 'dashboard.html'}\n"
+    assert (tmp_path / "state" / "dashboard.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_the_page_replaces_the_previous_page(dashboard_command, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("before")
+
+    dashboard_command("--output", str(page))
+
+    assert page.read_text().endswith("</html>\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--output", "/nowhere/page.html"], "--output: there is no folder /nowhere"),
+        (["--port", "8888"], "--port: 8888 needs --serve, which serves the page at this port"),
+    ],
+)
+def test_an_invalid_option_is_refused(dashboard_command, words, sentence):
+    with pytest.raises(Refused, match=sentence):
+        dashboard_command(*words)
+
+
+def test_the_error_of_an_unwritable_page_is_one_sentence(dashboard_command):
+    with pytest.raises(Refused, match=r"/proc/page\.html cannot be written: "):
+        dashboard_command("--output", "/proc/page.html")
+
+
+def test_ctrl_c_ends_the_server(dashboard_command, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PageServer, "serve_forever", interrupted)
+
+    output = dashboard_command("--serve")
+
+    assert "The dashboard is at http://127.0.0.1:" in output
+    assert output.endswith("Ended.\n")
+
+
+def test_the_error_of_a_taken_port_is_one_sentence(dashboard_command, server):
+    with pytest.raises(Refused, match=f"--port: {server.server_port} cannot be used: Address alr"):
+        dashboard_command("--serve", "--port", str(server.server_port))
+
+
+def test_a_server_serves_only_the_page(server):
+    assert get(server) == (200, "<p>“page”</p>")
+    assert get(server, "/etc/passwd")[0] == 404
+
+
+def test_a_server_answers_only_to_names_of_this_machine(server):
+    assert get(server, host=f"localhost:{server.server_port}")[0] == 200
+    assert get(server, host="elsewhere.example")[0] == 421
+    assert server.server_address[0] == "127.0.0.1"

@@ -1,0 +1,77 @@
+"""The search for a running cloud by its note."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from aws.client.cloudformation import find_stack
+from local.cloud.presence import announced, find_cloud
+
+TEMPLATE = {
+    "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+    "Outputs": {"Topic": {"Value": {"Ref": "Topic"}}},
+}
+
+
+@pytest.fixture
+def stack(endpoint):
+    endpoint.client("cloudformation").create_stack(StackName="s", TemplateBody=json.dumps(TEMPLATE))
+    return find_stack(endpoint.client("cloudformation"), "s")
+
+
+def change(state, **fields):
+    note = state / "cloud.json"
+    note.write_text(json.dumps(json.loads(note.read_text()) | fields))
+
+
+def test_a_running_cloud_is_found_with_its_stack(endpoint, stack, tmp_path):
+    with announced(tmp_path, endpoint, stack.arn):
+        cloud = find_cloud(tmp_path)
+        assert cloud
+        assert (cloud.endpoint, cloud.stack) == (endpoint, stack)
+    assert list(tmp_path.iterdir()) == []
+    assert find_cloud(tmp_path) is None
+
+
+def test_the_note_of_a_dead_process_is_ignored(endpoint, stack, tmp_path):
+    died = subprocess.Popen([sys.executable, "-c", ""])
+    died.wait()
+    with announced(tmp_path, endpoint, stack.arn):
+        change(tmp_path, pid=died.pid)
+        assert find_cloud(tmp_path) is None
+
+
+def test_another_cloud_on_the_same_port_is_ignored(endpoint, stack, tmp_path):
+    other = stack.arn.rsplit("/", 1)[0] + "/0"
+    with announced(tmp_path, endpoint, other):
+        assert find_cloud(tmp_path) is None
+
+
+def test_a_port_without_an_answer_is_no_cloud(endpoint, stack, tmp_path):
+    with announced(tmp_path, endpoint, stack.arn):
+        change(tmp_path, url="http://localhost:1")
+        assert find_cloud(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"url": "http://192.0.2.1:4566"},
+        {"url": "http://localhost:4566@192.0.2.1"},
+        {"url": None},
+        {"pid": "1"},
+        {"pid": 1 << 70},
+    ],
+)
+def test_a_note_without_a_cloud_of_this_machine_is_ignored(endpoint, stack, tmp_path, fields):
+    with announced(tmp_path, endpoint, stack.arn):
+        change(tmp_path, **fields)
+        assert find_cloud(tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"url": "http://localhost:1"}'])
+def test_an_incomplete_note_is_ignored(tmp_path, text):
+    (tmp_path / "cloud.json").write_text(text)
+    assert find_cloud(tmp_path) is None

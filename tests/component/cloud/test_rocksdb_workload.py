@@ -1,0 +1,231 @@
+"""The RocksDB workload in a real process, with real versions and S3 on this machine."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from moto.moto_api._internal.models import moto_api_backend
+from moto.server import ThreadedMotoServer
+
+from local.cloud import objects
+from local.cloud.endpoint import Endpoint
+
+FOLDER = Path(__file__).parents[3] / "workloads" / "rocksdb"
+RECORDS = 3000
+WROTE = re.compile(
+    r"\[main\] rocksdb\.Ingest INFO  - "
+    r"Wrote (?P<records>\d+) records to S3 in \d+\.\d seconds at (?P<rate>\d+\.\d) per second"
+)
+READ = re.compile(
+    r"\[main\] rocksdb\.Compaction INFO  - Compaction job (?P<job>[0-9a-f-]{36}): "
+    r"compaction read (?P<records>\d+) records at (?P<rate>\d+\.\d) per second"
+)
+ENVIRONMENT = re.compile(r"\[main\] rocksdb\.Environment INFO  - Environment: (?P<json>\{.+\})")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("environments")
+
+
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory):
+    installed = objects.install(tmp_path_factory.mktemp("objects"))
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    yield Endpoint(server.get_host_and_port()[1])
+    server.stop()
+    moto_api_backend.reset()
+    installed.close()
+
+
+@pytest.fixture(scope="module")
+def s3(endpoint):
+    client = endpoint.client("s3")
+    client.create_bucket(Bucket="results")
+    return client
+
+
+@pytest.fixture
+def data(request, s3):
+    return f"work/{request.node.name.replace('[', '/').strip(']')}"
+
+
+@pytest.fixture
+def run(tmp_path, cache, endpoint, data):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+
+    def run(test, **variables):
+        environment = {
+            **os.environ,
+            "TMPDIR": str(scratch),
+            **endpoint.environment(),
+            "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
+            "TIDEMARK_CACHE": str(cache),
+            "TIDEMARK_VERSION": "9.0.0",
+            "TIDEMARK_PACKAGE": "rocksdict==0.3.23",
+            "TIDEMARK_RECORDS": str(RECORDS),
+            "TIDEMARK_JOBS": "2",
+            "TIDEMARK_SEED": "1",
+            "TIDEMARK_TASK": "0",
+            "TIDEMARK_DATA": f"s3://results/{data}",
+            "TIDEMARK_DEADLINE_SECONDS": "120",
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "rocksdb_workload", test],
+            cwd=FOLDER,
+            env={**environment, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert list(scratch.iterdir()) == []
+        return done.returncode, done.stdout.splitlines()
+
+    return run
+
+
+def matches(pattern, lines):
+    return [found for found in map(pattern.fullmatch, lines) if found]
+
+
+@pytest.mark.parametrize(
+    ("version", "package"), [("7.4.4", "rocksdict==0.3.2"), ("9.8.4", "rocksdict==0.3.29")]
+)
+def test_ingest_and_compaction_log_one_rate_for_each_job(run, version, package):
+    variables = {"TIDEMARK_VERSION": version, "TIDEMARK_PACKAGE": package}
+
+    ingest_code, ingest = run("ingest", **variables)
+    compaction_code, compaction = run("compaction", **variables)
+
+    assert (ingest_code, compaction_code) == (0, 0), ingest + compaction
+    wrote, read = matches(WROTE, ingest), matches(READ, compaction)
+    assert [int(line["records"]) for line in wrote + read] == [RECORDS] * 4
+    assert all(float(line["rate"]) > 0 for line in wrote + read)
+    assert len({line["job"] for line in read}) == 2
+    # No other line may be taken for a rate.
+    assert sum("per second" in line for line in ingest + compaction) == 4
+    for lines in (ingest, compaction):
+        (environment,) = matches(ENVIRONMENT, lines)
+        found = json.loads(environment["json"])
+        assert found["version"] == found["engine_version"] == version
+        assert found["package"] == package
+        assert re.fullmatch(r"[0-9a-f]{64}", found["package_digest"])
+        assert set(found) == {
+            "arch",
+            "cores",
+            "cpu_model",
+            "engine_version",
+            "host",
+            "kernel",
+            "memory",
+            "package",
+            "package_digest",
+            "python",
+            "version",
+        }
+
+
+@pytest.fixture
+def ingested(run, s3, data):
+    """The keys of an ingested task's files, by file name."""
+    code, lines = run("ingest", TIDEMARK_JOBS="1")
+    assert code == 0, lines
+    listed = s3.list_objects_v2(Bucket="results", Prefix=f"{data}/task-0000/")["Contents"]
+    return {entry["Key"].rpartition("/")[2]: entry["Key"] for entry in listed}
+
+
+def test_the_files_of_the_store_and_their_manifest_are_stored(s3, ingested):
+    manifest = json.load(s3.get_object(Bucket="results", Key=ingested["manifest.json"])["Body"])
+
+    assert set(manifest["files"]) == set(ingested) - {"manifest.json"}
+    assert {"CURRENT"} < set(manifest["files"])
+    assert any(name.endswith(".sst") for name in manifest["files"])
+    assert not {"LOG", "LOCK"} & set(manifest["files"])
+    assert manifest["records"] == RECORDS
+
+
+def test_a_corrupt_file_in_s3_fails_the_compaction(run, s3, ingested):
+    key = next(key for name, key in ingested.items() if name.endswith(".sst"))
+    body = bytearray(s3.get_object(Bucket="results", Key=key)["Body"].read())
+    body[len(body) // 2] ^= 1
+    s3.put_object(Bucket="results", Key=key, Body=bytes(body))
+
+    code, lines = run("compaction")
+
+    assert code == 1
+    assert f"{key} has the SHA-256" in lines[-1]
+    assert matches(READ, lines) == []
+
+
+def test_records_with_another_checksum_fail_the_compaction(run, s3, ingested):
+    key = ingested["manifest.json"]
+    manifest = json.load(s3.get_object(Bucket="results", Key=key)["Body"])
+    manifest["checksum"] += 1
+    s3.put_object(Bucket="results", Key=key, Body=json.dumps(manifest).encode())
+
+    code, lines = run("compaction")
+
+    assert code == 1
+    assert "The store after compaction has the checksum" in lines[-1]
+    assert matches(READ, lines) == []
+
+
+def test_files_of_another_version_fail_the_compaction(run, ingested):
+    code, lines = run("compaction", TIDEMARK_VERSION="9.8.4", TIDEMARK_PACKAGE="rocksdict==0.3.29")
+
+    assert code == 1
+    assert lines[-1].endswith("The stored files are of the version 9.0.0: 9.8.4 was expected.")
+
+
+def test_a_compaction_without_an_ingest_fails(run, data):
+    code, lines = run("compaction")
+
+    assert code == 1
+    assert f"s3://results/{data}/task-0000/manifest.json is missing" in lines[-1]
+
+
+def test_an_engine_of_another_version_fails_the_test(run):
+    code, lines = run("ingest", TIDEMARK_VERSION="9.0.1")
+
+    assert code == 1
+    assert lines[-1].endswith(
+        "The engine in rocksdict==0.3.23 is RocksDB 9.0.0: 9.0.1 was expected."
+    )
+    assert matches(WROTE, lines) == []
+
+
+def test_a_missing_bucket_fails_the_test(run):
+    code, lines = run("ingest", TIDEMARK_DATA="s3://nowhere/work")
+
+    assert code == 1
+    assert "NoSuchBucket" in lines[-1]
+    assert matches(WROTE, lines) == []
+
+
+def test_a_test_beyond_its_deadline_fails(run):
+    code, lines = run("ingest", TIDEMARK_RECORDS="10000000", TIDEMARK_DEADLINE_SECONDS="2")
+
+    assert code == 1
+    assert lines[-1].endswith("The task was ended because it took more than 2 seconds.")
+
+
+def test_an_unreleased_package_is_refused(run):
+    code, lines = run("ingest", TIDEMARK_PACKAGE="rocksdict==0.0.0")
+
+    assert code == 2
+    assert "TIDEMARK_PACKAGE is 'rocksdict==0.0.0', which uv could not install: " in lines[-1]
+    assert "there is no version of rocksdict==0.0.0" in lines[-1]
+
+
+def test_a_package_without_a_version_is_refused(run):
+    code, (line,) = run("ingest", TIDEMARK_PACKAGE="rocksdict")
+
+    assert code == 2
+    assert "TIDEMARK_PACKAGE is 'rocksdict'" in line

@@ -1,0 +1,50 @@
+"""The synthesised templates, shared by all tests, because each synthesis takes seconds."""
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from cdk.app import build
+from tidemark.model.context import written_context
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory):
+    context = written_context()  # as the CDK CLI gives it
+    return build(App(outdir=str(tmp_path_factory.mktemp("assembly")), context=context))
+
+
+@pytest.fixture(scope="session")
+def template(stack):
+    return Template.from_stack(stack)
+
+
+@pytest.fixture(scope="session")
+def data(stack):
+    """Return the template of the stack that outlives deployments."""
+    return Template.from_stack(stack.data)
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory):
+    """Return the template of a deployment with all options on that are off by default."""
+    context = {
+        "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
+        "notifyEmail": "perf@example.com",
+        "reports": True,
+        "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases",
+    }
+    outdir = str(tmp_path_factory.mktemp("everything"))
+    return Template.from_stack(build(App(outdir=outdir, context=context)))
+
+
+@pytest.fixture(scope="session")
+def policies(template):
+    """Return the policy statements of each role, by the role's logical id."""
+    by_role = {}
+    for policy in template.find_resources("AWS::IAM::Policy").values():
+        properties = policy["Properties"]
+        for role in properties["Roles"]:
+            statements = properties["PolicyDocument"]["Statement"]
+            by_role.setdefault(role["Ref"], []).extend(statements)
+    return by_role

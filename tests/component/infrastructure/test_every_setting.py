@@ -1,0 +1,174 @@
+"""The effect of each setting, in a deployment where every setting differs from cdk.json."""
+
+import json
+from pathlib import Path
+
+import pytest
+from aws_cdk import App
+from aws_cdk.assertions import Template
+
+from cdk.app import build
+from tidemark.model.context import written_context
+from tidemark.model.settings import Settings
+
+CHANGED = json.loads(Path(__file__).with_name("every_setting.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory):
+    """Return the stack that may be replaced."""
+    # The command line gives lists and booleans as texts.
+    context = {**CHANGED, "subnetIds": ",".join(CHANGED["subnetIds"]), "alarms": "false"}
+    return build(App(outdir=str(tmp_path_factory.mktemp("changed")), context=context))
+
+
+@pytest.fixture(scope="module")
+def changed_template(changed):
+    return Template.from_stack(changed)
+
+
+def properties(template, kind):
+    return [resource.get("Properties", {}) for resource in template.find_resources(kind).values()]
+
+
+def variables(template):
+    return [
+        function["Environment"]["Variables"]
+        for function in properties(template, "AWS::Lambda::Function")
+    ]
+
+
+def test_every_setting_is_changed_here():
+    accepted = [field.alias for field in Settings.model_fields.values()]
+
+    # A feature flag of the CDK has a slash in its name.
+    written = [name for name in written_context() if "/" not in name]
+
+    assert sorted(CHANGED) == sorted(accepted) == sorted(written)
+    assert not [name for name in accepted if CHANGED[name] == written_context()[name]]
+
+
+def test_stack_name_names_both_stacks_their_workgroup_and_log_groups(changed, changed_template):
+    (workgroup,) = properties(Template.from_stack(changed.data), "AWS::Athena::WorkGroup")
+    groups = {
+        group.get("LogGroupName", "")
+        for group in properties(changed_template, "AWS::Logs::LogGroup")
+    }
+
+    assert (changed.stack_name, changed.data.stack_name) == ("Perf", "Perf-Data")
+    assert workgroup["Name"] == "Perf"
+    assert "/Perf/scripted" in groups
+
+
+def test_systems_come_from_the_folder_of_the_setting(changed_template):
+    (task,) = properties(changed_template, "AWS::ECS::TaskDefinition")
+
+    assert task["ContainerDefinitions"][0]["Name"] == "scripted"
+
+
+def test_image_is_used_unchanged_and_may_be_pulled_from_its_repository(changed_template):
+    (task,) = properties(changed_template, "AWS::ECS::TaskDefinition")
+    pulling = [
+        json.dumps(statement["Resource"])
+        for policy in properties(changed_template, "AWS::IAM::Policy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "ecr:BatchGetImage" in statement["Action"]
+    ]
+
+    assert "/perf/workload:1.2" in json.dumps(task["ContainerDefinitions"][0]["Image"])
+    assert ["repository/perf/workload" in resource for resource in pulling] == [True]
+
+
+def test_log_retention_applies_to_every_log_group(changed_template):
+    groups = properties(changed_template, "AWS::Logs::LogGroup")
+
+    assert groups
+    assert {group["RetentionInDays"] for group in groups} == {7}
+
+
+def test_logs_deadline_seconds_is_a_variable_of_the_functions(changed_template):
+    values = {function["LOGS_DEADLINE_SECONDS"] for function in variables(changed_template)}
+
+    assert values == {"60"}
+
+
+def test_schedules_start_the_suite_that_they_name(changed_template):
+    (schedule,) = properties(changed_template, "AWS::Scheduler::Schedule")
+
+    assert json.loads(schedule["Target"]["Input"])["suite"] == "scripted"
+    assert schedule["ScheduleExpression"] == "cron(30 3 ? * SAT *)"
+
+
+def test_notify_email_subscribes_to_the_topic(changed_template):
+    (subscription,) = properties(changed_template, "AWS::SNS::Subscription")
+
+    assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "perf@example.com")
+
+
+def test_alarms_may_be_turned_off(changed_template):
+    changed_template.resource_count_is("AWS::CloudWatch::Alarm", 0)
+
+
+def test_the_dashboard_may_be_left_out(changed_template):
+    changed_template.resource_count_is("AWS::CloudWatch::Dashboard", 0)
+
+
+def test_reports_have_the_name_of_the_stack_and_are_granted_to_the_group(changed_template):
+    (dashboard,) = properties(changed_template, "AWS::QuickSight::Dashboard")
+
+    assert dashboard["DashboardId"] == "Perf-dashboard"
+    principals = [permission["Principal"] for permission in dashboard["Permissions"]]
+    assert principals == [CHANGED["reportsPrincipal"]]
+
+
+def test_vpc_id_and_subnet_ids_let_tasks_run_in_an_existing_network(changed_template):
+    (group,) = properties(changed_template, "AWS::EC2::SecurityGroup")
+    (machine,) = [
+        machine["DefinitionSubstitutions"]
+        for machine in properties(changed_template, "AWS::StepFunctions::StateMachine")
+        if "Subnets" in machine["DefinitionSubstitutions"]
+    ]
+
+    assert group["VpcId"] == "vpc-0123456789abcdef0"
+    assert "SecurityGroupIngress" not in group
+    assert machine["Subnets"] == "subnet-0123456789abcdef0,subnet-0123456789abcdef1"
+    assert machine["PublicAddress"] == "DISABLED"
+    for kind in ("VPC", "Subnet", "InternetGateway", "VPCEndpoint"):
+        changed_template.resource_count_is(f"AWS::EC2::{kind}", 0)
+
+
+def test_a_new_network_has_no_nat_gateway_and_its_tasks_have_public_addresses(template):
+    template.resource_count_is("AWS::EC2::NatGateway", 0)
+    assert "ENABLED" in [
+        machine["DefinitionSubstitutions"].get("PublicAddress")
+        for machine in properties(template, "AWS::StepFunctions::StateMachine")
+    ]
+
+
+def test_permissions_boundary_applies_to_every_role(changed_template):
+    roles = properties(changed_template, "AWS::IAM::Role")
+
+    assert roles
+    assert {role["PermissionsBoundary"] for role in roles} == {CHANGED["permissionsBoundary"]}
+
+
+def test_tags_are_on_every_resource_that_costs_money_or_keeps_data(changed, changed_template):
+    expected = [
+        {"Key": "cost-centre", "Value": "4711"},
+        {"Key": "team:owner", "Value": "perf"},
+    ]
+    data = Template.from_stack(changed.data)
+
+    for template, kind in (
+        (data, "AWS::S3::Bucket"),
+        (data, "AWS::Athena::WorkGroup"),
+        (changed_template, "AWS::Lambda::Function"),
+        (changed_template, "AWS::ECS::TaskDefinition"),
+        (changed_template, "AWS::StepFunctions::StateMachine"),
+        (changed_template, "AWS::Logs::LogGroup"),
+        (changed_template, "AWS::SQS::Queue"),
+    ):
+        resources = properties(template, kind)
+        assert resources
+        for resource in resources:
+            assert [tag for tag in resource["Tags"] if tag in expected] == expected

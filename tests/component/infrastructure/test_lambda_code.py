@@ -1,0 +1,34 @@
+import ast
+import sys
+from pathlib import Path
+
+# The packages of the runtime (boto3 and its dependencies) and of the Powertools layer.
+PREINSTALLED = {
+    "aws_lambda_powertools",
+    "boto3",
+    "botocore",
+    "dateutil",
+    "pydantic",
+    "pydantic_core",
+}
+# Stubs are for the type checker. YAML is for files that people write, which no function reads.
+NEVER_IMPORTED = {"mypy_boto3_", "yaml"}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module
+
+
+def test_the_functions_have_everything_that_they_import(stack, template):
+    assembly = Path(stack.node.root.outdir)
+    (code,) = [folder for folder in assembly.glob("asset.*") if (folder / "lambdas").is_dir()]
+    packages = {folder.name for folder in code.iterdir()}
+    needed = {name.split(".")[0] for path in code.rglob("*.py") for name in imports(path)}
+
+    missing = needed - packages - PREINSTALLED - sys.stdlib_module_names
+    assert not [name for name in missing if not name.startswith(tuple(NEVER_IMPORTED))]
+    assert {"lambdas", "aws", "tidemark", "aws_croniter"} <= needed & packages

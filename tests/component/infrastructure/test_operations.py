@@ -1,0 +1,72 @@
+import json
+import re
+
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite_files import query_file, read_suites
+
+
+def body(template):
+    (dashboard,) = template.find_resources("AWS::CloudWatch::Dashboard").values()
+    _, parts = dashboard["Properties"]["DashboardBody"]["Fn::Join"]
+    # A word stands for each reference to another resource.
+    return json.loads("".join(part if isinstance(part, str) else "reference" for part in parts))
+
+
+def widgets(template, kind):
+    return [widget["properties"] for widget in body(template)["widgets"] if widget["type"] == kind]
+
+
+def test_the_dashboard_has_the_name_of_its_stack_and_region_and_shows_a_quarter(template):
+    (dashboard,) = template.find_resources("AWS::CloudWatch::Dashboard").values()
+
+    assert dashboard["Properties"]["DashboardName"] == {
+        "Fn::Join": ["", ["Tidemark-", {"Ref": "AWS::Region"}]]
+    }
+    assert body(template)["start"] == "-P90D"
+
+
+def test_each_metric_has_a_graph_that_finds_every_version(template):
+    graphs = {widget["title"]: widget for widget in widgets(template, "metric")}
+
+    for suite in read_suites().values():
+        for test in suite.tests:
+            for metric in test.metrics:
+                ((search,),) = graphs[f"{suite.title}: {metric.name} [{metric.unit}]"]["metrics"]
+                assert search["expression"] == (
+                    "SEARCH('{Tidemark,stack,suite,test,version} "
+                    f'stack="Tidemark" suite="{suite.name}" '
+                    f'test="{test.name}" MetricName="{metric.name}"\', \'Average\', 86400)'
+                )
+                assert search["label"] == "${PROP('Dim.version')}"
+
+
+def test_the_dashboard_shows_how_runs_ended_and_every_alarm(template, everything):
+    (runs, *_) = widgets(template, "metric")
+    metrics = [line[1] for line in runs["metrics"]]
+
+    assert metrics == [
+        "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsAborted", "ExecutionsTimedOut",
+    ]  # fmt: skip
+    assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [6]
+
+
+def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(template):
+    queries = {
+        resource["Properties"]["Name"]: resource["Properties"]
+        for resource in template.find_resources("AWS::Logs::QueryDefinition").values()
+    }
+
+    usage = queries.pop("Tidemark/task_usage")
+    assert usage["QueryString"] == (ROOT / "queries" / "logs" / "task_usage.cwli").read_text()
+    assert sorted(queries) == [
+        f"Tidemark/rocksdb/{query}"
+        for query in (
+            "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
+            "ingest_samples",
+        )
+    ]  # fmt: skip
+    for name, query in queries.items():
+        path = query_file("rocksdb", name.rsplit("/", 1)[-1])
+        assert query["QueryString"] == path.read_text()
+        (group,) = query["LogGroupNames"]
+        assert re.match("SystemTestsRocksdbLogs", group["Ref"])

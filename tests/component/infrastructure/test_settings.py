@@ -1,0 +1,119 @@
+import json
+
+import pytest
+from aws_cdk import App
+
+from cdk.app import build
+from tidemark.model.checkout import ROOT
+from tidemark.model.refusal import Refused
+from tidemark.model.settings import read_settings
+
+WRITTEN = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+
+
+def test_the_settings_of_cdk_json_are_accepted():
+    assert read_settings(WRITTEN).stack_name == "Tidemark"
+
+
+def test_context_that_the_cdk_cli_adds_is_ignored():
+    additions = {
+        "@aws-cdk/core:newStyleStackSynthesis": True,
+        "aws:cdk:bundling-stacks": ["**"],
+        "acknowledged-issue-numbers": [12345],
+        "cli-telemetry": False,
+    }
+
+    assert read_settings({**WRITTEN, **additions}) == read_settings(WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"stackName": "no spaces"},
+            "cdk.json: context: stackName: 'no spaces' is not accepted; expected a letter, ",
+        ),
+        ({"logsDeadlineSeconds": -1}, "cdk.json: context: logsDeadlineSeconds: -1 is not accepted"),
+        (
+            {"logRetention": "2"},
+            "cdk.json: context: logRetention: '2' is not accepted; expected 'ONE_WEEK', ",
+        ),
+        (
+            {"systems": "docs"},
+            "cdk.json: context: systems: 'docs' is not accepted: it has no folder suites",
+        ),
+        (
+            {"schedules": {"rocksdb": {"cron": "0 2 * * SUN *"}}},
+            "cdk.json: context: schedules.rocksdb.cron: '0 2 * * SUN *' is no cron expression ",
+        ),
+        (
+            {"schedules": {"rocksdb": {"timeZone": "Europe/Atlantis"}}},
+            "cdk.json: context: schedules.rocksdb.timeZone: 'Europe/Atlantis' is no time zone such",
+        ),
+        (
+            {"schedules": {"rocksdb": {"at": "noon"}}},
+            "cdk.json: context: schedules.rocksdb.at: unknown field; known are cron, timeZone",
+        ),
+        (
+            {"notifyEmail": "nobody"},
+            "cdk.json: context: notifyEmail: 'nobody' is not accepted; expected an address ",
+        ),
+        (
+            {"alarms": "perhaps"},
+            "cdk.json: context: alarms: 'perhaps' is not accepted; expected true or false",
+        ),
+        (
+            {"vpcId": "vpc-0123456789abcdef0"},
+            "cdk.json: context: vpcId and subnetIds: expected both, for an existing network, or",
+        ),
+        (
+            {"vpcId": "vpc-0123456789abcdef0", "subnetIds": "subnet-a"},
+            "cdk.json: context: subnetIds.0: 'subnet-a' is not accepted; expected an id",
+        ),
+        (
+            {"reports": "true"},
+            "cdk.json: context: reportsPrincipal: '' is not accepted with reports; expected a gro",
+        ),
+        (
+            {"reportsPrincipal": "Releases"},
+            "cdk.json: context: reportsPrincipal: 'Releases' is not accepted; expected an ARN ",
+        ),
+        ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted; expected an id"),
+        (
+            {"permissionsBoundary": "Boundary"},
+            "cdk.json: context: permissionsBoundary: 'Boundary' is not accepted; expected an ARN ",
+        ),
+        (
+            {"tags": {"aws:owner": "me"}},
+            "cdk.json: context: tags.aws:owner.[key]: 'aws:owner' is not accepted: AWS reserves",
+        ),
+        (
+            {"tags": {"owner": "a\nb"}},
+            "cdk.json: context: tags.owner: 'a\\nb' is not accepted; expected up to 256 ",
+        ),
+        (
+            {"tags": {"": "me"}},
+            "cdk.json: context: tags.''.[key]: '' is not accepted; expected 1 to 128 letters, ",
+        ),
+        ({"image": "a b"}, "cdk.json: context: image: 'a b' is not accepted; expected an image "),
+        ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
+    ],
+)
+def test_a_bad_setting_is_refused_in_one_sentence(change, sentence):
+    with pytest.raises(Refused) as refused:
+        read_settings({**WRITTEN, **change})
+
+    assert str(refused.value).startswith(sentence)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_unknown_key_of_the_apps_own_context_is_refused():
+    with pytest.raises(Refused, match=r"^cdk.json: context: imgae: unknown field; known are "):
+        build(App(context={"imgae": "python:3.11"}))
+
+
+def test_a_schedule_of_an_unknown_suite_is_refused():
+    with pytest.raises(
+        Refused, match=r"^cdk.json: context: schedules: there is no suite 'oracle'; there are rocks"
+    ):
+        build(App(context={"schedules": {"oracle": {}}}))

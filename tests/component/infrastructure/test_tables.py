@@ -1,0 +1,141 @@
+import re
+
+from aws_cdk import App
+from aws_cdk.assertions import Match, Template
+
+from cdk.app import build
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite_files import read_suites
+from tidemark.store.columns import PARTITIONS, TABLES
+
+FILES = sorted((ROOT / "queries" / "sql").glob("*.sql"))
+
+
+def properties(data, kind):
+    return [resource["Properties"] for resource in data.find_resources(kind).values()]
+
+
+def tables(template):
+    inputs = [table["TableInput"] for table in properties(template, "AWS::Glue::Table")]
+    return {table["Name"]: table for table in inputs}
+
+
+def imported(data, kind):
+    """Return the other stack's reference to the only resource of a type."""
+    (resource,) = data.find_resources(kind)
+    (name,) = [
+        output["Export"]["Name"]
+        for output in data.find_outputs("*").values()
+        if output["Value"] == {"Ref": resource}
+    ]
+    return {"Fn::ImportValue": name}
+
+
+def joined(location):
+    """Return a text with ``<bucket>`` for the bucket's name."""
+    parts = location["Fn::Join"][1]
+    return "".join(part if isinstance(part, str) else "<bucket>" for part in parts)
+
+
+def columns(entries):
+    return {column["Name"]: column["Type"] for column in entries}
+
+
+def test_the_database_has_the_name_of_the_stack_in_lower_case(data):
+    (database,) = properties(data, "AWS::Glue::Database")
+
+    assert database["DatabaseInput"]["Name"] == "tidemark"
+
+
+def test_each_table_has_the_columns_and_partitions_that_its_writers_know(data):
+    by_name = tables(data)
+
+    assert set(by_name) == set(TABLES)
+    for name, table in by_name.items():
+        assert columns(table["StorageDescriptor"]["Columns"]) == TABLES[name]
+        assert columns(table["PartitionKeys"]) == PARTITIONS
+
+
+def test_each_table_reads_gzipped_json_lines_under_its_own_prefix(data):
+    for name, table in tables(data).items():
+        storage = table["StorageDescriptor"]
+        assert joined(storage["Location"]) == f"s3://<bucket>/tables/{name}/"
+        assert storage["SerdeInfo"] == {
+            "SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"
+        }
+        assert table["TableType"] == "EXTERNAL_TABLE"
+
+
+def test_partitions_are_projected_to_where_the_writers_put_them(data):
+    for name, table in tables(data).items():
+        parameters = table["Parameters"]
+        assert parameters["projection.enabled"] == "true"
+        assert parameters["projection.suite.values"].split(",") == sorted(read_suites())
+        assert parameters["projection.year.range"] == "2000,2100"
+        assert joined(parameters["storage.location.template"]) == (
+            f"s3://<bucket>/tables/{name}/suite=${{suite}}/year=${{year}}/"
+        )
+
+
+def test_the_workgroup_limits_a_query_and_sets_the_place_of_its_results(data):
+    (workgroup,) = properties(data, "AWS::Athena::WorkGroup")
+    configuration = workgroup["WorkGroupConfiguration"]
+    result = configuration["ResultConfiguration"]
+
+    assert workgroup["Name"] == "Tidemark"
+    assert configuration["EnforceWorkGroupConfiguration"] is True
+    # Athena accepts no limit below 10 MB.
+    assert 10_000_000 <= configuration["BytesScannedCutoffPerQuery"] <= 1024**3
+    assert configuration["EngineVersion"] == {"SelectedEngineVersion": "Athena engine version 3"}
+    assert joined(result["OutputLocation"]) == "s3://<bucket>/athena/"
+    assert result["EncryptionConfiguration"] == {"EncryptionOption": "SSE_S3"}
+
+
+def test_query_results_expire(data):
+    data.has_resource_properties(
+        "AWS::S3::Bucket",
+        {
+            "LifecycleConfiguration": {
+                "Rules": Match.array_with(
+                    [Match.object_like({"Prefix": "athena/", "ExpirationInDays": 7})]
+                )
+            }
+        },
+    )
+
+
+def test_every_query_is_saved_with_the_text_and_the_title_of_its_file(template):
+    queries = properties(template, "AWS::Athena::NamedQuery")
+
+    assert {query["QueryString"] for query in queries} == {path.read_text() for path in FILES}
+    assert sorted(query["Name"] for query in queries) == [
+        "Latest against previous", "Latest run", "Newest runs", "Rates by version", "Run health",
+        "Runs by week", "Samples of a run", "Samples of the newest runs",
+        "Trials of the newest runs", "Unfinished runs", "Versions compared",
+    ]  # fmt: skip
+    for query in queries:
+        assert re.fullmatch(r"[A-Z].*\.", query["Description"])
+        assert "--" not in query["Description"]
+
+
+def test_saved_queries_belong_to_the_database_and_the_workgroup(data, template):
+    expected = imported(data, "AWS::Glue::Database"), imported(data, "AWS::Athena::WorkGroup")
+
+    for query in properties(template, "AWS::Athena::NamedQuery"):
+        assert (query["Database"], query["WorkGroup"]) == expected
+
+
+def test_commands_find_the_results_among_the_outputs(data, template):
+    outputs = template.find_outputs("*")
+
+    assert outputs["Database"]["Value"] == imported(data, "AWS::Glue::Database")
+    assert outputs["WorkGroup"]["Value"] == imported(data, "AWS::Athena::WorkGroup")
+    assert outputs["ResultsBucket"]["Value"] == imported(data, "AWS::S3::Bucket")
+
+
+def test_a_stack_name_becomes_a_database_name_that_athena_accepts():
+    stack = build(App(context={"stackName": "Perf-Tests2"}))
+
+    Template.from_stack(stack.data).has_resource_properties(
+        "AWS::Glue::Database", {"DatabaseInput": Match.object_like({"Name": "perf_tests2"})}
+    )

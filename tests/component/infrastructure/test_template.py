@@ -1,0 +1,431 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from aws_cdk.assertions import Match
+
+from cdk.functions import module_of
+from cdk.permissions import FUNCTIONS
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+from tidemark.money.prices import LIST_PRICES
+from tidemark.run.collecting import patience_seconds
+
+
+def actions(statement):
+    value = statement["Action"]
+    return [value] if isinstance(value, str) else value
+
+
+def resources(statement):
+    value = statement["Resource"]
+    return value if isinstance(value, list) else [value]
+
+
+def with_a_number(template):
+    """Return the template with a number for the only time limit that is an expression."""
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::StepFunctions::StateMachine":
+            resource.pop("Metadata", None)
+            text = resource["Properties"]["DefinitionString"]
+            number = text.replace('"{% $test.timeout_seconds %}"', "60")
+            resource["Properties"]["DefinitionString"] = number
+    return template
+
+
+def test_cfn_lint_finds_no_problem_and_skips_only_that_expression(data, everything, tmp_path):
+    templates = (data.to_json(), everything.to_json(), with_a_number(everything.to_json()))
+    for number, template in enumerate(templates):
+        (tmp_path / f"{number}.json").write_text(json.dumps(template))
+    done = subprocess.run(
+        # W3005 is about DependsOn that CDK itself writes. W6001 is about outputs that repeat those
+        # of the other stack, so that commands need only one stack.
+        [
+            Path(sys.executable).with_name("cfn-lint"),
+            *("--ignore-checks", "W3005", "W6001"),
+            "--",
+            *sorted(tmp_path.iterdir()),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_results_have_a_separate_stack_that_is_not_deleted_by_mistake(stack, data):
+    assert (stack.stack_name, stack.data.stack_name) == ("Tidemark", "Tidemark-Data")
+    assert stack.data.termination_protection
+    kinds = {resource["Type"] for resource in data.to_json()["Resources"].values()}
+    assert kinds == {
+        "AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::Glue::Database", "AWS::Glue::Table",
+        "AWS::Athena::WorkGroup",
+    }  # fmt: skip
+
+
+def test_the_bucket_is_private_and_encrypted_and_outlives_its_stack(data):
+    data.has_resource(
+        "AWS::S3::Bucket",
+        {
+            "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
+            "Properties": {
+                "PublicAccessBlockConfiguration": {
+                    "BlockPublicAcls": True,
+                    "BlockPublicPolicy": True,
+                    "IgnorePublicAcls": True,
+                    "RestrictPublicBuckets": True,
+                },
+                "BucketEncryption": Match.any_value(),
+            },
+        },
+    )
+
+
+def test_the_outputs_hold_an_input_that_is_accepted(template):
+    (output,) = template.find_outputs("RocksdbInput").values()
+
+    assert resolve_request(json.loads(output["Value"]), read_suites()).suite == "rocksdb"
+
+
+def test_the_replaceable_stack_leaves_nothing_behind(everything):
+    resources = everything.to_json()["Resources"]
+
+    assert [
+        key for key, resource in resources.items() if resource.get("DeletionPolicy") == "Retain"
+    ] == []
+
+
+def test_only_working_data_and_query_results_expire(data):
+    (bucket,) = data.find_resources("AWS::S3::Bucket").values()
+    rules = bucket["Properties"]["LifecycleConfiguration"]["Rules"]
+
+    expiring = [rule for rule in rules if "ExpirationInDays" in rule]
+    assert [(rule["Prefix"], rule["ExpirationInDays"]) for rule in expiring] == [
+        ("work/", 2),
+        ("athena/", 7),
+    ]
+
+
+def test_the_bucket_and_the_topic_refuse_plain_http(data, template):
+    for stack, kind in ((data, "AWS::S3::BucketPolicy"), (template, "AWS::SNS::TopicPolicy")):
+        stack.has_resource_properties(
+            kind,
+            {
+                "PolicyDocument": {
+                    "Statement": Match.array_with(
+                        [
+                            Match.object_like(
+                                {
+                                    "Effect": "Deny",
+                                    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+                                }
+                            )
+                        ]
+                    )
+                }
+            },
+        )
+
+
+def test_there_is_one_function_for_each_state_with_its_handler(template):
+    functions = template.find_resources("AWS::Lambda::Function").values()
+
+    assert {function["Properties"]["Handler"] for function in functions} == {
+        f"lambdas.{module_of(state)}.handler" for state in FUNCTIONS
+    }
+
+
+def test_every_function_has_a_time_limit_pinned_layer_and_logs_that_expire(template):
+    for function in template.find_resources("AWS::Lambda::Function").values():
+        properties = function["Properties"]
+        assert properties["Timeout"] <= 900
+        (layer,) = properties["Layers"]
+        assert "AWSLambdaPowertoolsPythonV3-python313-arm64:27" in json.dumps(layer)
+        assert "LogGroup" in properties["LoggingConfig"]
+    for group in template.find_resources("AWS::Logs::LogGroup").values():
+        assert group["Properties"]["RetentionInDays"] == 30
+
+
+def test_a_function_times_out_before_its_state_does(template):
+    limits = {
+        function["Properties"]["Handler"]: function["Properties"]["Timeout"]
+        for function in template.find_resources("AWS::Lambda::Function").values()
+    }
+    for definition in definitions(template):
+        for _, state in states_of(definition):
+            if state.get("Resource", "").endswith("lambda:invoke"):
+                name = state["Arguments"]["FunctionName"].strip("${}")
+                assert limits[f"lambdas.{module_of(name)}.handler"] < state["TimeoutSeconds"]
+
+
+def test_collect_rates_has_time_for_the_queries_of_20_metrics(template):
+    (function,) = [
+        function["Properties"]
+        for function in template.find_resources("AWS::Lambda::Function").values()
+        if function["Properties"]["Handler"] == "lambdas.collect_rates.handler"
+    ]
+    (test, *_) = read_suites()["rocksdb"].tests
+    for metrics in (1, 20):
+        larger = test.model_copy(update={"metrics": test.metrics[:1] * metrics})
+        queries = 2 * metrics + 2
+        assert patience_seconds(larger) * queries <= function["Timeout"] - 60
+
+
+def test_tasks_run_on_the_platform_of_the_price_list(template):
+    platform = {
+        "CpuArchitecture": LIST_PRICES.architecture,
+        "OperatingSystemFamily": "LINUX",
+    }
+    for task in template.find_resources("AWS::ECS::TaskDefinition").values():
+        assert task["Properties"]["RuntimePlatform"] == platform
+
+
+def test_tasks_run_on_fargate_with_the_size_and_log_prefix_of_their_suite(template):
+    template.has_resource_properties(
+        "AWS::ECS::TaskDefinition",
+        {
+            "RequiresCompatibilities": ["FARGATE"],
+            "Cpu": "2048",
+            "Memory": "8192",
+            "ContainerDefinitions": [
+                Match.object_like(
+                    {
+                        "Name": "rocksdb",
+                        "EntryPoint": ["python", "-m", "rocksdb_workload"],
+                        "DockerLabels": {"tidemark.workload": "rocksdb"},
+                        "LogConfiguration": Match.object_like(
+                            {"Options": Match.object_like({"awslogs-stream-prefix": "rocksdb"})}
+                        ),
+                    }
+                )
+            ],
+        },
+    )
+
+
+def test_tasks_may_use_only_the_data_of_trials_in_the_bucket(policies):
+    (role,) = [role for role in policies if "TaskTaskRole" in role]
+    (statement,) = policies[role]
+
+    assert actions(statement) == ["s3:GetObject", "s3:PutObject"]
+    assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == ["/work/*/data/*"]
+
+
+def test_there_is_no_nat_gateway_and_nothing_comes_in(template):
+    template.resource_count_is("AWS::EC2::NatGateway", 0)
+    template.resource_count_is("AWS::EC2::SecurityGroupIngress", 0)
+    (group,) = template.find_resources("AWS::EC2::SecurityGroup").values()
+    assert "SecurityGroupIngress" not in group["Properties"]
+
+
+# The actions that are allowed on every resource, each with its reason.
+WILDCARDS = {
+    "ecs:StopTask": "the tasks do not exist yet; a condition limits it to our cluster",
+    "ecs:DescribeTasks": "the tasks do not exist yet; a condition limits it to our cluster",
+    "ecs:ListTasks": "Fargate has no container instances; a condition limits it to our cluster",
+    "logs:GetQueryResults": "a query has no ARN",
+    "servicequotas:GetAWSDefaultServiceQuota": "it takes no resource: a default has no owner",
+    "ecr:GetAuthorizationToken": "the token is the account's, not a repository's",
+    "xray:PutTraceSegments": "X-Ray's segments have no ARN",
+    "xray:PutTelemetryRecords": "as above",
+    "xray:GetSamplingRules": "as above",
+    "xray:GetSamplingTargets": "as above",
+    # Step Functions user guide, "Logging using CloudWatch Logs": none of them takes a resource.
+    "logs:CreateLogDelivery": "CloudWatch Logs API actions of log delivery take no resource",
+    "logs:GetLogDelivery": "as above",
+    "logs:UpdateLogDelivery": "as above",
+    "logs:DeleteLogDelivery": "as above",
+    "logs:ListLogDeliveries": "as above",
+    "logs:PutResourcePolicy": "as above",
+    "logs:DescribeResourcePolicies": "as above",
+    "logs:DescribeLogGroups": "as above",
+}
+
+
+def test_no_statement_has_a_wildcard_without_a_reason(policies):
+    for statements in policies.values():
+        for statement in statements:
+            assert not [action for action in actions(statement) if "*" in action]
+            if "*" in resources(statement):
+                assert set(actions(statement)) <= set(WILDCARDS)
+
+
+def test_ecs_wildcards_are_limited_to_the_cluster(policies):
+    stopping = [
+        statement
+        for statements in policies.values()
+        for statement in statements
+        if "ecs:StopTask" in actions(statement)
+    ]
+
+    assert stopping
+    assert all("ecs:cluster" in statement["Condition"]["ArnEquals"] for statement in stopping)
+
+
+def test_roles_are_passed_to_ecs_tasks_only(policies):
+    (statement,) = [
+        statement
+        for statements in policies.values()
+        for statement in statements
+        if "iam:PassRole" in actions(statement)
+    ]
+
+    assert statement["Condition"] == {
+        "StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}
+    }
+
+
+def test_a_function_may_only_do_what_its_state_needs(policies):
+    def actions_of(state):
+        (role,) = [role for role in policies if f"Functions{state}ServiceRole" in role]
+        return {action for statement in policies[role] for action in actions(statement)} - traces
+
+    traces = {
+        "logs:CreateLogStream", "logs:PutLogEvents", "xray:PutTelemetryRecords",
+        "xray:PutTraceSegments",
+    }  # fmt: skip
+    assert actions_of("ClassifyStop") == set()
+    assert actions_of("PlanRun") == {
+        "s3:GetObject", "s3:PutObject", "s3:ListBucket", "states:DescribeExecution",
+        "ssm:GetParameter", "servicequotas:GetServiceQuota",
+        "servicequotas:GetAWSDefaultServiceQuota",
+    }  # fmt: skip
+    assert actions_of("PrepareTrial") == {"s3:GetObject"}
+    assert actions_of("ChooseTrial") == {
+        "s3:GetObject", "s3:PutObject", "s3:ListBucket", "s3:DeleteObject",
+    }  # fmt: skip
+    assert actions_of("RestoreSystem") == {"s3:DeleteObject", "s3:ListBucket"}
+    assert actions_of("CollectRates") == {
+        "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("action", "arn_ends"),
+    [
+        ("ssm:GetParameter", [":parameter/Tidemark/rocksdb/versions"]),
+        ("servicequotas:GetServiceQuota", [":fargate/L-3032A538", ":vpc/L-DF5E4CA3"]),
+    ],
+)
+def test_plan_run_reads_only_the_parameters_and_quotas_of_its_runs(policies, action, arn_ends):
+    found = [
+        resource["Fn::Join"][1][-1]
+        for statements in policies.values()
+        for statement in statements
+        if action in actions(statement)
+        for resource in resources(statement)
+    ]
+
+    assert found == arn_ends
+
+
+def test_a_function_logs_only_to_its_group_and_no_role_has_a_managed_policy(template, policies):
+    for role in template.find_resources("AWS::IAM::Role").values():
+        assert "ManagedPolicyArns" not in role["Properties"]
+    for function in template.find_resources("AWS::Lambda::Function").values():
+        properties = function["Properties"]
+        (statement,) = [
+            statement
+            for statement in policies[properties["Role"]["Fn::GetAtt"][0]]
+            if "logs:PutLogEvents" in actions(statement)
+        ]
+        group = properties["LoggingConfig"]["LogGroup"]["Ref"]
+        assert resources(statement) == [{"Fn::GetAtt": [group, "Arn"]}]
+
+
+def test_functions_and_machines_are_traced_and_machines_log_every_event(template):
+    for function in template.find_resources("AWS::Lambda::Function").values():
+        assert function["Properties"]["TracingConfig"] == {"Mode": "Active"}
+    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+        properties = machine["Properties"]
+        assert properties["TracingConfiguration"] == {"Enabled": True}
+        assert properties["LoggingConfiguration"]["Level"] == "ALL"
+        assert properties["LoggingConfiguration"]["IncludeExecutionData"] is False
+    names = [
+        group["Properties"].get("LogGroupName")
+        for group in template.find_resources("AWS::Logs::LogGroup").values()
+    ]
+    assert {"/aws/vendedlogs/states/Tidemark/Run", "/aws/vendedlogs/states/Tidemark/Trial"} < {
+        *names
+    }
+
+
+def test_machines_may_invoke_their_functions_and_no_version_of_them(policies):
+    (role,) = [role for role in policies if role.startswith("WorkflowRunRole")]
+    invoked = [
+        resource
+        for statement in policies[role]
+        if "lambda:InvokeFunction" in actions(statement)
+        for resource in resources(statement)
+    ]
+
+    assert invoked
+    assert not [resource for resource in invoked if "*" in json.dumps(resource)]
+
+
+def test_listing_is_limited_to_prefixes(policies):
+    for statements in policies.values():
+        for statement in statements:
+            if "s3:ListBucket" in actions(statement):
+                assert statement["Condition"]["StringLike"]["s3:prefix"]
+
+
+def definitions(template):
+    """Yield the definition of each state machine, with its placeholders."""
+    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+        text = machine["Properties"]["DefinitionString"]
+        assert isinstance(text, str)
+        yield json.loads(text)
+
+
+def states_of(definition):
+    for name, state in definition["States"].items():
+        yield name, state
+        if "ItemProcessor" in state:
+            yield from states_of(state["ItemProcessor"])
+
+
+def test_every_placeholder_of_a_definition_is_filled(template):
+    for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
+        text = machine["Properties"]["DefinitionString"]
+        placeholders = {part.split("}")[0] for part in text.split("${")[1:]}
+        assert placeholders == set(machine["Properties"]["DefinitionSubstitutions"])
+
+
+def test_every_task_has_a_time_limit_and_no_retry_hides_a_regression(template):
+    for definition in definitions(template):
+        assert definition["TimeoutSeconds"] > 0
+        for _, state in states_of(definition):
+            if state["Type"] == "Task":
+                assert "TimeoutSeconds" in state
+            for retry in state.get("Retry", []):
+                assert not {"States.ALL", "States.TaskFailed"} & set(retry["ErrorEquals"])
+
+
+def test_tasks_are_run_by_the_full_arn_of_their_definition(template):
+    (function,) = [
+        function["Properties"]
+        for function in template.find_resources("AWS::Lambda::Function").values()
+        if function["Properties"]["Handler"] == "lambdas.prepare_trial.handler"
+    ]
+    systems = json.dumps(function["Environment"]["Variables"]["SYSTEMS"])
+    (definition,) = template.find_resources("AWS::ECS::TaskDefinition")
+
+    assert f'{{"Ref": "{definition}"}}' in systems
+
+
+@pytest.mark.parametrize("name", ["trial", "workflow", "refresh"])
+def test_asl_validator_accepts_the_definition(name):
+    done = subprocess.run(
+        ["node_modules/.bin/asl-validator", "--json-path", f"cdk/{name}.asl.json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    # The exit code is 0 even if the validator did not read the file, so its output counts.
+    assert f'"cdk/{name}.asl.json" is valid' in done.stdout, done.stdout + done.stderr

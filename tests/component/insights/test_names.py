@@ -1,0 +1,173 @@
+import pytest
+
+from local import insights
+from local.insights import QueryError
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "column", "message"),
+    [
+        (
+            "stats count(*) as n, m",
+            1,
+            22,
+            "'m' is neither a key nor an earlier item of this stats; known: n",
+        ),
+        ("stats count by a", 1, 7, "a function needs parentheses: count(…)"),
+        ("stats @message, count(*)", 1, 7, "earlier item of this stats; known: none"),
+        ("stats strlen('a')", 1, 1, "stats takes at least one aggregate"),
+        ("stats avg(max(@message))", 1, 11, "max is accepted only in stats"),
+        ("filter count(*) > 1", 1, 8, "count is accepted only in stats"),
+        ("stats count(*) by @log | stats count(*) by bin(1m)", 1, 44, "bin needs @timestamp"),
+        (" | ".join(["stats count(*)"] * 11), 1, 171, "at most 10 stats"),
+        ("fields @log | SOURCE 'a'", 1, 15, "SOURCE must come before all other command"),
+        ("filter a in (fields b, c)", 1, 13, "have one field, this one has b, c"),
+        ("filter a in (filter b in (fields c))", 1, 26, "a subquery inside a subquery"),
+        ("stats count(*) by @log | limit 5 | stats count(*)", 1, 36, "only after the last stats"),
+        ("sort @log | stats count(*) by @log | stats count(*)", 1, 38, "only after the last"),
+        ("dedup @log | sort @log", 1, 14, "only limit may follow dedup"),
+        ("fields strlenn(@message)", 1, 8, "unknown function 'strlenn'; did you mean 'strlen'?"),
+        ("fields formatTime(@message)", 1, 8, "unknown function 'formattime'"),
+        ("stats count(*) by @log | fillmissing", 1, 26, "needs stats with one key, bin(…)"),
+        (
+            "stats count(*) by bin(1m) | fillmissing with 0 for m",
+            1,
+            29,
+            "'m' is not a result of stats",
+        ),
+        ("fields 1 as a | filldown b", 1, 17, "filldown finds none of these fields"),
+        ("fields abs()", 1, 8, "abs takes 1 argument, not 0"),
+        ("fields substr(@message)", 1, 8, "substr takes 2 to 3 arguments, not 1"),
+        ("fields coalesce()", 1, 8, "coalesce takes 1 to any number of arguments, not 0"),
+        ("fields bin()", 1, 8, "bin takes 1 argument, not 0"),
+        ("fields bin(5)", 1, 12, "expected a period such as 5m"),
+        ("fields bin('5m')", 1, 12, "expected a period such as 5m"),
+        ("fields 5m", 1, 8, "a period is accepted only in bin, datefloor, dateceil, or added to"),
+        ("fields abs(5m)", 1, 12, "a period is accepted only in bin"),
+        ("filter @timestamp > 5m", 1, 21, "a period is accepted only in bin"),
+        ("fields 5m * 2", 1, 8, "a period is accepted only in bin"),
+        ("fields 2 + 5m", 1, 12, "+: a period can be added only to a time: @timestamp + 9h"),
+        ("fields -5m", 1, 9, "-: a period can be added only to a time"),
+        ("fields bin(@timestamp, 5m)", 1, 8, "bin takes only a period, as in bin(5m)"),
+        ("stats count(distinct a)", 1, 13, "write count_distinct(field) to count different"),
+        ("stats pct(@message, 101)", 1, 21, "pct takes a number from 0 to 100 after the field"),
+        ("stats pct(@message, @message)", 1, 21, "pct takes a number from 0 to 100 after the"),
+        ("filter @message", 1, 8, "this is a text, but a condition is needed"),
+        ("filter 1 = 1 and 'x'", 1, 18, "this is a text, but a condition is needed"),
+    ],
+)
+def test_unknown_and_misplaced_names_are_refused_with_their_place(query, line, column, message):
+    with pytest.raises(QueryError) as caught:
+        insights.compile(query)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert message in caught.value.message
+
+
+def test_an_item_of_stats_may_use_the_names_of_earlier_items_and_of_keys(ask):
+    # AWS documentation, CloudWatch Logs Insights sample queries (over-provisioned memory).
+    query = (
+        "stats max(strlen(@message)) as most, min(strlen(@message)) as least, "
+        "most - least as spread, concat(@logStream, ':', spread) as text by @logStream"
+    )
+    assert ask(query, "a", "abcd") == [
+        {"@logStream": "stream", "most": "4", "least": "1", "spread": "3", "text": "stream:3"}
+    ]
+
+
+def test_a_name_inside_an_aggregate_is_a_field_of_the_row(ask):
+    query = "fields strlen(@message) as n | stats avg(n) as n, max(n), n + 1 as more"
+    assert ask(query, "a", "abc") == [{"n": "2", "max(n)": "3", "more": "3"}]
+
+
+def test_a_second_stats_sees_the_results_of_the_first(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: stats, multiple stats commands.
+    query = (
+        "stats count(*) as n by @logStream | filter n > 1 | stats count(*), sum(n) / count(*) as m"
+    )
+    events = [("a", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("c", "5"), ("c", "6")]
+    assert ask(query, *events) == [{"count(*)": "2", "m": "2.5"}]
+
+
+def test_the_source_text_names_a_column_without_alias(ask):
+    query = "stats count(*) by @logStream | filter count(*) > 1 | sort count(*) desc"
+    events = [("a", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("c", "5"), ("c", "6")]
+    assert ask(query, *events) == [
+        {"@logStream": "c", "count(*)": "3"},
+        {"@logStream": "a", "count(*)": "2"},
+    ]
+
+
+def test_fields_accumulate_and_the_last_display_wins(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: fields, display.
+    assert ask("fields 1 as a | fields 2 as b", "x") == [{"a": "1", "b": "2"}]
+    assert ask("fields 1 as a, 2 as b | display a | display b, a as c", "x") == [
+        {"b": "2", "c": "1"}
+    ]
+
+
+def test_a_query_without_fields_shows_time_message_and_parsed_fields(ask):
+    assert ask("limit 1", "k=v") == [{"@timestamp": "1970-01-01 00:00:01.000", "@message": "k=v"}]
+    assert ask("parse '*=*' as key, value", "k=v") == [
+        {
+            "@timestamp": "1970-01-01 00:00:01.000",
+            "@message": "k=v",
+            "key": "k",
+            "value": "v",
+        }
+    ]
+    assert ask("fields @message | parse '*=*' as key, value", "k=v") == [
+        {"@message": "k=v", "key": "k", "value": "v"}
+    ]
+
+
+def test_a_parsed_field_hides_an_earlier_one_of_its_name(ask):
+    query = "parse '*=*' as k, v | parse v '*.*' as v, rest | display k, v, rest"
+    assert ask(query, "a=1.2") == [{"k": "a", "v": "1", "rest": "2"}]
+
+
+def test_case_matters_in_field_names_and_not_in_function_names(ask):
+    assert ask("fields toUpper(@message) as A | display A", "x") == [{"A": "X"}]
+    assert ask("fields 1 as A | display a, A", "x") == [{"A": "1"}]
+
+
+def test_a_bin_beyond_the_cap_of_its_unit_is_capped_with_a_warning(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: bin caps seconds at 60.
+    compiled = insights.compile("stats count(*)\nby bin(300s) as t")
+    assert compiled.warnings == (
+        "line 2, column 8: Logs Insights reads 300s as 60s, the largest amount of this unit",
+    )
+    assert len(ask("stats count(*) by bin(300s)", *["x"] * 61)) == 2
+    assert insights.compile("stats count(*) by bin(60s), bin(24h), bin(400d)").warnings == ()
+
+
+def test_percent_signs_around_a_text_to_find_get_a_warning():
+    # AWS documentation, CloudWatch Logs Insights query syntax: filter (like finds a substring).
+    assert insights.compile("filter @message like '%a%b%'").warnings == (
+        "line 1, column 22: % is an ordinary character in Logs Insights; "
+        "write like 'a%b' to find the text anywhere",
+    )
+    assert insights.compile("filter @message like '5% of'").warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "warning"),
+    [
+        ("stats count(*) as total | sort totl", "column 32: 'totl' is missing, because stats does"),
+        ("stats count(*)\n| sort @timestamp", "line 2, column 8: '@timestamp' is missing, beca"),
+        ("stats count() by @log | sort count desc", "did you mean 'count()'?"),
+        (
+            "stats count(*) as n | filter m > 1 or m < 1",
+            "'m' is missing, because stats does not return it; the results are n",
+        ),
+    ],
+)
+def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, query, warning):
+    result = insights.run(query, source("a"), 0, 10)
+    assert warning in result.warnings[0]
+    assert len(result.rows) == ("filter" not in query)
+
+
+def test_a_field_as_a_condition_holds_if_it_is_a_number_other_than_zero(ask):
+    lines = ['{"a": true, "n": 1}', '{"a": false, "n": 2}', '{"a": "x", "n": 3}', '{"n": 4}']
+    assert ask("filter a | fields n", *lines) == [{"n": "1"}]
+    assert ask("stats sum(a and n) as s, sum(!a) as m", *lines) == [{"s": "1", "m": "3"}]

@@ -1,0 +1,280 @@
+from contextlib import suppress
+
+import pytest
+
+from local import insights
+from local.insights import QueryError
+from local.insights.commands import COMMANDS
+
+
+def failure(query: str) -> QueryError:
+    with pytest.raises(QueryError) as caught:
+        insights.compile(query)
+    return caught.value
+
+
+# Typical queries: AWS documentation, CloudWatch Logs Insights query syntax, and samples.
+@pytest.mark.parametrize(
+    "query",
+    [
+        "fields @timestamp, @message",
+        "| fields @timestamp |",
+        "FIELDS @message | Filter @message LIKE 'a' | STATS COUNT(*) AS n BY @logStream",
+        "# a comment\nfields @message # and another | with | pipes\n| limit 1",
+        "where @message not like /a|b/ and not (@message =~ /c/)",
+        "filter @message == '200' or @message in ['a', 1, -2.5] and @message not in [\"b\"]",
+        "parse '*: *' as key, value | fields key",
+        r"parse @message /Duration: (?<ms>\S+)/ | stats avg(ms), max(ms) by bin(30s)",
+        "parse @message '*' as max | stats max(max) as max | sort by max desc",
+        "stats count(*) group by @logStream",
+        "stats count() by bin(5m) | sort bin(5m) asc, `count()` desc",
+        "parse @message '*' as `odd name` | display `odd name`",
+        "stats max(strlen(@message)) as most, min(strlen(@message)) as least, most - least",
+        "stats sum(@message like 'a') / count(*) * 100 by @log, @logStream as stream",
+        "fields 1 / 2 / strlen(@message) as ratio | filter ratio > .5",
+        "filter @message like /[/|#]/ # a slash in brackets does not end a regular expression",
+        "filter @message like 'it\\'s # no comment' | fields @message as m",
+        "fields bin(5minutes), datefloor(@timestamp, 2hrs), dateceil(@timestamp, 1d), now()",
+        "dedup @logStream | limit 5",
+    ],
+)
+def test_typical_queries_are_accepted(query):
+    assert insights.compile(query).columns
+
+
+@pytest.mark.parametrize(
+    ("query", "line", "column", "message"),
+    [
+        ("", 1, 1, "the query is empty; write commands separated by |"),
+        ("# only a comment", 1, 17, "expected a command, found the end of the query"),
+        ("fields @message\n| patern @message", 2, 3, "unknown command 'patern'; did you mean"),
+        ("fields @message | frobnicate", 1, 19, "unknown command 'frobnicate'; supported: fields,"),
+        ("SELEC @message", 1, 1, "unknown command 'SELEC'; write fields a, b to show fields, or"),
+        ("stats count(*) by a having n > 1", 1, 21, "'having'; write filter after stats to select"),
+        ("SOURCE", 1, 7, "expected a text in quotes"),
+        ("SOURCE 'g' START=-3600s END=0s | limit 1", 1, 12, "START and END are not supported; set"),
+        ("SOURCE dataSource(['a'])", 1, 8, "dataSource is not supported; supported: logGroups(…)"),
+        ("SOURCE logGroups(names: ['a'])", 1, 18, "'names' is not supported in logGroups"),
+        ("SOURCE logGroups(class: ['INFREQUENT_ACCESS'])", 1, 18, "class must be ['STANDARD'] on"),
+        ("SOURCE logGroups(namePrefix: 'a')", 1, 30, "expected a list of texts"),
+        ("limit 1 | pattern @message", 1, 11, "pattern is not supported: AWS does not publi"),
+        ("anomaly", 1, 1, "anomaly is not supported: AWS does not publish its model"),
+        ("filterIndex a > 1", 1, 13, "filterIndex takes a field with = or in"),
+        ("fields @message | | limit 1", 1, 19, "expected a command, found '|'"),
+        ("filter a = 1 && b = 2", 1, 14, "unknown operator '&&'; write a = 1 and b = 2"),
+        ("filter a = 1 || b = 2", 1, 14, "unknown operator '||'; write a = 1 or b = 2"),
+        ("filter @message like /error/i", 1, 29, "/(?i)a/ ignores case"),
+        ("-- a comment", 1, 1, "a comment begins with #"),
+        ("fields a // a comment", 1, 11, "a comment begins with #"),
+        ("filter a = 1 // a comment", 1, 15, "a comment begins with #"),
+        ('fields headers."user-agent"', 1, 16, "characters in backticks: `user-agent`"),
+        ("stats count(*) as n by a order by n", 1, 26, "'|' is missing before the command 'order'"),
+        ("stats p99(a)", 1, 7, "unknown function 'p99'; write pct(field, 99)"),
+        ("stats cnt(*)", 1, 7, "unknown function 'cnt'; did you mean 'count'?"),
+        ("stats frobnicate(a)", 1, 7, "unknown function 'frobnicate'; did you mean"),
+        ("stats x7(a)", 1, 7, "unknown function 'x7'; supported: avg, sum"),
+        ("parse @message http://a* as b", 1, 16, "expected a glob in quotes"),
+        ("fields", 1, 7, "expected a field, a number, a text in quotes or a function"),
+        ("fields @message,", 1, 17, "expected a field"),
+        ("fields @message as", 1, 19, "expected a name"),
+        ("fields @message as 'm'", 1, 20, "expected a name, found \"'m'\""),
+        ("fields @message limit 1", 1, 17, "'|' is missing before the command 'limit'"),
+        ("fields @message a", 1, 17, "expected '|' and the next command"),
+        ("filter @message like 'open", 1, 22, "this text is not closed by '"),
+        ('filter @message like "open', 1, 22, 'this text is not closed by "'),
+        ("fields `open", 1, 8, "this name in backticks is not closed by `"),
+        ("filter @message like /open", 1, 22, "expected a regular expression between slashes"),
+        ("filter @message like //", 1, 22, "expected a regular expression between slashes"),
+        ("filter @message like other", 1, 22, "expected a text in quotes or a /regular"),
+        ("filter @message =~ 'text'", 1, 20, "expected a /regular expression/ after '=~'"),
+        ("filter @message <> 1", 1, 17, "unknown operator '<>'; write a != b"),
+        ("filter errorCode exists", 1, 18, "unknown operator 'exists'; write ispresent(field)"),
+        (
+            "filter errorCode IS NULL",
+            1,
+            18,
+            "unknown operator 'is'; write not ispresent(field) for",
+        ),
+        (
+            "filter @timestamp > '2024-01-01'",
+            1,
+            21,
+            ">: a time is compared with milliseconds since",
+        ),
+        (
+            "filter '2024' != '2' and 'x' = bin(1d)",
+            1,
+            26,
+            "=: a time is compared with milliseconds",
+        ),
+        ("filter a in ('b', 'c')", 1, 14, "expected a subquery (write a list in brackets"),
+        ("filter @message not 1", 1, 21, "expected 'like' or 'in' after 'not'"),
+        ("filter @message in (fields a", 1, 29, "expected '|' and the next command, or ')'"),
+        ("fields a[x]", 1, 10, "expected the place of an element, from 0"),
+        ("filter @message in 1", 1, 20, "expected a list such as [1, 2]"),
+        ("filter @message in [@log]", 1, 21, "expected a number or a text in quotes"),
+        ("filter @message in [1", 1, 22, "expected ',' or ']'"),
+        ("filter (@message = 1", 1, 21, "expected ')'"),
+        ("filter @message = http://x", 1, 23, "write a text with ':' in quotes"),
+        ("filter @message = “x”", 1, 19, "unexpected character '“'; write texts in straight"),
+        ("limit 20;", 1, 9, "unexpected character ';'; remove it"),
+        ("filter a ? b", 1, 10, "unexpected character '?'"),
+        ("filter /error/", 1, 8, "write a regular expression after like, =~ or parse, as in"),
+        ("fields *", 1, 8, "there is no * for all fields; @message holds the whole event"),
+        ("filter a startswith 'b'", 1, 10, "unknown operator 'startswith'; write startsWith(field"),
+        ("stats p99.9(a)", 1, 7, "unknown function 'p99.9'; write pct(field, 99.9)"),
+        ("filter a = 5x", 1, 12, "'5x' is neither a number nor a period; units: ms, s, m"),
+        ("limit 1e2", 1, 7, "expected a whole number of rows"),
+        ("fields 1e999", 1, 8, "this number is larger than a double holds"),
+        ("source = logs | head 5", 1, 1, "source = … is OpenSearch PPL; in Logs Insights QL wri"),
+        ("fields '\0'", 1, 9, "unexpected character '\\x00'"),
+        ("fields '\ud800'", 1, 9, "unexpected character '\\ud800'"),
+        ("parse @message", 1, 15, "expected a glob in quotes or a /regular expression/"),
+        ("parse @message xml as a", 1, 16, "expected a glob in quotes"),
+        ("parse @message logfmt as a, b", 1, 16, "logfmt takes one name, the name of a map"),
+        ("autoregress a p=2-1", 1, 13, "p is a range such as 1-4, within 1-50"),
+        ("json 'a' as b", 1, 6, "expected 'field'"),
+        (
+            "addtotals column=true a",
+            1,
+            11,
+            "option 'column' is unknown; known: fieldname, row, col",
+        ),
+        ("addtotals col=true col=true a", 1, 20, "the option 'col' is given twice"),
+        ("addtotals col=yes a", 1, 15, "expected true or false, found 'yes'"),
+        ("addtotals row=false a", 1, 1, "addtotals with row=false needs col=true"),
+        ("outlier action=drop a", 1, 16, "expected remove or transform, found 'drop'"),
+        ("outlier param=3", 1, 16, "expected a name"),
+        ("outlier param=a b", 1, 15, "expected a number"),
+        ("sessionize a maxspan 2w", 1, 22, "maxspan takes days or shorter"),
+        ("stats count(*) by a offset 1h", 1, 28, "offset needs stats with a key bin(…)"),
+        ("stats count(*) by bin(1h) offset 1mo", 1, 34, "offset takes days or shorter"),
+        ("stats rate(a, 1w)", 1, 15, "rate: the period must be of days or shorter"),
+        ("stats histogram(a, 1.5)", 1, 20, "the number of ranges must be whole, from 1 to 100"),
+        ("stats histogram(a, b)", 1, 20, "the number of ranges must be whole, from 1 to 100"),
+        ("addtotals", 1, 1, "addtotals finds no fields in the result so far"),
+        ("unnest a as b", 1, 10, "expected 'into'"),
+        ("join type=left left=a", 1, 1, "join takes two names: left=a right=b"),
+        ("join type=full left=a right=b", 1, 11, "expected inner or left, found 'full'"),
+        ("join left=a right=a where a.x=a.x (limit 1)", 1, 1, "join takes two names: left=a"),
+        ("join left=a right=b where x=b.x (limit 1)", 1, 27, "expected a field of a: a.x"),
+        ("join left=a right=b where b.x=a.x (limit 1)", 1, 27, "expected a field of a: a.b.x"),
+        ("join left=a right=b where a.x=b.x", 1, 34, "expected '(' and a subquery"),
+        ("join left=a right=b where a.x=b.x (filter c in (fields c))", 1, 48, "inside a subquery"),
+        ("appendcols max=0 (limit 1)", 1, 1, "max takes a whole number of rows from 1 to"),
+        ("appendcols limit 1", 1, 12, "expected '(' and a subquery"),
+        ("lookup a b as c", 1, 16, "expected 'output'"),
+        ("cidrlookup a b as c d", 1, 21, "expected output or outputnew"),
+        ("pattern @message", 1, 1, "pattern is not supported: AWS does not publish how Logs"),
+        ("parse @message '* *'", 1, 21, "expected 'as' and a name for each *"),
+        ("parse @message '* *' as a", 1, 16, "the glob has 2 *, but 1 names follow 'as'"),
+        ("parse @message '*' as a, b", 1, 16, "the glob has 1 *, but 2 names follow 'as'"),
+        ("parse @message 'x' as a", 1, 16, "the glob has 0 *, but 1 names follow 'as'"),
+        ("parse @message /(.)(?:.)/ as a, b", 1, 16, "has 1 groups, but 2 names follow 'as'"),
+        ("parse @message /(.)(.)/ as a", 1, 16, "has 2 groups, but 1 names follow 'as'"),
+        ("parse @message /(.)(.)/ as a, a", 1, 20, "the group name 'a' is used twice"),
+        ("parse @message /(.)/", 1, 16, "this regular expression has no named group"),
+        ("fields regexReplace(a, '(', 'b')", 1, 25, "this parenthesis is not closed"),
+        ("fields regexReplace(a, b, 'c')", 1, 24, "takes a regular expression in quotes here"),
+        (r"fields regexReplace(a, '(b)', '\1')", 1, 31, "groups of the match are not supported"),
+        (
+            "fields formatDate(@timestamp, '%Q')",
+            1,
+            31,
+            "formatdate: %Q is not supported in a format",
+        ),
+        ("fields formatDate(@timestamp, a)", 1, 31, "formatdate: the format must be a text in"),
+        ("fields formatDate(1, '%Y', 'Mars')", 1, 28, "there is no time zone 'Mars'; accepted"),
+        ("fields formatDate(1, '%Y', '../x')", 1, 28, "there is no time zone '../x'; accepted"),
+        ("fields parseDate(a, 'YYYY-MM-dd')", 1, 21, "YYYY is not supported in a pattern; suppo"),
+        ("fields parseDate(a, 'HH:mm')", 1, 21, "the pattern must have year, month and day"),
+        ('fields parseDate(a, "yyyy-MM-dd\'T")', 1, 21, "a quote in the pattern is not closed"),
+        ("fields parseDate(a, 'X yyyy-MM-dd')", 1, 21, "an offset is accepted only at the"),
+        ("fields case(" + "1, 2, " * 11 + "3)", 1, 8, "case takes 2 to 21 arguments, not 23"),
+        ("limit", 1, 6, "expected a whole number of rows"),
+        ("limit all 10", 1, 7, "expected a whole number of rows from 1 to 100000, found 'all'"),
+        ("limit 2.5", 1, 7, "expected a whole number of rows"),
+        ("limit 0", 1, 7, "limit 0 is not accepted; limit takes 1 to 100000 rows"),
+        ("limit 100001", 1, 7, "limit 100001 is not accepted"),
+        ("limit " + "9" * 5000, 1, 7, "is not accepted; limit takes 1 to 100000 rows"),
+        ("stats count(*) group @log", 1, 22, "expected 'by'"),
+        ("stats avg(*)", 1, 11, "'*' is accepted only as argument of count"),
+        (
+            "stats count(*) by bin(5fortnights)",
+            1,
+            23,
+            "'5fortnights' is neither a number nor a period",
+        ),
+        ("stats count(*) by bin(1w) | fillmissing", 1, 23, "needs bins of days or shorter"),
+        ("stats count(*) by bin(0m)", 1, 23, "the period '0m' is not accepted"),
+        ("fields " + "9" * 400, 1, 8, "this number is larger than a double holds"),
+        ("fields " + "(" * 60 + "1" + ")" * 60, 1, 58, "nested deeper than 50 operations"),
+        ("fields " + "+".join(["1"] * 60), 1, 111, "nested deeper than 50 operations"),
+        ("filter " + "not " * 60 + "1 = 1", 1, 208, "nested deeper than 50 operations"),
+        ("limit 1 |" * 250, 1, 1801, "too many commands or * in globs"),
+        ("fields '" + "x" * 10_000, 1, 1, "has 10008 characters; at most 10000 are accepted"),
+    ],
+)
+def test_an_error_names_the_cause_and_its_place(query, line, column, message):
+    error = failure(query)
+    assert (error.line, error.column) == (line, column)
+    assert message in error.message
+    assert str(error) == f"line {line}, column {column}: {error.message}"
+
+
+def test_an_error_shows_the_line_with_a_caret_under_the_column():
+    error = failure("fields @message\n\t| patern @message\n| limit 1")
+    assert error.excerpt() == "\t| patern @message\n\t  ^"
+
+
+def test_the_caret_of_an_error_at_the_end_is_after_the_query():
+    assert failure("limit").excerpt() == "limit\n     ^"
+
+
+def test_the_name_of_a_column_without_an_alias_is_its_source_text():
+    # AWS documentation, CloudWatch Logs Insights query syntax: stats (its sample results).
+    query = "stats avg( strlen(@message) ), count(*), count(*) as n by bin(5m), `@log`"
+    assert insights.compile(query).columns == (
+        "bin(5m)",
+        "@log",
+        "avg( strlen(@message) )",
+        "count(*)",
+        "n",
+    )
+
+
+def test_a_backslash_escapes_only_quotes_and_backslashes(ask):
+    (row,) = ask(r"""fields 'it\'s' as a, "\"q\"" as b, "a\\b" as c, '\d' as d""", "x")
+    assert row == {"a": "it's", "b": '"q"', "c": r"a\b", "d": r"\d"}
+
+
+def test_a_slash_divides_unless_a_pattern_is_expected(ask):
+    (row,) = ask("fields 12 / 3 / 2 as a, @message =~ /8\\/2/ as b, 8/2 as c", "8/2")
+    assert row == {"a": "2", "b": "1", "c": "4"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 + 2 * 3", "7"),
+        ("(1 + 2) * 3", "9"),
+        ("2 ^ 3 ^ 2", "512"),
+        ("-2 ^ 2", "4"),
+        ("2 ^ -1", "0.5"),
+        ("7 % 4 - 1", "2"),
+        ("1 + 1 = 2 and not 1 > 2", "1"),
+        ("1 = 2 and 1 = 1 or 1 = 1", "1"),
+        ("not 1 = 2", "1"),
+        ("1 < 2 = 1", "1"),
+        ("2500000 / 1e6 + 2.5E-1", "2.75"),
+    ],
+)
+def test_operators_bind_as_in_most_languages(ask, expression, value):
+    assert ask(f"fields {expression} as x", "line") == [{"x": value}]
+
+
+@pytest.mark.parametrize("word", COMMANDS)
+def test_every_command_has_its_reader(word):
+    # The registry names readers in texts, which no type checker sees. Most commands need arguments.
+    with suppress(QueryError):
+        insights.compile(word)

@@ -1,0 +1,76 @@
+import pytest
+
+from local import insights
+from local.insights import QueryError, run
+from local.insights.regexes import Pattern
+from local.insights.syntax import Regex, Span
+
+
+def pattern(text: str) -> Pattern:
+    query = f"/{text}/"
+    return Pattern(Regex(Span(query, 0, len(query)), text))
+
+
+def test_only_named_groups_become_fields(ask):
+    query = r"parse @message /(?<key>\w+)(=|:)(?P<value>\d+)/ | display key, value"
+    assert ask(query, "a=1", "b:2") == [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]
+
+
+def test_only_the_requested_group_captures():
+    groups = pattern(r"(?<a>x(y))(?<b>[(]\)\Q(\E)(?i:z)(?i)")
+    assert groups.names == ("a", "b")
+    assert groups.capturing("a") == r"(x(?:y))(?:[(]\)\Q(\E)(?i:z)(?i)"
+    assert groups.matching() == r"(?:x(?:y))(?:[(]\)\Q(\E)(?i:z)(?i)"
+    assert groups.inside("a") == r"x(?:y)"
+
+
+def test_a_regular_expression_that_does_not_match_leaves_its_fields_absent(ask):
+    query = r"parse @message /n=(?<n>\d*)/ | display ispresent(n) as there, n"
+    assert ask(query, "n=", "m=1") == [{"there": "0"}, {"there": "1", "n": ""}]
+
+
+def test_a_group_that_took_no_part_in_the_match_is_absent(ask):
+    assert ask(r"parse @message /a(?<b>\d+)?c/ | display ispresent(b) as x", "ac") == [{"x": "0"}]
+
+
+def test_a_regular_expression_matches_anywhere_and_distinguishes_case(ask):
+    # AWS documentation, CloudWatch Logs Insights query syntax: filter.
+    lines = ["xERRORx", "error", "fine"]
+    assert ask("filter @message like /ERR/ | fields @message", *lines) == [{"@message": "xERRORx"}]
+    query = "filter @message =~ /(?i)^err/ | fields @message"
+    assert ask(query, *lines) == [{"@message": "error"}]
+
+
+def test_the_empty_match_of_a_whole_pattern_is_a_match(ask):
+    assert ask("parse @message /(?<all>.*)/ | display ispresent(all) as x", "") == [{"x": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("regex", "offset", "message"),
+    [
+        ("a(?=b)", 1, "look-around is not supported in a regular expression: (?="),
+        ("(?!b)", 0, "look-around is not supported"),
+        ("a(?<=b)", 1, "look-around is not supported"),
+        ("(?<!b)", 0, "look-around is not supported"),
+        (r"(a)\1", 3, r"a back-reference is not supported in a regular expression: \1"),
+        (r"a\k<n>", 1, "a back-reference is not supported"),
+        ("(?>a)", 0, "this kind of group is not supported in a regular expression: (?>"),
+        ("(?<odd-name>a)", 0, "this kind of group is not supported"),
+        ("(a", 0, "this parenthesis is not closed"),
+        ("a)", 1, "this parenthesis was not opened"),
+        ("(?<x>a)(?<x>b)", 7, "the group name 'x' is used twice"),
+    ],
+)
+def test_syntax_that_re2_lacks_is_refused_with_its_place(regex, offset, message):
+    before = "parse @message /"
+    with pytest.raises(QueryError) as caught:
+        insights.compile(f"{before}{regex}/")
+    assert (caught.value.line, caught.value.column) == (1, len(before) + offset + 1)
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize("regex", ["a{1001}", "[z-a]", "a**", "[[:nope:]]", "(?z)a"])
+def test_an_error_that_only_re2_finds_is_raised_when_the_query_runs(regex, source):
+    with pytest.raises(QueryError, match="not a regular expression of RE2") as caught:
+        run(f"filter @message like /{regex}/", source("a"), 0, 10)
+    assert (caught.value.line, caught.value.column) == (1, 22)

@@ -1,0 +1,194 @@
+import gzip
+import json
+import os
+import random
+import re
+
+import pytest
+
+from local.insights import EventsError, run
+from local.logs.files import LogFilesError, log_files
+
+
+def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):
+    events = run(query, log_files(paths), **window).rows
+    return [{c["field"]: c["value"] for c in row if c["field"] != "@ptr"} for row in events]
+
+
+def messages(*paths):
+    return [row["@message"] for row in rows(*paths)]
+
+
+@pytest.fixture
+def log(tmp_path):
+    def write(content, name="it's [a] log.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        os.utime(path, (1_000, 1_000))
+        return path
+
+    return write
+
+
+def test_the_lines_of_a_text_file_are_events_with_its_time(log):
+    path = log('first, "x"\n\n\tthird | é #\r\n\'a\0b\\\nNULL')
+    events = rows(path)
+    assert [row["@message"] for row in events] == [
+        'first, "x"', "\tthird | é #", "'a\0b\\", "NULL",
+    ]  # fmt: skip
+    assert {row["@logStream"] for row in events} == {path.name}
+    assert {row["@log"] for row in events} == {str(path)}
+    assert {row["@timestamp"] for row in events} == {"1970-01-01 00:16:40.000"}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_line_ends_separate_the_lines_of_any_text(log, seed):
+    chance = random.Random(seed)
+    ends = chance.choice([["\n"], ["\r\n"], ["\n", "\r\n"], ["\r", "\n"], ["\r\r\n", "\n\n", "\r"]])
+    text = "".join(
+        "".join(chance.choices("ab \"',;\\\t\0#é|=", k=chance.choice([0, 1, 5, 200, 3000])))
+        + chance.choice(ends)
+        for _ in range(chance.choice([1, 50, 500]))
+    )
+    path = log(text if chance.random() < 0.5 else text.rstrip("\r\n"))
+    assert messages(path) == [line for line in re.split("[\r\n]+", text) if line]
+
+
+@pytest.mark.parametrize(
+    ("line", "time"),
+    [
+        ("2024-06-02T14:26:00.123Z hello", "2024-06-02 14:26:00.123"),
+        ("2024-06-02 14:26:00,12 hello", "2024-06-02 14:26:00.120"),
+        ("[2024-06-02T14:26:00.123456789+02:00] hello", "2024-06-02 12:26:00.123"),
+        ("2024-06-02 14:26:00 -0530 hello", "2024-06-02 19:56:00.000"),
+        ("2024-06-02 14:26:00", "2024-06-02 14:26:00.000"),
+        ("2024-13-02 14:26:00", "1970-01-01 00:16:40.000"),
+        ("at 2024-06-02 14:26:00", "1970-01-01 00:16:40.000"),
+    ],
+)
+def test_a_line_has_the_time_at_its_beginning(log, line, time):
+    (row,) = rows(log(line))
+    assert (row["@message"], row["@timestamp"]) == (line, time)
+
+
+def test_a_window_selects_lines_by_their_times(log):
+    path = log("2024-06-02T14:26:00Z a\n2024-06-02T14:26:01Z b\nno time\n")
+    at = 1_717_338_361
+    assert [row["@message"] for row in rows(path, start=at, end=at)] == ["2024-06-02T14:26:01Z b"]
+    assert [row["@message"] for row in rows(path, start=0, end=1_000)] == ["no time"]
+
+
+def test_every_file_below_a_folder_is_unpacked_and_read_once(log, tmp_path):
+    (tmp_path / "b").mkdir()
+    log("one\ntwo", "a.log")
+    log(gzip.compress(b"three\n"), "b/c.log.gz")
+    log(b"binary", "b/d.bin")
+    os.utime(tmp_path / "a.log", (2_000, 2_000))
+    events = rows(tmp_path, tmp_path / "a.log")
+    assert [row["@message"] for row in events] == ["one", "two", "three"]
+    assert [row["@logStream"] for row in events] == ["a.log", "a.log", "c.log.gz"]
+    assert [row["@timestamp"][14:19] for row in events] == ["33:20", "33:20", "16:40"]
+
+
+EVENTS = [
+    {"timestamp": 5_000, "message": "a\nb", "ingestionTime": 6_000, "logStreamName": "s"},
+    {"timestamp": 7_000, "message": "2024-06-02T14:26:00Z c", "eventId": "12"},
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(map(json.dumps, EVENTS)),
+        json.dumps({"events": EVENTS, "searchedLogStreams": []}, indent=4),
+    ],
+)
+@pytest.mark.parametrize("pack", [str.encode, lambda text: gzip.compress(text.encode())])
+def test_exported_events_have_their_own_times_and_streams(log, text, pack):
+    packed = pack(text)
+    path = log(packed, "events.gz" if packed[:2] == b"\x1f\x8b" else "events.json")
+    first, second = rows(path, query="fields @message, @timestamp, @logStream, @ingestionTime")[
+        ::-1
+    ]
+    assert first == {
+        "@message": "a\nb",
+        "@timestamp": "1970-01-01 00:00:05.000",
+        "@logStream": "s",
+        "@ingestionTime": "1970-01-01 00:00:06.000",
+    }
+    assert second["@message"] == "2024-06-02T14:26:00Z c"
+    assert second["@logStream"] == path.name
+
+
+def test_json_lines_of_an_application_are_messages(log):
+    lines = [
+        '{"timestamp": 1, "message": "m", "level": "info"}',
+        '{"timestamp": "1", "message": "m"}',
+    ]
+    assert messages(log("\n".join(lines), "a.jsonl"), log(lines[1], "b.jsonl")) == [
+        *lines,
+        lines[1],
+    ]
+
+
+def test_files_of_all_kinds_are_queried_together(log):
+    text, events = log("line", "a.log"), log(json.dumps(EVENTS[0]), "b.jsonl")
+    answer = log(json.dumps({"events": EVENTS}), "c.json")
+    assert len({str(row) for row in rows(text, events, answer, query="fields @ptr")}) == 1
+    result = run("fields @message", log_files([text, events, answer])).rows
+    assert len({row[-1]["value"] for row in result}) == 4
+
+
+def test_an_error_names_the_path_without_logs(tmp_path, log):
+    with pytest.raises(LogFilesError, match=r"none\.log: this file cannot be read: No such file"):
+        log_files([tmp_path / "none.log"])
+    with pytest.raises(LogFilesError, match=r"folder holds no logs; a log ends in \.log, \.txt"):
+        log_files([tmp_path])
+    with pytest.raises(LogFilesError, match="Not a gzipped file"):
+        log_files([log("plain", "a.gz")])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a\n\xff\n", r"bad\.log, line 2: this is no text in UTF-8"),
+        (b"a\xf4\x8f\xbf\xbfb\n", r"U\+10FFFF, which is not a character"),
+        (b"a\n" + b"x" * 1_048_576 + b"\n", r"bad\.log, line 2: this line has more than 1,048,576"),
+        (json.dumps(EVENTS[0]).encode() + b'\n{"timestamp": \n', r"bad\.log"),
+    ],
+)
+def test_an_error_names_the_file_and_line_that_cannot_be_read(log, content, reason):
+    events = log_files([log("good", "good.log"), log(content, "bad.log")])
+    with pytest.raises(EventsError, match=f"^the events cannot be read: .*{reason}") as raised:
+        run("stats count(*), max(@message)", events)
+    assert "\n" not in str(raised.value)
+
+
+COUNTING_QUERIES = (
+    "stats count(*)",
+    "filter @message like 'a' | stats count(*) by @logStream",
+    "filter @message like 'a'",
+    "stats count(*) as n | filter n > 9",
+    "filter @message like 'a' | dedup @message",
+)
+
+
+@pytest.mark.parametrize("query", COUNTING_QUERIES)
+@pytest.mark.parametrize("window", [{}, {"start": 0}])
+def test_lines_are_counted_alike_with_and_without_stats(log, query, window):
+    path = log("a\n\n\nb\r\n\r\nc\rad")
+    statistics = run(query, log_files([path]), **window).statistics
+    matched = 2.0 if "filter @message" in query else 4.0
+    assert statistics == {"recordsMatched": matched, "recordsScanned": 4.0, "bytesScanned": 13.0}
+
+
+def test_lines_are_counted_in_files_of_all_kinds_and_sizes(log):
+    paths = [log("a\n" * 5_000, f"{number}.log") for number in range(3)]
+    event = log('{"timestamp": 1, "message": "a"}\n', "events.json")
+    for files in (paths, [*paths, event]):
+        statistics = run("filter @message like 'a' | stats count(*)", log_files(files)).statistics
+        size = sum(file.stat().st_size for file in files)
+        records = 15_000 + len(files) - len(paths)
+        assert statistics == {
+            "recordsMatched": records, "recordsScanned": records, "bytesScanned": size,
+        }  # fmt: skip

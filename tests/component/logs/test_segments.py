@@ -1,0 +1,178 @@
+"""The folding of events into Parquet: every event is stored once, whatever is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from local.insights import EventsError, run
+from local.logs.store import LogStore, LogStoreError
+
+WRITER = """
+import sys
+from pathlib import Path
+from local.logs.store import LogStore
+store = LogStore(Path(sys.argv[1]), segment_events=40)
+first = int(sys.argv[2])
+for number in range(first, first + 100_000):
+    store.append("g", "s", [(number, str(number)), (number, f"{number}+")], 0)
+    print(number, flush=True)
+"""
+
+
+def queried(store: LogStore, group: str = "g") -> list[str]:
+    result = run("fields @message | sort @timestamp, @message", store.events([group]), limit=10_000)
+    return [row[0]["value"] for row in result.rows]
+
+
+def read(store: LogStore) -> list[str]:
+    return [event.message for event in store.read("g")]
+
+
+def suffixes(folder: Path) -> list[str]:
+    return sorted(path.suffix for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def store(tmp_path) -> LogStore:
+    return LogStore(tmp_path)
+
+
+def test_folded_events_are_the_appended_events(tmp_path, store):
+    other = LogStore(tmp_path)
+    for number in (3, 1, 2):
+        store.append("g", f"s{number}", [(number, f'{number} "é"\n')], number + 10)
+    other.append("g", "t", [(0, "x")], 9)
+    before = store.read("g")
+    store.close()
+    other.close()
+    assert store.read("g") == before
+    assert queried(store) == [event.message for event in before]
+    assert store.read("g", stream="s2", start=2, end=2) == before[2:3]
+    assert store.streams("g") == ["s1", "s2", "s3", "t"]
+    store.append("g", "s4", [(4, "later")], 0)
+    assert read(store) == queried(store) == [*(event.message for event in before), "later"]
+    assert store.streams("g")[-2:] == ["s4", "t"]
+
+
+def test_any_parquet_tool_reads_the_events_sorted_by_time(tmp_path, store):
+    store.append("/a/b", "s", [(2, "second"), (1, "first")], 3)
+    store.close()
+    table = duckdb.read_parquet(str(tmp_path / "*" / "*.parquet"))
+    assert table.columns == [
+        "log_group", "id", "timestamp", "ingestion_time", "log_stream", "message", "size",
+    ]  # fmt: skip
+    rows = [(row[0], *row[2:]) for row in table.fetchall()]
+    assert rows == [("/a/b", 1, 3, "s", "first", 5), ("/a/b", 2, 3, "s", "second", 6)]
+    kinds = duckdb.sql(
+        f"SELECT DISTINCT compression FROM parquet_metadata('{tmp_path}/*/*.parquet')"
+    )
+    assert kinds.fetchall() == [("ZSTD",)]
+
+
+def test_a_full_file_is_folded_while_further_events_are_appended(tmp_path):
+    store = LogStore(tmp_path, segment_events=10)
+    for number in range(35):
+        store.append("g", "s", [(number, str(number))], 0)
+    store.fold()
+    assert suffixes(tmp_path) == [".ndjson"] * 4 + [".parquet"] * 3
+    assert read(store) == queried(store) == [str(number) for number in range(35)]
+
+
+def test_a_file_that_another_process_appends_to_is_not_folded(tmp_path, store):
+    store.append("g", "s", [(1, "x")], 0)
+    LogStore(tmp_path).fold()
+    assert suffixes(tmp_path) == [".ndjson"]
+    store.append("g", "s", [(2, "y")], 0)
+    assert read(store) == ["x", "y"]
+
+
+def test_folded_lines_stay_for_earlier_readers_and_are_removed_later(tmp_path, store):
+    store.append("g", "s", [(1, "x")], 0)
+    earlier = store.events(["g"])
+    store.close()
+    assert run("stats count(*) as n", earlier).rows == [[{"field": "n", "value": "1"}]]
+    assert suffixes(tmp_path) == [".ndjson", ".parquet"]
+    hours_ago = time.time() - 4000
+    for file in tmp_path.rglob("*.parquet"):
+        os.utime(file, (hours_ago, hours_ago))
+    store.fold()
+    assert suffixes(tmp_path) == [".parquet"]
+    assert read(store) == ["x"]
+
+
+class Killed(BaseException):
+    """An exception that stands for a killed process."""
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("done", [False, True])
+def test_folding_that_is_killed_at_any_step_is_repeated(tmp_path, monkeypatch, store, step, done):
+    store.append("g", "s", [(number, str(number)) for number in range(20)], 0)
+    owner = os if step == "fsync" else Path
+    original = getattr(owner, step)
+
+    def kill(*arguments):
+        if done:
+            original(*arguments)
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, step, kill)
+        with pytest.raises(Killed):
+            store.close()
+    expected = [str(number) for number in range(20)]
+    assert read(store) == queried(store) == expected
+    store.fold()
+    assert read(store) == queried(store) == expected
+    assert suffixes(tmp_path) == [".ndjson", ".parquet"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_acknowledged_event_is_stored_once_after_a_kill(tmp_path, seed):
+    chance = random.Random(seed)
+    acknowledged = []
+    for first in (0, 100_000):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path), str(first)], stdout=subprocess.PIPE
+        ) as writer:
+            for _ in range(chance.randrange(1, 300)):
+                acknowledged.append(int(writer.stdout.readline()))
+            writer.send_signal(signal.SIGKILL)
+            acknowledged += map(int, writer.stdout)
+    store = LogStore(tmp_path)
+    for _ in range(2):
+        messages = read(store)
+        assert sorted(queried(store)) == sorted(messages)
+        assert len(messages) == len(set(messages))
+        assert {text for n in acknowledged for text in (str(n), f"{n}+")} <= set(messages)
+        # Each of the two writers may have stored its last append without acknowledging it.
+        assert len(messages) <= 2 * len(acknowledged) + 4
+        store.fold()
+
+
+@pytest.mark.parametrize("damage", [b'{"id": 1, "tim\n', b"\0\0\0\0\n", b"[]\n", b'{"id": "1"}\n'])
+def test_queries_and_folding_stop_at_a_damaged_line_and_name_its_file(tmp_path, caplog, damage):
+    store = LogStore(tmp_path)
+    store.append("g", "s", [(1, "x")], 0)
+    store.append("g", "s", [(2, "y")], 0)
+    (file,) = (tmp_path / "g").iterdir()
+    first, second = file.read_bytes().splitlines(keepends=True)
+    del store
+    file.write_bytes(first + damage + second)
+    later = LogStore(tmp_path)
+    with pytest.raises(LogStoreError, match=r"\.ndjson"):
+        later.fold()
+    later.close()
+    assert ".ndjson" in caplog.text
+    assert suffixes(tmp_path) == [".ndjson"]
+    with pytest.raises(LogStoreError, match="line 2: not an event"):
+        later.read("g")
+    with pytest.raises(EventsError, match=r"the events cannot be read: .*"):
+        queried(later)

@@ -1,0 +1,173 @@
+"""Every log query that ships, over log lines of each kind."""
+
+import json
+
+import pytest
+
+from local.insights import run
+from local.logs.store import LogStore
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite_files import FOLDER, query_file
+
+QUERIES = ROOT / "queries" / "logs"
+GROUP = "/Tidemark/rocksdb"
+NOON = 1_763_640_000_000  # 2025-11-20 12:00:00 UTC [ms]
+INGEST = (
+    "[main] rocksdb.Ingest INFO  - "
+    "Wrote {records} records to S3 in 2.1 seconds at {rate} per second"
+)
+COMPACTION = (
+    "[main] rocksdb.Compaction INFO  - Compaction job {job}: "
+    "compaction read {records} records at {rate} per second"
+)
+# Lines that resemble a rate line, but must not count as one.
+DECOYS = [
+    "[main] rocksdb.Ingest INFO  - Flushing files to S3 containing 400 rows",
+    "[main] rocksdb.Ingest INFO  - Saved to S3 in 2.1 seconds",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction called at 10:02:11.120Z",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction wrote 5 rows at 7.0 per second",
+    # Rate lines that are quoted, cut short, or followed by other text.
+    '[main] x.Retry INFO  - After "[main] rocksdb.Ingest INFO  - '
+    'Wrote 5 records to S3 in 2.1 seconds at 7.0 per second"',
+    "[main] x.Retry INFO  - Wrote 5 records to S3 in 2.1 seconds at 7.0 per second, it said",
+    "[main] rocksdb.Ingest INFO  - Wrote 5 records to S3 in 2.1 seconds at 7.0 per sec",
+    "Wrote 5 records to S3 in 2.1 seconds at 7.0 per second",
+    "[main] x.Echo INFO  - [main] rocksdb.Compaction INFO  - Compaction job j: "
+    "compaction read 5 records at 7.0 per second",
+    "[main] rocksdb.Compaction INFO  - Compaction job j: compaction read 5 records at 7",
+    "",
+]
+
+
+class Logs:
+    """A log store that gets each line a second after the one before."""
+
+    def __init__(self, folder):
+        self.store = LogStore(folder)
+        self.now = NOON
+
+    def add(self, stream, *messages):
+        for message in messages:
+            self.now += 1000
+            self.store.append(GROUP, stream, [(self.now, message)], self.now)
+
+    def ask(self, name):
+        text = query_file("rocksdb", name).read_text(encoding="utf-8")
+        result = run(text, self.store.events([GROUP]), NOON // 1000, self.now // 1000 + 1)
+        assert result.warnings == ()
+        return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+
+
+@pytest.fixture
+def logs(tmp_path):
+    return Logs(tmp_path)
+
+
+def test_every_query_that_ships_is_tested_here():
+    assert sorted(path.stem for path in (*QUERIES.glob("*.cwli"), *FOLDER.glob("*/*.cwli"))) == [
+        "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
+        "ingest_samples", "task_usage",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "line"), [("ingest", INGEST), ("compaction", COMPACTION)])
+def test_the_rate_query_gives_mean_and_counts_by_stream(logs, name, line):
+    logs.add("a", *DECOYS, *(line.format(job="j", records=10, rate=r) for r in ("100.5", "200.0")))
+    logs.add("b", line.format(job="j", records=10, rate="7"), *DECOYS)
+
+    rows = {row["@logStream"]: row for row in logs.ask(f"{name}_rate")}
+
+    assert float(rows["a"]["avg(number)"]) == 150.25
+    assert (rows["a"]["count(number)"], rows["a"]["count(rate)"]) == ("2", "2")
+    assert (rows["b"]["avg(number)"], rows["b"]["count(number)"]) == ("7", "1")
+
+
+@pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "-1.0", "1e5"])
+@pytest.mark.parametrize(("name", "line"), [("ingest", INGEST), ("compaction", COMPACTION)])
+def test_a_rate_that_is_not_finite_counts_as_a_line_and_not_in_the_mean(logs, name, line, text):
+    logs.add("a", line.format(job="j", records=10, rate="100.5"))
+    logs.add("a", line.format(job="j", records=10, rate=text))
+
+    (row,) = logs.ask(f"{name}_rate")
+
+    assert (row["avg(number)"], row["count(number)"], row["count(rate)"]) == ("100.5", "1", "2")
+
+
+def test_ingest_samples_gives_each_line_with_its_records_in_order_of_time(logs):
+    logs.add("a", INGEST.format(records=1000, rate="100.0"), *DECOYS)
+    logs.add("b", INGEST.format(records=2000, rate="∞"))
+
+    assert logs.ask("ingest_samples")[0] == {
+        "@timestamp": "2025-11-20 12:00:01.000",
+        "@logStream": "a",
+        "rate": "100.0",
+        "records": "1000",
+        "seconds": "2.1",
+        "@ptr": logs.ask("ingest_samples")[0]["@ptr"],
+    }
+    assert [row["rate"] for row in logs.ask("ingest_samples")] == ["100.0", "∞"]
+
+
+def test_ingest_samples_gives_records_without_seconds_where_a_line_has_none(logs):
+    logs.add("a", "[main] rocksdb.Ingest INFO  - Wrote 7 rows to S3 in 2 s at 3.5 per second")
+
+    (row,) = logs.ask("ingest_samples")
+
+    assert (row["records"], row.get("seconds")) == ("7", None)
+
+
+def test_compaction_samples_gives_each_job(logs):
+    logs.add("a", *DECOYS, COMPACTION.format(job="3f2b-9c", records=440, rate="365613.7"))
+
+    (row,) = logs.ask("compaction_samples")
+
+    assert (row["job"], row["records"], row["rate"]) == ("3f2b-9c", "440", "365613.7")
+
+
+def test_environment_gives_the_json_of_each_stream(logs):
+    text = '{"cpu_model": "Epyc: 7"}'
+    logs.add("a", f"[main] rocksdb.Environment INFO  - Environment: {text}", *DECOYS)
+
+    (row,) = logs.ask("environment")
+
+    assert (row["@logStream"], row["environment"]) == ("a", text)
+
+
+def test_failures_gives_the_message_of_each_error_line(logs):
+    logs.add("a", *DECOYS, "[main] rocksdb.Deadline ERROR  - It took more than 5 seconds.")
+
+    (row,) = logs.ask("failures")
+
+    assert (row["@logStream"], row["failure"]) == ("a", "It took more than 5 seconds.")
+
+
+def test_failures_gives_the_last_thousand_messages_with_the_newest_first(logs):
+    lines = [f"[main] rocksdb.Check ERROR  - Record {n} is lost." for n in range(1001)]
+    logs.add("a", *lines)
+
+    rows = logs.ask("failures")
+
+    assert len(rows) == 1000
+    assert rows[0]["failure"] == "Record 1000 is lost."
+
+
+def test_task_usage_gives_the_usage_of_each_task_in_order_of_time(logs):
+    task = {
+        "Type": "Task", "TaskId": "t0", "CpuUtilized": 1126.4, "MemoryUtilized": 512,
+        "NetworkRxBytes": 10, "NetworkTxBytes": 20, "StorageReadBytes": 0, "StorageWriteBytes": 5,
+    }  # fmt: skip
+    logs.add(
+        "FargateTelemetry-1",
+        json.dumps({"Type": "Cluster", "TaskCount": 1}),
+        json.dumps(task),
+        json.dumps({"Type": "Task", "TaskId": "t1", "CpuUtilized": 512}),
+    )
+
+    first, second = logs.ask("task_usage")
+
+    assert first == {
+        "@timestamp": "2025-11-20 12:00:02.000", "TaskId": "t0", "CpuUtilized": "1126.4",
+        "MemoryUtilized": "512", "NetworkRxBytes": "10", "NetworkTxBytes": "20",
+        "StorageReadBytes": "0", "StorageWriteBytes": "5", "@ptr": first["@ptr"],
+    }  # fmt: skip
+    assert (second["TaskId"], second.get("MemoryUtilized")) == ("t1", None)

@@ -1,0 +1,616 @@
+"""Every saved query over runs of every kind, against answers computed in plain Python."""
+
+import math
+import random
+from datetime import datetime, timedelta
+from itertools import combinations, groupby
+
+import pytest
+
+from tests.checks.conformance.figures import SLEEPER, mean_rate, rows_of, stored_figures
+from tests.checks.conformance.local_engine import LocalEngine
+from tidemark.dashboard.data_sets import read_data_set
+from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.figures.verdict import SAME, judge_change, student
+from tidemark.model.checkout import ROOT
+from tidemark.store import keys
+from tidemark.store.rows import packed
+
+QUERIES = ROOT / "queries" / "sql"
+METRIC = ("suite", "test", "metric", "statistic", "labels", "unit", "direction")
+# The types of QuickSight by those of Trino.
+QUICKSIGHT = {
+    "varchar": "STRING",
+    "integer": "INTEGER",
+    "bigint": "INTEGER",
+    "double": "DECIMAL",
+    "timestamp(3)": "DATETIME",
+}
+BY_VERSION = (*METRIC, "version_order", "version")
+
+
+@pytest.fixture(scope="module")
+def objects():
+    return stored_figures()
+
+
+@pytest.fixture(scope="module")
+def engine(objects):
+    return LocalEngine(objects)
+
+
+@pytest.fixture(scope="module")
+def ask(engine):
+    def ask(name):
+        columns, rows = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+        return [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
+
+    return ask
+
+
+def key(row, columns):
+    return tuple(row[column] for column in columns)
+
+
+def ordered_sum(numbers):
+    """Return the sum as the queries define it: in this order, rounded after each addition."""
+    total = 0.0
+    for number in numbers:
+        total += number
+    return total
+
+
+def mean(values):
+    return ordered_sum(sorted(values)) / len(values)
+
+
+def spread(values):
+    if len(values) == 1:
+        return None
+    middle = mean(values)
+    squares = [(value - middle) * (value - middle) for value in sorted(values)]
+    return math.sqrt(ordered_sum(squares) / (len(values) - 1))
+
+
+def rates_that_count(objects):
+    """Return the rates that count, by metric and version, in order."""
+    rates = [
+        row for row in rows_of(objects, "rates") if row["value"] is not None and not row["excluded"]
+    ]
+    ordered = sorted(rates, key=lambda row: key(row, BY_VERSION))
+    return {group: list(rows) for group, rows in groupby(ordered, lambda row: key(row, BY_VERSION))}
+
+
+def versions(objects, suite):
+    """Return the versions of a suite that have rates, in their order."""
+    return [
+        version
+        for _, version in sorted(
+            {
+                key(rates[0], ("version_order", "version"))
+                for rates in rates_that_count(objects).values()
+                if rates[0]["suite"] == suite
+            }
+        )
+    ]
+
+
+def all_versions(objects):
+    return {version for suite in ("rocksdb", "sleeper") for version in versions(objects, suite)}
+
+
+def test_every_query_that_ships_is_tested_here():
+    assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
+        "latest_against_previous", "latest_run", "newest_runs", "rates_by_version", "run_health",
+        "runs_by_week", "samples_of_newest_runs", "samples_of_run", "trials_of_newest_runs",
+        "unfinished_runs", "version_pairs",
+    ]  # fmt: skip
+
+
+def test_rates_by_version_gives_the_trials_that_count_bit_for_bit(ask, objects):
+    rows = ask("rates_by_version")
+
+    expected = rates_that_count(objects)
+    assert [key(row, BY_VERSION) for row in rows] == list(expected)
+    for row, rates in zip(rows, expected.values(), strict=True):
+        values = [rate["value"] for rate in rates]
+        times = [datetime.fromisoformat(rate["started_at"]) for rate in rates]
+        assert row["trials"] == len(values)
+        assert (row["mean"], row["stddev"]) == (mean(values), spread(values))
+        assert (row["min"], row["max"]) == (min(values), max(values))
+        assert (row["first_at"], row["last_at"]) == (min(times), max(times))
+
+
+def test_rates_by_version_orders_versions_by_their_numbers(ask):
+    versions = [
+        row["version"]
+        for row in ask("rates_by_version")
+        if (row["suite"], row["metric"]) == ("rocksdb", "ingest_rate")
+    ]
+
+    assert versions == ["8.8.1", "8.10.0", "9.0.0", "9.8.4"]
+
+
+def test_rates_by_version_leaves_out_excluded_trials_and_trials_without_a_rate(objects, ask):
+    left_out = [row for row in rows_of(objects, "rates") if row["value"] is None or row["excluded"]]
+    everything = list(rows_of(objects, "rates"))
+
+    assert {row["excluded"] for row in left_out} == {True, False, None}
+    trials = sum(row["trials"] for row in ask("rates_by_version"))
+    assert trials == len(everything) - len(left_out)
+
+
+def test_imported_rates_keep_their_digits_and_are_marked_as_imported(ask):
+    imported = {
+        (row["version"], row["test"]): (row["value_text"], row["provenance"])
+        for row in ask("rates_by_version")
+        if row["suite"] == "sleeper"
+    }
+
+    assert imported == {
+        (version, test): (text, "imported")
+        for version, (_, *texts) in SLEEPER.items()
+        for test, text in zip(("compaction", "ingest"), texts, strict=True)
+    }
+
+
+def test_measured_and_imported_rates_of_one_version_are_called_mixed(ask):
+    (row,) = [row for row in ask("rates_by_version") if row["provenance"] == "mixed"]
+
+    assert (row["metric"], row["version"], row["value_text"]) == ("ingest_rate", "8.8.1", None)
+
+
+def test_latest_against_previous_gives_the_two_newest_versions_of_each_metric(ask, objects):
+    rows = ask("latest_against_previous")
+
+    by_metric = {}
+    for (*metric, _, version), rates in rates_that_count(objects).items():
+        figures = (version, len(rates), mean([rate["value"] for rate in rates]))
+        by_metric.setdefault(tuple(metric), []).append(figures)
+    assert [key(row, METRIC) for row in rows] == list(by_metric)
+    for row, versions in zip(rows, by_metric.values(), strict=True):
+        previous = versions[-2] if len(versions) > 1 else (None, None, None)
+        assert key(row, ("version", "trials", "mean")) == versions[-1]
+        assert key(row, ("previous_version", "previous_trials", "previous_mean")) == previous
+        assert row["change"] == (versions[-1][2] / previous[2] - 1 if previous[2] else None)
+
+
+def test_a_previous_rate_that_is_missing_or_zero_gives_no_change(ask):
+    unchanged = [
+        (row["metric"], row["labels"], row["previous_mean"])
+        for row in ask("latest_against_previous")
+        if row["change"] is None
+    ]
+
+    assert unchanged == [
+        ("latency", '{"operation": "read"}', 0.0),
+        ("verify_rate", "", None),
+    ]
+
+
+def test_a_rate_has_a_name_for_people(ask):
+    names = {row["metric"]: row["rate"] for row in ask("rates_by_version")}
+
+    assert names["compaction_rate"] == "compaction rate (records/s)"
+    assert names["rate"] == "ingest rate (records/s)"  # Sleeper's metric is only called "rate"
+    assert names["latency"] == 'load latency p99 {"operation": "write"} (ms)'
+
+
+def test_a_version_has_a_rank_in_its_suite_and_one_time_for_all_its_rates(ask):
+    rows = ask("rates_by_version")
+
+    for suite in {row["suite"] for row in rows}:
+        of_suite = [row for row in rows if row["suite"] == suite]
+        order = sorted({(row["version_order"], row["version"]) for row in of_suite})
+        for row in of_suite:
+            assert order[row["version_rank"] - 1] == (row["version_order"], row["version"])
+            assert row["tested_at"] == max(
+                other["last_at"] for other in of_suite if other["version"] == row["version"]
+            )
+
+
+def test_version_pairs_gives_each_version_with_each_older_one_bit_for_bit(ask, objects):
+    rows = [
+        row for row in ask("version_pairs") if {row["base"], row["new"]} <= all_versions(objects)
+    ]
+
+    figures = rates_that_count(objects)
+    expected = {
+        (*metric, base, new)
+        for *metric, _, _ in figures
+        for base, new in combinations(versions(objects, metric[0]), 2)
+        if {base, new} & {version for *other, _, version in figures if other == metric}
+    }
+    assert {(*key(row, METRIC), row["base"], row["new"]) for row in rows} == expected
+    assert len(rows) == len(expected)
+    for row in rows:
+        for side in ("base", "new"):
+            values = [
+                rate["value"]
+                for (*metric, _, version), rates in figures.items()
+                if (*metric, version) == (*key(row, METRIC), row[side])
+                for rate in rates
+            ]
+            assert row[f"{side}_trials"] == len(values)
+            if values:
+                assert row[f"{side}_mean"] == mean(values)
+                assert row[f"{side}_stddev"] == spread(values)
+                assert (row[f"{side}_min"], row[f"{side}_max"]) == (min(values), max(values))
+
+
+def test_newest_and_previous_are_words_for_the_last_two_versions_of_a_suite(ask, objects):
+    by_word, by_version = {}, {}
+    for row in ask("version_pairs"):
+        figures = {name: row[name] for name in row if name not in ("base", "new", "pair")}
+        if (row["base"], row["new"]) == ("previous", "newest"):
+            by_word.setdefault(row["suite"], []).append(figures)
+        if [row["base"], row["new"]] == versions(objects, row["suite"])[-2:]:
+            by_version.setdefault(row["suite"], []).append(figures)
+
+    assert set(by_word) == {"rocksdb", "sleeper"}
+    assert by_word == by_version
+
+
+# Rates of versions that differ by much, by little or not at all, with and without scatter.
+RATES = {
+    "1.0": [100.0, 101.0, 99.0, 100.5], "1.1": [100.0, 100.0, 100.0], "1.2": [100.0, 100.0],
+    "1.3": [150.0, 149.0, 152.0], "1.4": [60.0, 140.0, 100.0], "1.5": [0.0, 0.0], "1.6": [101.0],
+    "1.7": [100.0 + n % 7 for n in range(50)], "1.8": [100.2 + n % 9 for n in range(100)],
+    "1.9": [103.0, 104.5, 103.5], "1.10": [100.1, 100.1], "1.11": [-1.0, 1.001],
+}  # fmt: skip
+
+
+RUN = "20261101T000000Z-0000aa"
+
+
+def rate(version, value, trial=1, unit="s", direction="higher", run_id=RUN):
+    return {
+        **mean_rate("t", "m", version, value, unit, direction),
+        "run_id": run_id,
+        "trial": trial,
+        "started_at": "2026-11-01 00:00:00.000",
+    }
+
+
+def answer_of(name, rates, runs=()):
+    engine = LocalEngine({
+        keys.table("rates", "rocksdb", RUN): packed(rates),
+        keys.table("runs", "rocksdb", RUN): packed(runs),
+    })  # fmt: skip
+    columns, rows = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+    return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
+
+
+def pairs_of(rates, runs=()):
+    return answer_of("version_pairs", rates, runs)
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_verdicts_are_those_of_the_comparison_report(direction):
+    rows = pairs_of([
+        rate(version, value, trial, direction=direction)
+        for version, values in RATES.items()
+        for trial, value in enumerate(values, start=1)
+    ])  # fmt: skip
+
+    for row in rows:
+        values = RATES[row["base_version"]], RATES[row["new_version"]]
+        expected = judge_change(*values, direction)
+        assert (row["verdict"], row["reason"]) == (expected.word, expected.reason)
+        assert (row["change"], row["low"], row["high"]) == pytest.approx(
+            (expected.change, expected.low, expected.high)
+        )
+        better = 1 if direction == "higher" else -1
+        assert row["gain"] == (None if row["change"] is None else row["change"] * better)
+        assert (row["slower"], row["missing"]) == (int(row["verdict"] == "slower"), 0)
+        assert row["untold"] == int(row["verdict"] == "cannot tell")
+    assert {(row["verdict"], row["reason"]) for row in rows} == {
+        ("faster", ""), ("slower", ""), ("same", ""),
+        ("cannot tell", "one trial shows no spread"),
+        ("cannot tell", "the rate of the base is zero"),
+        ("cannot tell", "a rate is below zero"),
+        ("cannot tell", "the trials scatter too much"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_verdicts_of_random_rates_are_those_of_the_comparison_report(direction):
+    chance = random.Random(7)
+    measured = {}
+    for minor in range(15):
+        level = chance.choice([0.0, -5.0, 1e-200, 0.001, 100.0, 100.0, 102.0, 110.0, 1e200, 1e308])
+        spread = chance.choice([0.0, 0.001, 0.01, 0.05])
+        trials = chance.choice([1, 2, 2, 3, 5, 8, 40])
+        measured[f"1.{minor}"] = [level * chance.gauss(1, spread) for _ in range(trials)]
+    rows = pairs_of([
+        rate(version, value, trial, direction=direction)
+        for version, values in measured.items()
+        for trial, value in enumerate(values, start=1)
+    ])  # fmt: skip
+
+    assert len({(row["base_version"], row["new_version"]) for row in rows}) == 15 * 14 / 2
+    for row in rows:
+        expected = judge_change(
+            measured[row["base_version"]], measured[row["new_version"]], direction
+        )
+        assert (row["verdict"], row["reason"]) == (expected.word, expected.reason)
+
+
+def test_a_change_that_overflows_leaves_the_other_figures_alone():
+    small, large = [1e-200, 2e-200], [1e200, 2e200]
+    rows = pairs_of([
+        rate(version, value, trial)
+        for version, values in {"1.0": small, "1.1": large, "1.2": large}.items()
+        for trial, value in enumerate(values, start=1)
+    ])  # fmt: skip
+
+    assert {key(row, ("base_version", "new_version", "change")) for row in rows} == {
+        ("1.0", "1.1", math.inf), ("1.0", "1.2", math.inf), ("1.1", "1.2", 0.0),
+    }  # fmt: skip
+
+
+def test_the_constants_of_a_verdict_are_those_of_the_comparison_report():
+    text = (QUERIES / "version_pairs.sql").read_text(encoding="utf-8")
+
+    for freedom in (*range(1, 31), 40, 60, 120):
+        assert f"({freedom}, {student(freedom):.3f}e0)" in text
+    assert f"low >= -{SAME}e0 AND high <= {SAME}e0" in text
+
+
+def test_a_metric_whose_unit_changed_is_not_comparable():
+    rows = pairs_of([rate("1.0", 1.0, unit="ms"), rate("1.1", 1000.0, unit="us")])
+
+    assert {key(row, ("unit", "verdict", "reason")) for row in rows} == {
+        ("ms", "not comparable", "another unit: 1.1 has it in us"),
+        ("us", "not comparable", "another unit: 1.0 has it in ms"),
+    }
+
+
+def test_a_metric_whose_direction_changed_is_not_comparable():
+    rows = pairs_of([rate("1.0", 1.0, direction="lower"), rate("1.1", 2.0, direction="higher")])
+
+    assert {key(row, ("direction", "verdict", "reason")) for row in rows} == {
+        ("lower", "not comparable", "another direction: higher is better for 1.1"),
+        ("higher", "not comparable", "another direction: lower was better for 1.0"),
+    }
+
+
+def test_versions_that_were_not_measured_alike_are_compared_and_marked():
+    sizes = {"1": (1, 1_000_000), "2": (1, 1_000_000), "3": (1, 10_000), "4": (2, 10_000)}
+    measured = {"1.0": "1", "1.1": "12", "1.2": "3", "1.3": "34", "1.4": "i", "1.5": "2"}
+    rows = pairs_of(
+        [
+            rate(version, 100.0, trial, run_id=run_id)
+            for version, in_runs in measured.items()
+            for trial, run_id in enumerate(in_runs)
+        ]
+        # Rates that do not count do not make this a run that measured both versions.
+        + [rate("1.5", None, trial=1, run_id="1")]
+        + [{**rate("1.5", 1.0, trial=2, run_id="1"), "excluded": True}],
+        [
+            {"run_id": run_id, "tasks": tasks, "records": records}
+            for run_id, (tasks, records) in sizes.items()
+        ],
+    )
+
+    large, small = "1 × 1,000,000", "1 × 10,000"
+    unlike = {key(row, ("base", "new")): row["unlike"] for row in rows if row["unlike"]}
+    assert {pair: unlike[pair] for pair in unlike if {*pair} <= {*measured}} == {
+        ("1.0", "1.2"): f"1.0: {large} records, 1.2: {small}; no run measured both",
+        ("1.0", "1.3"): f"1.0: {large} records, 1.3: 1–2 × 10,000; no run measured both",
+        ("1.0", "1.4"): "no run measured both",
+        ("1.0", "1.5"): "no run measured both",
+        ("1.1", "1.2"): f"1.1: {large} records, 1.2: {small}; no run measured both",
+        ("1.1", "1.3"): f"1.1: {large} records, 1.3: 1–2 × 10,000; no run measured both",
+        ("1.1", "1.4"): "no run measured both",
+        ("1.2", "1.3"): f"1.2: {small} records, 1.3: 1–2 × 10,000",
+        ("1.2", "1.4"): "no run measured both",
+        ("1.2", "1.5"): f"1.2: {small} records, 1.5: {large}; no run measured both",
+        ("1.3", "1.4"): "1.3: 1–2 × 10,000 records, 1.4: unknown; no run measured both",
+        ("1.3", "1.5"): f"1.3: 1–2 × 10,000 records, 1.5: {large}; no run measured both",
+        ("1.4", "1.5"): "no run measured both",
+    }
+
+
+def test_rates_by_version_names_the_sizes_of_the_trials_that_count():
+    measured = {"1.0": "1", "1.1": "12", "1.2": "13", "1.3": "i", "1.4": "14"}
+    rates = [
+        {**rate(version, 1.0, trial, run_id=run_id), "excluded": run_id == "4"}
+        for version, in_runs in measured.items()
+        for trial, run_id in enumerate(in_runs)
+    ]
+    sizes = {"1": (1, 10_000), "2": (1, 1_000_000), "3": (2, 10_000), "4": (9, 9)}
+    # A metric in only one run of a version still has all sizes of the version.
+    rates.append({**rates[1], "metric": "other"})
+    runs = [
+        {"run_id": run_id, "tasks": tasks, "records": records}
+        for run_id, (tasks, records) in sizes.items()
+    ]
+
+    rows = answer_of("rates_by_version", rates, runs)
+
+    assert len(rows) == 6
+    assert {(row["version"], row["sizes"]) for row in rows} == {
+        ("1.0", "1 × 10,000"),
+        ("1.1", "1 × 10,000–1,000,000"),
+        ("1.2", "1–2 × 10,000"),
+        ("1.3", "unknown"),
+        ("1.4", "1 × 10,000"),
+    }
+
+
+def test_a_metric_that_one_version_lacks_is_not_comparable(ask):
+    lacking = [row for row in ask("version_pairs") if None in (row["base_mean"], row["new_mean"])]
+
+    assert lacking
+    for row in lacking:
+        version = row["base_version"] if row["base_mean"] is None else row["new_version"]
+        assert (row["verdict"], row["reason"]) == ("not comparable", f"no rate of {version}")
+        assert (row["change"], row["gain"], row["low"], row["high"]) == (None, None, None, None)
+        assert (row["slower"], row["missing"], row["untold"]) == (0, 1, 1)
+
+
+def test_latest_run_gives_every_rate_of_the_newest_run_of_each_suite(ask, objects):
+    rates = list(rows_of(objects, "rates"))
+    newest = {row["suite"]: row["run_id"] for row in sorted(rates, key=lambda row: row["run_id"])}
+    rate = ("suite", "run_id", "trial", "test", "metric", "version", "value", "excluded")
+
+    answer = [key(row, rate) for row in ask("latest_run")]
+
+    assert len(set(answer)) == len(answer)
+    assert set(answer) == {key(row, rate) for row in rates if row["run_id"] == newest[row["suite"]]}
+
+
+def test_samples_of_run_gives_every_sample_of_every_run_once(ask, objects):
+    sample = ("suite", "year", "run_id", "trial", "test", "metric", "log_stream", "line",
+              "version", "value", "value_text", "excluded")  # fmt: skip
+
+    answer = [key(row, sample) for row in ask("samples_of_run")]
+
+    assert len(set(answer)) == len(answer)
+    assert set(answer) == {key(row, sample) for row in rows_of(objects, "task_rates")}
+
+
+def test_samples_that_are_not_numbers_keep_their_text(ask):
+    texts = {row["value_text"] for row in ask("samples_of_run") if row["value"] is None}
+
+    assert texts == {"∞"}
+
+
+def test_run_health_gives_each_run_once_with_the_newest_first(ask, objects):
+    rows = ask("run_health")
+
+    started = [row["started_at"] for row in rows]
+    assert started == sorted(started, reverse=True)
+    copied = ("suite", "year", "run_id", "status", "reason", "trials_planned", "trials_done",
+              "task_seconds", "note", "trigger")  # fmt: skip
+    stored = list(rows_of(objects, "runs"))
+    assert len(rows) == len(stored)
+    assert {key(row, copied) for row in rows} == {key(row, copied) for row in stored}
+    assert {row["versions"] for row in rows} == {"8.8.1, 8.10.0, 9.0.0, 9.8.4", ""}
+
+
+def newest(objects, condition=lambda run: True):
+    """Return each suite's runs that fulfil a condition, the newest first."""
+    runs = sorted(
+        (run for run in rows_of(objects, "runs") if condition(run)), key=lambda run: run["run_id"]
+    )
+    suites = sorted({run["suite"] for run in runs})
+    return {suite: [run for run in runs[::-1] if run["suite"] == suite] for suite in suites}
+
+
+def test_newest_runs_gives_five_runs_of_each_suite_and_calls_the_first_newest(ask, objects):
+    rows = ask("newest_runs")
+
+    expected = newest(objects)
+    assert max(map(len, expected.values())) > 5
+    assert [(row["suite"], row["run_id"], row["run"]) for row in rows] == [
+        (suite, run["run_id"], run["run_id"] if place else "newest")
+        for suite, runs in expected.items()
+        for place, run in enumerate(runs[:5])
+    ]
+    stored = {run["run_id"]: run for run in rows_of(objects, "runs")}
+    copied = ("status", "reason", "trials_planned", "trials_done", "cost_usd", "task_seconds")
+    for row in rows:
+        assert key(row, copied) == key(stored[row["run_id"]], copied)
+        if row["ended_at"]:
+            assert row["seconds"] == (row["ended_at"] - row["started_at"]).total_seconds()
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "columns"),
+    [
+        ("trials_of_newest_runs", "rates", ("trial", "test", "metric", "labels", "value", "unit")),
+        ("samples_of_newest_runs", "task_rates", ("trial", "test", "line", "task_id", "value")),
+    ],
+)
+def test_trials_and_samples_are_those_of_the_newest_five_runs(ask, objects, name, table, columns):
+    words = {
+        run["run_id"]: run["run_id"] if place else "newest"
+        for runs in newest(objects).values()
+        for place, run in enumerate(runs[:5])
+    }
+
+    answer = [(row["suite"], row["run"], *key(row, columns)) for row in ask(name)]
+
+    expected = [
+        (row["suite"], words[row["run_id"]], *key(row, columns))
+        for row in rows_of(objects, table)
+        if row["run_id"] in words
+    ]
+    assert sorted(answer, key=repr) == sorted(expected, key=repr)
+
+
+def test_a_figure_that_does_not_count_has_a_reason(ask):
+    for row in ask("trials_of_newest_runs"):
+        counts = row["counts"]
+        assert (counts == "no: it has no rate") == (row["value"] is None and "excl" not in counts)
+    reasons = {name: {row["counts"] for row in ask(name)} for name in data_sets(read_definition())
+               if name.endswith("_of_newest_runs")}  # fmt: skip
+
+    assert reasons == {
+        "trials_of_newest_runs": {"yes", "no: excluded", "no: it has no rate"},
+        "samples_of_newest_runs": {"yes", "no: excluded", "no: it is no number"},
+    }
+
+
+def test_runs_by_week_counts_each_run_once_by_how_it_ended(ask, objects):
+    rows = ask("runs_by_week")
+
+    expected = {}
+    for run in rows_of(objects, "runs"):
+        day = datetime.fromisoformat(run["started_at"]).date()
+        week = expected.setdefault(
+            (run["suite"], day - timedelta(day.weekday()), run["status"]), []
+        )
+        week.append(run)
+    assert [(row["suite"], row["week"].date(), row["status"]) for row in rows] == sorted(expected)
+    for row, runs in zip(rows, dict(sorted(expected.items())).values(), strict=True):
+        planned = sum(run["trials_planned"] or 0 for run in runs)
+        done = sum(run["trials_done"] or 0 for run in runs)
+        assert (row["runs"], row["trials_planned"], row["trials_done"], row["trials_missing"]) == (
+            len(runs), planned, done, planned - done,
+        )  # fmt: skip
+        assert row["not_complete"] == (0 if row["status"] == "complete" else len(runs))
+
+
+def test_weeks_without_a_run_add_up_to_the_gaps_between_the_first_and_the_last_run(ask):
+    rows = [row for row in ask("runs_by_week") if row["suite"] == "rocksdb"]
+
+    weeks = sorted({row["week"] for row in rows})
+    span = (weeks[-1] - weeks[0]).days // 7 + 1
+    assert sum(row["weeks_without_run"] for row in rows) == span - len(weeks) > 0
+
+
+def test_unfinished_runs_gives_each_run_that_did_not_complete_with_its_reason(ask, objects):
+    rows = ask("unfinished_runs")
+
+    unfinished = newest(objects, lambda run: run["status"] != "complete")
+    assert [row["run_id"] for row in rows] == sorted(
+        (run["run_id"] for runs in unfinished.values() for run in runs), reverse=True
+    )
+    assert {key(row, ("status", "reason", "trials_missing")) for row in rows} == {
+        ("incomplete", "ingest: 1 task died", 1)
+    }
+
+
+@pytest.mark.parametrize("name", data_sets(read_definition()))
+def test_a_data_set_has_the_columns_that_its_query_gives(engine, name):
+    columns, _ = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
+
+    assert read_data_set(name).columns == {column: QUICKSIGHT[kind] for column, kind in columns}
+
+
+@pytest.mark.parametrize("name", data_sets(read_definition()))
+def test_a_data_set_gives_the_same_rows_without_a_database(engine, name):
+    data_set = read_data_set(name)
+
+    assert engine.ask(data_set.within("tidemark")) == engine.ask(data_set.sql)
+
+
+@pytest.mark.parametrize("name", ["samples_of_run", "run_health"])
+def test_a_query_of_runs_can_be_wrapped_in_a_condition_on_the_partitions(engine, name):
+    text = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+    _, rows = engine.ask(f"SELECT DISTINCT suite, year FROM (\n{text}\n) WHERE year = 2025")
+
+    assert rows == [["rocksdb", 2025]]

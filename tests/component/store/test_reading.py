@@ -1,0 +1,130 @@
+"""Reading commands over the files of a state folder, where no cloud is up."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from local.store.bucket import FileBucket
+from local.store.object_files import ObjectFiles
+from tests.checks.bench.commands import BUCKET, READING, RUNS, store_runs
+from tests.plans import plan_of
+from tidemark.cli.this_machine import stored_on_this_machine
+from tidemark.client.tables import ask_saved
+from tidemark.model.checkout import ROOT
+from tidemark.store import claims, keys
+from tidemark.store.claims import Claim
+
+# Each takes half a second or more to import.
+SLOW = ("aws_cdk", "boto3", "moto", "sqlglot")
+MOMENT = datetime(2026, 11, 21, 12, tzinfo=UTC)
+INTERRUPTED = "20261121T120000Z-0a1b2c"
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """A state folder with three complete runs and one whose cloud was killed."""
+    state = tmp_path_factory.mktemp("state")
+    store_runs(state)
+    files = ObjectFiles(state / "objects")
+    bucket = FileBucket(files, BUCKET)
+    fields = {"versions": ["9.0.0", "9.8.4"], "repetitions": 2}
+    plan = plan_of(fields, name=INTERRUPTED, execution_arn="arn:x", started_at=MOMENT)
+    bucket.write(keys.plan(plan.run_id), plan.model_dump_json().encode())
+    claim = Claim(run_id=plan.run_id, execution_arn="arn:x", claimed_at=MOMENT)
+    claims.take(bucket, "rocksdb", claim)
+    files.close()
+    return state
+
+
+def tidemark(state, *words):
+    """Run a command in a process of its own; it prints the slow packages that it imported."""
+    code = (
+        "import sys; from tidemark.cli import main\n"
+        "try:\n    main()\n"
+        f"finally:\n    print('imported', {SLOW} & sys.modules.keys(), file=sys.stderr)"
+    ).replace(str(SLOW), f"set({SLOW})")
+    return subprocess.run(
+        [sys.executable, "-c", code, *words, "--state", str(state)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("words", READING.values(), ids=READING)
+def test_a_reading_command_imports_nothing_slow_once_its_statement_is_translated(state, words):
+    tidemark(state, *words)
+    done = tidemark(state, *words)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1] == "imported set()"
+    assert not (state / "cloud.json").exists()
+
+
+def test_runs_lists_an_interrupted_run_before_the_ended_ones(state):
+    done = tidemark(state, "runs", "--format", "json")
+
+    listed = [(row["run_id"], row["status"]) for row in json.loads(done.stdout)]
+    assert listed[0] == (INTERRUPTED, "interrupted")
+    assert [status for _, status in listed[1:]] == ["complete"] * RUNS
+
+
+def test_show_says_how_far_an_interrupted_run_is_and_how_to_resume_it(state):
+    done = tidemark(state, "show", INTERRUPTED)
+
+    first = done.stdout.splitlines()[0]
+    assert first.startswith(f"Run {INTERRUPTED} was interrupted, 0 of 4 trials recorded; ")
+    assert f"`tidemark run --resume {INTERRUPTED} --state {state}`" in first
+
+
+def test_an_interrupted_run_has_no_report_yet(state):
+    done = tidemark(state, "report", INTERRUPTED)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"run {INTERRUPTED} was interrupted" in done.stderr
+
+
+def test_an_exclusion_changes_the_figures_without_a_cloud(state):
+    def trials():
+        history = json.loads(tidemark(state, "history", "--format", "json").stdout)
+        return {row["version"]: row["metrics"]["ingest_rate"]["trials"] for row in history}
+
+    run = json.loads(tidemark(state, "runs", "--format", "json").stdout)[-1]["run_id"]
+    before = trials()
+    assert tidemark(state, "exclude", run, "--reason", "noisy").returncode == 0
+    assert trials() == {version: count - 3 for version, count in before.items()}
+    assert tidemark(state, "include", run).returncode == 0
+    assert trials() == before
+
+
+def test_a_report_and_a_comparison_are_written_again_to_the_same_bytes(state):
+    runs = [row["run_id"] for row in json.loads(tidemark(state, "runs", "--format", "json").stdout)]
+    first = tidemark(state, "report", runs[1])
+    assert first.returncode == 0, first.stderr
+    report = (state / "reports" / "rocksdb" / runs[1] / "report.md").read_bytes()
+    compared = tidemark(state, "compare", "9.0.0", "9.8.4").stdout
+
+    again = tidemark(state, "report", runs[1]).stdout
+    assert set(first.stdout.split()) <= set(again.split())
+    assert (state / "reports" / "rocksdb" / runs[1] / "report.md").read_bytes() == report
+    assert tidemark(state, "compare", "9.0.0", "9.8.4").stdout == compared
+    assert compared.startswith("# RocksDB: 9.8.4 against 9.0.0")
+
+
+def test_a_refused_statement_has_the_words_of_athena(state):
+    done = tidemark(state, "sql", "SELECT nothing FROM rates")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("tidemark: COLUMN_NOT_FOUND: line 1:8: ")
+
+
+def test_a_command_waits_for_a_folder_that_another_process_has_open(state, monkeypatch):
+    files = ObjectFiles(state / "objects")
+    monkeypatch.setattr("tidemark.cli.this_machine.time.sleep", lambda _: files.close())
+
+    with stored_on_this_machine(state) as stored:
+        assert len(ask_saved(stored.tables, "run_health").rows) == RUNS

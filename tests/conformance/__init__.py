@@ -1,1 +1,0 @@
-"""``make conformance``: the saved queries give on this machine what Trino gives."""

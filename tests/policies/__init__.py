@@ -1,1 +1,0 @@
-"""Least privilege, proved: what the roles are granted against every call that they made."""

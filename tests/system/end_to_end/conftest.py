@@ -1,0 +1,95 @@
+"""Fixtures: one cloud with the deployed app and one small run for all tests."""
+
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from local.cloud.deployment import synthesise
+from tests.system.end_to_end.deployed import REQUEST, deploy
+from tidemark.model.context import written_context
+from tidemark.model.settings import read_settings
+
+
+@pytest.fixture(scope="session")
+def state(tmp_path_factory):
+    """Return a state folder with the template for the written settings, as commands deploy it."""
+    state = tmp_path_factory.mktemp("state")
+    synthesise(state, read_settings(written_context()))
+    return state
+
+
+@dataclass
+class Clock:
+    """Clock that stands still until a test sets it."""
+
+    time: datetime
+
+    def __call__(self) -> datetime:
+        return self.time
+
+
+@pytest.fixture(scope="session")
+def due():
+    """Return the last due time of the suite: two days ago."""
+    return datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(days=2)
+
+
+@pytest.fixture(scope="session")
+def clock(due):
+    """Return EventBridge Scheduler's clock, five days before the due time."""
+    return Clock(due - timedelta(days=5))
+
+
+@pytest.fixture(scope="session")
+def deployed(state, due, clock, calls):
+    weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
+    context = {"schedules": weekly}
+    with deploy(state, calls / "end_to_end", context=context, clock=clock) as deployed:
+        yield deployed
+
+
+@pytest.fixture(scope="session")
+def new_state(state, tmp_path_factory):
+    """Return a function that makes state folders, which share only the synthesised template."""
+
+    def new_state():
+        folder = tmp_path_factory.mktemp("state")
+        shutil.copytree(state / "assemblies", folder / "assemblies")
+        return folder
+
+    return new_state
+
+
+@pytest.fixture(scope="session")
+def own_state(new_state):
+    """Return a state folder for the command line alone."""
+    return new_state()
+
+
+@pytest.fixture(scope="session")
+def measured(deployed):
+    """Return a run that has succeeded."""
+    run, status, cause = deployed.run(REQUEST)
+    assert status == "SUCCEEDED", cause
+    return run
+
+
+@pytest.fixture(scope="session")
+def rejected(deployed):
+    """Return a run with a refused input, with the status and cause of its execution."""
+    return deployed.run({"suite": "rocksdb", "versions": ["../x"]})
+
+
+@pytest.fixture(scope="session")
+def failed(deployed, tmp_path_factory):
+    """Return a run whose task cannot install its version, with its execution's status and cause."""
+    empty = tmp_path_factory.mktemp("empty")
+    with pytest.MonkeyPatch.context() as patch:
+        # The package index is out of reach and the cache is empty.
+        patch.setenv("UV_OFFLINE", "1")
+        patch.setenv("UV_CACHE_DIR", str(empty / "uv"))
+        patch.setenv("HOME", str(empty))
+        fields = {"suite": "rocksdb", "versions": ["9.0.0"], "repetitions": 1, "records": 1}
+        return deployed.run(fields)

@@ -1,0 +1,224 @@
+"""Command line in a separate process."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import boto3
+import pytest
+
+from tests.system.end_to_end.command_line import SMALL, TIDEMARK, tidemark, up
+from tidemark.model.checkout import ROOT
+from tidemark.model.suite_files import read_suites
+
+
+@pytest.fixture(scope="module")
+def ran(own_state):
+    return tidemark("run", "rocksdb", *SMALL, "--state", str(own_state))
+
+
+def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_state):
+    assert ran.returncode == 0, ran.stderr
+    intention, ready, named, *rest = ran.stdout.splitlines()
+    assert intention.startswith(
+        "RocksDB 9.0.0, 9.8.4: 1 repetition, 2 trials of ingest and compaction, "
+        "1 task of 2,000 records; about "
+    )
+    assert ready.startswith("The cloud answers at http://localhost:")
+    assert re.fullmatch(r"Run \d{8}T\d{6}Z-[0-9a-f]{6}", named)
+    assert [line[:14] for line in rest[:2]] == ["trial 1 of 2  ", "trial 2 of 2  "]
+    table = [line.split() for line in rest if "_rate" in line and "trial" not in line]
+    assert [(row[0], row[1]) for row in table] == [
+        ("9.0.0", "ingest_rate"),
+        ("9.8.4", "ingest_rate"),
+        ("9.0.0", "compaction_rate"),
+        ("9.8.4", "compaction_rate"),
+    ]
+    assert re.fullmatch(r"−?\d+\.\d\d %", " ".join(table[1][-2:]))
+    report, page = (Path(line.removeprefix("Report: ")) for line in rest[-2:])
+    assert report.is_relative_to(own_state)
+    assert report.read_text().startswith("# RocksDB")
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_a_query_reads_the_logs_of_an_ended_run(ran, own_state):
+    done = tidemark("query", "suites/rocksdb/ingest_samples.cwli", "--state", str(own_state))
+
+    assert done.returncode == 0, done.stderr
+    samples = 2 * read_suites()["rocksdb"].test("ingest").jobs
+    assert len(re.findall(r" rocksdb/rocksdb/[0-9a-f]{32} .* 2000 ", done.stdout)) == samples
+    assert f"{samples} rows; {samples} of " in done.stderr
+
+
+def test_a_query_may_come_from_standard_input(ran, own_state):
+    done = tidemark("query", "-", "--state", str(own_state), stdin="stats count(*) as events")
+
+    assert re.search(r"events *\n.*\n *\d+ ", done.stdout)
+
+
+def one_sentence(done, sentence):
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"tidemark: {sentence}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["leveldb"], "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            ["--versions", ""],
+            "versions: '' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (["--versions", "9.0.0,9.0.0"], "versions: 9.0.0 stands twice; name each version once"),
+        (
+            ["--versions", '9.0" | filter 1'],
+            "versions: '9.0\" | filter 1' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            ["--versions", "../x"],
+            "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            ["--versions", "6.29.5"],
+            "versions: 6.29.5 has no rocksdict wheel for this Python; versions with a wheel are "
+            "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
+        ),
+        (
+            ["--repetitions", "0"],
+            "repetitions: 0 is not accepted; expected 1 or more",
+        ),
+        (
+            ["--repetitions", "100000"],
+            "repetitions: 100000 is not accepted; expected 100 or less",
+        ),
+        (
+            ["--budget-usd", "nan"],
+            "budget_usd: nan is not accepted; expected a finite number",
+        ),
+        (
+            ["--baseline", "7.4.4"],
+            "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.0.0, 9.8.4",
+        ),
+    ],
+)
+def test_a_bad_run_is_refused_in_one_sentence_before_anything_starts(arguments, sentence):
+    one_sentence(tidemark("run", *arguments), sentence)
+
+
+@pytest.mark.parametrize("command", ["runs", "history"])
+def test_an_unknown_suite_is_refused_before_anything_starts(command, tmp_path):
+    refused = tidemark(command, "nosuch", "--state", tmp_path / "state")
+
+    one_sentence(refused, "suite: 'nosuch' is not known; there are rocksdb")
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "known"),
+    [("metric", "compaction_rate, ingest_rate"), ("test", "compaction, ingest")],
+)
+def test_a_history_of_an_unknown_metric_or_test_is_refused_with_the_known_ones(
+    ran, own_state, option, known
+):
+    refused = tidemark("history", f"--{option}", "nope", "--state", str(own_state))
+
+    one_sentence(refused, f"--{option}: 'nope' has no rates; there are {known}")
+
+
+def test_an_unavailable_version_is_refused_before_the_cloud_starts(
+    tmp_path,
+):
+    done = subprocess.run(
+        [TIDEMARK, "run", *SMALL, "--state", tmp_path / "state"],
+        env={
+            **os.environ,
+            "HOME": str(tmp_path),
+            "UV_OFFLINE": "1",
+            "UV_CACHE_DIR": str(tmp_path / "uv"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 2
+    assert "The cloud answers" not in done.stdout
+    assert "tidemark: versions: 9.0.0 cannot be prepared here: TIDEMARK_PACKAGE is " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_suite_file_with_an_unknown_key_is_refused_by_name(tmp_path):
+    for folder in ("suites", "tidemark"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "cdk.json", tmp_path)
+    for folder in ("aws", "local", "workloads"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    suite = tmp_path / "suites" / "rocksdb" / "suite.yaml"
+    suite.write_text(suite.read_text() + "colour: blue\n")
+    # Python imports the first of two packages with one name; Tidemark reads the suites beside it.
+    done = subprocess.run(
+        [sys.executable, "-c", "from tidemark.cli import main; main()", "run"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(
+        "tidemark: rocksdb/suite.yaml: colour: unknown field; known are name, "
+    )
+
+
+def test_a_query_that_does_not_parse_is_shown_with_its_position(ran, own_state):
+    done = tidemark(
+        "query", "-", "--state", str(own_state), stdin="fields @message\n| filtre @message like 'x'"
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    first, excerpt, caret = done.stderr.splitlines()
+    assert first.startswith("tidemark: <stdin>: line 2, column 3: unknown command 'filtre'")
+    assert excerpt == "| filtre @message like 'x'"
+    assert caret == "  ^"
+
+
+def test_a_query_without_logs_names_the_command_that_leaves_logs(tmp_path):
+    one_sentence(
+        tidemark("query", "-", "--state", str(tmp_path), stdin="fields @message"),
+        f"--state: {tmp_path} holds no logs; `tidemark run --state {tmp_path}` writes some",
+    )
+
+
+def test_an_unknown_log_group_is_refused_with_the_known_ones(ran, own_state):
+    done = tidemark("query", "-", "--log-group", "x", "--state", str(own_state), stdin="limit 1")
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("tidemark: --log-group: 'x' is not stored; there are /")
+
+
+def test_up_keeps_the_cloud_until_an_interrupt(own_state):
+    with up([TIDEMARK, "up", "--state", own_state]) as text:
+        variables = dict(re.findall(r"export (\w+)=(\S+)", text))
+        (machine,) = re.findall(r"^State machine: (\S+)$", text, re.MULTILINE)
+        states = boto3.client(
+            "stepfunctions",
+            endpoint_url=variables["AWS_ENDPOINT_URL"],
+            region_name=variables["AWS_REGION"],
+            aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+        )
+        assert states.describe_state_machine(stateMachineArn=machine)["status"] == "ACTIVE"
+        assert f"aws stepfunctions start-execution --state-machine-arn {machine}" in text
+
+
+@pytest.mark.parametrize("statement", ["", "  "])
+def test_an_empty_statement_is_refused_with_its_length(statement, tmp_path):
+    refused = tidemark("sql", statement, "--state", str(tmp_path))
+
+    sentence = "tidemark: STATEMENT: 0 characters are not accepted; expected 1 to 262,144\n"
+    assert (refused.returncode, refused.stderr) == (2, sentence)

@@ -1,0 +1,100 @@
+"""JSONata expressions of the state machines against the reference implementation."""
+
+import json
+import re
+import subprocess
+from datetime import datetime, timedelta
+
+import pytest
+
+from local.asl.jsonata import Template, is_expression
+from tidemark.model.checkout import ROOT
+
+# No run here is sure to reach these: late logs, and a claim with a dead holder.
+NOT_REACHED = {
+    "$states.input.wait_seconds": {"states": {"input": {"wait_seconds": 2}}},
+    "$states.input.holder": {"states": {"input": {"holder": {"status": "GONE"}}}},
+}
+# ECS describes tasks with or without these fields, depending on where they run.
+TASKS = [
+    {
+        "AvailabilityZone": "eu-west-2a",
+        "Containers": [{"Name": "rocksdb", "ImageDigest": "sha256:ab12"}],
+        "PullStartedAt": 1593617144436,
+    },
+    {"Containers": [{"Name": "rocksdb"}]},
+]
+
+
+def strings(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings(item)
+
+
+@pytest.fixture(scope="module")
+def expressions(deployed):
+    states = deployed.cloud.endpoint.client("stepfunctions")
+    definitions = [
+        states.describe_state_machine(stateMachineArn=machine["stateMachineArn"])["definition"]
+        for machine in states.list_state_machines()["stateMachines"]
+    ]
+    assert len(definitions) == 2
+    return {
+        text.removeprefix("{%").removesuffix("%}").strip()
+        for definition in definitions
+        for text in strings(json.loads(definition))
+        if is_expression(text)
+    }
+
+
+@pytest.fixture(scope="module")
+def evaluations(deployed, expressions, measured, rejected, failed):
+    """Return every evaluation of the runs, and of expressions that they did not reach."""
+    optional = [text for text in expressions if text.startswith("$exists($states.result.")]
+    described = [(text, {"states": {"result": task}}) for text in optional for task in TASKS]
+    for expression, bindings in [*NOT_REACHED.items(), *described]:
+        Template(f"{{% {expression} %}}").evaluate(
+            bindings, lambda *evaluation: deployed.evaluations.append(evaluation)
+        )
+    return list(deployed.evaluations)
+
+
+@pytest.fixture(scope="module")
+def reference(evaluations):
+    cases = [{"expression": expression, "bindings": bound} for expression, bound, _ in evaluations]
+    done = subprocess.run(
+        ["node", ROOT / "tests" / "system" / "end_to_end" / "replay.mjs"],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_every_expression_was_evaluated(expressions, evaluations):
+    assert expressions <= {expression for expression, _, _ in evaluations}
+
+
+def test_the_reference_gives_the_same_value_for_every_evaluation(evaluations, reference):
+    assert len(reference) == len(evaluations) > 100
+    for (expression, bindings, value), expected in zip(evaluations, reference, strict=True):
+        if expression != "$now()":
+            assert value == expected, (expression, bindings)
+
+
+def test_the_time_has_the_form_of_the_reference(evaluations, reference):
+    times = [
+        (value, expected)
+        for (expression, _, value), expected in zip(evaluations, reference, strict=True)
+        if expression == "$now()"
+    ]
+
+    assert times
+    for value, expected in times:
+        assert re.sub(r"\d", "0", value) == re.sub(r"\d", "0", expected)
+        late = datetime.fromisoformat(expected) - datetime.fromisoformat(value)
+        assert timedelta(0) <= late < timedelta(hours=1)

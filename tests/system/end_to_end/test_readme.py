@@ -1,0 +1,92 @@
+"""Commands and figures of the README and of the pages of docs/."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from tests.system.end_to_end.command_line import TIDEMARK, up
+from tidemark.model.checkout import ROOT
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+# The commands of deploy.md need an account or its substitute: test_deploying.py. The README's come
+# first: the commands of docs/ read their runs.
+PAGES = [README, *sorted({*DOCS.glob("*.md")} - {DOCS / "deploy.md"})]
+COMMANDS = [
+    line
+    for page in PAGES
+    for line in re.findall(r"^\$ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+]
+QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
+# Continuous integration runs this command, which cannot run itself.
+RUN_BY_CI = "make test"
+
+
+def command(line):
+    """Return the words of a command line, with options for a short run."""
+    words = shlex.split(line)
+    if words == ["make", "run"]:
+        return [*words, f"ARGS={shlex.join(QUICK)}"]
+    if "run" not in words[:2]:
+        return words
+    # A later command compares the named versions.
+    return [*words, *(QUICK[2:] if "--versions" in words else QUICK)]
+
+
+@pytest.fixture(scope="module")
+def environment(new_state):
+    """Return an environment with a new state folder, which the README's first command fills."""
+    # One machine ignores the AWS profile, even a missing one.
+    return {**os.environ, "TIDEMARK_STATE": str(new_state()), "AWS_PROFILE": "not-there"}
+
+
+def test_the_readme_has_its_two_commands():
+    assert {"make run", RUN_BY_CI} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [line for line in dict.fromkeys(COMMANDS) if line != RUN_BY_CI and not line.endswith(" up")],
+)
+def test_a_command_works(line, environment):
+    done = subprocess.run(
+        command(line), cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_up_works_until_an_interrupt(environment):
+    (line,) = [line for line in COMMANDS if line.endswith(" up")]
+
+    with up(command(line), cwd=ROOT, env=environment) as output:
+        assert output.splitlines()[-1].startswith("Ctrl-C")
+
+
+def test_the_example_of_an_execution_input_is_accepted():
+    page = (DOCS / "input.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```json\n(.*?)\n```", page, re.DOTALL)
+
+    assert resolve_request(json.loads(text), read_suites()).repetitions == 3
+
+
+@pytest.fixture(scope="module")
+def costs(environment):
+    """Return the two totals of ``tidemark cost`` in USD, as pages print them."""
+    words = [TIDEMARK, "cost", "--format", "json"]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    usd = {row["of"]: row["usd"] for row in json.loads(done.stdout) if row["what"] == "in all"}
+    return [f"{float(usd[row]):.2f}" for row in ("idle month", "run of rocksdb")]
+
+
+@pytest.mark.parametrize("page", [README, DOCS / "cost.md"], ids=lambda page: page.name)
+def test_the_costs_of_a_page_are_those_of_the_command(page, costs):
+    assert re.findall(r"\*\*([\d.]+) USD\*\*", page.read_text(encoding="utf-8")) == costs

@@ -1,0 +1,217 @@
+"""Whole runs through the deployed template on this machine."""
+
+import json
+import re
+import socket
+import subprocess
+
+import pytest
+
+from local.cloud.deployment import created_resources, synthesise
+from local.logs.store import LogStore
+from tidemark import __version__
+from tidemark.money.prices import LIST_PRICES
+
+LOG_GROUP = "/Tidemark/rocksdb"
+
+
+def keys(deployed, prefix):
+    s3 = deployed.cloud.endpoint.client("s3")
+    listed = s3.list_objects_v2(Bucket=deployed.stack.bucket, Prefix=prefix)
+    return [entry["Key"] for entry in listed.get("Contents", [])]
+
+
+def test_the_cloud_created_every_resource_of_the_template(deployed):
+    assembly = synthesise(deployed.state, deployed.cloud.settings)
+    template = json.loads((assembly / "Tidemark.template.json").read_text())
+
+    created = created_resources("Tidemark", deployed.cloud.endpoint)
+
+    assert set(created) == set(template["Resources"])
+
+
+def test_every_trial_gives_a_rate_for_every_metric(deployed, measured):
+    rates = deployed.rows(measured, "rates")
+
+    assert [(row["trial"], row["metric"]) for row in rates] == [
+        (1, "ingest_rate"), (1, "compaction_rate"), (2, "ingest_rate"), (2, "compaction_rate"),
+    ]  # fmt: skip
+    assert all(row["value"] > 0 for row in rates)
+    assert all(row["samples"] == row["expected"] for row in rates)
+    assert {row["version"] for row in rates} == {"9.0.0", "9.8.4"}
+    assert all(row["cpu_model"] and row["environment"] for row in rates)
+    # One machine has no image; the digest is that of the workload's folder.
+    (digest,) = {row["image_digest"] for row in rates}
+    assert re.fullmatch("sha256:[0-9a-f]{64}", digest)
+
+
+def test_every_sample_names_the_machine_of_its_task(deployed, measured):
+    samples = deployed.rows(measured, "task_rates")
+
+    assert {row["host"] for row in samples} == {socket.gethostname()}
+    assert all(row["cpu_model"] for row in samples)
+    # Lines of ingest have seconds, to a tenth; lines of compaction have none.
+    assert {row["metric"] for row in samples if row["recomputed"]} <= {"ingest_rate"}
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [("ingest_rate", "to S3"), ("compaction_rate", "compaction read")],
+)
+def test_the_rate_equals_that_of_grep_and_awk_over_the_raw_log(
+    deployed, measured, tmp_path, metric, words
+):
+    streams = {}
+    for row in deployed.rows(measured, "task_rates"):
+        if row["metric"] == metric:
+            streams.setdefault(row["trial"], set()).add(row["log_stream"])
+    store = LogStore(deployed.state / "logs")
+
+    for row in deployed.rows(measured, "rates"):
+        if row["metric"] != metric:
+            continue
+        raw = tmp_path / f"{metric}-{row['trial']}.log"
+        raw.write_text(
+            "".join(
+                event.message + "\n"
+                for stream in sorted(streams[row["trial"]])
+                for event in store.read(LOG_GROUP, stream)
+            )
+        )
+        script = (
+            f"grep -F '{words}' {raw} | grep 'per second$' | "
+            "awk '{ sum += $(NF - 2); n += 1 } END { printf \"%.17g %d\", sum / n, n }'"
+        )
+        mean, count = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, check=True
+        ).stdout.split()
+        assert int(count) == row["samples"]
+        assert row["value"] == pytest.approx(float(mean), rel=1e-9)
+
+
+def test_the_working_data_of_each_trial_is_deleted(deployed, measured):
+    assert not [key for key in keys(deployed, f"work/{measured.run_id}/") if "/data/" in key]
+
+
+def test_the_report_names_versions_machine_and_note(deployed, measured):
+    report = deployed.client.results.report("rocksdb", measured.run_id, "report.md").decode()
+
+    assert "## ingest_rate" in report
+    assert "| 9.0.0 | rocksdict==0.3.23 |" in report
+    assert "Note: a note" in report
+    assert "| cpu_model | " in report
+
+
+def test_the_outcome_is_recorded(deployed, measured):
+    (row,) = deployed.rows(measured, "runs")
+
+    assert (row["status"], row["trials_done"], row["note"]) == ("complete", 2, "a note")
+    assert row["task_seconds"] > 0
+    assert row["tidemark_version"] == __version__
+
+
+def test_the_cost_of_a_run_is_the_aws_bill_for_its_tasks_and_queries(deployed, measured):
+    (row,) = deployed.rows(measured, "runs")
+    plan = deployed.client.results.plan(measured.run_id)
+    tasks = [
+        task
+        for trial in deployed.trials(measured)
+        for test in trial["tests"]
+        for task in test["tasks"]
+    ]
+
+    # Fargate bills at least a minute, and every task is shorter.
+    assert len(tasks) == 2 * 2 * 2
+    assert row["cost_usd"] == pytest.approx(
+        LIST_PRICES.of_tasks(plan.suite.task, 60 * len(tasks))
+        + LIST_PRICES.of_queries(row["insights_bytes"])
+    )
+    assert row["insights_bytes"] > 0
+
+
+def test_cloudwatch_has_the_metrics_of_rates_and_of_run_ends(deployed, measured):
+    listed = deployed.cloud.endpoint.client("cloudwatch").list_metrics(Namespace="Tidemark")
+
+    assert {
+        (metric["MetricName"], *sorted((d["Name"], d["Value"]) for d in metric["Dimensions"]))
+        for metric in listed["Metrics"]
+    } == {
+        (
+            f"{test}_rate",
+            ("stack", "Tidemark"),
+            ("suite", "rocksdb"),
+            ("test", test),
+            ("version", version),
+        )
+        for test in ("ingest", "compaction")
+        for version in ("9.0.0", "9.8.4")
+    } | {
+        ("RunFailed", ("stack", "Tidemark"), ("suite", "rocksdb")),
+        ("MissedSchedules", ("stack", "Tidemark")),
+    }
+
+
+def test_one_version_one_task_and_one_repetition_are_a_run(deployed):
+    fields = {
+        "suite": "rocksdb",
+        "versions": ["9.8.4"],
+        "repetitions": 1,
+        "tasks": 1,
+        "records": 2000,
+    }
+
+    _, status, cause = deployed.run(fields)
+
+    assert (status, cause) == ("SUCCEEDED", "")
+
+
+def test_a_bad_input_is_rejected_with_a_reason_and_starts_no_task(deployed, rejected):
+    run, status, cause = rejected
+    ecs = deployed.cloud.endpoint.client("ecs")
+    cluster = ecs.list_clusters()["clusterArns"][0]
+
+    assert status == "FAILED"
+    assert cause == "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4"
+    arns = [
+        arn
+        for status in ("RUNNING", "STOPPED")
+        for arn in ecs.list_tasks(cluster=cluster, desiredStatus=status)["taskArns"]
+    ]
+    tasks = ecs.describe_tasks(cluster=cluster, tasks=arns)["tasks"]
+    assert run.run_id not in {task["group"] for task in tasks}
+    outcome = deployed.stored(f"runs/{run.run_id}/outcome.json")
+    assert json.loads(outcome)["status"] == "rejected"
+
+
+def test_a_failed_task_fails_its_run_with_a_reason(deployed, failed):
+    run, status, cause = failed
+    (trial,) = deployed.trials(run)
+
+    assert status == "FAILED"
+    assert cause.startswith(
+        "1 of 1 trials did not give all rates; the first is trial 1 (9.0.0): ingest: "
+    )
+    assert trial["reason"].startswith(
+        "ingest: task 0: its container ended with exit code 2: "
+        "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install: "
+    )
+    assert [test["status"] for test in trial["tests"]] == ["failed", "skipped"]
+
+
+def test_a_stopped_trial_is_recorded_and_the_run_continues(deployed):
+    fields = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
+    states = deployed.cloud.endpoint.client("stepfunctions")
+    run = deployed.client.start(fields)
+    first = deployed.client.trial_arn(run, 1)
+
+    deployed.until(lambda: deployed.client.results.plan(run.run_id))
+    plan = deployed.client.results.plan(run.run_id)
+    deployed.until(lambda: deployed.client.current_test(run, plan, 1))
+    states.stop_execution(executionArn=first, error="Stopped", cause="by hand")
+    deployed.until(lambda: not deployed.client.active(run))
+
+    lost, kept = deployed.trials(run)
+    assert lost["status"] == "failed"
+    assert "by hand" in lost["reason"]
+    assert kept["status"] == "ok"
+    assert "1 of 2 trials did not give all rates" in deployed.client.status(run)[1]

@@ -1,0 +1,46 @@
+"""Deployment on one machine with settings that cdk.json turns off or leaves out."""
+
+import json
+import subprocess
+import sys
+
+from tidemark.model.checkout import ROOT
+
+CHANGED = ROOT / "tests" / "component" / "infrastructure" / "every_setting.json"
+# A separate process is necessary: two clouds in one process share their resources.
+DEPLOY = """
+import json, sys
+from pathlib import Path
+from local.cloud.cloud import start_cloud
+with start_cloud(Path(sys.argv[1]), context=json.load(sys.stdin)) as cloud:
+    stack = cloud.deploy(schedules=False)
+    client = cloud.endpoint.client
+    print(json.dumps({
+        "outputs": dict(stack.outputs),
+        "alarms": [
+            alarm["AlarmName"] for alarm in client("cloudwatch").describe_alarms()["MetricAlarms"]
+        ],
+        "subscriptions": len(client("sns").list_subscriptions()["Subscriptions"]),
+        "schedules": len(client("scheduler").list_schedules()["Schedules"]),
+        "protected": client("cloudformation").describe_stacks(StackName="Perf-Data")["Stacks"][0][
+            "EnableTerminationProtection"
+        ],
+    }))
+"""
+
+
+def test_one_machine_deploys_every_changed_setting(tmp_path):
+    context = {**json.loads(CHANGED.read_text()), "alarms": True}
+    done = subprocess.run(
+        [sys.executable, "-c", DEPLOY, tmp_path],
+        cwd=ROOT, input=json.dumps(context), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    deployed = json.loads(done.stdout.splitlines()[-1])
+
+    assert ":stateMachine:Perf-" in deployed["outputs"]["StateMachine"]
+    assert sorted(deployed["alarms"]) == [
+        "Perf-EndRun-failed", "Perf-SweepRuns-failed", "Perf-schedule-missed",
+        "Perf-scripted-run-failed", "Perf-start-undelivered",
+    ]  # fmt: skip
+    assert (deployed["subscriptions"], deployed["schedules"], deployed["protected"]) == (1, 1, True)

@@ -1,0 +1,188 @@
+"""Equality of figures, bit for bit, in objects, Athena, history and report."""
+
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.checks.conformance.figures import SLEEPER, mean_rate, measured_run
+from tests.system.end_to_end.command_line import tidemark
+from tidemark.client.history import histories
+from tidemark.client.tables import StatementFailed, ask_saved
+from tidemark.store import keys
+from tidemark.store.columns import PARTITIONS, TABLES
+
+
+@pytest.fixture(scope="module")
+def tables(deployed):
+    return deployed.app.tables
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_athena_has_every_column_of_every_table(tables, table):
+    answer = tables.ask(f"SELECT * FROM {table} WHERE false")
+
+    assert list(answer.columns) == [*TABLES[table], *PARTITIONS]
+
+
+def test_athena_gives_the_stored_rates_bit_for_bit(deployed, measured, tables):
+    answer = tables.ask(
+        "SELECT trial, metric, value, stddev, min, max FROM rates WHERE run_id = ?",
+        [measured.run_id],
+    )
+
+    def text(value):
+        return None if value is None else float(value)
+
+    in_athena = {(row[0], row[1]): tuple(map(text, row[2:])) for row in answer.rows}
+    assert in_athena == {
+        (str(row["trial"]), row["metric"]): tuple(
+            row[name] for name in ("value", "stddev", "min", "max")
+        )
+        for row in deployed.rows(measured, "rates")
+    }
+
+
+def test_the_reports_figures_equal_the_saved_query_bit_for_bit(deployed, measured, tables):
+    summary = json.loads(deployed.client.results.report("rocksdb", measured.run_id, "summary.json"))
+    query = (Path(__file__).parents[3] / "queries" / "sql" / "rates_by_version.sql").read_text()
+    # The saved query covers all runs; this one covers one run.
+    of_run = query.replace(
+        "WHERE value IS NOT NULL", "WHERE rates.run_id = ? AND value IS NOT NULL"
+    )
+    assert of_run != query
+
+    answer = tables.ask(of_run, [measured.run_id]).records()
+
+    def number(text):
+        return None if text is None else float(text)
+
+    assert {
+        (row["version"], row["metric"]): (number(row["mean"]), number(row["stddev"]))
+        for row in answer
+    } == {(rate["version"], rate["metric"]): (rate["value"], rate["spread"]) for rate in summary}
+
+
+@pytest.fixture(scope="module")
+def repeated(deployed):
+    """Return the plan of a stored run of three trials per version; one trial is excluded.
+
+    No other run has the versions 8.8.1 and 8.10.0, so all their figures come from this run.
+    """
+    plan, trials = measured_run(random.Random(3), datetime(2025, 3, 1, tzinfo=UTC))
+    noisy = next(each.trial for each in plan.trials if each.version == "8.8.1")
+    stored = {keys.plan(plan.run_id): plan}
+    stored |= {keys.trial(plan.run_id, trial.trial): trial for trial in trials}
+    for key, model in stored.items():
+        deployed.cloud.endpoint.client("s3").put_object(
+            Bucket=deployed.stack.bucket, Key=key, Body=model.model_dump_json().encode()
+        )
+    deployed.app.exclude(plan.run_id, noisy, "a noisy hour", excluded=True)
+    return plan
+
+
+def test_means_and_spreads_are_equal_in_objects_athena_history_and_report(
+    deployed, repeated, tables
+):
+    body = deployed.client.results.report("rocksdb", repeated.run_id, "summary.json")
+    report = {
+        (rate["version"], rate["metric"]): (rate["value"], rate["spread"], rate["trials"])
+        for rate in json.loads(body)
+        if rate["version"] in {"8.8.1", "8.10.0"}
+    }
+    rows = ask_saved(tables, "rates_by_version", {"suite": "rocksdb"}).records()
+    history = {
+        (version.version, name): (figure.value, figure.spread, figure.trials)
+        for version in histories(rows)
+        for name, figure in version.figures.items()
+        if version.version in {"8.8.1", "8.10.0"}
+    }
+    counted = {}
+    for row in deployed.rows(repeated, "rates"):
+        if (row["version"], row["metric"]) in report and row["value"] and not row["excluded"]:
+            counted.setdefault((row["version"], row["metric"]), []).append(row["value"])
+
+    assert report == history
+    assert {trials for *_, trials in report.values()} == {2, 3}
+    assert report == {
+        figure: (
+            pytest.approx(statistics.fmean(values), rel=1e-12),
+            pytest.approx(statistics.stdev(values), rel=1e-12),
+            len(values),
+        )
+        for figure, values in counted.items()
+    }
+    parameters = [repeated.run_id, "8.8.1", "8.10.0"]
+    of_run = "run_id = ? AND version IN (?, ?) AND value IS NOT NULL AND NOT excluded"
+    answer = tables.ask(f"SELECT version, metric, value FROM rates WHERE {of_run}", parameters)
+    in_athena = {}
+    for version, metric, value in answer.rows:
+        in_athena.setdefault((version, metric), []).append(float(value))
+    assert {figure: sorted(values) for figure, values in in_athena.items()} == {
+        figure: sorted(values) for figure, values in counted.items()
+    }
+
+
+def test_an_unknown_table_is_refused_with_athenas_message(tables):
+    with pytest.raises(StatementFailed, match="TABLE_NOT_FOUND"):
+        tables.ask("SELECT * FROM figures")
+
+
+@pytest.mark.parametrize(
+    "statement", ["DROP TABLE rates", "DELETE FROM rates", "SELECT 1; SELECT 2"]
+)
+def test_a_statement_other_than_one_select_is_refused(tables, statement):
+    with pytest.raises(StatementFailed):
+        tables.ask(statement)
+
+
+def imported(number, version, date, metric, text):
+    run = f"{date.replace('-', '')}T000000Z-{number:06x}"
+    rate = mean_rate(metric.split("_")[0], metric, version, float(text), "records/s", "higher")
+    row = dict.fromkeys(TABLES["rates"]) | rate | {
+        "run_id": run, "trial": 1, "value_text": text, "excluded": False, "status": "ok",
+        "started_at": f"{date} 00:00:00.000", "provenance": "imported", "schema": 1,
+    }  # fmt: skip
+    return f"tables/rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz", row
+
+
+def test_history_prints_an_imported_table_digit_for_digit(new_state):
+    folder = new_state()
+    # A separate process stores the rows, as a program that imports figures would.
+    rows = []
+    for version, (date, compaction, ingest) in reversed(SLEEPER.items()):
+        for metric, text in (("compaction_rate", compaction), ("ingest_s3_write_rate", ingest)):
+            rows.append(imported(len(rows), version, date, metric, text))
+    put = (
+        "import gzip, json, sys\n"
+        "from pathlib import Path\n"
+        "from local.cloud.cloud import start_cloud\n"
+        "with start_cloud(Path(sys.argv[1])) as cloud:\n"
+        "    stack = cloud.deploy()\n"
+        "    for key, row in json.load(sys.stdin):\n"
+        "        body = gzip.compress(json.dumps(row).encode())\n"
+        "        cloud.endpoint.client('s3').put_object(Bucket=stack.bucket, Key=key, Body=body)\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", put, folder], input=json.dumps(rows), text=True, check=True
+    )
+
+    done = tidemark("history", "rocksdb", "--format", "markdown", "--state", folder)
+
+    assert done.returncode == 0, done.stderr
+    heading, _, *body = done.stdout.splitlines()
+    assert re.sub(r" +", " ", heading) == (
+        "| Version number | Test date | Compaction rate (records/s) | "
+        "Ingest s3 write rate (records/s) |"
+    )
+    # Sleeper's developers publish this table.
+    assert [re.sub(r" +", " ", line) for line in body] == [
+        f"| {version} | {'/'.join(reversed(date.split('-')))} | {compaction} | {ingest} |"
+        for version, (date, compaction, ingest) in SLEEPER.items()
+    ]

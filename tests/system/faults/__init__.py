@@ -1,0 +1,1 @@
+"""Fault campaign: cause faults in the whole local pipeline."""

@@ -1,0 +1,129 @@
+"""Faults of the tasks: their endings and their logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tests.system.faults.fault import Ending, Fault
+from tests.system.faults.ground import Ground
+from tidemark.client.runs import Run
+
+# One of two trials is lost; the other keeps its two rates.
+_OF_TWO = "1 of 2 trials did not give all rates; the first is trial … ({version}): {cause}"
+
+
+def _measured(version: str) -> Callable[[Ground], Sequence[Run]]:
+    return lambda ground: [ground.run(version)]
+
+
+def _task_fault(
+    version: str, happens: str, cause: str, *, kept: int = 2, quick: bool = False
+) -> Fault:
+    """Return the fault of a version that loses its trial for this cause."""
+    reason = _OF_TWO.format(version=version, cause=cause)
+    return Fault(
+        name=version,
+        happens=happens,
+        act=_measured(version),
+        endings=(Ending("incomplete", reason, kept),),
+        quick=quick,
+    )
+
+
+def both(cause: str) -> str:
+    """Return the reason of a test if both of its tasks ended for this cause."""
+    return "; ".join(f"task {task}: {cause}" for task in (0, 1))
+
+
+_KILLED = "it was killed (exit code 137), most often for lack of memory…"
+EXIT_1 = "its container ended with exit code 1"
+NO_LINES = (
+    "ingest: task 0 (…) logged 0 of 2 lines of ingest_rate; task 1 (…) logged 0 of 2 lines of "
+    "ingest_rate; searched from … to … UTC"
+)
+
+FAULTS = (
+    _task_fault("exit-1", "the tasks end with exit code 1", f"ingest: {both(EXIT_1)}", quick=True),
+    _task_fault("exit-137", "the tasks end with exit code 137", f"ingest: {both(_KILLED)}"),
+    _task_fault(
+        "killed-at-start", "SIGKILL before a task has done anything", f"ingest: {both(_KILLED)}"
+    ),
+    _task_fault(
+        "killed-in-the-middle",
+        "SIGKILL after the first of a task's rates",
+        f"ingest: {both(_KILLED)}",
+        quick=True,
+    ),
+    _task_fault(
+        "killed-at-the-end",
+        "SIGKILL after the last of a task's rates",
+        f"ingest: {both(_KILLED)}",
+    ),
+    _task_fault("one-dead", "one of two tasks is killed", f"ingest: task 1: {_KILLED}", quick=True),
+    _task_fault(
+        "deaf",
+        "the tasks ignore their deadline and SIGTERM",
+        "ingest: task 0: …time limit…; task 1: …time limit…",
+    ),
+    _task_fault("silent", "the tasks succeed and log nothing", NO_LINES, quick=True),
+    _task_fault(
+        "twice",
+        "the tasks log every rate twice",
+        "ingest: task 0 (…) logged 4 lines of ingest_rate, not 2; task 1 (…) logged 4 lines of "
+        "ingest_rate, not 2",
+    ),
+    _task_fault("garbage", "the tasks log bytes that are not text", NO_LINES),
+    _task_fault("nearly", "the tasks log lines that nearly match", NO_LINES),
+    _task_fault(
+        "infinite",
+        "the tasks log ∞ as their rate",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
+        quick=True,
+    ),
+    _task_fault(
+        "not-a-number",
+        "the tasks log NaN as their rate",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
+    ),
+    _task_fault(
+        "negative",
+        "the tasks log a rate below zero",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
+    ),
+    _task_fault(
+        "zero",
+        "the tasks log a rate of zero",
+        "ingest: task 0 (…) logged 0 records/s of ingest_rate, which is no rate; "
+        "task 1 (…) logged 0 records/s of ingest_rate, which is no rate",
+    ),
+    _task_fault(
+        "absurd",
+        "the tasks log a rate of 400 digits",
+        "ingest: 4 values of ingest_rate are no positive, finite number",
+    ),
+    _task_fault(
+        "without-input",
+        "the object of ingest is gone when compaction reads it",
+        f"compaction: {both(f'{EXIT_1}: the object of ingest is missing')}",
+        kept=3,
+        quick=True,
+    ),
+    _task_fault(
+        "corrupt",
+        "the object of ingest is corrupt",
+        f"compaction: {both(f'{EXIT_1}: the object of ingest does not match its SHA-256')}",
+        kept=3,
+        quick=True,
+    ),
+    _task_fault(
+        "full-disk",
+        "a task's disk is full",
+        f"ingest: {both(f'{EXIT_1}: data could not be written: File too large')}",
+    ),
+    Fault(
+        name="much",
+        happens="each task logs 100 MB beside its rates",
+        act=_measured("much"),
+        endings=(Ending("complete", "", 4),),
+    ),
+)

@@ -1,0 +1,39 @@
+"""Page of the campaign; the same faults give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tests.system.faults.fault import Fault
+
+_HEAD = """\
+# Faults and how runs end
+
+`make faults` causes each fault in the whole pipeline on one machine. The measured system does what
+the name of its version says (`tests/system/faults/system`). The command writes this page when all
+faults ended as expected. After each fault, the stored figures match the logs of the tasks line by
+line; no process, claim or working data is left; no table has a row twice; and the next run is
+complete.
+
+In a reason, `…` stands for names and times. Most faults hit one of two trials. Each trial has two
+rates; *rates kept* counts the rates of the other trial and of tests before the fault.
+
+| fault | what happens | the run ends as | its reason | rates kept |
+|---|---|---|---|---|
+"""
+
+
+def page(faults: Sequence[Fault]) -> str:
+    """Return the page as Markdown."""
+    return _HEAD + "".join(line for fault in faults for line in _lines(fault))
+
+
+def _lines(fault: Fault) -> Iterator[str]:
+    name, happens = f"`{fault.name}`", fault.happens
+    if not fault.endings:
+        yield f"| {name} | {happens} | no run begins | | |\n"
+    for ending in fault.endings:
+        reason = ending.reason.replace("|", "\\|")
+        status = ending.status or "no outcome"
+        yield f"| {name} | {happens} | {status} | {reason} | {ending.kept} |\n"
+        name, happens = "", "the second run"

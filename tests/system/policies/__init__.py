@@ -1,0 +1,1 @@
+"""Proof of least privilege: the grants of the roles against their recorded calls."""

@@ -1,0 +1,211 @@
+"""IAM requests of each API call: action, resource and condition keys.
+
+Source: AWS Service Authorization Reference, the pages of each service, unless a line names another.
+An error names a call that is not listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from local.account import ACCOUNT, REGION
+from tests.system.policies.calls import Call
+from tests.system.policies.deployment import Deployment
+from tests.system.policies.evaluation import Request, Unsupported
+
+Parameters = Mapping[str, Any]
+
+TLS = "aws:SecureTransport"
+
+# S3 needs further permissions for these parameters: an object's version, ACL, lock or key.
+_MORE_OF_S3 = {"ACL", "ObjectLockMode", "SSEKMSKeyId", "Tagging", "VersionId"}
+# Step Functions uses these rules to await the end of a .sync integration (AWS Step Functions
+# developer guide, "IAM policies for nested workflows", "... for Amazon ECS").
+_RULES = {
+    "ecs:RunTask": "StepFunctionsGetEventsForECSTaskRule",
+    "states:StartExecution": "StepFunctionsGetEventsForStepFunctionsExecutionRule",
+}
+
+
+def requests(call: Call, deployment: Deployment) -> Iterator[Request]:
+    """
+    Yield the IAM requests of a call in a deployment.
+
+    Raises
+    ------
+    Unsupported
+        If the call or one of its parameters is not known.
+    """
+    requests_of = _CALLS.get(call.operation)
+    if requests_of is None:
+        raise Unsupported(f"{call.operation} by {call.role}; known: {', '.join(_CALLS)}")
+    for request in [*requests_of(call.parameters), *_implied(call, deployment)]:
+        # The SDKs call AWS over TLS.
+        yield replace(request, context=request.context | _context({TLS: "true"}))
+
+
+def _implied(call: Call, deployment: Deployment) -> Iterator[Request]:
+    if call.operation == "ecs:RunTask":
+        for role in deployment.passed[call.parameters["taskDefinition"]]:
+            service = _context({"iam:PassedToService": "ecs-tasks.amazonaws.com"})
+            yield Request("iam:PassRole", role, service)
+    # The state machines call these only with .sync.
+    if call.role in deployment.machines and call.operation in _RULES:
+        rule = f"{_arn('events')}:rule/{_RULES[call.operation]}"
+        for action in ("DescribeRule", "PutRule", "PutTargets"):
+            yield Request(f"events:{action}", rule)
+
+
+def _arn(service: str) -> str:
+    return f"arn:aws:{service}:{REGION}:{ACCOUNT}"
+
+
+def _context(keys: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(keys.items())
+
+
+def _on_parameter(action: str, parameter: str) -> Callable[[Parameters], list[Request]]:
+    """Return a function that requests an action on the ARN in a parameter."""
+    return lambda parameters: [Request(action, parameters[parameter])]
+
+
+# --- S3 ---
+
+
+def _objects(action: str, bucket: str, keys: Iterable[str]) -> list[Request]:
+    return [Request(action, f"arn:aws:s3:::{bucket}/{key}") for key in keys]
+
+
+def _object(action: str) -> Callable[[Parameters], list[Request]]:
+    def requests_of(parameters: Parameters) -> list[Request]:
+        if more := sorted(_MORE_OF_S3 & parameters.keys()):
+            raise Unsupported(f"{more[0]} of {action}; accepted: none")
+        needed = _objects(action, parameters["Bucket"], [parameters["Key"]])
+        # To compare entity tags, S3 needs the permission to read (Amazon S3 user guide,
+        # "conditional deletes", "conditional writes").
+        if action != "s3:GetObject" and "IfMatch" in parameters:
+            needed += _objects("s3:GetObject", parameters["Bucket"], [parameters["Key"]])
+        return needed
+
+    return requests_of
+
+
+def _delete_objects(parameters: Parameters) -> list[Request]:
+    entries = parameters["Delete"]["Objects"]
+    if more := sorted({name for entry in entries for name in entry} - {"Key"}):
+        raise Unsupported(f"{more[0]} of s3:DeleteObjects; accepted: Key")
+    return _objects("s3:DeleteObject", parameters["Bucket"], [entry["Key"] for entry in entries])
+
+
+def _list_objects(parameters: Parameters) -> list[Request]:
+    prefix = {"s3:prefix": parameters["Prefix"]} if "Prefix" in parameters else {}
+    resource = f"arn:aws:s3:::{parameters['Bucket']}"
+    return [Request("s3:ListBucket", resource, _context(prefix))]
+
+
+# --- ECS: calls name a cluster by its ARN ---
+
+
+def _in_cluster(
+    action: str, resources: Callable[[Parameters], Iterable[str]]
+) -> Callable[[Parameters], list[Request]]:
+    def requests_of(parameters: Parameters) -> list[Request]:
+        if "tags" in parameters:
+            raise Unsupported(f"tags of {action}; accepted: none")
+        cluster = _context({"ecs:cluster": parameters["cluster"]})
+        return [Request(action, resource, cluster) for resource in resources(parameters)]
+
+    return requests_of
+
+
+def _run_task(parameters: Parameters) -> list[Request]:
+    needed = _in_cluster("ecs:RunTask", lambda each: [each["taskDefinition"]])(parameters)
+    # The settings may give the definition tags (Amazon ECS developer guide, "Grant permission to
+    # tag resources on creation").
+    if parameters.get("propagateTags") == "TASK_DEFINITION":
+        task = f"{parameters['cluster'].replace(':cluster/', ':task/')}/0123456789abcdef"
+        needed.append(Request("ecs:TagResource", task, _context({"ecs:CreateAction": "RunTask"})))
+    return needed
+
+
+# --- EventBridge ---
+
+
+def _put_events(parameters: Parameters) -> list[Request]:
+    bus = f"{_arn('events')}:event-bus"
+    return [
+        Request(
+            "events:PutEvents",
+            f"{bus}/{entry.get('EventBusName', 'default')}",
+            _context({"events:source": entry["Source"], "events:detail-type": entry["DetailType"]}),
+        )
+        for entry in parameters["Entries"]
+    ]
+
+
+# --- Logs: actions on a group need its ARN with the suffix ":*" (Amazon CloudWatch Logs user guide,
+# "Overview of managing access permissions") ---
+
+
+def _start_query(parameters: Parameters) -> list[Request]:
+    return [Request("logs:StartQuery", f"{_arn('logs')}:log-group:{parameters['logGroupName']}:*")]
+
+
+# --- Scheduler and its dead-letter queue ---
+
+
+def _get_schedule(parameters: Parameters) -> list[Request]:
+    name = f"{parameters.get('GroupName', 'default')}/{parameters['Name']}"
+    return [Request("scheduler:GetSchedule", f"{_arn('scheduler')}:schedule/{name}")]
+
+
+def _send_message(parameters: Parameters) -> list[Request]:
+    name = parameters["QueueUrl"].rsplit("/", 1)[-1]
+    return [Request("sqs:SendMessage", f"{_arn('sqs')}:{name}")]
+
+
+# --- Service Quotas ---
+
+
+def _get_quota(parameters: Parameters) -> list[Request]:
+    quota = f"{_arn('servicequotas')}:{parameters['ServiceCode']}/{parameters['QuotaCode']}"
+    return [Request("servicequotas:GetServiceQuota", quota)]
+
+
+# --- Systems Manager: a name begins with the slash that its ARN has only once ---
+
+
+def _get_parameter(parameters: Parameters) -> list[Request]:
+    return [Request("ssm:GetParameter", f"{_arn('ssm')}:parameter{parameters['Name']}")]
+
+
+_CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
+    "ecs:DescribeTasks": _in_cluster("ecs:DescribeTasks", lambda parameters: parameters["tasks"]),
+    "ecs:ListTasks": _in_cluster("ecs:ListTasks", lambda _: ["*"]),
+    "ecs:RunTask": _run_task,
+    "ecs:StopTask": _in_cluster("ecs:StopTask", lambda parameters: [parameters["task"]]),
+    "events:PutEvents": _put_events,
+    "lambda:Invoke": _on_parameter("lambda:InvokeFunction", "FunctionName"),
+    "logs:GetQueryResults": lambda _: [Request("logs:GetQueryResults", "*")],
+    "logs:StartQuery": _start_query,
+    "s3:DeleteObject": _object("s3:DeleteObject"),
+    "s3:DeleteObjects": _delete_objects,
+    "s3:GetObject": _object("s3:GetObject"),
+    "s3:HeadObject": _object("s3:GetObject"),
+    "s3:ListObjectsV2": _list_objects,
+    "s3:PutObject": _object("s3:PutObject"),
+    "scheduler:GetSchedule": _get_schedule,
+    "servicequotas:GetAWSDefaultServiceQuota": lambda _: [
+        Request("servicequotas:GetAWSDefaultServiceQuota", "*")
+    ],
+    "servicequotas:GetServiceQuota": _get_quota,
+    "sns:Publish": _on_parameter("sns:Publish", "TopicArn"),
+    "sqs:SendMessage": _send_message,
+    "ssm:GetParameter": _get_parameter,
+    "states:DescribeExecution": _on_parameter("states:DescribeExecution", "executionArn"),
+    "states:ListExecutions": _on_parameter("states:ListExecutions", "stateMachineArn"),
+    "states:StartExecution": _on_parameter("states:StartExecution", "stateMachineArn"),
+    "states:StopExecution": _on_parameter("states:StopExecution", "executionArn"),
+}

@@ -1,0 +1,90 @@
+"""AWS calls of roles, parsed from HTTP requests by moto's parsers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from moto.core.parse import PROTOCOL_PARSERS
+from moto.core.request import Request, determine_request_protocol
+from moto.core.routing import get_service_router
+from moto.core.utils import get_service_model
+
+from local.cloud.endpoint import access_key_id
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIEnvironment
+
+_SCOPE = re.compile(r"Credential=(?P<caller>[^/]+)/\d+/[^/]+/(?P<service>[^/]+)/")
+# botocore's names of services that sign with another name.
+_SERVICES = {"servicequotas": "service-quotas", "states": "stepfunctions"}
+# Content of requests, which may be long and which IAM does not evaluate.
+_CONTENT = {
+    "Body", "Message", "MessageBody", "Payload", "input", "overrides", "queryString",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    """
+    API call of a role.
+
+    Attributes
+    ----------
+    role
+        Name of the role.
+    operation
+        Service of the signature and operation: ``s3:ListObjectsV2``.
+    parameters
+        Parameters of the SDK, without the content.
+    """
+
+    role: str
+    operation: str
+    parameters: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """Return the call as a line of JSON."""
+        return json.dumps(asdict(self), default=str, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, line: str) -> Call:
+        """Return the call from a line of ``to_json``."""
+        return cls(**json.loads(line))
+
+
+def read_call(environ: WSGIEnvironment) -> Call | None:
+    """Return the call of a request, None without a role; the request stays readable."""
+    scope = _SCOPE.search(environ.get("HTTP_AUTHORIZATION", ""))
+    if scope is None or scope["caller"] == access_key_id(""):
+        return None
+    body = _body(environ)
+    request = Request({**environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))})
+    service = _SERVICES.get(scope["service"], scope["service"])
+    operation, labels = get_service_router(service).match(request)
+    protocol = determine_request_protocol(get_service_model(service), request.content_type)
+    parameters = PROTOCOL_PARSERS[protocol](operation).parse(
+        {
+            "method": request.method,
+            "values": request.values,
+            "headers": request.headers,
+            "body": request.data,
+            "url_path": request.path,
+            "url_params": labels,
+        }
+    )
+    known = {name: value for name, value in parameters.items() if name not in _CONTENT}
+    return Call(scope["caller"], f"{scope['service']}:{operation.name}", known)
+
+
+def _body(environ: WSGIEnvironment) -> bytes:
+    """Return the body of a POST request and put it back; do not read the object of a PUT."""
+    if environ["REQUEST_METHOD"] != "POST":
+        return b""
+    body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    environ["wsgi.input"] = BytesIO(body)
+    return body

@@ -1,0 +1,67 @@
+"""Grants that no recorded call needs, with their reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.system.policies.evaluation import Request, Statement
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Reason for a grant of actions, on resources with wildcards, that no recorded call needs."""
+
+    why: str
+    actions: tuple[str, ...]
+    resource: str
+
+    def covers(self, grant: Statement) -> bool:
+        """Tell whether this is the reason for a grant of one action on one resource."""
+        statement = Statement("Allow", self.actions, (self.resource,))
+        return statement.applies(Request(*grant.actions, *grant.resources))
+
+
+REASONS = (
+    Reason(
+        "The ECS agent pulls a task's image with the execution role; no image is run here.",
+        ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
+        "arn:aws:ecr:*:*:repository/*",
+    ),
+    Reason(
+        "The ECS agent gets a token for all repositories of the account, which has no ARN.",
+        ("ecr:GetAuthorizationToken",),
+        "?",
+    ),
+    Reason(
+        "Lambda and the awslogs driver write the output with the function's role or the execution "
+        "role; here the cloud writes it.",
+        ("logs:CreateLogStream", "logs:PutLogEvents"),
+        "arn:aws:logs:*:*:log-group:?*:*",
+    ),
+    Reason(
+        "A quota without an applied value has AWS's default; here each quota has a value.",
+        ("servicequotas:GetAWSDefaultServiceQuota",),
+        "?",
+    ),
+    Reason(
+        "Lambda and Step Functions send traces; here nothing does (AWS X-Ray developer guide).",
+        ("xray:PutTelemetryRecords", "xray:PutTraceSegments"),
+        "?",
+    ),
+    Reason(
+        "Step Functions reads the sampling rules (AWS Step Functions developer guide, X-Ray).",
+        ("xray:GetSamplingRules", "xray:GetSamplingTargets"),
+        "?",
+    ),
+    Reason(
+        "A state machine's role sets up the delivery of its logs; these actions take no resource "
+        "(AWS Step Functions developer guide, IAM policies for logging to CloudWatch Logs).",
+        (
+            "logs:CreateLogDelivery", "logs:DeleteLogDelivery", "logs:DescribeLogGroups",
+            "logs:DescribeResourcePolicies", "logs:GetLogDelivery", "logs:ListLogDeliveries",
+            "logs:PutResourcePolicy", "logs:UpdateLogDelivery",
+        ),
+        "?",
+    ),
+)  # fmt: skip
+"""Reasons of all such grants; ``?`` matches the resource ``*`` and no ARN."""

@@ -1,0 +1,243 @@
+"""The adapters over API answers that the one-machine cloud never gives."""
+
+from datetime import UTC, datetime
+
+import botocore.session
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from aws.announcements import DefaultEventBus, SnsTopic
+from aws.bucket import S3Bucket
+from aws.executions import StepFunctionsExecutions
+from aws.quotas import AppliedQuotas
+from aws.releases import ParameterReleases
+from aws.schedules import SchedulerSchedules
+from aws.tasks import EcsTasks
+from tidemark.money.quotas import VCPUS, QuotaUnknown
+from tidemark.run.ports import NotTold
+from tidemark.store.bucket import NotDeleted
+
+
+def client(service):
+    return botocore.session.get_session().create_client(
+        service,
+        region_name="eu-west-2",
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+    )
+
+
+@pytest.fixture
+def s3():
+    with Stubber(client("s3")) as stub:
+        yield stub
+        stub.assert_no_pending_responses()
+
+
+def conflict(stub):
+    stub.add_client_error("put_object", "ConditionalRequestConflict", http_status_code=409)
+
+
+def test_a_conditional_write_is_tried_again_after_a_conflict(s3):
+    conflict(s3)
+    s3.add_response("put_object", {})
+
+    assert S3Bucket(s3.client, "results").write_once("k", b"")
+
+
+def test_a_conditional_write_that_loses_a_race_returns_false(s3):
+    conflict(s3)
+    s3.add_client_error("put_object", "PreconditionFailed", http_status_code=412)
+
+    assert not S3Bucket(s3.client, "results").write_once("k", b"")
+
+
+def test_a_write_replaces_only_the_object_that_was_read(s3):
+    request = {"Bucket": "results", "Key": "k", "Body": b"", "IfMatch": "e"}
+    s3.add_response("put_object", {}, request)
+    s3.add_client_error("put_object", "NoSuchKey", http_status_code=404)
+
+    assert S3Bucket(s3.client, "results").write_over("k", b"", "e")
+    assert not S3Bucket(s3.client, "results").write_over("k", b"", "e")
+
+
+def test_a_conflict_that_persists_is_an_error(s3):
+    for _ in range(5):
+        conflict(s3)
+
+    with pytest.raises(ClientError, match="ConditionalRequestConflict"):
+        S3Bucket(s3.client, "results").write_once("k", b"")
+
+
+def test_a_missing_object_is_not_requested(s3):
+    # S3 would answer AccessDenied to a caller that may list only some prefixes.
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": "claims/x.json.old"}]})
+
+    assert S3Bucket(s3.client, "results").find("claims/x.json") is None
+
+
+def test_an_object_that_is_deleted_between_list_and_get_is_missing(s3):
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": "k"}]})
+    s3.add_client_error("get_object", "NoSuchKey", http_status_code=404)
+
+    assert S3Bucket(s3.client, "results").find("k") is None
+
+
+@pytest.mark.parametrize(("code", "status"), [("PreconditionFailed", 412), ("NoSuchKey", 404)])
+def test_an_object_that_was_replaced_or_is_gone_is_not_deleted(s3, code, status):
+    s3.add_client_error("delete_object", code, http_status_code=status)
+
+    assert not S3Bucket(s3.client, "results").delete_if("k", "etag")
+
+
+def test_objects_are_deleted_a_thousand_at_once(s3):
+    keys = [f"work/{n:04d}" for n in range(1_001)]
+    for page, token in ((keys[:600], {"NextContinuationToken": "more"}), (keys[600:], {})):
+        contents = [{"Key": key} for key in page]
+        s3.add_response(
+            "list_objects_v2", {"Contents": contents, "IsTruncated": bool(token), **token}
+        )
+    for batch in (keys[:1_000], keys[1_000:]):
+        objects = {"Objects": [{"Key": key} for key in batch], "Quiet": True}
+        s3.add_response("delete_objects", {}, {"Bucket": "results", "Delete": objects})
+
+    S3Bucket(s3.client, "results").delete("work/")
+
+
+def test_deleting_an_empty_prefix_sends_no_delete_request(s3):
+    s3.add_response("list_objects_v2", {})
+
+    S3Bucket(s3.client, "results").delete("work/")
+
+
+def test_an_object_that_s3_does_not_delete_is_an_error(s3):
+    s3.add_response("list_objects_v2", {"Contents": [{"Key": "work/a"}, {"Key": "work/b"}]})
+    error = {"Key": "work/b", "Code": "AccessDenied", "Message": "no"}
+    s3.add_response("delete_objects", {"Errors": [error]})
+
+    with pytest.raises(NotDeleted, match=r"1 of 2 objects of work/ .* work/b: AccessDenied: no"):
+        S3Bucket(s3.client, "results").delete("work/")
+
+
+def test_a_reason_to_stop_a_task_is_cut_to_the_limit_of_ecs():
+    with Stubber(client("ecs")) as ecs:
+        ecs.add_response("stop_task", {}, {"cluster": "c", "task": "t", "reason": "x" * 1024})
+
+        EcsTasks(ecs.client, "c").stop("t", "x" * 2000)
+
+
+def test_a_cause_to_stop_an_execution_is_cut_to_the_limit_of_step_functions():
+    request = {"executionArn": "e", "error": "Run.ended", "cause": "x" * 32_768}
+    with Stubber(client("stepfunctions")) as states:
+        states.add_response("stop_execution", {"stopDate": datetime.now(UTC)}, request)
+
+        StepFunctionsExecutions(states.client).stop("e", "x" * 40_000)
+
+
+def test_every_page_of_tasks_is_described():
+    with Stubber(client("ecs")) as ecs:
+        for arn, token in (("a", {"nextToken": "more"}), ("b", {})):
+            ecs.add_response("list_tasks", {"taskArns": [arn], **token})
+            ecs.add_response("describe_tasks", {"tasks": [{"taskArn": arn, "group": "r"}]})
+
+        assert EcsTasks(ecs.client, "c").groups() == {"a": "r", "b": "r"}
+
+
+def test_a_quota_that_may_not_be_read_is_an_error_and_not_unlimited():
+    with Stubber(client("service-quotas")) as service:
+        service.add_client_error("get_service_quota", "AccessDeniedException")
+
+        with pytest.raises(QuotaUnknown, match=r"'Fargate On-Demand vCPU .* be read: .*AccessDen"):
+            AppliedQuotas(service.client).value(VCPUS)
+
+
+def test_a_quota_that_was_never_applied_to_the_account_has_its_default():
+    request = {"ServiceCode": VCPUS.service, "QuotaCode": VCPUS.code}
+    with Stubber(client("service-quotas")) as service:
+        service.add_client_error("get_service_quota", "NoSuchResourceException")
+        service.add_response("get_aws_default_service_quota", {"Quota": {"Value": 6.0}}, request)
+
+        assert AppliedQuotas(service.client).value(VCPUS) == 6
+
+
+def test_a_quota_that_does_not_exist_is_an_error():
+    with Stubber(client("service-quotas")) as service:
+        service.add_client_error("get_service_quota", "NoSuchResourceException")
+        service.add_client_error("get_aws_default_service_quota", "NoSuchResourceException")
+
+        with pytest.raises(QuotaUnknown, match=r"cannot be read: .*GetAWSDefaultServiceQuota"):
+            AppliedQuotas(service.client).value(VCPUS)
+
+
+def test_a_quota_without_a_value_is_an_error():
+    with Stubber(client("service-quotas")) as service:
+        reason = {"ErrorCode": "DEPENDENCY_THROTTLING_ERROR"}
+        service.add_response("get_service_quota", {"Quota": {"ErrorReason": reason}})
+
+        with pytest.raises(QuotaUnknown, match=r"has no value: .*DEPENDENCY_THROTTLING_ERROR"):
+            AppliedQuotas(service.client).value(VCPUS)
+
+
+def test_a_message_is_published_on_the_topic():
+    with Stubber(client("sns")) as sns:
+        sns.add_response("publish", {}, {"TopicArn": "t", "Subject": "s", "Message": "m"})
+
+        SnsTopic(sns.client, "t").publish("s", "m")
+
+
+def test_a_topic_that_does_not_take_a_message_is_an_error():
+    with Stubber(client("sns")) as sns:
+        sns.add_client_error("publish", "InternalError", "no luck", 500)
+
+        with pytest.raises(NotTold, match=r"did not take the message: .*InternalError.*no luck"):
+            SnsTopic(sns.client, "t").publish("s", "m")
+
+
+@pytest.fixture
+def events():
+    with Stubber(client("events")) as stub:
+        yield stub
+
+
+def test_an_event_is_put_on_the_default_bus(events):
+    entry = {"Source": "s", "DetailType": "t", "Detail": "{}"}
+    events.add_response("put_events", {"FailedEntryCount": 0, "Entries": []}, {"Entries": [entry]})
+
+    DefaultEventBus(events.client).put("s", "t", "{}")
+
+
+def test_an_event_that_the_bus_does_not_take_is_an_error(events):
+    entry = {"ErrorCode": "ThrottlingException", "ErrorMessage": "slow down"}
+    events.add_response("put_events", {"FailedEntryCount": 1, "Entries": [entry]})
+
+    with pytest.raises(NotTold, match="not take the event: ThrottlingException: slow down"):
+        DefaultEventBus(events.client).put("s", "t", "{}")
+
+
+def test_a_bus_that_cannot_be_reached_is_an_error(events):
+    events.add_client_error("put_events", "InternalException", "no luck", 500)
+
+    with pytest.raises(NotTold, match="InternalException"):
+        DefaultEventBus(events.client).put("s", "t", "{}")
+
+
+def test_the_versions_of_a_suite_are_those_of_its_parameter_or_none():
+    name = "/Tidemark/rocksdb/versions"
+    with Stubber(client("ssm")) as ssm:
+        answer = {"Parameter": {"Name": name, "Type": "StringList", "Value": "9.8.4, 9.10.0"}}
+        ssm.add_response("get_parameter", answer, {"Name": name})
+        ssm.add_client_error("get_parameter", "ParameterNotFound")
+        releases = ParameterReleases(ssm.client, "Tidemark")
+
+        assert releases.versions("rocksdb") == ["9.8.4", "9.10.0"]
+        assert releases.versions("rocksdb") == []
+
+
+def test_a_schedule_that_was_deleted_is_none():
+    with Stubber(client("scheduler")) as scheduler:
+        scheduler.add_response("get_schedule", {"Name": "s"}, {"Name": "s"})
+        scheduler.add_client_error("get_schedule", "ResourceNotFoundException")
+
+        assert SchedulerSchedules(scheduler.client).describe("s")["Name"] == "s"
+        assert SchedulerSchedules(scheduler.client).describe("s") is None

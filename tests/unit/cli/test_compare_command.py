@@ -1,0 +1,129 @@
+"""Refusals and hints of ``tidemark compare``."""
+
+from contextlib import contextmanager
+
+import duckdb
+import pytest
+from click.testing import CliRunner
+
+from tests.plans import RUN
+from tidemark.cli import compare
+from tidemark.cli.compare import command
+from tidemark.client.tables import Answer
+from tidemark.model.refusal import Refused
+
+
+class Cloud:
+    """A deployed app without any version of a comparison.
+
+    ``rated`` are the runs in its tables, and whether they are excluded.
+    """
+
+    def __init__(self):
+        self.rated, self.planned = {}, True
+
+    @property
+    def results(self):
+        return self
+
+    publisher = tables = results
+
+    def comparison(self, suite, _base, new):
+        raise Refused(f"NEW: no run with a rate of {suite} {new} is known")
+
+    def is_indexed(self, _suite, version):
+        return version != "9.8.4"
+
+    def plan(self, run_id):
+        return run_id if self.planned else None
+
+    def ask(self, statement, parameters):
+        with duckdb.connect() as tables:
+            tables.execute(
+                "CREATE TABLE rates "
+                "(suite TEXT, version TEXT, run_id TEXT, excluded BOOLEAN, value DOUBLE)"
+            )
+            for rated in self.rated.items():
+                tables.execute("INSERT INTO rates VALUES ('rocksdb', '9.8.4', ?, ?, 1)", rated)
+            return Answer(["run_id"], tables.execute(statement, parameters).fetchall(), 0, 0)
+
+
+@pytest.fixture
+def cloud(monkeypatch):
+    """Let every command work in one cloud, for any target."""
+    cloud = Cloud()
+
+    @contextmanager
+    def stored(_target):
+        yield cloud
+
+    monkeypatch.setattr(compare, "stored", stored)
+    return cloud
+
+
+def refused(*arguments):
+    """Return the reason why versions are not compared."""
+    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *map(str, arguments)])
+    assert isinstance(result.exception, Refused), result.exception
+    return str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["9.0.0", "9.8.4", "--output", "/nowhere/a.md"], "--output: there is no folder /nowhere"),
+        (["9.0.0", "9.8.4", "--suite", "nope"], "suite: 'nope' is not known; there are rocksdb"),
+        (["../9.0.0", "9.8.4"], "BASE: '../9.0.0' names no version and no run; "),
+        (["9.0.0", "9.8.4; --"], "NEW: '9.8.4; --' names no version and no run; "),
+    ],
+)
+def test_a_bad_argument_is_refused_before_the_cloud_is_used(arguments, sentence):
+    result = CliRunner().invoke(command, arguments)
+
+    assert isinstance(result.exception, Refused)
+    assert str(result.exception).startswith(sentence)
+
+
+@pytest.mark.usefixtures("cloud")
+def test_the_hint_for_a_missing_version_names_the_target_of_the_command(tmp_path):
+    here, there = refused("--state", tmp_path), refused("--aws", "--stack", "Perf")
+
+    sentence = (
+        "NEW: no run with a rate of rocksdb 9.8.4 is known; `tidemark runs{} lists the runs and "
+    )
+    assert here.startswith(sentence.format(f" --state {tmp_path}`"))
+    assert there.startswith(sentence.format(" --aws --stack Perf`"))
+
+
+def test_a_run_of_an_earlier_tidemark_is_named_with_the_command_that_makes_it_comparable(
+    cloud, tmp_path
+):
+    cloud.rated = {RUN: None}
+
+    assert refused("--state", tmp_path).endswith(
+        f" is known; run {RUN} of an earlier Tidemark measured 9.8.4; `tidemark report {RUN} "
+        f"--state {tmp_path}` makes it comparable"
+    )
+
+
+def test_imported_figures_are_no_run_for_a_hint(cloud):
+    cloud.rated, cloud.planned = {RUN: False}, False
+
+    assert "`tidemark runs` lists" in refused()
+
+
+def test_an_excluded_run_is_no_run_for_a_hint(cloud):
+    cloud.rated = {RUN: True}
+
+    assert "`tidemark runs` lists" in refused()
+
+
+def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypatch, tmp_path):
+    stored = {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in ("md", "html")}
+    monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
+    monkeypatch.setattr(cloud, "read", str.encode, raising=False)
+
+    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", "--state", str(tmp_path)])
+
+    assert result.output == stored["md"]
+    assert [(tmp_path / key).read_text() for key in stored.values()] == list(stored.values())

@@ -1,0 +1,63 @@
+"""Rows that are printed for people."""
+
+import sys
+
+import pytest
+
+from tidemark.cli.formats import show
+
+RUN = "20261121T030526Z-cd1d65"
+NOTE = "does 9.8 ingest faster than before, and how sure are we of that after so few trials?"
+ROWS = [
+    {"run_id": RUN, "note": NOTE, "mean": "1,234.5", "rate": "9.5 ± 0.1 (3 trials)"},
+    {"run_id": RUN, "note": None, "mean": None, "rate": "10.5"},
+]
+
+
+@pytest.fixture
+def screen(monkeypatch, capsys):
+    """Return a function that prints rows on a terminal of a width and returns the lines."""
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("LINES", "25")
+
+    def screen(width, columns, rows):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(width))
+        show(columns, rows, "table")
+        return capsys.readouterr().out.splitlines()
+
+    return screen
+
+
+def test_numbers_are_aligned_right_even_if_one_is_missing(capsys):
+    show(["mean", "version"], [{"mean": "1.5"}, {"mean": "1,234.5", "version": "9.8.4"}], "table")
+
+    rows = [line.rstrip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert rows[0] == "    mean  version"
+    assert rows[2:] == ["     1.5", " 1,234.5  9.8.4"]
+
+
+def test_a_program_gets_each_row_on_one_line(capsys):
+    show(list(ROWS[0]), ROWS, "table")
+
+    assert sum(NOTE in line for line in capsys.readouterr().out.splitlines()) == 1
+
+
+def test_a_screen_folds_text_but_no_id(screen):
+    lines = screen(100, list(ROWS[0]), ROWS)
+
+    assert max(map(len, lines)) <= 100
+    assert sum(RUN in line for line in lines) == 2
+    assert not any(NOTE in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_narrow_screen_folds_everything_and_loses_nothing(screen, width):
+    columns = [f"c{number}" for number in range(5)]
+    rows = [{column: f"{RUN}{column}" for column in columns}]
+
+    lines = screen(width, columns, rows)
+
+    assert max(map(len, lines)) <= width
+    printed = sorted(character for line in lines for character in line if character.isalnum())
+    assert printed == sorted(c for c in "".join([*columns, *rows[0].values()]) if c.isalnum())

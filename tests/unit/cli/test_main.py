@@ -1,0 +1,110 @@
+"""Ends of the command line after an error."""
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from tidemark import cli as commands
+from tidemark.model.refusal import Refused
+
+
+@pytest.fixture
+def ended(monkeypatch, capsys):
+    """Return a function that runs the command line and returns its exit code and its output."""
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def ended(*arguments):
+        monkeypatch.setattr("sys.argv", ["tidemark", *arguments])
+        with pytest.raises(SystemExit) as end:
+            commands.main()
+        return end.value.code, *capsys.readouterr()
+
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "sentence"),
+    [
+        (Refused("RUN: no run is stored yet"), 2, "RUN: no run is stored yet"),
+        (click.ClickException("the cloud is gone"), 1, "the cloud is gone"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_an_error_is_one_sentence_with_an_exit_code(ended, monkeypatch, raised, code, sentence):
+    def fail(*_):
+        raise raised
+
+    monkeypatch.setattr(commands.tidemark, "invoke", fail)
+
+    # The sentence of an interrupt is on a line of its own, after the ^C of the terminal.
+    status, out, err = ended("runs")
+    assert (status, out, err.lstrip("\n")) == (code, "", f"tidemark: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["run", "--records", "many"], "tidemark run"),
+        (["run", "a", "b"], "tidemark run"),
+        (["query", "limit 1", "--start", "noon"], "tidemark query"),
+        (["walk"], "tidemark"),
+    ],
+)
+def test_a_command_line_that_click_refuses_is_one_sentence_too(ended, arguments, command):
+    code, out, err = ended(*arguments)
+
+    assert (code, out) == (2, "")
+    assert err.startswith("tidemark: ")
+    assert err.endswith(f". `{command} --help` says what is accepted.\n")
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", commands.tidemark.list_commands(None))
+def test_every_command_has_help_with_an_example(ended, command):
+    code, out, err = ended(command, "--help")
+
+    assert (code or 0, err) == (0, "")
+    assert out.startswith(f"Usage: tidemark {command} ")
+    assert f"  tidemark {command} " in out
+
+
+def test_no_summary_of_a_command_is_cut(ended, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+
+    code, out, err = ended("--help")
+
+    assert (code or 0, err) == (0, "")
+    assert not re.search(r"\w\.\.\.$", out, re.MULTILINE)
+
+
+def test_a_command_line_without_a_command_gets_the_usage(ended):
+    code, out, err = ended()
+
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: tidemark ")
+
+
+def test_the_error_of_a_full_output_is_one_sentence():
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from tidemark.cli import main; main()", "run", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    sentence = "tidemark: standard output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, sentence)
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_the_list_of_commands_has_the_first_sentence_of_each(name):
+    command = commands.tidemark.get_command(None, name)
+
+    assert commands.COMMANDS[name][1] == command.get_short_help_str(limit=100)

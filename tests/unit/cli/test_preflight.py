@@ -1,0 +1,97 @@
+"""Checks before a run, on imaginary machines."""
+
+from dataclasses import replace
+
+import pytest
+
+from tidemark.cli.preflight import Machine, prepare, warnings
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+
+GIB = 1 << 30
+LARGE = Machine(cores=4, load=0.1, memory_bytes=64 * GIB, disk_bytes=500 * GIB)
+SUITES = read_suites()
+ROCKSDB = SUITES["rocksdb"]
+
+
+def sentences(machine, **fields):
+    request = resolve_request({"suite": "rocksdb", **fields}, SUITES)
+    return list(warnings(request, ROCKSDB, machine))
+
+
+def test_a_machine_that_can_hold_the_run_gets_no_warning():
+    assert sentences(LARGE, records=10_000_000, tasks=4) == []
+
+
+def test_the_warning_of_little_disk_has_the_available_and_the_needed_amount():
+    assert sentences(replace(LARGE, disk_bytes=4 * GIB), records=1_000_000, tasks=2) == [
+        "disk: 4.0 GiB are free, 2 x 1,000,000 records may need 10.0 GiB; "
+        "the run fails when the disk is full"
+    ]
+
+
+def test_the_warning_of_little_memory_is_for_all_tasks_side_by_side():
+    assert sentences(replace(LARGE, memory_bytes=GIB), records=1_000_000, tasks=2) == [
+        "memory: 1.0 GiB are available, 2 x 1,000,000 records side by side may need 1.6 GiB; "
+        "tasks may be killed, or slowed down by swapping"
+    ]
+
+
+def test_a_task_with_one_record_needs_some_memory():
+    assert sentences(replace(LARGE, memory_bytes=GIB), records=1, tasks=4) == []
+    assert len(sentences(replace(LARGE, memory_bytes=GIB), records=1, tasks=5)) == 1
+
+
+@pytest.mark.parametrize(("load", "warned"), [(2.0, False), (2.1, True)])
+def test_a_machine_is_busy_above_half_of_its_cores(load, warned):
+    assert bool(sentences(replace(LARGE, load=load))) == warned
+
+
+def test_the_warning_of_a_busy_machine_has_its_load():
+    assert sentences(replace(LARGE, load=3.25)) == [
+        "load: 3.2 on 4 cores over the last minute; other programs are busy, so rates will "
+        "scatter and be too low"
+    ]
+
+
+def test_this_machine_has_cores_memory_and_disk_for_a_new_folder(tmp_path):
+    machine = Machine.here(tmp_path / "not" / "there")
+
+    assert machine.cores > 0
+    assert machine.memory_bytes > 0
+    assert machine.disk_bytes > 0
+
+
+@pytest.fixture
+def workload(tmp_path):
+    folder = tmp_path / "rocksdb"
+    folder.mkdir()
+    return folder
+
+
+def test_each_version_is_prepared_by_its_workload(workload, tmp_path):
+    (workload / "prepare.py").write_text("import sys; open(sys.argv[1], 'w')")
+
+    prepare(["9.0.0", "9.8.4"], ROCKSDB, tmp_path)
+
+    made = sorted(path.name for path in workload.iterdir())
+    assert made == ["prepare.py", "rocksdict==0.3.23", "rocksdict==0.3.29"]
+
+
+def test_a_version_that_cannot_be_prepared_is_refused_with_the_programs_sentence(
+    workload, tmp_path
+):
+    (workload / "prepare.py").write_text(
+        "import sys\nif '29' in sys.argv[1]: print('No such package.'); sys.exit(2)"
+    )
+
+    with pytest.raises(
+        Refused, match=r"^versions: 9\.8\.4 cannot be prepared here: No such package\.$"
+    ):
+        prepare(["9.0.0", "9.8.4"], ROCKSDB, tmp_path)
+
+
+def test_a_workload_that_prepares_nothing_is_left_alone(workload, tmp_path):
+    prepare(["9.0.0"], ROCKSDB, tmp_path)
+    assert list(workload.iterdir()) == []

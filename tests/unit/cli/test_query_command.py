@@ -1,0 +1,190 @@
+"""``tidemark query`` over files, in this process."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from local.account import ACCOUNT
+from local.logs.store import LogStore
+from tidemark.cli.query import command
+from tidemark.model.refusal import Refused
+
+LOG = "rate=1.5\nrate=2.5\nother\n"
+MEAN = "parse @message 'rate=*' as rate | stats avg(rate) as mean"
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text(LOG)
+    return str(path)
+
+
+def query(*arguments, stdin=None):
+    return CliRunner().invoke(command, arguments, input=stdin)
+
+
+def test_a_query_is_a_file_its_text_or_standard_input(log, tmp_path):
+    file = tmp_path / "mean.cwli"
+    file.write_text(MEAN)
+    for done in (
+        query(MEAN, log, "--format", "csv"),
+        query(str(file), log, "--format", "csv"),
+        query("-", log, "--format", "csv", stdin=MEAN),
+        query(MEAN, "-", "--format", "csv", stdin=LOG),
+    ):
+        assert (done.exit_code, done.stdout) == (0, "mean\n2\n"), done.output
+        assert done.stderr == "1 row; 3 of 3 events matched, 24 bytes read\n"
+
+
+def test_rows_are_printed_as_a_table_or_as_json(log):
+    assert query(MEAN, log).stdout.split() == ["mean", "─" * 4, "2"]
+    done = query(
+        "parse @message 'rate=*' as rate | display rate | sort @ptr", log, "--format", "json"
+    )
+    assert json.loads(done.stdout) == [{"rate": "1.5"}, {"rate": "2.5"}, {"rate": None}]
+
+
+def test_a_window_is_given_in_iso_8601_or_epoch_seconds(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"2024-06-02T14:26:0{second}Z\n" for second in range(5)))
+    window = ["--start", "2024-06-02T14:26:01", "--end", "1717338363"]
+    done = query("stats count(*) as n", str(path), "--format", "csv", *window)
+    assert done.stdout == "n\n3\n"
+    done = query("limit 1", str(path), "--start", "noon")
+    assert done.exit_code == 2
+    assert "'noon' is not a time; accepted: 1717338360 or 2024-06-02T14:26:00Z" in done.stderr
+
+
+@pytest.mark.parametrize("mode", [["--lint"], ["--explain"], []])
+def test_the_refusal_of_a_query_with_a_bad_syntax_is_one_sentence_with_its_place(log, mode):
+    refused = query("fields @message | filtre 1", log, *mode).exception
+    assert isinstance(refused, Refused)
+    first, excerpt, caret = str(refused).splitlines()
+    assert first.startswith("query: line 1, column 19: unknown command 'filtre'")
+    assert (excerpt, caret) == ("fields @message | filtre 1", " " * 18 + "^")
+
+
+def test_lint_needs_no_logs_and_says_that_the_query_is_accepted():
+    assert query("--lint", "stats count(*) by bin(5m)").output == "accepted\n"
+    done = query("--lint", "stats count(*) by bin(300s)")
+    assert (done.exit_code, done.stdout) == (0, "accepted\n")
+    assert done.stderr.startswith("warning: line 1, column 23: Logs Insights reads 300s as 60s")
+    done = query("--lint", "filter @message like /a{1001}/")
+    assert "column 22: not a regular expression of RE2" in str(done.exception)
+
+
+def test_explain_shows_stages_and_sql():
+    done = query("--explain", MEAN)
+    assert done.stdout.startswith(
+        "1. parse @message 'rate=*' as rate\n2. stats avg(rate) as mean\n"
+    )
+    assert "CREATE TEMP TABLE groups AS\nWITH " in done.stdout
+    done = query("--explain", "STATS COUNT(*) BY bin( 300s )")
+    assert done.stdout.startswith("1. stats COUNT(*) by bin( 300s )\n\n")
+    assert done.stderr.startswith("warning: line 1, column 24: Logs Insights reads 300s as 60s")
+    both = query("--explain", "--lint", "STATS COUNT(*) BY bin( 300s )")
+    assert (both.stdout, both.stderr) == (f"{done.stdout}accepted\n", done.stderr)
+
+
+def test_a_field_that_no_event_has_gets_a_warning(log):
+    done = query("fields rat | limit 1", log)
+    assert done.stderr.endswith("warning: no event has a field 'rat'\n")
+
+
+def test_source_names_files_or_stored_log_groups(log, tmp_path):
+    assert query(f"SOURCE '{log}' | stats count(*)", log, "--format", "csv").stdout.endswith("3\n")
+    store = LogStore(tmp_path / "logs", ACCOUNT)
+    for group in ("/app", "/db"):
+        store.append(group, "stream", [(0, "line")], 0)
+    stored = ["--state", str(tmp_path), "--format", "csv"]
+    done = query("SOURCE '/db' | stats count(*) by @log", *stored)
+    assert done.stdout == f"@log,count(*)\n{ACCOUNT}:/db,1\n"
+    for arguments, sentence in (
+        (["SOURCE '/none'"], "SOURCE: no log group is named '/none'; there are /app, /db"),
+        (["SOURCE '/db'", "--log-group", "/db"], "--log-group: '/db' is given, but the query has"),
+    ):
+        refused = query(*arguments, *stored).exception
+        assert isinstance(refused, Refused)
+        assert str(refused).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("'/none'", "SOURCE: no log group is named '/none'; there are "),
+        ("logGroups(namePrefix: ['/none'])", "SOURCE: PATH has no log group that logGroups sel"),
+        (
+            f"logGroups(accountIdentifiers: ['{ACCOUNT}'])",
+            "SOURCE: PATH has no log group that logGroups selects; there are ",
+        ),
+    ],
+)
+def test_a_source_that_is_not_one_of_the_files_is_refused(log, source, sentence):
+    refused = query(f"SOURCE {source} | stats count(*)", log).exception
+    assert isinstance(refused, Refused)
+    assert str(refused).startswith(sentence)
+    assert str(refused).endswith(f"; there are {log}")
+
+
+def test_a_lookup_table_is_a_file(log, tmp_path):
+    table = tmp_path / "rates.csv"
+    table.write_text("rate,name\n1.5,slow\n")
+    text = "parse 'rate=*' as rate | lookup rates rate OUTPUT name | filter ispresent(name)"
+    done = query(
+        f"{text} | display name", log, "--format", "csv", "--lookup-table", f"rates={table}"
+    )
+    assert (done.exit_code, done.stdout) == (0, "name\nslow\n")
+    done = query(text, log)
+    assert "column 33: there is no lookup table 'rates'; none is given" in str(done.exception)
+    for values, sentence in (
+        (["rates"], "--lookup-table: 'rates' is not of the form NAME=FILE"),
+        (["a=b", "a=c"], "--lookup-table: 'a' is given twice"),
+        ([f"rates={tmp_path / 'none'}"], f"--lookup-table: there is no file '{tmp_path / 'none'}'"),
+        (["unused=/"], "--lookup-table: there is no file '/'"),
+    ):
+        refused = query(text, log, *(f"--lookup-table={each}" for each in values)).exception
+        assert isinstance(refused, Refused)
+        assert str(refused).startswith(sentence)
+
+
+def test_a_filter_that_no_event_passes_gets_a_warning(log):
+    done = query("filter @message like 'none' | stats count(*)", log)
+    assert done.exit_code == 0
+    assert done.stderr.endswith("warning: none of 3 events passed the filters\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["no.cwli"], "no.cwli: this file cannot be read: No such file or directory"),
+        (["limit 1", "no.log"], "no.log: this file cannot be read: No such file or directory"),
+        (["limit 1", "a.log", "--log-group", "g"], "--log-group: 'g' is a stored log group; use "),
+        (["-", "-"], "PATH: - is standard input, but QUERY is read from it already"),
+        (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
+        (
+            ["limit 1", "a.log", "--start", "2026-01-02T00:00", "--end", "2026-01-01"],
+            "--start: 2026-01-02T00:00 is after the end, 2026-01-01",
+        ),
+    ],
+)
+def test_the_refusal_of_an_argument_is_one_sentence(arguments, sentence):
+    refused = query(*arguments).exception
+    assert isinstance(refused, Refused)
+    assert str(refused).startswith(sentence)
+
+
+def test_a_file_that_is_not_text_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_bytes(b"a\n\xff\n")
+    refused = query("limit 1", str(path)).exception
+    assert isinstance(refused, Refused)
+    assert str(refused) == f"the events cannot be read: {path}, line 2: this is no text in UTF-8"
+
+
+def test_the_refusal_of_an_empty_query_is_one_sentence_without_a_caret(log):
+    refused = query(" ", log).exception
+    assert isinstance(refused, Refused)
+    assert str(refused).startswith("query: line 1, column 1: the query is empty; ")
+    assert len(str(refused).splitlines()) == 1

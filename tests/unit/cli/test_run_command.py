@@ -1,0 +1,62 @@
+"""Inputs that `tidemark run` gives to an execution."""
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli import run
+
+
+@pytest.fixture
+def start(monkeypatch):
+    """Return a function that runs the command and returns its output and the input of the run."""
+    inputs = []
+
+    def keep(execution_input):
+        inputs.append(execution_input)
+        raise SystemExit(0)
+
+    @contextmanager
+    def deployed(_target, **_):
+        yield SimpleNamespace(runs=SimpleNamespace(start=keep), stack=None)
+
+    monkeypatch.setattr(run, "deployed", deployed)
+    monkeypatch.setattr(run, "prepare", lambda *_: None)
+    monkeypatch.setattr(run, "_whereabouts", lambda *_: "")
+
+    def start(*arguments):
+        return CliRunner().invoke(run.command, arguments).stdout, *inputs
+
+    return start
+
+
+def test_newest_and_previous_are_resolved_on_this_machine(start):
+    output, execution_input = start("--versions", "newest, previous")
+
+    assert output.startswith("RocksDB 9.8.4, 9.7.3: ")
+    assert execution_input["versions"] == ["9.8.4", "9.7.3"]
+
+
+def test_newest_and_previous_are_left_to_the_pipeline_of_an_account(start):
+    output, execution_input = start("--versions", "newest,previous", "--aws")
+
+    assert output.startswith("RocksDB newest, previous: ")
+    assert execution_input["versions"] == ["newest", "previous"]
+
+
+def test_the_versions_of_the_suite_are_printed_by_default(start):
+    output, execution_input = start()
+
+    assert output.startswith("RocksDB 8.8.1, 9.0.0, 9.8.4: ")
+    assert "versions" not in execution_input
+
+
+def test_a_resume_leaves_a_folder_without_results_unchanged(tmp_path):
+    arguments = ["--resume", "20261120T124455Z-0a1b2c", "--state", str(tmp_path / "mistyped")]
+
+    refused = CliRunner().invoke(run.command, arguments).exception
+
+    assert str(refused).startswith(f"--state: {tmp_path / 'mistyped'} holds no results; ")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,55 @@
+"""Output of `tidemark runs`."""
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli import runs
+
+COLUMNS = ["run_id", "year", "status", "trials_planned", "trials_done"]
+
+
+@pytest.fixture
+def stored():
+    """The rows of the stored runs."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def cloud(monkeypatch, stored):
+    answer = SimpleNamespace(columns=COLUMNS, records=lambda: stored)
+
+    @contextmanager
+    def files(_target):
+        yield SimpleNamespace(tables=SimpleNamespace(ask=lambda *_: answer))
+
+    monkeypatch.setattr(runs, "stored", files)
+    monkeypatch.setattr(runs, "active_runs", lambda _: [])
+
+
+def test_a_person_without_runs_gets_a_hint_on_stderr():
+    result = CliRunner().invoke(runs.command, ["--state", "/kept"])
+
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    hint = "`tidemark run --state /kept` measures some versions"
+    assert result.stderr == f"no run is stored yet; {hint}\n"
+
+
+@pytest.mark.parametrize(("form", "printed"), [("csv", ",".join(COLUMNS) + "\n"), ("json", "[]\n")])
+def test_a_program_without_runs_gets_an_empty_list(form, printed):
+    assert CliRunner().invoke(runs.command, ["--format", form]).stdout == printed
+
+
+def test_the_table_has_the_columns_that_fit_a_screen_and_csv_has_all(stored):
+    stored.append(dict(zip(COLUMNS, ["R", "2026", "incomplete", "9", "4"], strict=True)))
+
+    heading, _, row = CliRunner().invoke(runs.command).stdout.strip().splitlines()
+    assert heading.split()[:4] == ["run_id", "suite", "status", "trials"]
+    assert row.split() == ["R", "incomplete", "4/9"]
+    assert CliRunner().invoke(runs.command, ["--format", "csv"]).stdout.splitlines() == [
+        ",".join(COLUMNS),
+        "R,2026,incomplete,9,4",
+    ]

@@ -1,0 +1,120 @@
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli.formats import comma_separated, markdown
+from tidemark.cli.history import command
+from tidemark.client.history import columns, heading, histories
+from tidemark.model.version_order import version_order
+
+
+def row(version, metric="ingest_rate", mean="1.5", **more):
+    return {
+        "suite": "rocksdb", "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
+        "unit": "records/s", "direction": "higher", "version": version,
+        "version_order": version_order(version), "trials": "1", "mean": mean, "stddev": None,
+        "min": mean, "max": mean, "first_at": "2026-11-20 12:00:00.000",
+        "last_at": "2026-11-20 12:00:00.000", "provenance": "measured", "value_text": None,
+        "sizes": "1 × 10,000", **more,
+    }  # fmt: skip
+
+
+def test_versions_are_in_their_order_for_any_order_of_rows():
+    found = histories([row("9.10.0"), row("9.8.4"), row("8.8.1")])
+
+    assert [version.version for version in found] == ["8.8.1", "9.8.4", "9.10.0"]
+
+
+def test_a_version_has_all_its_metrics_and_the_day_of_its_last_trial():
+    (found,) = histories(
+        [row("9.8.4", last_at="2026-11-21 23:59:59.999"), row("9.8.4", "compaction_rate")]
+    )
+
+    assert set(found.figures) == {"ingest_rate", "compaction_rate"}
+    assert found.record()["last_at"] == "2026-11-21"
+
+
+def test_a_figure_keeps_every_bit_of_its_mean():
+    (found,) = histories([row("9.8.4", mean="734306.6000000001")])
+
+    assert found.record()["metrics"]["ingest_rate"]["value"] == 734306.6000000001
+
+
+def test_a_line_of_csv_has_the_fields_and_numbers_of_json():
+    (found,) = histories(
+        [row("9.8.4", mean="868557.1000000001", stddev="211553.2", trials="3"), row("9.8.4", "one")]
+    )
+
+    several, one = found.lines()
+    assert (several["figure"], several["value"]) == ("ingest_rate", "868557.1000000001")
+    assert (several["spread"], several["trials"]) == ("211553.2", "3")
+    assert (one["figure"], one["spread"], one["trials"]) == ("one", None, "1")
+    assert several.keys() - found.record().keys() - {"figure"} == vars(found.figures["one"]).keys()
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ({"value_text": "366000"}, "366000"),
+        ({"mean": "734306.64"}, "734,306.6"),
+        (
+            {"mean": "734306.64", "stddev": "22316.3", "trials": "3"},
+            "734,306.6 ± 22,316.3 (3 trials)",
+        ),
+    ],
+)
+def test_a_figure_is_printed_as_imported_or_with_its_spread(more, text):
+    (found,) = histories([row("9.8.4", **more)])
+
+    assert found.figures["ingest_rate"].text() == text
+
+
+def test_a_version_with_trials_of_several_sizes_has_a_warning():
+    found = histories([row("9.8.4", sizes="1 × 50,000–1,000,000"), row("9.9.0")])
+
+    assert [version.size_warning() for version in found] == [
+        "9.8.4: trials of 1 × 50,000–1,000,000 records are mixed.",
+        None,
+    ]
+
+
+def test_a_statistic_other_than_the_mean_has_a_column_of_its_own():
+    found = histories([row("9.8.4"), row("9.8.4", statistic="p99", labels='{"op": "read"}')])
+
+    assert columns(found) == ["ingest_rate", 'ingest_rate p99 {"op": "read"}']
+
+
+def test_a_unit_that_changed_is_in_the_heading():
+    found = histories([row("9.8.4"), row("9.9.0", unit="MB/s")])
+
+    assert heading("ingest_rate", found) == "Ingest rate (MB/s or records/s)"
+
+
+def test_markdown_is_aligned_and_a_bar_in_a_cell_is_escaped():
+    assert markdown(["a", "note"], [{"a": "1", "note": "x | y"}, {"a": None}]) == (
+        "| a   | note   |\n| --- | ------ |\n| 1   | x \\| y |\n|     |        |\n"
+    )
+
+
+def test_csv_quotes_a_value_with_a_comma():
+    assert comma_separated(["a", "b"], [{"a": "1,2", "b": None}]) == 'a,b\n"1,2",\n'
+
+
+@pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
+def test_the_warning_of_mixed_sizes_is_below_the_table_and_on_stderr_for_markdown(
+    monkeypatch, form, place
+):
+    rows = [row("9.8.4", sizes="1 × 50,000–1,000,000")]
+    tables = SimpleNamespace(ask=lambda *_: SimpleNamespace(records=lambda: rows))
+    stored = nullcontext(SimpleNamespace(tables=tables))
+    monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
+
+    result = CliRunner().invoke(command, ["--format", form])
+
+    assert result.exit_code == 0, result.output
+    assert getattr(result, place).endswith(
+        "9.8.4: trials of 1 × 50,000–1,000,000 records are mixed.\n"
+    )
+    assert result.output.count("mixed") == 1

@@ -1,0 +1,44 @@
+"""Starts of runs by a program outside the cloud."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from tidemark.client.runs import RunClient
+from tidemark.client.stack import Stack
+from tidemark.model.run_id import run_id
+
+MOMENT = datetime(2026, 11, 20, 12, 44, 55, tzinfo=UTC)
+
+
+class FakeMachines:
+    """State machines that keep the last start."""
+
+    def start(self, machine, name, execution_input):
+        self.machine, self.name, self.input = machine, name, execution_input
+        return "arn:x", MOMENT
+
+
+@pytest.fixture
+def machines():
+    return FakeMachines()
+
+
+@pytest.fixture
+def client(machines):
+    return RunClient(machines, None, None, Stack("s", {"StateMachine": "arn:machine"}))
+
+
+def test_the_id_of_a_run_comes_from_its_execution_for_any_length_of_input(client, machines):
+    run = client.start({"suite": "rocksdb", "note": "x" * 70_000})
+
+    assert json.loads(machines.input)["suite"] == "rocksdb"
+    assert run.run_id == run.own_id == run_id(machines.name, MOMENT)
+
+
+def test_a_resume_has_an_id_of_its_own_for_its_refusal(client, machines):
+    run = client.start({"suite": "rocksdb", "run": "20261119T000000Z-abcdef"})
+
+    assert run.run_id == "20261119T000000Z-abcdef"
+    assert run.own_id == run_id(machines.name, MOMENT)

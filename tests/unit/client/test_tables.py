@@ -1,0 +1,63 @@
+"""Requests to Athena for saved queries."""
+
+import pytest
+
+from aws.client.athena import AthenaTables
+from tidemark.client.tables import SAVED, ask_saved
+
+
+class FakeAthena:
+    """Athena that keeps the last request and answers without rows."""
+
+    class exceptions:  # noqa: N801 (botocore's name)
+        InvalidRequestException = ValueError
+
+    def start_query_execution(self, **request):
+        self.request = request
+        return {"QueryExecutionId": "q"}
+
+    def get_query_execution(self, **_):
+        statistics = {"DataScannedInBytes": 7, "EngineExecutionTimeInMillis": 5}
+        return {"QueryExecution": {"Status": {"State": "SUCCEEDED"}, "Statistics": statistics}}
+
+    def get_paginator(self, _):
+        return self
+
+    def paginate(self, **_):
+        names = [{"VarCharValue": "suite"}]
+        columns = {"ColumnInfo": [{"Name": "suite"}]}
+        yield {"ResultSet": {"ResultSetMetadata": columns, "Rows": [{"Data": names}]}}
+
+
+@pytest.fixture
+def athena():
+    return FakeAthena()
+
+
+@pytest.fixture
+def tables(athena):
+    return AthenaTables(athena, "d", "w")
+
+
+def test_a_text_is_sent_in_quotes_and_a_number_as_it_is(tables, athena):
+    ask_saved(tables, "samples_of_run", {"suite": "it's", "year": 2026})
+
+    assert "\n) WHERE suite = ? AND year = ?\n" in athena.request["QueryString"]
+    assert athena.request["ExecutionParameters"] == ["'it''s'", "2026"]
+
+
+def test_an_answer_has_its_scanned_bytes_and_its_time(tables):
+    answer = ask_saved(tables, "run_health")
+
+    assert (answer.rows, answer.bytes_scanned, answer.milliseconds) == ([], 7, 5)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in SAVED.glob("*.sql")))
+def test_a_statement_keeps_the_order_of_its_saved_query(tables, athena, name):
+    text = (SAVED / f"{name}.sql").read_text().rstrip()
+    order = text[text.rindex("\nORDER BY") + 1 :]
+
+    ask_saved(tables, name, {"suite": "rocksdb"}, limit=3)
+
+    assert athena.request["QueryString"].endswith(f"\n) WHERE suite = ?\n{order}\nLIMIT 3")
+    assert athena.request["QueryString"].count(order) == 1

@@ -1,0 +1,272 @@
+"""Fakes of the ports of the core and the handlers, in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from tidemark.money.quotas import Quota, Quotas
+from tidemark.run.ports import (
+    Answer,
+    EventBus,
+    Executions,
+    LogQueries,
+    Metrics,
+    Releases,
+    Schedules,
+    Tasks,
+    Topic,
+)
+from tidemark.store.bucket import Bucket, Tagged
+
+TRIAL_MACHINE = "arn:aws:states:eu-west-2:1:execution:Trial"
+
+
+def _etag(body: bytes) -> str:
+    return hashlib.md5(body).hexdigest()
+
+
+class FakeBucket:
+    """The results bucket as a dictionary.
+
+    ``moment`` is called before each call and after each change. A test lets its caller die there,
+    or be overtaken.
+    """
+
+    def __init__(self, objects: Mapping[str, bytes] | None = None) -> None:
+        self.objects = dict(objects or {})
+        self.moment: Callable[[], object] = lambda: None
+
+    def read(self, key: str) -> bytes:
+        self.moment()
+        return self.objects[key]
+
+    def find(self, key: str) -> Tagged | None:
+        self.moment()
+        return Tagged(self.objects[key], _etag(self.objects[key])) if key in self.objects else None
+
+    def delete_if(self, key: str, etag: str) -> bool:
+        self.moment()
+        same = key in self.objects and _etag(self.objects[key]) == etag
+        if same:
+            del self.objects[key]
+        self.moment()
+        return same
+
+    def write(self, key: str, body: bytes) -> None:
+        self.moment()
+        self.objects[key] = body
+        self.moment()
+
+    def write_once(self, key: str, body: bytes) -> bool:
+        return self.write_over(key, body, None)
+
+    def write_over(self, key: str, body: bytes, etag: str | None) -> bool:
+        self.moment()
+        there = _etag(self.objects[key]) if key in self.objects else None
+        if written := there == etag:
+            self.objects[key] = body
+        self.moment()
+        return written
+
+    def keys(self, prefix: str, at_once: int = 1_000, after: str = "") -> Iterator[str]:
+        self.moment()
+        found = (key for key in self.objects if key.startswith(prefix) and key > after)
+        return iter(sorted(found))
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        below = (key[len(prefix) :].split("/") for key in self.keys(prefix))
+        return iter(dict.fromkeys(parts[0] for parts in below if len(parts) > 1))
+
+    def discard(self, key: str) -> None:
+        self.moment()
+        self.objects.pop(key, None)
+        self.moment()
+
+    def delete(self, prefix: str) -> None:
+        for key in list(self.keys(prefix)):
+            self.moment()
+            self.objects.pop(key, None)
+        self.moment()
+
+
+class FakeLogQueries:
+    """Logs Insights that chooses its answer by a word in the text of the query."""
+
+    faults: tuple[type[Exception], ...] = ()
+
+    def __init__(self) -> None:
+        self.answers: dict[str, list[dict[str, str]]] = {}
+        self.asked: list[tuple[str, str, float, float]] = []
+        self.scanned = 1000
+
+    def run(
+        self, query: str, log_group: str, start: float, end: float, patience_seconds: float
+    ) -> Answer:
+        assert patience_seconds > 0
+        self.asked.append((query, log_group, start, end))
+        name = next(name for name in self.answers if name in query)
+        return Answer(self.answers[name], self.scanned)
+
+
+class FakeExecutions:
+    """Executions of both state machines, by ARN, as DescribeExecution gives them."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Mapping[str, Any]] = {}
+
+    def add(self, arn: str, status: str = "RUNNING", **why: str) -> None:
+        self.known[arn] = {"executionArn": arn, "status": status, **why}
+
+    def describe(self, arn: str) -> Mapping[str, Any] | None:
+        return self.known.get(arn)
+
+    def running(self, machine: str) -> list[tuple[str, str]]:
+        return [
+            (arn.rsplit(":", 1)[-1], arn)
+            for arn, execution in self.known.items()
+            if arn.startswith(machine) and execution["status"] == "RUNNING"
+        ]
+
+    def stop(self, arn: str, cause: str) -> None:
+        self.add(arn, "ABORTED", cause=cause)
+
+
+class FakeTasks:
+    """ECS tasks by ARN: the group of each task, and the reason of each stopped task.
+
+    ``called`` is called after each listing and each stop. A test lets its caller be overtaken
+    there.
+    """
+
+    def __init__(self) -> None:
+        self.group_of: dict[str, str] = {}
+        self.stopped: dict[str, str] = {}
+        self.called: Callable[[], object] = lambda: None
+
+    def groups(self) -> dict[str, str]:
+        listed = {arn: name for arn, name in self.group_of.items() if arn not in self.stopped}
+        self.called()
+        return listed
+
+    def stop(self, arn: str, reason: str) -> None:
+        self.stopped[arn] = reason
+        self.called()
+
+
+class FakeTopic:
+    """The subjects and messages that were published."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, Any]] = []
+
+    def publish(self, subject: str, message: str) -> None:
+        self.messages.append((subject, json.loads(message)))
+
+
+class FakeEventBus:
+    """The events that were put on the default bus."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[str, str, Any]] = []
+
+    def put(self, source: str, kind: str, detail: str) -> None:
+        self.events.append((source, kind, json.loads(detail)))
+
+
+class FakeSchedules:
+    """Schedules by name, as GetSchedule gives them."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Mapping[str, Any]] = {}
+
+    def describe(self, name: str) -> Mapping[str, Any] | None:
+        return self.known.get(name)
+
+
+class FakeReleases:
+    """The versions that release pipelines have announced, by suite."""
+
+    def __init__(self) -> None:
+        self.by_suite: dict[str, list[str]] = {}
+
+    def versions(self, suite: str) -> list[str]:
+        return self.by_suite.get(suite, [])
+
+
+class FakeQuotas:
+    """Quotas without a limit, except those that a test sets by their code."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, float] = {}
+
+    def value(self, quota: Quota) -> float:
+        return self.values.get(quota.code, math.inf)
+
+
+class FakeMetrics:
+    """The metrics that were sent: name, value, unit and dimensions."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, float, str, dict[str, str]]] = []
+
+    def send(self, name: str, value: float, unit: str = "Count", **dimensions: str) -> None:
+        self.sent.append((name, value, unit, dimensions))
+
+
+@dataclass
+class FakeContext:
+    """The context of an invocation of a Lambda function."""
+
+    function_name: str = "f"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-2:123456789012:function:f"
+    aws_request_id: str = "r"
+
+
+@dataclass
+class World:
+    """The fakes that surround a handler."""
+
+    bucket: FakeBucket = field(default_factory=FakeBucket)
+    logs: FakeLogQueries = field(default_factory=FakeLogQueries)
+    executions: FakeExecutions = field(default_factory=FakeExecutions)
+    tasks: FakeTasks = field(default_factory=FakeTasks)
+    topic: FakeTopic = field(default_factory=FakeTopic)
+    bus: FakeEventBus = field(default_factory=FakeEventBus)
+    releases: FakeReleases = field(default_factory=FakeReleases)
+    schedules: FakeSchedules = field(default_factory=FakeSchedules)
+    quotas: FakeQuotas = field(default_factory=FakeQuotas)
+
+    def call(self, module: ModuleType, event: object) -> Any:
+        """Invoke a handler as Lambda would: its event and its result are JSON."""
+        return json.loads(json.dumps(module.handler(json.loads(json.dumps(event)), FakeContext())))
+
+    def json(self, key: str) -> Any:
+        """Return the content of a stored object."""
+        return json.loads(self.bucket.objects[key])
+
+
+def ports(
+    world: World,
+) -> tuple[
+    Bucket, LogQueries, Executions, Tasks, Topic, EventBus, Releases, Schedules, Quotas, Metrics
+]:
+    """Return the fakes as their ports, so that mypy checks that they fit."""
+    return (
+        world.bucket,
+        world.logs,
+        world.executions,
+        world.tasks,
+        world.topic,
+        world.bus,
+        world.releases,
+        world.schedules,
+        world.quotas,
+        FakeMetrics(),
+    )

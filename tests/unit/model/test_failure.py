@@ -1,0 +1,33 @@
+import json
+
+import pytest
+
+from tidemark.model.failure import Failure
+
+RAISED = json.dumps({"errorMessage": "It is empty.", "errorType": "QueryFailed"})
+CHILD = {"ExecutionArn": "arn:execution:Trial:a-1", "Input": "{}", "Status": "FAILED"}
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "words"),
+    [
+        ("QueryFailed", RAISED, "QueryFailed: It is empty."),
+        ("Refused", RAISED, "It is empty."),
+        ("States.Timeout", "", "States.Timeout: "),
+        ("States.Runtime", "no JSON", "States.Runtime: no JSON"),
+        ("States.Runtime", "[1]", "States.Runtime: [1]"),
+        ("States.Runtime", "[" * 20_000, "States.Runtime: " + "[" * 20_000),
+        (
+            "States.TaskFailed",
+            json.dumps({**CHILD, "Error": "QueryFailed", "Cause": RAISED}),
+            "States.TaskFailed: QueryFailed: It is empty.",
+        ),
+        (
+            "States.TaskFailed",
+            json.dumps({**CHILD, "Status": "ABORTED"}),
+            "States.TaskFailed: ABORTED: ",
+        ),
+    ],
+)
+def test_a_failure_has_the_message_of_its_source(error, cause, words):
+    assert str(Failure(Error=error, Cause=cause)) == words

@@ -1,0 +1,213 @@
+import pytest
+
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+
+SUITES = read_suites()
+
+
+def test_missing_fields_take_the_defaults_of_the_suite():
+    spec = resolve_request({"suite": "rocksdb"}, SUITES)
+
+    assert spec.versions == ("8.8.1", "9.0.0", "9.8.4")
+    assert (spec.repetitions, spec.baseline, spec.trigger) == (3, None, "console")
+
+
+def test_requested_values_are_kept():
+    fields = {
+        "suite": "rocksdb",
+        "versions": ["9.0.0", "8.8.1"],
+        "baseline": "8.8.1",
+        "repetitions": 7,
+        "tasks": 2,
+        "records": 5000,
+        "note": "why",
+        "trigger": "cli",
+        "scheduled_at": "2026-11-20T12:44:55Z",
+        "budget_usd": 0.25,
+    }
+
+    spec = resolve_request(fields, SUITES)
+
+    assert spec.model_dump(mode="json") == fields
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ("rocksdb", 'input: expected an object such as {"suite": "rocksdb"}'),
+        ({}, "suite: required, but missing"),
+        ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            {"suite": "rocksdb", "repetition": 3},
+            "repetition: unknown field; known are suite, versions, baseline, repetitions, tasks, "
+            "records, budget_usd, note, trigger, scheduled_at",
+        ),
+        (
+            {"suite": "rocksdb", "versions": []},
+            "versions: [] is not accepted; expected a list of 1 or more",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["9.0.0", "9.0.0"]},
+            "versions: 9.0.0 stands twice; name each version once",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ['9.0" | filter 1']},
+            "versions: '9.0\" | filter 1' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["../x"]},
+            "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["9.0.0\n"]},
+            "versions: '9.0.0\\n' is not a version of RocksDB; expected the form of 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "versions": ["9.9.9"]},
+            "versions: 9.9.9 has no rocksdict wheel for this Python; versions with a wheel are "
+            "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "baseline": "7.4.4"},
+            "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.0.0, 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "repetitions": 0},
+            "repetitions: 0 is not accepted; expected 1 or more",
+        ),
+        (
+            {"suite": "rocksdb", "repetitions": 100000},
+            "repetitions: 100000 is not accepted; expected 100 or less",
+        ),
+        (
+            {"suite": "rocksdb", "records": 10_000_001},
+            "records: 10000001 is more than a task of RocksDB can hold, 10000000",
+        ),
+        (
+            {"suite": "rocksdb", "versions": list(SUITES["rocksdb"].versions), "repetitions": 90},
+            "repetitions: 90 of 11 versions are 990 trials; one run has at most 900",
+        ),
+        (
+            {"suite": "rocksdb", "tasks": True},
+            "tasks: True is not accepted; expected a whole number",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": 0},
+            "budget_usd: 0 is not accepted; expected a number above 0",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": "1"},
+            "budget_usd: '1' is not accepted; expected a number",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": float("nan")},
+            "budget_usd: nan is not accepted; expected a finite number",
+        ),
+        (
+            {"suite": "rocksdb", "budget_usd": float("inf")},
+            "budget_usd: inf is not accepted; expected a finite number",
+        ),
+        (
+            {"suite": "rocksdb", "records": "many"},
+            "records: 'many' is not accepted; expected a whole number",
+        ),
+        (
+            {"suite": "rocksdb", "note": "two\nlines"},
+            "note: 'two\\nlines' is not accepted; expected a text of one line without control "
+            "characters",
+        ),
+        (
+            {"suite": "rocksdb", "trigger": "me"},
+            "trigger: 'me' is not accepted; expected 'console', 'schedule' or 'cli'",
+        ),
+    ],
+)
+def test_a_bad_input_is_refused_in_one_sentence_that_names_its_field(fields, sentence):
+    with pytest.raises(Refused) as refused:
+        resolve_request(fields, SUITES)
+
+    assert str(refused.value) == sentence
+
+
+def test_a_long_value_is_shortened_in_its_refusal():
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "note": "x" * 1000}, SUITES)
+
+    assert len(str(refused.value)) < 160
+
+
+def test_as_many_tasks_as_a_trials_history_holds_are_accepted():
+    assert resolve_request({"suite": "rocksdb", "tasks": 200}, SUITES).tasks == 200
+
+
+def test_a_request_whose_trials_may_exceed_their_history_is_refused():
+    suite = SUITES["rocksdb"]
+    third = suite.tests[0].model_copy(update={"name": "third"})
+    long = suite.model_copy(update={"tests": (*suite.tests, third)})
+
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "tasks": 200}, {"rocksdb": long})
+
+    assert str(refused.value) == (
+        "tasks: 200 tasks of 3 tests may take 34860 events; the history of a trial holds 24900"
+    )
+
+
+def test_newest_and_previous_are_the_last_two_of_the_suites_versions():
+    fields = {"suite": "rocksdb", "versions": ["previous", "8.0.0", "newest"], "baseline": "newest"}
+
+    spec = resolve_request(fields, SUITES)
+
+    assert (spec.versions, spec.baseline) == (("9.7.3", "8.0.0", "9.8.4"), "9.8.4")
+
+
+def test_newest_and_previous_are_taken_from_the_released_versions():
+    fields = {"suite": "rocksdb", "versions": ["newest", "previous"]}
+
+    spec = resolve_request(fields, SUITES, lambda _: ["8.8.1", "8.10.0", "8.0.0", "8.10.0"])
+
+    assert spec.versions == ("8.10.0", "8.8.1")
+
+
+def test_released_versions_are_not_read_if_every_version_is_named():
+    resolve_request(
+        {"suite": "rocksdb", "versions": ["9.0.0"]}, SUITES, lambda _: pytest.fail("read")
+    )
+
+
+@pytest.mark.parametrize(
+    ("versions", "released", "sentence"),
+    [
+        (
+            ["newest", "previous"],
+            ["9.8.4"],
+            "versions: RocksDB has no previous version; 9.8.4 is the only one",
+        ),
+        (
+            ["newest"],
+            ["9.8.4", "10.0.0"],
+            "versions: the newest version of RocksDB is '10.0.0', which its suite does not have; "
+            f"there are {', '.join(SUITES['rocksdb'].versions)}",
+        ),
+        (
+            ["newest", "9.8.4"],
+            ["9.8.4", "9.7.3"],
+            "versions: 9.8.4 stands twice, newest is 9.8.4; name each version once",
+        ),
+    ],
+)
+def test_an_unusable_newest_or_previous_version_is_refused(versions, released, sentence):
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "versions": versions}, SUITES, lambda _: released)
+
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "value", ["yesterday", "2026-11-20T12:44:55", "2026-13-20T12:44:55Z", 1763640000, ""]
+)
+def test_a_scheduled_time_that_is_no_time_in_utc_is_refused(value):
+    with pytest.raises(Refused, match=r"^scheduled_at: "):
+        resolve_request({"suite": "rocksdb", "scheduled_at": value}, SUITES)

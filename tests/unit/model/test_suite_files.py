@@ -1,0 +1,202 @@
+import json
+import re
+import shutil
+
+import pytest
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import ONE_LINE
+from tidemark.model.suite import FORMS, Suite
+from tidemark.model.suite_files import FOLDER, query_file, read_suite, read_suites
+from tidemark.model.version_order import version_order
+
+ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
+
+
+def write(tmp_path, text, name="rocksdb"):
+    """Write a suite file with the queries of RocksDB beside it; return its path."""
+    folder = tmp_path / "suites" / name
+    shutil.copytree(FOLDER / "rocksdb", folder)
+    (folder / "suite.yaml").write_text(text, encoding="utf-8")
+    return folder / "suite.yaml"
+
+
+def refusal_of(tmp_path, text, name="rocksdb"):
+    path = write(tmp_path, text, name)
+    with pytest.raises(Refused) as refused:
+        read_suite(path)
+    return str(refused.value)
+
+
+def test_every_shipped_suite_has_its_query_files():
+    for suite in read_suites().values():
+        for test in suite.tests:
+            for metric in test.metrics:
+                assert query_file(suite.name, metric.query).exists()
+                assert query_file(suite.name, metric.samples).exists()
+
+
+def test_systems_may_be_in_another_folder(tmp_path):
+    (tmp_path / "workloads" / "rocksdb").mkdir(parents=True)
+    write(tmp_path, ROCKSDB)
+
+    assert set(read_suites(tmp_path)) == {"rocksdb"}
+
+
+def test_a_folder_without_suites_is_refused(tmp_path):
+    with pytest.raises(Refused, match="systems: there is no suite in "):
+        read_suites(tmp_path)
+
+
+def test_an_unknown_key_is_refused_by_name(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB + "colour: blue\n")
+
+    assert sentence.startswith("rocksdb/suite.yaml: colour: unknown field; known are name, title, ")
+
+
+def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
+    text = ROCKSDB.replace("    metrics:\n", "    job: 1\n    metrics:\n", 1)
+
+    assert refusal_of(tmp_path, text) == (
+        "rocksdb/suite.yaml: tests.0.job: unknown field; "
+        "known are name, jobs, timeout_seconds, seconds_per_million_records, metrics"
+    )
+
+
+def test_text_that_is_no_yaml_is_refused(tmp_path):
+    assert refusal_of(tmp_path, "a: [").startswith("rocksdb/suite.yaml: no YAML: ")
+
+
+def test_a_version_outside_its_form_is_refused(tmp_path):
+    sentence = refusal_of(
+        tmp_path, ROCKSDB.replace("  7.4.4: 0.3.2", "  '7.4': 0.3.2\n  7.4.4: 0.3.2")
+    )
+
+    assert sentence == "rocksdb/suite.yaml: versions: '7.4' does not have the form of version_form"
+
+
+def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.0.0", "[8.8.2, 9.0.0"))
+
+    assert sentence.startswith(
+        "rocksdb/suite.yaml: defaults.versions: 8.8.2 has no rocksdict wheel for this Python; "
+    )
+
+
+def test_a_suite_in_a_folder_of_another_name_is_refused(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB, name="rocks")
+
+    assert sentence == "rocks/suite.yaml: name: 'rocksdb' is not the folder's name, 'rocks'"
+
+
+def test_tests_longer_than_a_trial_are_refused(tmp_path):
+    text = ROCKSDB.replace("timeout_seconds: 3600", "timeout_seconds: 40000")
+
+    assert refusal_of(tmp_path, text) == (
+        "rocksdb/suite.yaml: tests: their timeout_seconds add up to 80000; "
+        "a trial has 69120 for them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("original", "replacement", "sentence"),
+    [
+        (
+            "query: ingest_rate",
+            "query: ingest",
+            "tests.ingest: there is no suites/rocksdb/ingest.cwli",
+        ),
+        ("workload: rocksdb", "workload: rocks", "task.workload: there is no workloads/rocks"),
+        (
+            "most_records: 10000000",
+            "most_records: 10",
+            "defaults.records: 1000000 is more than a task of RocksDB can hold, 10",
+        ),
+        (
+            "versions: [8.8.1, 9.0.0, 9.8.4]",
+            "versions: [9.0.0, 9.0.0]",
+            "defaults.versions: 9.0.0 stands twice; name each version once",
+        ),
+        (
+            "name: ingest\n",
+            "name: Ingest-1\n",
+            "tests.0.name: 'Ingest-1' is not accepted; expected a small letter, and up to 31 small "
+            "letters, digits and _ after it",
+        ),
+        (
+            "package: rocksdict",
+            "package: rocks.dict",
+            "package: 'rocks.dict' is not accepted; expected a small letter, and up to 63 small "
+            "letters, digits and hyphens after it",
+        ),
+        (
+            "  9.8.4: 0.3.29",
+            "  9.8.4: '>0.3'",
+            "versions.9.8.4: '>0.3' is not accepted; expected a letter or digit, and up to 63 "
+            "letters, digits and .+_- after it",
+        ),
+        (
+            "title: RocksDB",
+            'title: "Rocks\\tDB"',
+            "title: 'Rocks\\tDB' is not accepted; expected a text of one line without control "
+            "characters",
+        ),
+        (
+            "most_records: 10000000",
+            "most_records: true",
+            "task.most_records: True is not accepted; expected a whole number",
+        ),
+        (
+            "seconds_per_million_records: 1.0",
+            "seconds_per_million_records: .inf",
+            "tests.1.seconds_per_million_records: inf is not accepted; expected 86,400 or less",
+        ),
+        (
+            r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",
+            r"version_form: '(\d+)\1'",
+            r"version_form: '(\\d+)\\1' is no regular expression without look-around and "
+            "back-references",
+        ),
+        (
+            "- name: compaction\n",
+            "- name: ingest\n",
+            "tests: a name stands twice in ingest, ingest",
+        ),
+    ],
+)
+def test_a_suite_that_would_fail_later_is_refused_when_it_is_read(
+    tmp_path, original, replacement, sentence
+):
+    assert (
+        refusal_of(tmp_path, ROCKSDB.replace(original, replacement))
+        == f"rocksdb/suite.yaml: {sentence}"
+    )
+
+
+def test_a_duplicate_key_is_refused(tmp_path):
+    sentence = refusal_of(tmp_path, ROCKSDB + "title: Another\n")
+
+    assert sentence.startswith("rocksdb/suite.yaml: no YAML: 'title' stands twice in ")
+
+
+def test_the_form_of_versions_is_matched_in_linear_time(tmp_path):
+    form = r"version_form: '(\d+\.?)+'"
+    path = write(tmp_path, ROCKSDB.replace(r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'", form))
+
+    # An engine that tries every way to split these digits would not end.
+    assert not read_suite(path).has_form("1" * 63 + "-")
+
+
+def test_versions_sort_as_numbers_do():
+    versions = ["9.10.0", "9.8.4", "10.0.0", "9.8", "9.8.4-rc10", "9.8.4-rc2", "8.8.1"]
+
+    assert sorted(versions, key=version_order) == [
+        "8.8.1", "9.8", "9.8.4-rc2", "9.8.4-rc10", "9.8.4", "9.10.0", "10.0.0",
+    ]  # fmt: skip
+
+
+def test_every_pattern_of_the_model_has_words():
+    schema = json.dumps(Suite.model_json_schema())
+
+    patterns = {json.loads(text) for text in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schema)}
+    assert patterns - {ONE_LINE} == set(FORMS)

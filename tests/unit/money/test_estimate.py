@@ -1,0 +1,83 @@
+import math
+
+import pytest
+
+from tidemark.model.checkout import ROOT
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
+from tidemark.money.prices import LIST_PRICES
+
+SUITES = read_suites()
+SUITE = SUITES["rocksdb"]
+
+
+def expected(suite=SUITE, **fields):
+    request = resolve_request({"suite": "rocksdb", **fields}, SUITES)
+    return estimate(request, suite, LIST_PRICES)
+
+
+def without_times(suite):
+    """Return a suite without declared times of its tests."""
+    tests = [
+        test.model_copy(update={"seconds_per_million_records": None, "timeout_seconds": 100})
+        for test in suite.tests
+    ]
+    return suite.model_copy(update={"tests": tuple(tests)})
+
+
+def test_the_time_grows_with_trials_and_records():
+    small = resolve_request({"suite": "rocksdb", "records": 1000}, SUITES)
+    double = resolve_request({"suite": "rocksdb", "records": 1000, "repetitions": 6}, SUITES)
+
+    assert estimate_seconds(double, SUITE) == pytest.approx(2 * estimate_seconds(small, SUITE))
+    wide = resolve_request({"suite": "rocksdb", "records": 1000, "tasks": 8}, SUITES)
+    assert estimate_seconds(wide, SUITE, at_once=2) == pytest.approx(
+        4 * estimate_seconds(small, SUITE, at_once=2)
+    )
+    assert estimate_seconds(
+        resolve_request({"suite": "rocksdb"}, SUITES), SUITE
+    ) > estimate_seconds(small, SUITE)
+
+
+def test_a_short_task_is_billed_for_a_minute_and_a_long_one_from_the_pull_of_its_image():
+    short = expected(versions=["9.8.4"], repetitions=1, tasks=3, records=1000)
+    long = expected(versions=["9.8.4"], repetitions=1, tasks=3, records=10_000_000)
+
+    # Ingest: 2 jobs of 23 s, compaction: 5 of 10 s; 1.5 s beside the work and 30 s of pulling.
+    assert short.task_seconds == 3 * 2 * 60
+    assert long.task_seconds == 3 * (math.ceil(46 + 31.5) + math.ceil(50 + 31.5))
+    assert long.tasks_usd == LIST_PRICES.of_tasks(SUITE.task, long.task_seconds)
+
+
+def test_a_suite_without_declared_times_is_estimated_by_its_time_limits():
+    bounded = expected(without_times(SUITE), versions=["9.8.4"], repetitions=1)
+
+    assert (expected().basis, bounded.basis) == ("declared times", "time limits")
+    assert bounded.task_seconds == 2 * 130
+
+
+def test_transitions_grow_with_the_readings_and_tasks_of_a_run():
+    request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
+    wide = request.model_copy(update={"tasks": 41})
+
+    # Ten states of the run, three for choosing the trial, four of the trial; for each test two, a
+    # group, a task, and CollectRates with EveryTaskReported.
+    assert count_transitions(request, SUITE, readings=1) == 10 + 3 + 4 + 2 * (2 + 1 + 1 + 2)
+    # WaitForLogs comes between two readings.
+    assert count_transitions(request, SUITE, readings=2) == 29 + 2 * 3
+    assert count_transitions(wide, SUITE, readings=1) == 29 + 2 * (40 + 1)
+
+
+def test_the_cost_of_a_run_is_the_sum_of_its_parts():
+    whole = expected()
+    parts = (whole.tasks_usd, whole.queries_usd, whole.services_usd, whole.athena_usd)
+
+    assert min(parts) > 0
+    assert whole.usd == pytest.approx(sum(parts))
+    assert whole.measuring_usd == whole.tasks_usd + whole.queries_usd
+
+
+def test_athena_bytes_are_those_of_each_saved_query_once():
+    assert len(list((ROOT / "queries" / "sql").glob("*.sql"))) == SAVED_QUERIES
+    assert expected().athena_bytes == SAVED_QUERIES * 10_000_000

@@ -1,0 +1,693 @@
+"""The comparison of two versions in both of its forms."""
+
+import dataclasses
+from cProfile import Profile
+from datetime import timedelta
+
+import pytest
+import vl_convert
+
+from lambdas import publish_comparison, publish_report
+from tests.plans import RUN, STARTED
+from tests.unit.measured_runs import (
+    HOSTILE,
+    charts,
+    failed,
+    ingest_of,
+    left_out,
+    measured,
+    on_machine,
+    planned,
+    row,
+    using,
+    with_ingest,
+    with_values,
+)
+from tidemark.model.exclusions import NONE, Exclusion
+from tidemark.model.refusal import Refused
+from tidemark.report import publishing
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.pull_request import comment
+from tidemark.report.comparison.sides import sides
+from tidemark.report.markdown import markdown
+from tidemark.report.page import page
+from tidemark.store.columns import timestamp
+from tidemark.store.keys import run_of_version
+from tidemark.store.stored_run import StoredRun
+
+BOTH = ["9.0.0", "9.8.4"]
+LATER = "20261127T124455Z-fedcba"
+LATEST = "20261204T124455Z-0a1b2c"
+
+
+def run_of(plan, trials, exclusions=NONE):
+    return StoredRun(plan, trials, exclusions, [])
+
+
+def comparison_of(plan, trials, exclusions=NONE):
+    run = run_of(plan, trials, exclusions)
+    return comparison(sides((run, "9.0.0"), (run, "9.8.4")))
+
+
+def markdown_of(plan, trials, exclusions=NONE):
+    return markdown(comparison_of(plan, trials, exclusions))
+
+
+def section(text, heading):
+    return text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def steady(base, new):
+    """Return a plan and its trials with these rates of ``ingest``."""
+    plan = planned(BOTH, repetitions=len(base))
+    return plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new})
+
+
+def test_the_sections_are_those_that_a_performance_engineer_writes():
+    headings = [
+        found.heading for found in comparison_of(planned(BOTH), measured(planned(BOTH))).sections
+    ]
+
+    assert headings == [
+        "Comments", "Action items", "Setup", "Results", "Graphs: ingest", "Graphs: compaction",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "delta"),
+    [
+        (8552, 9994, "16.86 %"),
+        (8682, 10045, "15.70 %"),
+        (9230, 9219, "−0.12 %"),
+        (11330, 11292, "−0.34 %"),
+    ],
+)
+def test_a_delta_equals_the_one_that_mattermost_published(base, new, delta):
+    text = section(markdown_of(*steady([base], [new])), "Results")
+
+    assert row(text, "ingest")[2:5] == [f"{base:,.1f}", f"{new:,.1f}", delta]
+
+
+def test_a_certain_change_is_shown_with_its_evidence():
+    text = markdown_of(*steady([1000, 1010, 1020], [900, 909, 918]))
+
+    # By hand: the ratio 0.9 has the standard error sqrt(((0.9 * 10)^2 + 9^2) / 3) / 1010 = 0.00728
+    # with 4 degrees of freedom, for which t is 2.776: 0.9 times or by exp(2.776 * 0.00728 / 0.9).
+    assert (
+        "- ingest_rate is 10.00 % slower with 9.8.4: 909.0 against 1,010.0 records/s, interval of "
+        "the change −12.00 % to −7.96 %, 3 and 3 trials.\n"
+    ) in section(text, "Comments")
+    assert "- Find out why ingest_rate is 10.00 % slower, or accept it" in text
+    assert row(section(text, "Results"), "ingest")[4:] == [
+        "−10.00 %", "slower", "−12.00 % to −7.96 %", "10.00", "9.000", "3 of 3, 3 of 3",
+    ]  # fmt: skip
+
+
+def test_a_larger_figure_is_slower_if_lower_is_better():
+    plan, trials = steady([1000, 1010, 1020], [900, 909, 918])
+
+    text = markdown_of(with_ingest(plan, direction="lower"), trials)
+
+    assert "ingest_rate is 10.00 % faster with 9.8.4" in text
+
+
+def test_a_certainly_small_change_is_no_change():
+    text = markdown_of(*steady([1000, 1001, 1002], [1000, 1001, 1003]))
+
+    assert "What did not change:\n\n- ingest_rate is the same within ±5 %: " in text
+    assert "No action items." in text or "compaction_rate" in section(text, "Action items")
+
+
+def test_an_uncertain_change_has_an_advised_number_of_trials():
+    text = markdown_of(*steady([1000, 1100, 900], [1000, 1120, 930]))
+
+    assert " %, perhaps by chance: the trials scatter too much; " in text
+    assert (
+        "- Measure both in one run, with about 87 repetitions, which would give a verdict in four "
+        "cases of five if rates change and scatter as before: tidemark run rocksdb --versions "
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 87 --tasks 1 --records 1000000\n"
+    ) in text
+    assert "- The trials of 9.0.0 scatter by 10.00 % of their mean in ingest_rate: 900.0, " in text
+
+
+def test_a_version_with_one_trial_has_a_change_and_no_verdict():
+    text = markdown_of(*steady([1000], [1200]))
+
+    assert row(section(text, "Results"), "ingest")[4:] == [
+        "20.00 %", "cannot tell", "none", "one trial", "one trial", "1 of 1, 1 of 1",
+    ]  # fmt: skip
+    start = "ingest_rate changed by 20.00 %, perhaps by chance"
+    assert f"{start}: one trial shows no spread; " in text
+    assert "- 9.8.4 has no spread of ingest_rate, compaction_rate: only one trial counts." in text
+    assert "- Measure both in one run, with about 3 repetitions: tidemark run" in text
+
+
+def test_verdicts_by_chance_are_counted_among_verdicts_with_an_interval():
+    by_itself = (
+        "\n\nEach verdict holds at 95 % by itself: if nothing had changed, up to {} would be faster"
+    )
+    rates = [([1000, 1010], [900, 909]), ([0.0, 0.0], [5.0, 6.0]), ([1000], [900])]
+    many, one, few = (markdown_of(*steady(*each)) for each in rates)
+
+    assert by_itself.format("0.1 of 2 verdicts") in many
+    # A base of zero has no interval, nor has a single trial.
+    assert by_itself.format("0.05 of 1 verdict") in one
+    assert "by itself" not in few
+
+
+def test_a_base_of_zero_has_no_verdict():
+    text = markdown_of(*steady([0.0, 0.0], [5.0, 6.0]))
+
+    assert "- ingest_rate: the rate of the base is zero.\n" in text
+    assert (
+        "- Find out why there is no verdict on ingest_rate: the rate of the base is zero.\n" in text
+    )
+    assert "repetitions of such short tests" not in text
+    assert row(section(text, "Results"), "ingest")[4:7] == ["none", "cannot tell", "none"]
+
+
+def test_a_version_without_rates_is_not_measured_and_no_loss_of_100_percent():
+    plan, trials = steady([1000, 1010], [900, 909])
+    trials = [failed(trial) if trial.version == "9.8.4" else trial for trial in trials]
+
+    text = markdown_of(plan, trials)
+
+    assert row(section(text, "Results"), "ingest")[2:7] == [
+        "1,005.0", "not measured", "none", "not comparable", "none",
+    ]  # fmt: skip
+    assert (
+        "- ingest_rate cannot be compared: no trial of 9.8.4 that counts gave a rate.\n"
+    ) in section(text, "Comments")
+    assert "(9.8.4) failed: ingest: its container ended with exit code 1" in text
+    assert "-100" not in text
+    assert "Look into the logs of the failed trials of run" in text
+
+
+def test_trials_that_are_left_out_are_named_with_their_reason_and_count_nowhere():
+    plan, trials = steady([1000, 1010], [900, 1])
+    noisy = next(trial.trial for trial in trials if trial.tests[0].rates[0].value == 1)
+
+    text = markdown_of(plan, trials, left_out(noisy, "a neighbour was noisy"))
+
+    assert f"trial {noisy} (9.8.4) is left out of every figure: a neighbour was noisy" in text
+    assert row(section(text, "Results"), "ingest")[3] == "900.0"
+    assert "9.8.4 has no spread of ingest_rate" in text
+
+
+def test_a_version_that_is_left_out_as_a_whole_is_named():
+    plan, trials = steady([1000], [900])
+    new = next(trial.trial for trial in trials if trial.version == "9.8.4")
+
+    assert "every trial of 9.8.4 is left out on request" in markdown_of(
+        plan, trials, left_out(new, "x")
+    )
+
+
+def another_run(plan, trials):
+    """Return the comparison of this run of 9.8.4 with another run of 9.0.0."""
+    base = planned(["9.0.0"], repetitions=2, name=LATER, records=2_000_000)
+    base_run = run_of(base, ingest_of(base, {"9.0.0": [1000, 1010]}))
+    return comparison(sides((base_run, "9.0.0"), (run_of(plan, trials), "9.8.4")))
+
+
+def test_two_runs_are_suspicious_and_their_differences_are_marked():
+    plan = planned(["9.8.4"], repetitions=2)
+    trials = [
+        on_machine(trial, cpu_model="Intel Xeon")
+        for trial in ingest_of(plan, {"9.8.4": [1000, 1010]})
+    ]
+
+    text = markdown(another_run(plan, trials))
+
+    comments, setup = section(text, "Comments"), section(text, "Setup")
+    assert (
+        f"The two sides were measured in different runs, {LATER} and {RUN}, not in turns"
+        in comments
+    )
+    assert "by chance alone" not in text
+    assert (
+        "The two sides were not measured alike: Records of a task is 2,000,000 for 9.0.0 and 1,"
+        in text
+    )
+    assert row(setup, "Machine: cpu\\_model" if "cpu\\_" in setup else "Machine: cpu_model") == [
+        "Machine: cpu_model", "differs", "AMD EPYC 7R13", "Intel Xeon",
+    ]  # fmt: skip
+    assert row(setup, "Task size")[1] == ""
+    assert "- Measure both on machines of one kind.\n" in text
+    assert (
+        section(text, "Action items")
+        .lstrip()
+        .startswith("- Measure both alike, in one run, with about 2 repetitions")
+    )
+    assert "--versions 9.0.0,9.8.4 --baseline 9.0.0 " in text
+    assert "--tasks 1 --records 2000000\n" in text
+
+
+def test_the_first_action_for_unlike_sizes_is_to_measure_alike():
+    runs = []
+    for name, records, rates in ((RUN, 1_000_000, [900, 909]), (LATER, 100_000, [300, 303])):
+        plan = planned(["9.8.4"], repetitions=2, name=name, records=records)
+        runs.append((run_of(plan, ingest_of(plan, {"9.8.4": rates})), "9.8.4"))
+
+    text = markdown(comparison(sides(*runs)))
+
+    assert "1 slower (ingest_rate), " in text
+    assert ". The two sides were not measured alike.\n" in text
+    first, second, *_ = section(text, "Action items").strip().splitlines()
+    assert first.startswith(f"- Measure 9.8.4 again, as run {RUN} did, with about 2 repetitions")
+    assert ": tidemark run rocksdb --versions 9.8.4 --repetitions" in first
+    assert first.endswith("--tasks 1 --records 1000000")
+    assert second.startswith("- Find out why ingest_rate is 66.67 % slower (measured unlike), or")
+
+
+def test_one_command_has_more_trials_and_longer_tests():
+    text = markdown_of(*steady([1000, 1900, 100], [1000, 1910, 110]))
+
+    again = [line for line in text.splitlines() if line.startswith("- Measure")]
+    assert len(again) == 1
+    assert " and 10,000,000 records, because 100 repetitions of such short tests would give" in text
+    assert again[0].endswith("--records 10000000")
+
+
+def test_the_machine_of_a_trial_that_is_left_out_does_not_count():
+    plan, trials = steady([1000, 1010, 1020], [900, 909, 918])
+    other = next(trial for trial in trials if trial.version == "9.8.4")
+    moved = on_machine(other, cpu_model="Intel Xeon").model_copy(update={"status": "failed"})
+    trials[other.trial - 1] = moved
+    signs = [
+        "9.8.4: cpu_model was not the same for all trials",
+        "The two sides were not measured alike: Machine: cpu_model is AMD EPYC 7R13 for 9.0.0 and",
+        "Measure both on machines of one kind.",
+        f"Look into the logs of the failed trials of run {RUN}: {other.trial}.",
+    ]
+
+    counted = markdown_of(plan, trials)
+    without = markdown_of(plan, trials, left_out(other.trial, "another machine"))
+
+    assert [sign for sign in signs if sign in counted] == signs
+    assert [sign for sign in signs if sign in without] == []
+
+
+def test_a_setting_that_is_not_recorded_is_no_difference():
+    plan, trials = steady([1000, 1010], [900, 909])
+    trials = [on_nothing(failed(trial)) if trial.version == "9.8.4" else trial for trial in trials]
+
+    text = markdown_of(plan, trials)
+
+    assert "not measured alike" not in text
+    assert "machines of one kind" not in text
+    assert row(section(text, "Setup"), "Machine: cpu_model") == [
+        "Machine: cpu_model", "", "AMD EPYC 7R13", "not recorded",
+    ]  # fmt: skip
+
+
+def on_nothing(trial):
+    """Return a trial whose tasks ended before they logged their machine."""
+    tests = tuple(test.model_copy(update={"environments": ()}) for test in trial.tests)
+    return trial.model_copy(update={"tests": tests})
+
+
+def test_one_version_of_two_packages_is_suspicious():
+    plan = planned(["9.0.0"], repetitions=2)
+    repacked = [on_machine(trial, package_digest="ef56") for trial in measured(plan)]
+    later = planned(["9.0.0"], repetitions=2, name=LATER)
+    both = sides((run_of(plan, repacked), "9.0.0"), (run_of(later, measured(later)), "9.0.0"))
+
+    text = markdown(comparison(both))
+
+    assert (
+        f"- The two sides were not measured alike: Package digest is ef56 for 9.0.0 of {RUN} and "
+        f"ab12 for 9.0.0 of {LATER}.\n"
+    ) in section(text, "Comments")
+
+
+def test_a_metric_whose_unit_changed_is_not_compared():
+    plan = with_ingest(planned(["9.8.4"], repetitions=2), unit="rows/s")
+
+    text = markdown(another_run(plan, measured(plan)))
+
+    assert (
+        "ingest_rate cannot be compared: its unit is records/s for 9.0.0 and rows/s for 9.8.4."
+    ) in text
+    assert row(section(text, "Results"), "ingest")[1:5:3] == ["ingest_rate \\[rows/s\\]", "none"]
+    assert "No chart of ingest_rate: its unit is records/s" in text
+
+
+def test_a_metric_that_one_side_alone_has_is_shown_on_that_side():
+    plan = with_ingest(planned(["9.8.4"], repetitions=2), name="write_rate")
+    trials = [
+        trial.model_copy(
+            update={
+                "tests": tuple(
+                    result.model_copy(
+                        update={
+                            "rates": tuple(
+                                rate.model_copy(update={"metric": "write_rate"})
+                                for rate in result.rates
+                            )
+                        }
+                    )
+                    if result.test == "ingest"
+                    else result
+                    for result in trial.tests
+                )
+            }
+        )
+        for trial in ingest_of(plan, {"9.8.4": [1000, 1010]})
+    ]
+
+    text = markdown(another_run(plan, trials))
+
+    results = section(text, "Results")
+    assert row(results, "ingest", "write_rate \\[records/s\\]")[2:6] == [
+        "not measured", "1,005.0", "none", "not comparable",
+    ]  # fmt: skip
+    assert row(results, "ingest", "ingest_rate \\[records/s\\]")[3] == "not measured"
+    assert "write_rate cannot be compared: the suite that measured 9.0.0 has no write_rate" in text
+
+
+def test_a_drift_over_the_trials_of_both_versions_is_found():
+    plan = planned(BOTH, repetitions=3)
+    trials = [with_values(trial, "ingest", [1000.0 - 20 * trial.trial]) for trial in measured(plan)]
+
+    assert "- ingest_rate falls from 104.92 % to 95.08 % of its mean" in markdown_of(
+        plan, trials
+    ), "each trial is some 2 % below the one before"
+    assert "(r = −0.9" in markdown_of(plan, trials)
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [
+        # r is 0.83: beyond chance with four degrees of freedom, but not with the three that six
+        # trials have without the means of both versions.
+        [1000, 1040, 1000, 1060, 1020, 1100],
+        # r is 0.96, but the movement is half a percent.
+        [1000, 1001, 1002, 1003, 1004, 1005],
+    ],
+)
+def test_a_small_movement_or_one_by_chance_is_no_drift(rates):
+    plan = planned(BOTH, repetitions=3)
+    trials = [
+        with_values(trial, "ingest", [rate])
+        for trial, rate in zip(measured(plan), rates, strict=True)
+    ]
+
+    assert "in the order in which they ran" not in markdown_of(plan, trials)
+
+
+def test_a_comparison_takes_work_in_proportion_to_its_samples():
+    def work(tasks):
+        plan = planned(BOTH, repetitions=1, tasks=tasks)
+        trials = [using(trial, *range(10), cpu=1.0) for trial in measured(plan)]
+        with Profile() as profile:
+            comparison_of(plan, trials)
+        return sum(function.callcount for function in profile.getstats())
+
+    assert work(80) < 2.2 * work(40)
+
+
+def test_the_same_runs_give_the_same_bytes():
+    first, again = (comparison_of(planned(BOTH), measured(planned(BOTH))) for _ in range(2))
+
+    assert markdown(first) == markdown(again)
+    assert page(first, "vega") == page(again, "vega")
+
+
+def working(trial, seconds):
+    """Return a trial whose ingest finished a piece of work after each of these seconds."""
+    ingest, compaction = trial.tests
+    begun = ingest.tasks[0].started_at
+    samples = tuple(
+        ingest.samples[0].model_copy(update={"logged_at": timestamp(begun + timedelta(seconds=s))})
+        for s in seconds
+    )
+    return trial.model_copy(
+        update={"tests": (ingest.model_copy(update={"samples": samples}), compaction)}
+    )
+
+
+def progress_of(plan, trials):
+    _, chart, *_ = charts(comparison_of(plan, trials))
+    return chart
+
+
+def test_progress_is_aligned_at_the_start_and_as_long_as_the_longer_side():
+    plan = planned(BOTH, repetitions=1)
+    took = {"9.0.0": [2, 4], "9.8.4": [3, 9.5]}
+    chart = progress_of(plan, [working(trial, took[trial.version]) for trial in measured(plan)])
+
+    base, new = (
+        [(p["second"], p["value"]) for p in each["data"]["values"]] for each in chart.spec["layer"]
+    )
+    assert base == [(0, 0), (2, 1_000_000), (4, 2_000_000)]
+    assert new == [(0, 0), (3, 1_000_000), (9.5, 2_000_000)]
+    assert chart.spec["encoding"]["x"]["scale"]["domain"] == [0, 9.5]
+    assert [mark.words for mark in chart.legend] == BOTH
+    assert [row.cells[0] for row in chart.table.rows] == BOTH
+    assert chart.table.rows[1].cells[2:] == ("3.0", "3.0", "9.5", "9.5", "2,000,000")
+
+
+def test_progress_without_records_counts_pieces_of_work():
+    plan = planned(BOTH, repetitions=1)
+    trials = [working(trial, [1, 2]) for trial in measured(plan)]
+    ingest, compaction = trials[0].tests
+    unknown = tuple(sample.model_copy(update={"records": None}) for sample in ingest.samples)
+    trials[0] = trials[0].model_copy(
+        update={"tests": (ingest.model_copy(update={"samples": unknown}), compaction)}
+    )
+
+    chart = progress_of(plan, trials)
+
+    assert chart.spec["encoding"]["y"]["title"] == "jobs finished"
+    assert max(p["value"] for each in chart.spec["layer"] for p in each["data"]["values"]) == 2
+
+
+def test_progress_of_a_long_test_is_thinned_to_what_a_chart_shows():
+    plan = planned(BOTH, repetitions=1)
+    trials = [working(trial, range(1, 1001)) for trial in measured(plan)]
+
+    chart = progress_of(plan, trials)
+
+    drawn = chart.spec["layer"][0]["data"]["values"]
+    assert len(drawn) == 200
+    assert (drawn[0]["second"], drawn[-1]["second"]) == (0, 1000)
+
+
+def test_vega_lite_draws_every_chart_of_a_comparison():
+    for chart in charts(comparison_of(planned(BOTH), measured(planned(BOTH)))):
+        assert "<path" in vl_convert.vegalite_to_svg({**chart.spec, "width": 600})
+
+
+def test_a_table_too_long_for_a_comment_is_left_to_the_page():
+    report = comparison_of(planned(BOTH), measured(planned(BOTH)))
+
+    text = markdown(report, most_rows=5)
+
+    assert (
+        "Every sample of ingest_rate in records/s, as it was logged: 6 rows, in the page.\n" in text
+    )
+    assert "| ingest |" in section(text, "Results")
+
+
+def test_a_comparison_of_many_tests_fits_a_comment():
+    plan = planned(BOTH, repetitions=20)
+    report = comparison_of(plan, measured(plan))
+    many = dataclasses.replace(report, sections=report.sections * 8)
+
+    assert len(markdown(many, most_rows=40)) > 65_536
+    assert len(comment(many)) <= 65_536
+    assert comment(report) == markdown(report, most_rows=40)
+
+
+def test_a_comparison_with_many_failures_fits_a_comment_and_keeps_its_results():
+    plan = planned(BOTH, repetitions=50)
+    few = {trial.trial for trial in plan.trials[-6:]}
+    trials = [t if t.trial in few else failed(t, "x" * 1000) for t in measured(plan)]
+
+    text = comment(comparison_of(plan, trials))
+
+    assert len(text) <= 65_536
+    assert "xxx…\n" in text
+    assert f"- {RUN}: and " in section(text, "Comments")
+    assert "| ingest |" in section(text, "Results")
+
+
+def test_the_longest_section_is_left_out_of_a_comment_that_is_still_too_long():
+    report = comparison_of(plan := planned(BOTH, repetitions=1), measured(plan))
+    results, *others = sorted(report.sections, key=lambda found: found.heading != "Results")
+    long = dataclasses.replace(results, blocks=results.blocks * 300)
+
+    text = comment(dataclasses.replace(report, sections=(long, *others)))
+
+    assert "## Results\n" not in text
+    assert "## Comments\n" in text
+    assert "## Left out\n\nA comment holds 65,536 characters. The page has more: Results." in text
+
+
+def test_a_hostile_text_is_shown_without_effect():
+    plan = with_ingest(planned(BOTH, repetitions=1, note=HOSTILE), unit=HOSTILE)
+    first, *rest = [on_machine(trial, cpu_model=HOSTILE) for trial in measured(plan)]
+    trials = [failed(first, HOSTILE), *rest]
+
+    report = comparison_of(plan, trials)
+
+    assert "<img" not in page(report, "vega")
+    assert "\\<img" in markdown(report)
+
+
+def stored(world, plan, trials):
+    world.bucket.write(f"runs/{plan.run_id}/plan.json", plan.model_dump_json().encode())
+    for trial in trials:
+        key = f"runs/{plan.run_id}/trials/{trial.trial:03d}.json"
+        world.bucket.write(key, trial.model_dump_json().encode())
+    world.call(publish_report, {"run_id": plan.run_id})
+
+
+def compare(bucket, suite, base, new):
+    return publishing.publish_comparison(bucket, suite, base, new, lambda: "vega()")
+
+
+@pytest.fixture
+def archive(world, monkeypatch):
+    """Two runs: an older one of three versions, and a newer one of two."""
+    monkeypatch.setattr("tidemark.report.page.packed_vega", lambda: "vega()")
+    for name, versions in ((RUN, ["8.8.1", *BOTH]), (LATER, ["8.8.1", "9.0.0"])):
+        plan = planned(versions, repetitions=1, name=name)
+        trials = [trial.model_copy(update={"run_id": name}) for trial in measured(plan)]
+        stored(world, plan, trials)
+    return world
+
+
+def test_two_versions_are_compared_in_the_newest_run_of_both(archive):
+    def key_of(base, new):
+        return compare(archive.bucket, "rocksdb", base, new)["md"].removeprefix("reports/rocksdb/")
+
+    assert key_of("8.8.1", "9.0.0") == f"{LATER}/9.0.0-against-8.8.1.md"
+    assert key_of("9.0.0", "9.8.4") == f"{RUN}/9.8.4-against-9.0.0.md"
+    assert key_of("previous", "newest") == f"{RUN}/9.8.4-against-9.0.0.md"
+    assert key_of("9.8.4", "9.0.0") == f"{RUN}/9.0.0-against-9.8.4.md"
+    assert key_of("9.8.4", LATER + "/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.8.4.md"
+    assert key_of("9.0.0", "9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
+    assert key_of(f"{RUN}/9.0.0", f"{LATER}/9.0.0") == f"{LATER}/9.0.0-against-{RUN}-9.0.0.md"
+
+
+def test_the_run_of_both_is_found_without_listing_all_runs_of_either(archive, monkeypatch):
+    for days in range(1, 500):
+        run = f"{STARTED - timedelta(days=days):%Y%m%dT%H%M%SZ}-abcdef"
+        archive.bucket.write(run_of_version("rocksdb", "9.0.0", run), b"")
+    listing, listed = archive.bucket.keys, []
+
+    def keys(prefix, at_once=1_000):
+        for key in listing(prefix, at_once):
+            listed.append(key)
+            yield key
+
+    monkeypatch.setattr(archive.bucket, "keys", keys)
+
+    compare(archive.bucket, "rocksdb", "9.0.0", "8.8.1")
+
+    assert sum(key.startswith("versions/") for key in listed) < 10
+
+
+def left_out_of(world, run_id, *, excluded):
+    """Exclude a run, or include it again."""
+    exclusion = Exclusion(excluded=excluded, reason="x", at=STARTED).model_dump_json()
+    world.bucket.write(f"runs/{run_id}/exclusions/run.json", exclusion.encode())
+    world.call(publish_report, {"run_id": run_id})
+
+
+def test_an_excluded_run_is_compared_only_after_its_inclusion(archive):
+    def taken():
+        return compare(archive.bucket, "rocksdb", "8.8.1", "9.0.0")["md"].split("/")[2]
+
+    left_out_of(archive, LATER, excluded=True)
+    assert taken() == RUN
+    left_out_of(archive, LATER, excluded=False)
+    assert taken() == LATER
+
+
+def test_a_version_that_failed_in_the_run_of_the_other_is_taken_from_another_run(archive):
+    plan = planned(["9.7.3", "9.8.4"], repetitions=1, name=LATEST)
+    trials = [failed(t) if t.version == "9.8.4" else t for t in measured(plan)]
+    stored(archive, plan, trials)
+
+    written = compare(archive.bucket, "rocksdb", "9.8.4", "9.7.3")
+
+    assert written["md"] == f"reports/rocksdb/{LATEST}/9.7.3-against-{RUN}-9.8.4.md"
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "sentence"),
+    [
+        ("9.0.0", "7.4.4", "NEW: no run with a rate of rocksdb 7.4.4 is known"),
+        (
+            "9.0.0",
+            RUN,
+            f"NEW: run {RUN} measured 8.8.1, 9.0.0, 9.8.4; name one of them, as {RUN}/8",
+        ),
+        ("9.0.0", f"{RUN}/7.4.4", f"NEW: run {RUN} measured 8.8.1, 9.0.0, 9.8.4, not 7.4.4"),
+        (f"{RUN[:-1]}0", "9.0.0", f"BASE: run {RUN[:-1]}0 is not stored"),
+        ("9.8.4", "9.8.4", f"BASE: no run other than {RUN} with a rate of rocksdb 9.8.4 is known"),
+        (
+            f"{LATER}/9.0.0",
+            "9.0.0",
+            f"NEW: 9.0.0 of run {LATER} is BASE, too; name another",
+        ),
+        ("../x", "9.0.0", "BASE: '../x' names no version and no run; expected the form of 9.8.4, "),
+    ],
+)
+def test_sides_that_cannot_be_compared_are_refused(archive, base, new, sentence):
+    with pytest.raises(Refused) as refused:
+        compare(archive.bucket, "rocksdb", base, new)
+
+    assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("base", ["newest", "previous"])
+def test_a_word_without_a_version_is_refused(archive, base):
+    with pytest.raises(
+        Refused, match=f"BASE: sleeper has no {base} version; versions with a rate: none"
+    ):
+        compare(archive.bucket, "sleeper", base, "9.0.0")
+
+
+def test_a_run_of_another_suite_is_refused(archive):
+    with pytest.raises(Refused, match=f"NEW: run {RUN} is of the suite rocksdb, not sleeper"):
+        compare(archive.bucket, "sleeper", "9.0.0", f"{RUN}/9.0.0")
+
+
+def test_a_comparison_is_made_again_to_the_same_bytes(archive):
+    fields = {"suite": "rocksdb", "base": "9.0.0", "new": "9.8.4"}
+    keys = archive.call(publish_comparison, fields)
+    before = dict(archive.bucket.objects)
+
+    assert archive.call(publish_comparison, fields) == keys
+    assert archive.bucket.objects == before
+    assert archive.bucket.objects[keys["html"]].startswith(b"<!DOCTYPE html>")
+
+
+def test_a_run_with_a_baseline_has_its_comparisons_beside_its_report(archive):
+    plan = planned(["8.8.1", *BOTH], repetitions=1, baseline="9.0.0", name=LATER)
+
+    stored(archive, plan, [t.model_copy(update={"run_id": LATER}) for t in measured(plan)])
+
+    below = f"reports/rocksdb/{LATER}/"
+    found = {key.removeprefix(below) for key in archive.bucket.keys(below)}
+    assert found == {
+        "report.md", "report.html", "summary.json", "8.8.1-against-9.0.0.md",
+        "8.8.1-against-9.0.0.html", "9.8.4-against-9.0.0.md", "9.8.4-against-9.0.0.html",
+    }  # fmt: skip
+
+
+def test_a_run_is_indexed_by_version_even_if_its_report_fails(archive, monkeypatch):
+    def timed_out(*_):
+        raise TimeoutError
+
+    monkeypatch.setattr("tidemark.report.publishing.page", timed_out)
+    plan = planned(["9.7.3"], repetitions=1, name=LATER)
+
+    with pytest.raises(TimeoutError):
+        stored(archive, plan, measured(plan))
+
+    assert len(list(archive.bucket.keys("versions/rocksdb/9.7.3/"))) == 1

@@ -1,0 +1,47 @@
+from collections import Counter
+
+from tests.plans import RUN, STARTED, plan_of
+from tidemark.model.run_id import run_id
+
+
+def plan(name=RUN, **request):
+    return plan_of(request, name=name)
+
+
+def test_each_version_is_measured_once_in_each_repetition():
+    trials = plan(repetitions=4).trials
+
+    assert Counter((trial.version, trial.repetition) for trial in trials) == Counter(
+        {(version, n): 1 for version in ("8.8.1", "9.0.0", "9.8.4") for n in (1, 2, 3, 4)}
+    )
+    assert [trial.trial for trial in trials] == list(range(1, 13))
+
+
+def test_repetitions_follow_each_other():
+    assert [trial.repetition for trial in plan(repetitions=3).trials] == [1] * 3 + [2] * 3 + [3] * 3
+
+
+def test_the_order_of_versions_differs_between_runs_but_not_within_a_run():
+    orders = {
+        tuple(trial.version for trial in plan(f"20261120T124455Z-{n:06x}").trials)
+        for n in range(20)
+    }
+
+    assert plan() == plan()
+    assert len(orders) > 5
+
+
+def test_a_trial_knows_the_package_that_carries_its_version():
+    assert plan(versions=["9.0.0"], repetitions=1).trials[0].package == "rocksdict==0.3.23"
+
+
+def test_the_id_of_a_run_has_its_start_and_a_hash_of_its_mark():
+    mark = {"suite": "rocksdb", "tasks": 1}
+
+    assert run_id("a", STARTED).startswith("20261120T124455Z-")
+    assert run_id(mark, STARTED) == run_id(dict(reversed(mark.items())), STARTED)
+    assert len({run_id("a", STARTED), run_id("b", STARTED), run_id(mark, STARTED)}) == 3
+
+
+def test_a_plan_has_an_estimate_of_its_run():
+    assert plan(repetitions=2).estimate.usd > plan(repetitions=1).estimate.usd

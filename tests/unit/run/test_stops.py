@@ -1,0 +1,143 @@
+import json
+
+import pytest
+
+from tidemark.run.stopped_task import classify
+
+
+def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", container_reason=""):
+    container = {"Name": "rocksdb", "ExitCode": exit_code, "Reason": container_reason}
+    if exit_code is None:
+        del container["ExitCode"]
+    return json.dumps(
+        {
+            "TaskArn": "arn:aws:ecs:eu-west-2:1:task/cluster/0123",
+            "StopCode": stop_code,
+            "StoppedReason": reason,
+            "Containers": [container],
+            "StartedAt": 1593617144436,
+            "StoppedAt": 1593617145936,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("cause", "category", "words"),
+    [
+        (stopped(1), "exit code", "task 4: its container ended with exit code 1"),
+        (
+            stopped(137),
+            "out of memory",
+            "task 4: it was killed (exit code 137), most often for lack of memory; ask for fewer "
+            "records or raise task.memory of the suite",
+        ),
+        (
+            stopped(
+                None,
+                stop_code="TaskFailedToStart",
+                reason="CannotPullContainerError: no such image",
+            ),
+            "image",
+            "task 4: its image could not be pulled: CannotPullContainerError: no such image; check "
+            "the setting image, and that the task's execution role and network reach it",
+        ),
+        (
+            stopped(
+                None,
+                stop_code="TaskFailedToStart",
+                reason="Task failed to start",
+                container_reason="ResourceInitializationError: failed to validate logger args: The "
+                "task cannot find the Amazon CloudWatch log group defined in the task definition",
+            ),
+            "log group",
+            "task 4: it could not start because its log group does not exist: "
+            "ResourceInitializationError: failed to validate logger args: The task cannot find the "
+            "Amazon CloudWatch log group defined in the task definition; deploy the stack again",
+        ),
+        (
+            stopped(None, stop_code="TaskFailedToStart", reason="ResourceInitializationError"),
+            "not started",
+            "task 4: it never started: ResourceInitializationError; the ECS developer guide, "
+            '"Amazon ECS stopped tasks error messages", explains it',
+        ),
+        (
+            stopped(143, stop_code="UserInitiated", reason="stopped by hand"),
+            "stopped",
+            "task 4: it was stopped: stopped by hand",
+        ),
+        (
+            stopped(143, stop_code="InfrastructureHealth", reason="host is failing"),
+            "host",
+            "task 4: the host under it failed or was taken away: host is failing; resume the run "
+            "or start another",
+        ),
+        (
+            stopped(143, stop_code="SpotInterruption", reason="Spot was taken"),
+            "spot",
+            "task 4: it ran on Fargate Spot and was interrupted: Spot was taken; launch it without "
+            "Spot, which is not for measurements",
+        ),
+    ],
+)
+def test_a_stopped_task_is_classified_from_its_description(cause, category, words):
+    task = classify(4, "States.TaskFailed", cause)
+
+    assert (task.status, task.stop_category, task.reason) == ("failed", category, words)
+    assert task.task_id == "0123"
+    assert task.seconds == 1.5
+
+
+def test_the_result_of_a_stopped_task_has_its_image_its_zone_and_the_start_of_its_pull():
+    described = json.loads(stopped(1)) | {
+        "AvailabilityZone": "eu-west-2a",
+        "PullStartedAt": 1593617140936,
+    }
+    described["Containers"][0]["ImageDigest"] = "sha256:ab12"
+
+    task = classify(0, "States.TaskFailed", json.dumps(described))
+
+    assert (task.image_digest, task.zone) == ("sha256:ab12", "eu-west-2a")
+    assert (task.stopped_at - task.pull_started_at).total_seconds() == 5.0
+
+
+def test_a_task_without_exit_code_is_a_failure():
+    assert classify(0, "States.TaskFailed", stopped(None)).status == "failed"
+
+
+def test_a_time_out_without_a_description_is_a_time_out():
+    task = classify(0, "States.Timeout", "")
+
+    assert task.stop_category == "timeout"
+    assert task.reason == (
+        "task 0: it ran past the test's time limit and was stopped; ask for fewer records or raise "
+        "timeout_seconds of the test"
+    )
+
+
+@pytest.mark.parametrize("error", ["ECS.AmazonECSException", "AmazonECS.Unknown"])
+def test_a_task_that_ecs_refuses_lacks_capacity(error):
+    task = classify(0, error, "Capacity is unavailable at this time.")
+
+    assert task.stop_category == "capacity"
+    assert f"{error}: Capacity is unavailable at this time.; try later" in task.reason
+
+
+@pytest.mark.parametrize("cause", ["no such subnet", "[1]", '"text"', "{broken", "{0} {detail}"])
+def test_a_cause_that_describes_no_task_is_quoted(cause):
+    task = classify(0, "ECS.InvalidParameterException", cause)
+
+    assert task.stop_category == "not started"
+    assert f"task 0: it never started: ECS.InvalidParameterException: {cause}; " in task.reason
+
+
+def test_a_cut_description_is_of_an_unknown_category():
+    task = classify(0, "States.TaskFailed", stopped(1)[:40])
+
+    assert task.stop_category == "unknown"
+
+
+def test_every_reason_is_short_and_on_one_line():
+    task = classify(0, "ECS.InvalidParameterException", "∞ \n" * 20_000)
+
+    assert len(task.reason.encode()) < 600
+    assert "\n" not in task.reason

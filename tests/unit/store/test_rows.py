@@ -1,0 +1,192 @@
+import gzip
+import json
+from datetime import timedelta
+
+import pytest
+
+from tidemark import __version__
+from tidemark.figures.trial_result import trial_result
+from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.results import Rate, Sample, TaskResult, TestResult, Usage
+from tidemark.store.columns import PARTITIONS, TABLES
+from tidemark.store.rows import packed, rate_rows, run_row, sample_rows, usage_rows
+
+PYTHON = {
+    "string": str, "int": int, "bigint": int, "double": float, "boolean": bool,
+    "timestamp": str, "array<string>": list,
+}  # fmt: skip
+
+
+def measured(plan):
+    rate = Rate(
+        metric="ingest_rate", unit="records/s", direction="higher", value=1.5, samples=1,
+        expected=1, not_finite=0, stddev=0.5, min=1.0, max=2.0, records=10,
+    )  # fmt: skip
+    sample = Sample(
+        metric="ingest_rate", log_stream="p/c/t0", logged_at="2026-11-20 12:45:59.000", job="j",
+        value_text="1.5", value=1.5, records=10, seconds=4.0,
+    )  # fmt: skip
+    task = TaskResult(
+        index=0, status="ok", task_arn="arn:task/c/t0", exit_code=0,
+        started_at=1_763_640_000_000, stopped_at=1_763_640_002_500,
+        image_digest="sha256:ab12", host="ip-10-0-0-7", cpu_model="Epyc", zone="eu-west-2a",
+    )  # fmt: skip
+    usage = Usage(
+        task_id="t0", logged_at="2025-11-20 12:00:01.500", cpu=1.5, memory=400.5, network_in=1.0,
+        network_out=2.0, disk_read=3.0, disk_written=None,
+    )  # fmt: skip
+    ingest = TestResult(
+        test="ingest", status="ok", started_at=plan.started_at, ended_at=plan.started_at,
+        tasks=(task,), rates=(rate,), samples=(sample,), environments=({"cpu_model": "Epyc"},),
+        insights_bytes=500_000_000, usages=(usage,),
+    )  # fmt: skip
+    return [trial_result(plan, trial, {"ingest": ingest}, "") for trial in plan.trials]
+
+
+def fits(row, table):
+    columns = TABLES[table]
+    assert set(row) == set(columns)
+    for name, value in row.items():
+        assert value is None or isinstance(value, PYTHON[columns[name]]), name
+        assert not isinstance(value, bool) or columns[name] == "boolean", name
+
+
+def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
+    trials = measured(plan)
+
+    for row in rate_rows(plan, trials):
+        fits(row, "rates")
+    for row in sample_rows(trials):
+        fits(row, "task_rates")
+    for row in usage_rows(trials):
+        fits(row, "task_usage")
+        assert row["second"] == 1.5
+    fits(run_row(plan, trials, "complete", "", plan.started_at), "runs")
+
+
+def test_no_column_has_the_name_of_a_partition():
+    # Athena refuses a table that has a column twice.
+    assert not [name for columns in TABLES.values() for name in columns if name in PARTITIONS]
+
+
+def test_the_span_is_from_the_first_start_to_the_last_stop(plan):
+    rows = list(rate_rows(plan, measured(plan)))
+
+    assert [row["span_seconds"] for row in rows] == [2.5, None, 2.5, None]
+
+
+def test_a_sample_has_its_tasks_machine_and_its_recomputed_rate(plan):
+    row = next(iter(sample_rows(measured(plan))))
+
+    assert (row["host"], row["cpu_model"], row["zone"]) == ("ip-10-0-0-7", "Epyc", "eu-west-2a")
+    assert row["recomputed"] == 2.5
+
+
+@pytest.mark.parametrize(("records", "seconds"), [(None, 4.0), (10, None), (10, 0.0)])
+def test_a_rate_is_not_recomputed_without_records_and_seconds(records, seconds):
+    sample = Sample(
+        metric="m", log_stream="s", logged_at="", job=None, value_text="", value=None,
+        records=records, seconds=seconds,
+    )  # fmt: skip
+
+    assert sample.recomputed is None
+
+
+def test_a_rate_has_the_digest_of_its_image(plan):
+    assert [row["image_digest"] for row in rate_rows(plan, measured(plan))] == [
+        "sha256:ab12", None, "sha256:ab12", None,
+    ]  # fmt: skip
+
+
+def ended(plan, trials):
+    return run_row(plan, trials, "complete", "", plan.started_at)
+
+
+def test_a_run_has_its_cost_and_its_scanned_bytes(plan):
+    row = ended(plan, measured(plan))
+
+    # Two tasks of 2.5 s, each billed for a minute at 0.12485 USD an hour, and 1 GB scanned.
+    assert row["cost_usd"] == pytest.approx(2 * 0.12485 / 60 + 0.005)
+    assert row["insights_bytes"] == 1_000_000_000
+    assert row["tidemark_version"] == __version__
+
+
+def test_task_seconds_have_no_rounding_errors(plan):
+    first, second = measured(plan)
+    (task,) = first.tests[0].tasks
+    tasks = [task.model_copy(update={"stopped_at": task.started_at + timedelta(milliseconds=ms)})
+             for ms in (100, 200)]  # fmt: skip
+    trials = [
+        trial.model_copy(update={"tests": (trial.tests[0].model_copy(update={"tasks": (ran,)}),)})
+        for trial, ran in zip((first, second), tasks, strict=True)
+    ]
+
+    # The floats 0.1 and 0.2 add up to 0.30000000000000004.
+    assert ended(plan, trials)["task_seconds"] == 0.3
+
+
+def test_a_run_without_prices_or_scanned_bytes_has_no_cost(plan):
+    first, second = measured(plan)
+    uncounted = tuple(t.model_copy(update={"insights_bytes": None}) for t in second.tests)
+    older = second.model_copy(update={"tests": uncounted})
+
+    assert ended(plan.model_copy(update={"prices": None}), [first])["cost_usd"] is None
+    assert ended(plan, [first, older])["cost_usd"] is None
+    assert ended(plan, [first, older])["insights_bytes"] is None
+    assert ended(plan, [])["cost_usd"] == 0
+
+
+@pytest.mark.parametrize(
+    ("pulled", "stopped", "billed"),
+    [
+        (None, 2_500, 60),
+        (None, 60_001, 61),
+        (-40_000, 30_000, 70),
+        (-40_000, 10_000, 60),
+        (None, None, 0),
+    ],
+)
+def test_fargate_bills_seconds_from_the_pull_to_the_end_and_at_least_a_minute(
+    pulled, stopped, billed
+):
+    at = 1_763_640_000_000
+    task = TaskResult(
+        index=0,
+        status="ok",
+        started_at=at,
+        stopped_at=stopped and at + stopped,
+        pull_started_at=pulled and at + pulled,
+    )
+
+    assert task.billed_seconds == billed
+
+
+def excluding(plan, **decisions):
+    exclusions = {
+        name.removeprefix("n"): Exclusion(excluded=excluded, reason="why", at=plan.started_at)
+        for name, excluded in decisions.items()
+    }
+    return Exclusions(exclusions)
+
+
+def excluded_trials(plan, exclusions):
+    trials = measured(plan)
+    by_rates = {row["trial"] for row in rate_rows(plan, trials, exclusions) if row["excluded"]}
+    by_samples = {row["trial"] for row in sample_rows(trials, exclusions) if row["excluded"]}
+    assert by_rates == by_samples
+    return by_rates
+
+
+def test_a_trial_or_a_whole_run_is_excluded_until_it_is_included_again(plan):
+    assert excluded_trials(plan, excluding(plan)) == set()
+    assert excluded_trials(plan, excluding(plan, n002=True)) == {2}
+    assert excluded_trials(plan, excluding(plan, n002=False)) == set()
+    assert excluded_trials(plan, excluding(plan, run=True)) == {1, 2}
+    assert excluded_trials(plan, excluding(plan, run=False, n001=True)) == {1}
+
+
+def test_the_same_rows_are_packed_to_the_same_bytes(plan):
+    rows = list(rate_rows(plan, measured(plan)))
+
+    assert packed(rows) == packed(rows)
+    assert [json.loads(line) for line in gzip.decompress(packed(rows)).splitlines()] == rows

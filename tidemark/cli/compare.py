@@ -1,0 +1,96 @@
+"""``tidemark compare``: the comparison of a new version with a base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tidemark.cli.saving import check_folder, save
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.client.stored import Stored
+from tidemark.model.context import check_suite_name, written_suites
+from tidemark.model.refusal import Refused
+from tidemark.model.side_name import parse_side
+
+# The newest run of a suite with an included rate of a version.
+_NEWEST = (
+    "SELECT max(run_id) FROM rates "
+    "WHERE suite = ? AND version = ? AND value IS NOT NULL AND NOT coalesce(excluded, false)"
+)
+_FORMS = {"markdown": "md", "html": "html"}
+
+
+@click.command(name="compare")
+@click.argument("base")
+@click.argument("new")
+@click.option("--suite", default="rocksdb", show_default=True, help="The system under test.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(_FORMS)),
+    default="markdown",
+    show_default=True,
+    help="Markdown for a pull request, or a page for people.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="File or existing folder to write to; if not given, the comparison is printed.",
+)
+@target_options
+def command(
+    base: str, new: str, suite: str, form: str, output: Path | None, target: Target
+) -> None:
+    """Compare version NEW with version BASE.
+
+    The comparison lists what changed, what stayed the same and what is suspicious. It uses the
+    newest run with rates of both versions, or else the newest run of each; excluded rates do not
+    count. BASE and NEW may also be the id of a run, RUN/VERSION for a run of several versions, or
+    newest or previous for the last two versions. Both forms are also stored in the results bucket,
+    and saved in the state folder, beside the report of NEW's run.
+
+    \b
+    Example:
+      tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
+    """
+    check_folder(output)
+    check_suite_name(suite, written_suites())
+    for side, name in (("BASE", base), ("NEW", new)):
+        parse_side(side, name)
+    with stored(target) as store:
+        try:
+            keys = store.publisher.comparison(suite, base, new)
+        except Refused as refused:
+            hints = (_older_run(store, suite, side, target.flags) for side in (new, base))
+            hint = next(filter(None, hints), None)
+            listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
+            raise Refused(f"{refused}; {hint or listing}") from None
+        contents = {ending: store.results.read(key) for ending, key in keys.items()}
+    for ending, content in contents.items():
+        save(target.state / keys[ending], content)
+    key, content = keys[_FORMS[form]], contents[_FORMS[form]]
+    if output is None:
+        click.echo(content.decode(), nl=False)
+        return
+    path = output / Path(key).name if output.is_dir() else output
+    save(path, content)
+    click.echo(path)
+
+
+def _older_run(store: Stored, suite: str, side: str, flags: str) -> str | None:
+    """Return a hint if only an earlier version of Tidemark stored runs of the version ``side``.
+
+    Return None if ``side`` is not a version, or if there is no such run.
+    """
+    name, results = parse_side("", side), store.results
+    if name.run_id or name.version is None or results.is_indexed(suite, name.version):
+        return None
+    ((run_id,),) = store.tables.ask(_NEWEST, [suite, name.version]).rows
+    # Imported figures have no run.
+    if run_id is None or results.plan(run_id) is None:
+        return None
+    return (
+        f"run {run_id} of an earlier Tidemark measured {name.version}; `tidemark report "
+        f"{run_id}{flags}` makes it comparable"
+    )

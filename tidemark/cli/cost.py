@@ -1,0 +1,91 @@
+"""``tidemark cost``: the cost of the app on AWS, idle and for one run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.options import state_option
+from tidemark.cli.written_suites import suites
+from tidemark.model.context import written_context
+from tidemark.model.request import known_suite, resolve_request
+from tidemark.model.settings import read_settings
+from tidemark.model.suite import Suite
+from tidemark.money.estimate import estimate
+from tidemark.money.idle import idle_charges
+from tidemark.money.prices import LIST_PRICES
+
+_COLUMNS = ("of", "what", "amount", "usd", "reason")
+_ALL = "in all"
+
+
+@click.command(name="cost")
+@click.option("--suite", default="rocksdb", show_default=True, help="The suite of the priced run.")
+@format_option
+@state_option
+def command(suite: str, form: str, state: Path) -> None:
+    """Show what the stacks cost idle in a month and what a run costs.
+
+    Prices are AWS's list prices. The idle cost is the cost of every resource in the templates of
+    the app, with the settings of cdk.json. The cost of a run is the estimate that `tidemark run`
+    prints for the suite's defaults.
+
+    \b
+    Example:
+      tidemark cost --format markdown
+    """
+    known = known_suite(suite, suites())
+    rows = [*_idle(_templates(state)), *_run(known)]
+    show(_COLUMNS, rows, form)
+
+
+def _templates(state: Path) -> list[dict[str, Any]]:
+    # The import of boto3 takes a second, so it follows the check of the options.
+    from local.cloud.deployment import synthesise  # noqa: PLC0415
+
+    assembly = synthesise(state.resolve(), read_settings(written_context()))
+    return [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(assembly.glob("*.template.json"))
+    ]
+
+
+def _idle(templates: list[dict[str, Any]]) -> Iterator[Mapping[str, str]]:
+    charges = idle_charges(templates)
+    for charge in charges:
+        yield _row("idle month", charge.kind, str(charge.count), charge.usd, charge.reason)
+    yield _row("idle month", _ALL, "", sum(charge.usd for charge in charges), "")
+
+
+def _run(suite: Suite) -> Iterator[Mapping[str, str]]:
+    request = resolve_request({"suite": suite.name}, {suite.name: suite})
+    expected = estimate(request, suite, LIST_PRICES)
+    of = f"run of {suite.name}"
+    for what, amount, usd, reason in (
+        ("Fargate tasks", f"{expected.task_seconds:,} s", expected.tasks_usd, expected.basis),
+        ("Log queries", f"{expected.insights_bytes:,} bytes", expected.queries_usd, "scanned"),
+        (
+            "Workflow",
+            f"{expected.transitions:,} transitions",
+            expected.services_usd,
+            "with functions, ingested log events and CloudWatch metrics",
+        ),
+        (
+            "Athena",
+            f"{expected.athena_bytes:,} bytes",
+            expected.athena_usd,
+            "each saved query executed once",
+        ),
+        (_ALL, "", expected.usd, f"{LIST_PRICES.region}, {LIST_PRICES.as_of}"),
+    ):
+        yield _row(of, what, amount, usd, reason)
+
+
+def _row(of: str, what: str, amount: str, usd: float, reason: str) -> Mapping[str, str]:
+    figures = (of, what, amount, f"{usd:.4f}", reason)
+    return dict(zip(_COLUMNS, figures, strict=True))

@@ -1,0 +1,65 @@
+"""``tidemark dashboard``: the dashboard of the rates as one page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from tidemark.cli.saving import check_folder, save
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.model.refusal import Refused
+
+
+@click.command(name="dashboard")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write; if not given, dashboard.html in the state folder.",
+)
+@click.option("--serve", is_flag=True, help="Also serve the page to this machine until Ctrl-C.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Port of --serve; if not given, a free one.",
+)
+@target_options
+def command(output: Path | None, serve: bool, port: int | None, target: Target) -> None:
+    """Write the dashboard of all figures as one HTML page.
+
+    The page shows the QuickSight dashboard of the stack. It contains all its data and needs no
+    network. Its address keeps the values that a reader has chosen.
+
+    \b
+    Example:
+      tidemark dashboard --serve
+    """
+    check_folder(output)
+    if port is not None and not serve:
+        raise Refused(f"--port: {port} needs --serve, which serves the page at this port")
+    # The import of the code that draws the dashboard takes a second.
+    from tidemark.dashboard.building import build  # noqa: PLC0415
+
+    with stored(target) as store:
+        page = build(store.tables, datetime.now(UTC))
+    path = output or target.state / "dashboard.html"
+    save(path, page.encode())
+    click.echo(path)
+    if serve:
+        _serve(page, port or 0)
+
+
+def _serve(page: str, port: int) -> None:
+    from tidemark.dashboard.serving import PageServer  # noqa: PLC0415
+
+    try:
+        server = PageServer(page, port)
+    except OSError as error:
+        raise Refused(f"--port: {port} cannot be used: {error.strerror}") from None
+    with server:
+        click.echo(f"The dashboard is at {server.url}; Ctrl-C ends it.")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo("Ended.")

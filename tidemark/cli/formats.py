@@ -1,0 +1,113 @@
+"""Printed rows, for people and programs: a table, Markdown, CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence, Set
+from typing import Literal
+
+import click
+
+Rows = Sequence[Mapping[str, str | None]]
+
+# A number, perhaps with its spread: 12, 695,700.7 ± 33,629.9 (6 trials), 1.5e-07, +5.17%.
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?%?( ± .*)?", re.IGNORECASE)
+_LONGEST_WORD = 24
+_NARROWEST, _GAP = 8, 2
+
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "markdown", "csv", "json"]),
+    default="table",
+    show_default=True,
+    help="Form of the output.",
+)
+
+
+def show(columns: Sequence[str], rows: Rows, form: str) -> None:
+    """Print rows; a missing value is empty, and null in JSON."""
+    if form == "table":
+        _show_table(columns, rows)
+    else:
+        writer = {"markdown": markdown, "csv": comma_separated, "json": _json}[form]
+        click.echo(writer(columns, rows), nl=False)
+
+
+def markdown(columns: Sequence[str], rows: Rows) -> str:
+    """Return a Markdown table whose columns are as wide as their widest cell."""
+    cells = [[_escaped(row.get(column)) for column in columns] for row in rows]
+    widths = [
+        max(len(column), *(len(line[place]) for line in cells), 3)
+        for place, column in enumerate(columns)
+    ]
+    lines = [list(columns), ["-" * width for width in widths], *cells]
+    return "".join(
+        "| "
+        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        + " |\n"
+        for line in lines
+    )
+
+
+def comma_separated(columns: Sequence[str], rows: Rows) -> str:
+    """Return CSV with a line of column names."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _json(columns: Sequence[str], rows: Rows) -> str:
+    records = [{column: row.get(column) for column in columns} for row in rows]
+    return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
+
+
+def _escaped(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def _show_table(columns: Sequence[str], rows: Rows) -> None:
+    # The import of rich takes time, which CSV and JSON do not need.
+    from rich import box  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    # A program that reads the output gets each row on one line, however long.
+    width = None if sys.stdout.isatty() else 10_000
+    console = Console(highlight=False, markup=False, width=width)
+    cells = {column: [row.get(column) or "" for row in rows] for column in columns}
+    words = _whole_words(cells, console.width)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in columns:
+        justify: Literal["right", "left"] = "right" if _are_numbers(cells[column]) else "left"
+        table.add_column(column, justify=justify, no_wrap=column in words, overflow="fold")
+    for line in zip(*cells.values(), strict=True):
+        table.add_row(*line)
+    console.print(table)
+
+
+def _are_numbers(cells: Sequence[str]) -> bool:
+    return any(cells) and all(_NUMBER.fullmatch(cell) for cell in cells if cell)
+
+
+def _whole_words(cells: Mapping[str, Sequence[str]], width: int) -> Set[str]:
+    """Return the columns whose cells are not folded, none if the table is too narrow for that.
+
+    People copy the id of a run and read a number at a glance.
+    """
+    widest = {column: max(map(len, [column, *texts])) for column, texts in cells.items()}
+    words = {
+        column
+        for column, texts in cells.items()
+        if widest[column] <= _LONGEST_WORD and not any(" " in text for text in texts)
+    }
+    needed = sum(
+        size if column in words else min(size, _NARROWEST) for column, size in widest.items()
+    )
+    return words if needed + _GAP * len(cells) <= width else set()

@@ -1,0 +1,83 @@
+"""``tidemark history``: the rates of every version over all runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.client.history import Row, VersionHistory, columns, heading, histories
+from tidemark.client.tables import ask_saved
+from tidemark.model.context import check_suite_name, written_suites
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+
+
+@click.command(name="history")
+@click.argument("suite", default="rocksdb")
+@click.option("--test", help="Only the metrics of this test.")
+@click.option("--metric", help="Only this metric.")
+@format_option
+@target_options
+def command(suite: str, test: str | None, metric: str | None, form: str, target: Target) -> None:
+    """Show the rates of each version of SUITE over all runs.
+
+    SUITE defaults to rocksdb. Each figure is the mean over the version's trials with their standard
+    deviation. Excluded trials do not count, and a warning names versions with trials of several
+    sizes. JSON is a list with one object for each version. CSV has a line for each version and
+    figure; its columns have the names of the fields in JSON.
+
+    \b
+    Example:
+      tidemark history rocksdb --metric ingest_rate --format markdown
+    """
+    check_suite_name(suite, written_suites())
+    with stored(target) as store:
+        rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()
+    versions = histories(_only(_only(rows, "test", test), "metric", metric))
+    if form == "json":
+        click.echo(json.dumps([version.record() for version in versions], indent=2))
+    elif not versions:
+        hint = f"`tidemark run {suite}{target.flags}` measures versions"
+        raise Refused(f"suite: {suite} has no rates yet; {hint}")
+    elif form == "csv":
+        lines = [line for version in versions for line in version.lines()]
+        show(list(lines[0]), lines, form)
+    else:
+        _show(versions, form)
+
+
+def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]:
+    if wanted is None or not rows:
+        return rows
+    matches = [row for row in rows if row[column] == wanted]
+    if not matches:
+        known = sorted({str(row[column]) for row in rows})
+        raise Refused(f"--{column}: {shown(wanted)} has no rates; there are {listed(known)}")
+    return matches
+
+
+def _show(versions: Sequence[VersionHistory], form: str) -> None:
+    names = columns(versions)
+    headings = {name: heading(name, versions) for name in names}
+    # People keep the Markdown table in their documentation, which has this form of dates.
+    day = "%d/%m/%Y" if form == "markdown" else "%Y-%m-%d"
+    rows = [
+        {
+            "Version number": version.version,
+            "Test date": version.last_at.strftime(day),
+            **{
+                headings[name]: version.figures[name].text()
+                for name in names
+                if name in version.figures
+            },
+        }
+        for version in versions
+    ]
+    show(["Version number", "Test date", *headings.values()], rows, form)
+    for warning in filter(None, (version.size_warning() for version in versions)):
+        # Standard output holds only the table that people keep.
+        click.echo(warning, err=form != "table")

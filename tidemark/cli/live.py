@@ -1,0 +1,170 @@
+"""The progress of a run, and its result."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Set
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from tidemark.cli.report import FILES, save_report
+from tidemark.cli.target import Target
+from tidemark.cli.wording import duration, resume_hint
+from tidemark.client.runs import Run, RunClient
+from tidemark.model.numerals import percent
+from tidemark.model.plan import Plan
+from tidemark.model.refusal import Refused
+from tidemark.model.results import TrialResult
+from tidemark.money.estimate import estimate_seconds
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The pace of the trials of an execution."""
+
+    done: int
+    total: int
+    measuring: float
+    """The time from the start to the record of the last trial that is done [s]."""
+
+    def text(self, elapsed: float, trial_seconds: float) -> str:
+        """Return a text with the ``elapsed`` time [s] and about the time that is left.
+
+        Until a trial is done, ``trial_seconds`` is the time of one trial. The time that is left is
+        unknown after the expected end.
+        """
+        if self.done:
+            trial_seconds = self.measuring / self.done
+        left = trial_seconds * self.total - elapsed
+        text = f"elapsed {duration(elapsed)}"
+        return f"{text}, left about {duration(left)}" if left > 0 else text
+
+
+def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
+    """Print each newly recorded trial, and the current one, until the run has ended.
+
+    ``at_once`` tasks run side by side.
+    """
+    began = time.monotonic()
+    known = set(client.results.recorded(run.run_id))
+    before = len(known)
+    measuring = 0.0
+    with Live(Text("planning"), console=console, transient=True) as live:
+        plan = client.results.plan(run.run_id)
+        while plan is None and client.active(run):
+            time.sleep(client.poll_seconds)
+            plan = client.results.plan(run.run_id)
+        if plan is None:
+            return
+        active = True
+        while active:
+            active = client.active(run)
+            for number in client.results.recorded(run.run_id, after=_next(known) - 1):
+                if number not in known:
+                    known.add(number)
+                    measuring = time.monotonic() - began
+                    line = _trial_line(client.results.trial(run.run_id, number), len(plan.trials))
+                    live.console.print(line, soft_wrap=True, markup=False)
+            trial = _next(known)
+            whole = estimate_seconds(plan.request, plan.suite, at_once)
+            pace = Pace(len(known) - before, len(plan.trials) - before, measuring)
+            times = pace.text(time.monotonic() - began, whole / len(plan.trials))
+            live.update(Text(f"{place(client, run, plan, trial)}   {times}"))
+            if active:
+                time.sleep(client.poll_seconds)
+
+
+def place(client: RunClient, run: Run, plan: Plan, trial: int) -> str:
+    """Return the place of a run: the test of its first missing ``trial``, or its report."""
+    if trial > len(plan.trials):
+        return "report"
+    text = f"trial {trial} of {len(plan.trials)}  {plan.trials[trial - 1].version}"
+    test = client.current_test(run, plan, trial)
+    return f"{text}  {test}" if test else text
+
+
+def show_result(client: RunClient, run: Run, target: Target, console: Console) -> int:
+    """Print the table of the run and the reason of a failure; return the exit code.
+
+    Raises
+    ------
+    Refused
+        If the run did not start because its input is not accepted now.
+    """
+    client.await_end([run.run_id])
+    status, cause = client.status(run)
+    refused = client.results.outcome(run.own_id)
+    if refused and refused.status == "rejected":
+        raise Refused(refused.reason)
+    plan = client.results.plan(run.run_id)
+    if plan:
+        if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
+            console.print(_table(json.loads(summary)))
+        for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
+            kind = "Report" if path.name in FILES else "Comparison"
+            console.print(f"{kind}: {path}", soft_wrap=True, markup=False)
+    if status == "SUCCEEDED":
+        return 0
+    outcome = client.results.outcome(run.run_id)
+    # A FAILED execution has its cause. For any other, EndRun wrote the reason into the outcome.
+    reason = outcome.reason if outcome and status != "FAILED" else cause or status
+    failure = Text(f"The run did not complete: {reason}", style="red")
+    console.print(failure, soft_wrap=True)
+    # The spent budget would end the run again at once.
+    budget = " --budget-usd USD" if reason.startswith("budget_usd: ") else ""
+    progress = client.results.progress(run.run_id)
+    if hint := resume_hint(run.run_id, progress, budget + target.flags):
+        console.print(f"Its finished trials are kept; {hint}.", soft_wrap=True)
+    return 1
+
+
+def _trial_line(trial: TrialResult, trials: int) -> str:
+    head = f"trial {trial.trial} of {trials}  {trial.version:>8}"
+    if trial.status != "ok":
+        return f"{head}  {trial.status}: {trial.reason}"
+    rates = [
+        f"{rate.metric} {rate.value:,.1f} {rate.unit}"
+        for test in trial.tests
+        for rate in test.rates
+    ]
+    return f"{head}  {'  '.join(rates)}"
+
+
+def _next(known: Set[int]) -> int:
+    """Return the number of the first missing trial; trials are measured in order."""
+    return next(number for number in count(1) if number not in known)
+
+
+def _table(rates: list[dict[str, Any]]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Version", "Metric"):
+        table.add_column(name, no_wrap=True)
+    for name in ("Rate", "± spread"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Unit", no_wrap=True)
+    for name in ("Samples", "Δ before"):
+        table.add_column(name, justify="right", no_wrap=True)
+    before = None
+    for rate in rates:
+        if before not in {None, rate["metric"]}:
+            table.add_section()
+        before = rate["metric"]
+        value, spread, change = rate["value"], rate["spread"], rate["change"]
+        table.add_row(
+            rate["version"],
+            rate["metric"],
+            "missing" if value is None else f"{value:,.1f}",
+            "" if spread is None else f"{spread:,.1f}",
+            rate["unit"],
+            str(rate["samples"]),
+            "" if change is None else percent(change),
+        )
+    return table

@@ -1,0 +1,81 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from tidemark.model.refusal import Refused
+from tidemark.model.run_id import RUN_ID
+
+state_option = click.option(
+    "--state",
+    type=click.Path(file_okay=False, resolve_path=True, path_type=Path),
+    default=Path(".tidemark"),
+    envvar="TIDEMARK_STATE",
+    show_default=True,
+    help="Folder that keeps logs, results and the synthesised template.",
+)
+
+
+def state_flag(state: Path) -> str:
+    """Return the option that gives another command this state folder, with a space before.
+
+    Return '' for the default folder and for the folder of the environment.
+    """
+    source = click.get_current_context().get_parameter_source("state")
+    explicit = source is ParameterSource.COMMANDLINE
+    return f" --state {shlex.quote(str(state))}" if explicit else ""
+
+
+def _check_run(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(RUN_ID, value):
+        name = "RUN" if isinstance(parameter, click.Argument) else parameter.opts[0]
+        raise Refused(
+            f"{name}: {value!r} names no run; expected the form of 20261120T124455Z-0a1b2c"
+        )
+    return value
+
+
+run_argument = click.argument("run", metavar="RUN", callback=_check_run)
+optional_run_argument = click.argument("run", metavar="[RUN]", required=False, callback=_check_run)
+resume_option = click.option(
+    "--resume", metavar="RUN", callback=_check_run, help="Measure the missing trials of this run."
+)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time in seconds since 1970-01-01 UTC, and its text."""
+
+    seconds: int
+    text: str
+
+
+class MomentType(click.ParamType[Moment]):
+    """A time as seconds since 1970-01-01 UTC or in ISO 8601, by default in UTC."""
+
+    name = "time"
+
+    def convert(
+        self, value: str | Moment, _: click.Parameter | None, __: click.Context | None
+    ) -> Moment:
+        """Return the time of a text."""
+        return value if isinstance(value, Moment) else Moment(self._seconds(value), value)
+
+    def _seconds(self, value: str) -> int:
+        try:
+            return int(value)
+        except ValueError:
+            pass
+        try:
+            time = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a time; accepted: 1717338360 or 2024-06-02T14:26:00Z")
+        return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())

@@ -1,0 +1,119 @@
+"""Checks of this machine before a run.
+
+A warning names a risk of the run, with the available and the needed amount. Only a run that cannot
+work is refused, because the package of a version is neither in a cache nor in an index.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from local.cloud.processes import workload_environment
+from tidemark.model.refusal import Refused
+from tidemark.model.request import RunSpec
+from tidemark.model.suite import Suite
+
+# Rates suffer if other programs use more than this share of the cores.
+_BUSY = 0.5
+_LEAST_MEMORY_BYTES = 256 << 20  # of a task with next to no work
+_PREPARED_AT_ONCE = 4
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The resources of a machine at one moment."""
+
+    cores: int
+    load: float
+    """The average number of running and waiting processes over the last minute."""
+    memory_bytes: int
+    """The memory that is available without swapping."""
+    disk_bytes: int
+    """The free space for results and the files of tasks."""
+
+    @classmethod
+    def here(cls, state: Path) -> Machine:
+        """Return the resources of this machine; a run writes to the folder ``state``."""
+        existing = next(folder for folder in (state, *state.parents) if folder.exists())
+        return cls(
+            cores=os.cpu_count() or 1,
+            load=os.getloadavg()[0],
+            memory_bytes=_available_bytes(),
+            disk_bytes=shutil.disk_usage(existing).free,
+        )
+
+
+def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
+    """Yield a sentence for each risk of a run.
+
+    The needs are generous. Each task needs a share of its storage and memory: its records divided
+    by the suite's most records. All tasks of a test run side by side.
+    """
+    share = request.records / suite.task.most_records
+    work = f"{request.tasks:,} x {request.records:,} records"
+    disk = request.tasks * share * (suite.task.storage << 30)
+    if machine.disk_bytes < disk:
+        yield (
+            f"disk: {_gib(machine.disk_bytes)} are free, {work} may need {_gib(disk)}; "
+            "the run fails when the disk is full"
+        )
+    memory = request.tasks * max(share * (suite.task.memory << 20), _LEAST_MEMORY_BYTES)
+    if machine.memory_bytes < memory:
+        yield (
+            f"memory: {_gib(machine.memory_bytes)} are available, {work} side by side may need "
+            f"{_gib(memory)}; tasks may be killed, or slowed down by swapping"
+        )
+    if machine.load > _BUSY * machine.cores:
+        yield (
+            f"load: {machine.load:.1f} on {machine.cores} cores over the last minute; other "
+            "programs are busy, so rates will scatter and be too low"
+        )
+
+
+def prepare(versions: Sequence[str], suite: Suite, workloads: Path) -> None:
+    """Prepare the versions of a suite with the ``prepare.py`` of its workload, if it has one.
+
+    Raises
+    ------
+    Refused
+        If a version cannot be prepared; the sentence ends with the program's reason.
+
+    """
+    folder = workloads / suite.task.workload
+    if not (folder / "prepare.py").exists():
+        return
+    with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
+        packages = map(suite.requirement, versions)
+        failures = list(threads.map(lambda package: _failure(package, folder), packages))
+    for version, failure in zip(versions, failures, strict=True):
+        if failure:
+            raise Refused(f"versions: {version} cannot be prepared here: {failure}")
+
+
+def _failure(package: str, folder: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "prepare.py", package],
+        cwd=folder,
+        env=workload_environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return (done.stdout.strip() or f"exit code {done.returncode}") if done.returncode else ""
+
+
+def _available_bytes() -> int:
+    with Path("/proc/meminfo").open(encoding="ascii") as lines:
+        fields = dict(line.split(":", 1) for line in lines)
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def _gib(count: float) -> str:
+    return f"{count / (1 << 30):.1f} GiB"

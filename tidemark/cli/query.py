@@ -1,0 +1,231 @@
+"""``tidemark query``: Logs Insights over log files, or over the stored logs of runs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from local.account import ACCOUNT
+from local.insights import (
+    CompiledQuery,
+    EventsError,
+    EventSource,
+    LookupTableError,
+    QueryError,
+    QueryResult,
+    run,
+)
+from local.insights import compile as compile_query
+from local.insights.group_choice import NoLogGroupError, chosen
+from local.logs.files import LogFilesError, files_of, log_files
+from local.logs.parsed import ParsedCache
+from local.logs.store import LogStore, LogStoreError
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.options import Moment, MomentType, state_flag, state_option
+from tidemark.cli.query_progress import reading
+from tidemark.cli.wording import plural
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+_STANDARD_INPUT = "-"
+
+
+def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Path]:
+    tables = {}
+    for pair in pairs:
+        name, equals, file = pair.partition("=")
+        if not (name and equals and file):
+            raise Refused(f"--lookup-table: {pair!r} is not of the form NAME=FILE")
+        if name in tables:
+            raise Refused(f"--lookup-table: {name!r} is given twice")
+        tables[name] = Path(file)
+    for table in tables.values():
+        if not _is_file(str(table)):
+            raise Refused(f"--lookup-table: there is no file {str(table)!r}")
+    return tables
+
+
+@click.command(name="query")
+@click.argument("query")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--log-group", "groups", multiple=True, help="Stored log group to query; if not given, all."
+)
+@click.option("--start", type=MomentType(), help="First second, ISO 8601 or epoch seconds.")
+@click.option("--end", type=MomentType(), help="Last second, ISO 8601 or epoch seconds.")
+@click.option(
+    "--lookup-table",
+    "tables",
+    multiple=True,
+    metavar="NAME=FILE",
+    callback=_tables,
+    help="CSV file that lookup and cidrlookup take columns from.",
+)
+@click.option("--lint", is_flag=True, help="Only check whether the query is accepted.")
+@click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
+@format_option
+@state_option
+def command(
+    query: str,
+    paths: tuple[str, ...],
+    groups: tuple[str, ...],
+    start: Moment | None,
+    end: Moment | None,
+    tables: dict[str, Path],
+    lint: bool,
+    explain: bool,
+    form: str,
+    state: Path,
+) -> None:
+    """Run a Logs Insights query over log files or stored logs.
+
+    QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
+    or gzipped, a folder of such files, or - for standard input. Without a PATH, the stored log
+    groups are queried. The time of a line is the ISO 8601 time at its start, or else the time of
+    its file's last change. Files may also hold events as JSON lines or as `aws logs
+    filter-log-events` prints them. --lint and --explain read no logs and may be combined.
+
+    \b
+    Examples:
+      tidemark query suites/rocksdb/ingest_rate.cwli
+      tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
+    """
+    if groups and paths:
+        raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
+    if query == _STANDARD_INPUT and _STANDARD_INPUT in paths:
+        raise Refused("PATH: - is standard input, but QUERY is read from it already")
+    if start and end and start.seconds > end.seconds:
+        raise Refused(f"--start: {start.text} is after the end, {end.text}")
+    window = (start.seconds if start else None, end.seconds if end else None)
+    name, text = _query_text(query)
+    try:
+        compiled = compile_query(text)
+        if explain or lint:
+            _check(compiled, tables, explain=explain, lint=lint)
+        elif paths:
+            with _files(compiled, paths) as events, reading() as progress:
+                result = run(compiled, events, *window, tables=tables, told=progress)
+            _show(result, form)
+        else:
+            events, named = _stored(compiled, groups, state)
+            with reading() as progress:
+                result = run(compiled, events, *window, named=named, tables=tables, told=progress)
+            _show(result, form)
+    except QueryError as error:
+        lines = (f"{name}: {error}", error.excerpt())
+        raise Refused("\n".join(line for line in lines if line)) from None
+    except (LogFilesError, LookupTableError) as error:
+        raise Refused(str(error)) from None
+    except EventsError as error:
+        raise (Refused if paths else click.ClickException)(str(error)) from None
+    except LogStoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _query_text(query: str) -> tuple[str, str]:
+    """Return the place of a query, for messages, and its text."""
+    try:
+        if query == _STANDARD_INPUT:
+            return "<stdin>", sys.stdin.buffer.read().decode()
+        if query.endswith(".cwli") or _is_file(query):
+            return query, Path(query).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise Refused(f"{query}: this is no text in UTF-8") from None
+    except OSError as error:
+        raise Refused(f"{query}: this file cannot be read: {error.strerror}") from None
+    return "query", query
+
+
+def _is_file(query: str) -> bool:
+    try:
+        return Path(query).is_file()
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return False
+
+
+@contextmanager
+def _files(query: CompiledQuery, paths: tuple[str, ...]) -> Iterator[EventSource]:
+    with TemporaryDirectory() as folder:
+        files = [_spool(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths]
+        events = log_files(files)
+        # Files belong to no account.
+        _named(query, "", [str(file) for file in files_of(files)])
+        yield events
+
+
+def _spool(folder: Path) -> Path:
+    """Copy standard input to a file and return its path: a query may read its events twice."""
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return path
+
+
+def _stored(
+    query: CompiledQuery, groups: tuple[str, ...], state: Path
+) -> tuple[EventSource, EventSource]:
+    """Return the events of the stored log groups, and of the groups that the query names."""
+    if groups and query.sources:
+        raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
+    store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
+    known = store.groups()
+    if not known:
+        hint = f"`tidemark run{state_flag(state)}` writes some"
+        raise Refused(f"--state: {state} holds no logs; {hint}")
+    for group in groups:
+        if group not in known:
+            raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")
+    named = _named(query, ACCOUNT, known)
+    return store.events(groups or known), store.events(named)
+
+
+def _named(query: CompiledQuery, account: str, known: Collection[str]) -> list[str]:
+    """Return the log groups that the query names; raise Refused if one does not exist."""
+    try:
+        return chosen(query.named, account, known)
+    except NoLogGroupError as error:
+        raise Refused(f"{error}; there are {listed(known)}") from None
+
+
+def _check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:
+    result = run(compiled, EventSource.union([]), tables=tables)
+    if explain:
+        _explain(compiled)
+    if lint:
+        click.echo("accepted")
+    _warn(result.warnings)
+
+
+def _explain(compiled: CompiledQuery) -> None:
+    sql = compiled.statements
+    for number, stage in enumerate(compiled.stages, 1):
+        click.echo(f"{number}. {stage}")
+    if sql.parsed:
+        click.echo(f"\nCREATE TEMP VIEW parsed AS\n{sql.parsed};")
+    if sql.groups:
+        click.echo(f"\nCREATE TEMP TABLE groups AS\n{sql.groups};")
+    click.echo(f"\n{sql.result};")
+
+
+def _show(result: QueryResult, form: str) -> None:
+    columns = [column for column in result.columns if column != "@ptr"]
+    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+    show(columns, rows, form)
+    counts = result.statistics
+    click.echo(
+        f"{plural(len(rows), 'row')}; {counts['recordsMatched']:,.0f} of "
+        f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
+        err=True,
+    )
+    _warn(result.warnings)
+
+
+def _warn(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)

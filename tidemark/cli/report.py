@@ -1,0 +1,54 @@
+"""``tidemark report``: the report of a run, written again from stored results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tidemark.cli.options import run_argument
+from tidemark.cli.saving import save
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.cli.wording import active_state
+from tidemark.client.results import Results
+from tidemark.store import keys
+
+FILES = ("report.md", "report.html")
+
+
+def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[Path]:
+    """Write a run's report and its comparisons below ``state``; return their paths."""
+    paths = []
+    for file in (*FILES, *results.comparisons(suite, run_id)):
+        if content := results.report(suite, run_id, file):
+            path = state / keys.report(suite, run_id, file)
+            save(path, content)
+            paths.append(path)
+    return paths
+
+
+@click.command(name="report")
+@run_argument
+@target_options
+def command(run: str, target: Target) -> None:
+    """Write the report of RUN again from its stored results.
+
+    Its comparisons are written, too. The same results give the same bytes. Exit code 1 if RUN is
+    active: its report is written when it ends.
+
+    \b
+    Example:
+      tidemark report 20261120T124455Z-0a1b2c
+    """
+    with stored(target) as store:
+        results = store.results
+        plan = results.plan(run)
+        if plan is None:
+            raise target.not_stored(run)
+        progress, execution = results.progress(run), results.claims().get(run)
+        if progress and execution:
+            state = active_state(run, progress, store.status_of(execution), target.flags)
+            raise click.ClickException(f"run {run} {state}; its report is written when it ends")
+        store.publisher.report(run)
+        for path in save_report(results, plan.suite.name, run, target.state):
+            click.echo(path)

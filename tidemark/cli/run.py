@@ -1,0 +1,227 @@
+"""``tidemark run``: measure versions of a system, on this machine or in an AWS account."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NoReturn
+
+import click
+from rich.console import Console
+
+from tidemark.cli.account import console_link, place
+from tidemark.cli.live import follow, show_result
+from tidemark.cli.options import resume_option
+from tidemark.cli.preflight import Machine, prepare, warnings
+from tidemark.cli.target import Target, deployed, target_options
+from tidemark.cli.this_machine import Here, check_state
+from tidemark.cli.wording import cost, duration, plural
+from tidemark.cli.written_suites import suites, systems
+from tidemark.client.deployed import Deployed
+from tidemark.client.runs import Run, RunClient
+from tidemark.model.refusal import Refused
+from tidemark.model.request import RunSpec, resolve_request, resume_request
+from tidemark.model.sentences import listed
+from tidemark.model.suite import Suite
+from tidemark.money.estimate import estimate, estimate_seconds
+from tidemark.money.prices import LIST_PRICES
+
+_DEFAULT_SUITE = "rocksdb"
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+@click.command(name="run")
+@click.argument("suite", required=False)
+@click.option(
+    "--versions",
+    help="Versions to measure, separated by commas, also newest and previous; if not given, the "
+    "suite's default versions.",
+    metavar="A,B,…",
+)
+@click.option(
+    "--baseline", help="Version that the others are compared with, in reports of their own."
+)
+@click.option(
+    "--repetitions",
+    type=int,
+    help="Trials of each version, 1 to 100; if not given, as many as the suite says.",
+)
+@click.option("--tasks", type=int, help="ECS tasks that run each test side by side, 1 to 200.")
+@click.option("--records", type=int, help="Records that each task writes and compacts.")
+@click.option(
+    "--budget-usd",
+    type=float,
+    help="Limit for the cost of tasks and log queries at AWS's prices; the run ends before the "
+    "trial that would exceed the limit.",
+)
+@click.option("--note", default="", help="Reason for the run; stored with its results.")
+@resume_option
+@target_options
+def command(
+    suite: str | None,
+    versions: str | None,
+    baseline: str | None,
+    repetitions: int | None,
+    tasks: int | None,
+    records: int | None,
+    budget_usd: float | None,
+    note: str,
+    resume: str | None,
+    target: Target,
+) -> None:
+    """Measure versions of SUITE (rocksdb) with the real state machine.
+
+    On this machine Ctrl-C ends the run and keeps its finished trials; a second Ctrl-C ends
+    everything at once. With --aws the run is in your account and continues after Ctrl-C.
+    --resume measures the missing trials of a run and takes only a note and a budget. Without a new
+    budget, the last budget of the run holds. A budget counts from the first trial of the run.
+
+    Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
+    input is refused, 130 if Ctrl-C ended everything at once or left the run.
+
+    \b
+    Example:
+      tidemark run rocksdb --versions 9.0.0,9.8.4 --repetitions 5
+    """
+    # Output for a program or a file is not folded to the width of a screen.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    options = {
+        "suite": suite,
+        "versions": None if versions is None else [v.strip() for v in versions.split(",")],
+        "baseline": baseline,
+        "repetitions": repetitions,
+        "tasks": tasks,
+        "records": records,
+    }
+    limit = {} if budget_usd is None else {"budget_usd": budget_usd}
+    fields: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    if resume is not None:
+        if fields:
+            raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
+        sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, target, console))
+    fields = {"suite": _DEFAULT_SUITE, **fields, **limit, "note": note, "trigger": "cli"}
+    known = suites()
+    request = resolve_request(fields, known)
+    if versions is not None and target.stack is None:
+        # Measure exactly the printed and prepared versions. An account has releases of its own.
+        fields["versions"] = list(request.versions)
+    names = listed(fields.get("versions", request.versions))
+    console.print(_intention(names, request, known[request.suite], target), soft_wrap=True)
+    _preflight(request, known[request.suite], target, console)
+    sys.exit(_measure(fields, target, console))
+
+
+def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
+    trials = len(request.versions) * request.repetitions
+    expected = estimate(request, suite, LIST_PRICES)
+    here = estimate_seconds(request, suite, target.at_once)
+    return (
+        f"[bold]{suite.title}[/] {versions}: "
+        f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
+        f"{' and '.join(test.name for test in suite.tests)}, "
+        f"{plural(request.tasks, 'task')} of {request.records:,} records; "
+        f"about {duration(expected.seconds if target.stack else here)}, on AWS {cost(expected)}."
+    )
+
+
+def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:
+    """Print the risks of a run on this machine and prepare its versions."""
+    if target.stack is not None:
+        return
+    for warning in warnings(request, suite, Machine.here(target.state)):
+        click.echo(f"warning: {warning}", err=True)
+    with console.status(f"Preparing {listed(request.versions)}"):
+        prepare(request.versions, suite, systems() / "workloads")
+
+
+def _measure(fields: Mapping[str, object], target: Target, console: Console) -> int:
+    with _cloud(target, console) as cloud:
+        return _follow(cloud.runs, cloud.runs.start(fields), target, console)
+
+
+def _resume(run_id: str, fields: Mapping[str, object], target: Target, console: Console) -> int:
+    if target.stack is None:
+        check_state(target.state, target.flags)
+    with _cloud(target, console) as cloud:
+        client = cloud.runs
+        plan, progress = client.results.plan(run_id), client.results.progress(run_id)
+        if plan is None or progress is None:
+            raise target.not_stored(run_id, "--resume")
+        if client.find(run_id):
+            raise Refused(
+                f"--resume: {run_id} is active; `tidemark stop {run_id}{target.flags}` ends it"
+            )
+        missing = progress.planned - progress.recorded
+        if not missing:
+            raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
+        expected = estimate(plan.request, plan.suite, LIST_PRICES)
+        share = cost(expected, missing / progress.planned)
+        console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
+        _preflight(plan.request, plan.suite, target, console)
+        fields = {"suite": plan.suite.name, "run": run_id, **fields}
+        resume_request(fields, {plan.suite.name: plan.suite})
+        return _follow(client, client.start(fields), target, console)
+
+
+@contextmanager
+def _cloud(target: Target, console: Console) -> Iterator[Deployed]:
+    start = time.monotonic()
+    with ExitStack() as opened:
+        with console.status("Looking for the app" if target.stack else "Starting the cloud"):
+            cloud = opened.enter_context(deployed(target, shared=True))
+        console.print(_whereabouts(cloud, time.monotonic() - start))
+        yield cloud
+
+
+def _whereabouts(cloud: Deployed, seconds: float) -> str:
+    if not isinstance(cloud, Here):
+        return f"Stack {place(cloud.stack)}."
+    origin = f"run by process {cloud.pid}" if cloud.pid else f"ready in {duration(seconds)}"
+    return f"The cloud answers at {cloud.endpoint.url}, {origin}."
+
+
+def _follow(client: RunClient, run: Run, target: Target, console: Console) -> int:
+    try:
+        console.print(f"Run [bold]{run.run_id}[/]")
+        if target.stack and (link := console_link(run.execution_arn)):
+            console.print(link, soft_wrap=True, markup=False)
+        follow(client, run, target.at_once, console)
+    except KeyboardInterrupt:
+        if target.stack:
+            _leave(run, target, console)
+        _stop(client, run, target, console)
+        # Exit instead of returning: Ctrl-C does not wait for the runs of other terminals.
+        sys.exit(show_result(client, run, target, console) or 1)
+    return show_result(client, run, target, console)
+
+
+def _leave(run: Run, target: Target, console: Console) -> NoReturn:
+    """Exit while the run continues in the account."""
+    console.print(
+        f"The run continues; `tidemark stop {run.run_id}{target.flags}` ends it, "
+        f"`tidemark show {run.run_id}{target.flags}` shows its results.",
+        soft_wrap=True,
+    )
+    sys.exit(_INTERRUPTED)
+
+
+def _stop(client: RunClient, run: Run, target: Target, console: Console) -> None:
+    resume = f"resume it with `tidemark run --resume {run.run_id}{target.flags}`"
+    message = (
+        f"Run {run.run_id} may not have ended yet; the next run, stop or up ends it. Its finished "
+        f"trials are kept; {resume}.\n"
+    ).encode()
+
+    def end_at_once(*_: object) -> NoReturn:
+        # This acts as a kill: the guard ends tasks and functions, and the next start ends the run.
+        os.write(sys.stderr.fileno(), message)
+        os._exit(_INTERRUPTED)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_at_once)
+    console.print("Stopping the run; Ctrl-C again ends everything at once.")
+    client.stop(run, "interrupted on the command line")

@@ -1,0 +1,57 @@
+"""``tidemark runs``: the active and the ended runs."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.client.active_runs import Row, active_runs
+from tidemark.client.tables import ask_saved
+from tidemark.model.context import check_suite_name, written_suites
+
+_COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
+
+
+@click.command(name="runs")
+@click.argument("suite", required=False)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Largest number of runs.",
+)
+@click.option("--all", "every", is_flag=True, help="List all runs.")
+@format_option
+@target_options
+def command(suite: str | None, limit: int, every: bool, form: str, target: Target) -> None:
+    """List the runs of SUITE, or of all suites, the newest first.
+
+    Active runs come before ended ones. The table has the columns that fit a screen; csv, json and
+    markdown have all columns.
+
+    \b
+    Example:
+      tidemark runs rocksdb --limit 5 --format markdown
+    """
+    if suite:
+        check_suite_name(suite, written_suites())
+    equal = {"suite": suite} if suite else {}
+    with stored(target) as store:
+        active = [row for row in active_runs(store) if suite in {None, row["suite"]}]
+        answer = ask_saved(store.tables, "run_health", equal, limit=None if every else limit)
+    # A resumed run still has the row of its last end.
+    known = {row["run_id"] for row in active}
+    rows = [*active, *(row for row in answer.records() if row["run_id"] not in known)]
+    if not rows:
+        click.echo(target.nothing_stored, err=True)
+    listed = rows if every else rows[:limit]
+    if form != "table":
+        show(answer.columns, listed, form)
+    elif listed:
+        show(_COLUMNS, [_line(row) for row in listed], form)
+
+
+def _line(row: Row) -> Row:
+    return {**row, "trials": f"{row['trials_done']}/{row['trials_planned']}"}

@@ -1,0 +1,43 @@
+"""Output files of commands."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from tidemark.model.refusal import Refused
+
+
+def check_folder(output: Path | None) -> None:
+    """Refuse a file in a folder that does not exist, before the work for its content."""
+    if output and not output.parent.is_dir():
+        raise Refused(f"--output: there is no folder {output.parent}")
+
+
+def save(path: Path, content: bytes) -> None:
+    """Write a file completely or not at all; make its folder if needed.
+
+    A link is followed, and an existing file keeps its mode. A device or pipe is written directly.
+
+    Raises
+    ------
+    Refused
+        If the file cannot be written.
+
+    """
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+            return
+        path = Path(os.path.realpath(path))  # Path.resolve also raises RuntimeError
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".unfinished-") as folder:
+            temporary = Path(folder) / path.name
+            temporary.write_bytes(content)
+            if path.exists():
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            temporary.replace(path)
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,86 @@
+"""``tidemark show``: one run and its report."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import click
+
+from tidemark.cli.options import optional_run_argument
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.cli.wording import active_state
+from tidemark.client.stored import Stored
+from tidemark.client.tables import ask_saved
+from tidemark.model.refusal import Refused
+
+
+@click.command(name="show")
+@optional_run_argument
+@target_options
+def command(run: str | None, target: Target) -> None:
+    """Show the results and the end of RUN, or of the newest run.
+
+    For an active run the command shows the progress.
+
+    \b
+    Example:
+      tidemark show 20261120T124455Z-0a1b2c
+    """
+    with stored(target) as store:
+        results = store.results
+        run = run or _newest(store, target)
+        suite, state = _active(store, run, target) or _ended(store, run, target)
+        report = results.report(suite, run, "report.md")
+    click.echo(f"Run {run} {state}\n")
+    text = report.decode() if report else "It has no report.\n"
+    if sys.stdout.isatty():
+        # The import of rich takes time, which a program that reads the report does not need.
+        from rich.console import Console  # noqa: PLC0415
+        from rich.markdown import Markdown  # noqa: PLC0415
+
+        Console().print(Markdown(text))
+    else:
+        click.echo(plain(text), nl=False)
+
+
+def plain(text: str) -> str:
+    """Return Markdown without the backslashes that only a renderer needs; bars in cells keep them.
+
+    Source: CommonMark 0.31, "Backslash escapes".
+    """
+    return re.sub(r"\\([\\`*\[\]<>&~$_])", r"\1", text)
+
+
+def _active(store: Stored, run: str, target: Target) -> tuple[str, str] | None:
+    """Return the suite and the state of a run that holds a claim, None for any other run."""
+    execution = store.results.claims().get(run)
+    if execution is None:
+        return None
+    plan, progress = store.results.plan(run), store.results.progress(run)
+    # A claim is written a moment before its plan.
+    if plan is None or progress is None:
+        return None
+    status = store.status_of(execution)
+    return plan.suite.name, active_state(run, progress, status, target.flags)
+
+
+def _ended(store: Stored, run: str, target: Target) -> tuple[str, str]:
+    """Return the suite and the outcome of a run that has ended."""
+    rows = ask_saved(store.tables, "run_health", {"run_id": run}, limit=1).records()
+    if rows:
+        suite, status, reason = (rows[0][name] or "" for name in ("suite", "status", "reason"))
+        return suite, f"is {status}: {reason}" if reason else f"is {status}"
+    plan = store.results.plan(run)
+    if plan is None:
+        raise target.not_stored(run)
+    return plan.suite.name, "is without an outcome"
+
+
+def _newest(store: Stored, target: Target) -> str:
+    """Return the newest active run, or else the newest ended run."""
+    ended = [row["run_id"] for row in ask_saved(store.tables, "run_health", limit=1).records()]
+    newest = max(store.results.claims(), default=None) or next(iter(ended), None)
+    if newest is None:
+        raise Refused(f"RUN: {target.nothing_stored}")
+    return newest

@@ -1,0 +1,245 @@
+"""The cloud of this machine with the deployed app, for commands."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from local.cloud.presence import Presence, announced, find_cloud, forget
+from local.store.object_files import FolderInUse, ObjectFilesError
+from tidemark.cli.wording import ending
+from tidemark.client.deployed import Deployed
+from tidemark.client.runs import RunClient
+from tidemark.client.stack import DeploymentFailed, Stack
+from tidemark.client.stored import Stored
+from tidemark.model.context import written_stack, written_suites
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+if TYPE_CHECKING:
+    from local.cloud.cloud import Cloud
+    from local.cloud.endpoint import Endpoint
+
+_POLL_SECONDS = 0.2
+# A reading command holds the files for less than a second.
+_READING_POLL_SECONDS = 0.02
+# The very first start synthesises the template; an ending cloud waits for its last functions.
+_LONGEST_WAIT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Here(Deployed):
+    """The app in a running cloud of this or another process."""
+
+    endpoint: Endpoint
+    pid: int | None
+    """The process that runs the cloud, None for this process."""
+
+
+@contextmanager
+def empty_cloud(state: Path, port: int) -> Iterator[Cloud]:
+    """Yield a new cloud of this process without a stack, for deployments by the CDK CLI.
+
+    Other processes find the cloud as soon as it has the stack of the settings.
+    """
+    with ExitStack() as opened:
+        found = _start(state, port, opened)
+        if isinstance(found, Presence):
+            raise in_use(state, found.endpoint, found.pid)
+        found.bootstrap()
+        opened.enter_context(announced(state, found.endpoint, found.settings.stack_name))
+        yield found
+
+
+def in_use(state: Path, endpoint: Endpoint, pid: int) -> click.ClickException:
+    """Return the error that another process already runs the cloud of the state folder."""
+    return click.ClickException(
+        f"--state: process {pid} runs the cloud of {state} already, at {endpoint.url}"
+    )
+
+
+@contextmanager
+def on_this_machine(
+    state: Path, port: int = 0, *, shared: bool = False, flags: str = ""
+) -> Iterator[Here]:
+    """Yield the cloud of the state folder: a running one, or else a new one of this process.
+
+    With ``shared`` other processes find the new cloud, and it stays until their runs have ended. A
+    command that only reads makes no folder and does not share its cloud: other commands wait a
+    moment until that cloud is gone. A failure is one sentence with exit code 1. ``flags`` are the
+    options that give another command the same folder.
+
+    Raises
+    ------
+    Refused
+        If the cloud is not ``shared`` and the folder holds no results.
+
+    """
+    if not shared:
+        check_state(state, flags)
+    with ExitStack() as opened:
+        found = _start(state, port, opened)
+        if isinstance(found, Presence):
+            opened.enter_context(_one_sentence_if_gone(state, found, flags))
+            yield _here(found.endpoint, found.stack, found.pid)
+            return
+        here = _deploy(found, flags)
+        if shared:
+            with announced(state, here.endpoint, here.stack.arn):
+                yield here
+                _await_others(here)
+        else:
+            yield here
+
+
+@contextmanager
+def stored_on_this_machine(state: Path, flags: str = "") -> Iterator[Stored]:
+    """Yield the results in a state folder, from its files or from its running cloud.
+
+    Raises
+    ------
+    Refused
+        If the folder holds no results.
+
+    """
+    check_state(state, flags)
+    with ExitStack() as opened:
+        yield _open(state, flags, opened)
+
+
+def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
+    from local.store.stored_results import stored_in  # noqa: PLC0415
+
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    while True:
+        if found := find_cloud(state):
+            opened.enter_context(_one_sentence_if_gone(state, found, flags))
+            return _here(found.endpoint, found.stack, found.pid)
+        try:
+            return opened.enter_context(stored_in(state, written_stack(), written_suites()))
+        except FolderInUse as error:
+            # Another process is reading the files, or is starting or ending its cloud.
+            if time.monotonic() > deadline:
+                raise click.ClickException(f"{error} Give this command another --state.") from None
+            time.sleep(_READING_POLL_SECONDS)
+        except ObjectFilesError as error:
+            raise click.ClickException(str(error)) from None
+        except PermissionError as error:
+            raise _unusable(state, error) from None
+
+
+def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
+    """Return the running cloud, or else a new one of this process."""
+    if found := find_cloud(state):
+        return found
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unusable(state, error) from None
+    # On import moto looks up the user's AWS profile and fails if it does not exist.
+    for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
+        os.environ.pop(name, None)
+    # The import of moto takes seconds, so it follows the check of the input.
+    from local.cloud.cloud import start_cloud  # noqa: PLC0415
+    from local.cloud.server import PortTaken  # noqa: PLC0415
+
+    deadline = time.monotonic() + _LONGEST_WAIT_SECONDS
+    try:
+        while True:
+            try:
+                cloud = opened.enter_context(start_cloud(state, port))
+                forget(state)
+                return cloud
+            except FolderInUse as error:
+                # Another process is starting or ending its cloud.
+                if time.monotonic() > deadline:
+                    raise click.ClickException(
+                        f"{error} Give this command another --state."
+                    ) from None
+                time.sleep(_POLL_SECONDS)
+            if found := find_cloud(state):
+                return found
+    except (ObjectFilesError, PortTaken) as error:
+        raise click.ClickException(str(error)) from None
+    except PermissionError as error:
+        raise _unusable(state, error) from None
+
+
+def check_state(state: Path, flags: str) -> None:
+    """Refuse a state folder that holds no results."""
+    try:
+        has_results = (state / "objects").is_dir()
+    except OSError as error:
+        raise _unusable(state, error) from None
+    if not has_results:
+        raise Refused(
+            f"--state: {state} holds no results; expected the state folder of a run "
+            f"(`tidemark run{flags}` makes one)"
+        )
+
+
+def _unusable(state: Path, error: OSError) -> click.ClickException:
+    return click.ClickException(f"--state: {state} cannot be used: {error.strerror}")
+
+
+def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
+    from aws.client.deployed import deployed_stack  # noqa: PLC0415
+
+    found = deployed_stack(endpoint.client, stack, _POLL_SECONDS)
+    return Here(found.results, found.tables, found.publisher, found.runs, stack, endpoint, pid)
+
+
+def _deploy(cloud: Cloud, flags: str) -> Here:
+    try:
+        stack = cloud.deploy(schedules=False)
+    except DeploymentFailed as error:
+        raise click.ClickException(str(error)) from None
+    here = _here(cloud.endpoint, stack, None)
+    dead = here.runs.end_dead()
+    cloud.start_schedules()
+    _report_dead(here.runs, dead, flags)
+    return here
+
+
+def _report_dead(client: RunClient, dead: Collection[str], flags: str) -> None:
+    if not client.await_end(dead):
+        click.echo(f"Found unfinished and not ended yet: run {listed(dead)}.", err=True)
+        return
+    for run_id in dead:
+        outcome, progress = client.results.outcome(run_id), client.results.progress(run_id)
+        text = ending(run_id, outcome, progress, flags)
+        click.echo(f"Run {run_id} was found unfinished: {text}", err=True)
+
+
+def _await_others(here: Here) -> None:
+    client = here.runs
+    if client.any_active():
+        click.echo(
+            "Another terminal's run uses the cloud of this command. The command waits for its end; "
+            "Ctrl-C ends both.",
+            err=True,
+        )
+    while client.any_active():
+        time.sleep(_POLL_SECONDS)
+
+
+@contextmanager
+def _one_sentence_if_gone(state: Path, found: Presence, flags: str) -> Iterator[None]:
+    from local.cloud.endpoint import GONE  # noqa: PLC0415
+
+    try:
+        yield
+    except GONE:
+        if find_cloud(state) == found:
+            raise
+        raise click.ClickException(
+            f"the cloud at {found.endpoint.url} is gone: process {found.pid} has ended. "
+            f"Finished trials are kept; `tidemark runs{flags}` shows how each run ended."
+        ) from None

@@ -1,0 +1,64 @@
+"""Sentences about durations, costs and the ends of runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a command without a model does not import it
+    from tidemark.client.results import Progress
+    from tidemark.client.stored import ClaimStatus
+    from tidemark.model.cost import Estimate
+    from tidemark.model.outcome import Outcome
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in suitable units: ``3.2 s``, ``2 min 5 s``, ``1 h 4 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def cost(expected: Estimate, share: float = 1.0) -> str:
+    """Return the cost of a share of a run on AWS, ``about 0.05 USD``, or its upper limit."""
+    qualifier = "about" if expected.basis == "declared times" else "at most"
+    return f"{qualifier} {share * expected.usd:,.2f} USD"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 task`` or ``2 tasks``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def ending(run_id: str, outcome: Outcome | None, progress: Progress | None, flags: str = "") -> str:
+    """Return how a run ended: ``aborted, 4 of 9 trials kept; resume it with …``.
+
+    ``flags`` are the options that give a command the place of the run.
+    """
+    status = outcome.status if outcome else "without an outcome"
+    kept = f", {progress.recorded} of {plural(progress.planned, 'trial')} kept" if progress else ""
+    return f"{status}{kept}{resume_hint(run_id, progress, flags, before='; ')}"
+
+
+def active_state(run_id: str, progress: Progress, status: ClaimStatus, flags: str = "") -> str:
+    """Return the state of a run that holds a claim, and the command that ends it.
+
+    ``is active, 4 of 9 trials recorded; `tidemark stop …` ends it``
+    """
+    recorded = f"{progress.recorded} of {plural(progress.planned, 'trial')} recorded"
+    if status == "interrupted":
+        return (
+            f"was interrupted, {recorded}; `tidemark run --resume {run_id}{flags}` resumes "
+            f"it, `tidemark stop {run_id}{flags}` ends it"
+        )
+    return f"is active, {recorded}; `tidemark stop {run_id}{flags}` ends it"
+
+
+def resume_hint(run_id: str, progress: Progress | None, flags: str = "", before: str = "") -> str:
+    """Return how to resume a run, '' if no trial is missing."""
+    if progress is None or progress.recorded == progress.planned:
+        return ""
+    return f"{before}resume it with `tidemark run --resume {run_id}{flags}`"

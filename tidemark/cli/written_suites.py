@@ -1,0 +1,21 @@
+"""The systems under test, from the folder in the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tidemark.model.context import written_context
+from tidemark.model.settings import read_settings
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import read_suites
+
+
+def systems() -> Path:
+    """Return the folder that holds ``suites/`` and ``workloads/``."""
+    return read_settings(written_context()).systems
+
+
+def suites() -> Mapping[str, Suite]:
+    """Return the suites by name; raise Refused for a file that is not accepted."""
+    return read_suites(systems())

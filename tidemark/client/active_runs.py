@@ -1,0 +1,44 @@
+"""Rows of active runs, in the form of the rows of ended runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from tidemark.client.stored import Stored
+from tidemark.store.columns import timestamp
+
+if TYPE_CHECKING:
+    from tidemark.model.plan import Plan
+
+Row = Mapping[str, str | None]
+
+
+def active_runs(stored: Stored) -> Iterator[Row]:
+    """Yield a row like those of ``run_health.sql`` for each run that holds the claim of its suite.
+
+    ``trials_done`` counts the recorded trials, successful or not.
+    """
+    for run_id, execution_arn in stored.results.claims().items():
+        # A claim is written a moment before its plan.
+        if plan := stored.results.plan(run_id):
+            status = stored.status_of(execution_arn)
+            yield _row(plan, status, len(stored.results.recorded(run_id)))
+
+
+def _row(plan: Plan, status: str, recorded: int) -> Row:
+    return {
+        "suite": plan.suite.name,
+        "year": plan.run_id[:4],
+        "run_id": plan.run_id,
+        "status": status,
+        "reason": "",
+        "trials_planned": str(len(plan.trials)),
+        "trials_done": str(recorded),
+        "versions": ", ".join(plan.request.versions),
+        "started_at": timestamp(plan.started_at),
+        "ended_at": None,
+        "task_seconds": None,
+        "note": plan.request.note,
+        "trigger": plan.request.trigger,
+    }

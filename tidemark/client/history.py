@@ -1,0 +1,139 @@
+"""The rates of every version over all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+Row = Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One metric of one version over all its trials that are not excluded."""
+
+    test: str
+    metric: str
+    unit: str
+    direction: str
+    value: float
+    """The mean of the trials' rates [unit]."""
+    value_text: str | None
+    """The text of a value that was only imported, else None."""
+    spread: float | None
+    """The standard deviation of the trials' rates (n - 1) [unit], None for one trial."""
+    minimum: float
+    maximum: float
+    trials: int
+    provenance: str
+
+    def text(self) -> str:
+        """Return the figure as text: as imported, or else with its spread."""
+        if self.value_text is not None:
+            return self.value_text
+        if self.spread is None:
+            return f"{self.value:,.1f}"
+        return f"{self.value:,.1f} ± {self.spread:,.1f} ({self.trials} trials)"
+
+
+@dataclass(frozen=True)
+class VersionHistory:
+    """The figures of one version."""
+
+    version: str
+    last_at: date
+    """The day of its last trial, UTC."""
+    sizes: str
+    """The tasks and the records of each task in all trials: ``1 × 1,000,000``, or a range."""
+    figures: Mapping[str, Figure]
+    """The figures by the name of their column."""
+
+    def lines(self) -> list[dict[str, str | None]]:
+        """Return the lines of CSV, one for each figure; numbers have no separators of thousands."""
+        return [
+            {
+                "version": self.version,
+                "last_at": self.last_at.isoformat(),
+                "sizes": self.sizes,
+                "figure": name,
+                **{
+                    field: None if value is None else str(value)
+                    for field, value in vars(figure).items()
+                },
+            }
+            for name, figure in self.figures.items()
+        ]
+
+    def size_warning(self) -> str | None:
+        """Return a sentence if the figures are means over trials of several sizes, else None."""
+        if "–" not in self.sizes:
+            return None
+        return f"{self.version}: trials of {self.sizes} records are mixed."
+
+    def record(self) -> dict[str, Any]:
+        """Return the version as a JSON object."""
+        figures = {name: vars(figure) for name, figure in self.figures.items()}
+        return {
+            "version": self.version,
+            "last_at": self.last_at.isoformat(),
+            "sizes": self.sizes,
+            "metrics": figures,
+        }
+
+
+def histories(rows: Sequence[Row]) -> list[VersionHistory]:
+    """Return the versions of one suite, in order, from the rows of ``rates_by_version.sql``."""
+    ordered = sorted(rows, key=lambda row: (_text(row, "version_order"), _text(row, "version")))
+    versions = dict.fromkeys(_text(row, "version") for row in ordered)
+    return [
+        _history(version, [row for row in ordered if row["version"] == version])
+        for version in versions
+    ]
+
+
+def columns(versions: Sequence[VersionHistory]) -> list[str]:
+    """Return the names of all figures, sorted."""
+    return sorted({name for version in versions for name in version.figures})
+
+
+def heading(name: str, versions: Sequence[VersionHistory]) -> str:
+    """Return a column's heading: ``Compaction rate (records/s)``."""
+    units = {version.figures[name].unit for version in versions if name in version.figures}
+    return f"{name.replace('_', ' ').capitalize()} ({' or '.join(sorted(units))})"
+
+
+def _history(version: str, rows: Sequence[Row]) -> VersionHistory:
+    days = [datetime.fromisoformat(_text(row, "last_at")).date() for row in rows]
+    figures = {_name(row): _figure(row) for row in rows}
+    return VersionHistory(version, max(days), _text(rows[0], "sizes"), figures)
+
+
+def _name(row: Row) -> str:
+    """Return the name of the metric, with the statistic unless it is the mean."""
+    statistic = "" if row["statistic"] == "mean" else f" {row['statistic']}"
+    return f"{row['metric']}{statistic} {row['labels'] or ''}".strip()
+
+
+def _figure(row: Row) -> Figure:
+    spread = row["stddev"]
+    return Figure(
+        test=_text(row, "test"),
+        metric=_text(row, "metric"),
+        unit=_text(row, "unit"),
+        direction=_text(row, "direction"),
+        value=float(_text(row, "mean")),
+        value_text=row["value_text"],
+        spread=None if spread is None else float(spread),
+        minimum=float(_text(row, "min")),
+        maximum=float(_text(row, "max")),
+        trials=int(_text(row, "trials")),
+        provenance=_text(row, "provenance"),
+    )
+
+
+def _text(row: Row, column: str) -> str:
+    value = row[column]
+    assert value is not None, f"{column} is NULL"
+    return value

@@ -1,0 +1,111 @@
+"""The results of runs in the results bucket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+
+if TYPE_CHECKING:
+    from tidemark.model.outcome import Outcome
+    from tidemark.model.plan import Plan
+    from tidemark.model.results import TrialResult
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The numbers of recorded and planned trials of a run."""
+
+    recorded: int
+    planned: int
+
+
+class Results:
+    """The results of one stack.
+
+    The models take longer to import than a list of runs takes: a method that needs a model imports
+    it.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._bucket = bucket
+
+    def plan(self, run_id: str) -> Plan | None:
+        """Return the plan of a run, None if it has no plan yet."""
+        from tidemark.store.stored_run import find_plan  # noqa: PLC0415
+
+        return find_plan(self._bucket, run_id)
+
+    def outcome(self, run_id: str) -> Outcome | None:
+        """Return the outcome of a run, None if it has not ended."""
+        from tidemark.model.outcome import Outcome  # noqa: PLC0415
+
+        stored = self._bucket.find(keys.outcome(run_id))
+        return Outcome.model_validate_json(stored.body) if stored else None
+
+    def claims(self) -> dict[str, str]:
+        """Return the ARN of the execution of each run that holds the claim of its suite, by run id.
+
+        Each execution is running or has died.
+        """
+        bodies = (self._bucket.find(key) for key in self._bucket.keys(keys.CLAIMS))
+        # A claim may be released between its listing and its reading.
+        claims = [json.loads(found.body) for found in bodies if found]
+        return {claim["run_id"]: claim["execution_arn"] for claim in claims}
+
+    def recorded(self, run_id: str, after: int = 0) -> list[int]:
+        """Return the numbers of a run's finished trials beyond trial ``after``, in order."""
+        last = keys.trial(run_id, after)
+        return [int(Path(key).stem) for key in self._bucket.keys(keys.trials(run_id), after=last)]
+
+    def trial(self, run_id: str, number: int) -> TrialResult:
+        """Return the result of a finished trial."""
+        from tidemark.store.stored_run import read_trial  # noqa: PLC0415
+
+        return read_trial(self._bucket, run_id, number)
+
+    def trials(self, run_id: str) -> Iterator[TrialResult]:
+        """Yield the results of a run's finished trials."""
+        return (self.trial(run_id, number) for number in self.recorded(run_id))
+
+    def progress(self, run_id: str) -> Progress | None:
+        """Return the progress of a run, None if it has no plan."""
+        plan = self.plan(run_id)
+        return Progress(len(self.recorded(run_id)), len(plan.trials)) if plan else None
+
+    def report(self, suite: str, run_id: str, file: str) -> bytes | None:
+        """Return a file of a run's report, None if it does not exist."""
+        stored = self._bucket.find(keys.report(suite, run_id, file))
+        return stored.body if stored else None
+
+    def comparisons(self, suite: str, run_id: str) -> list[str]:
+        """Return the files of the comparisons beside a run's report, in order."""
+        stored = self._bucket.keys(keys.report(suite, run_id, ""))
+        return [file for key in stored if keys.AGAINST in (file := Path(key).name)]
+
+    def is_excluded(self, run_id: str, trial: int | None) -> bool:
+        """Tell whether a trial, or the whole run if there is no trial, is itself excluded."""
+        stored = self._bucket.find(keys.exclusion(run_id, trial))
+        return bool(stored and json.loads(stored.body)["excluded"])
+
+    def exclude(self, run_id: str, trial: int | None, reason: str, *, excluded: bool) -> None:
+        """Exclude or include a trial or the whole run; publishing updates the figures."""
+        from tidemark.model.exclusions import Exclusion  # noqa: PLC0415
+
+        exclusion = Exclusion(excluded=excluded, reason=reason, at=datetime.now(UTC))
+        key = keys.exclusion(run_id, trial)
+        self._bucket.write(key, exclusion.model_dump_json().encode())
+
+    def is_indexed(self, suite: str, version: str) -> bool:
+        """Tell whether a comparison can find a run of a version without the run's id."""
+        return any(self._bucket.keys(keys.runs_of(suite, version)))
+
+    def read(self, key: str) -> bytes:
+        """Return the body of an object; raise the bucket service's error if it does not exist."""
+        return self._bucket.read(key)

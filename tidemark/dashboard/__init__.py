@@ -1,0 +1,1 @@
+"""The QuickSight dashboard as one HTML page, from its definition and data sets."""

@@ -1,0 +1,163 @@
+// Charts of the rows of a visual, drawn by Vega, and the same figures as a table.
+
+const HEIGHT = 240;
+const BAR = 56; // the height of a bar with its label above it
+const MOST_NAMED = 8;
+const MOST_LABELS = 30;
+const WEEK = 7;
+const DASHES = { SOLID: [1, 0], DOTTED: [2, 3] };
+const SHAPES = {
+  circle: "●",
+  square: "■",
+  diamond: "◆",
+  "triangle-up": "▲",
+  "triangle-down": "▼",
+  cross: "✚",
+};
+
+const valuesOf = (rows, { column }) => [...new Set(rows.map((row) => row[column.name]))];
+
+function charts(visual, rows) {
+  const { panels, category, columns, orders } = visual;
+  const names = panels
+    ? valuesOf(rows, panels).toSorted((a, b) => compare(a, b, false))
+    : [""];
+  const drawn = names.map((name) => {
+    const own = panels ? rows.filter((row) => row[panels.column.name] === name) : rows;
+    // A category that only other suites have is no gap in the chart of this suite.
+    const kin = rows.filter((row) => row.suite === own[0].suite);
+    const ordered = inOrder(grouped(kin, [category.column.name]), orders);
+    const categories = ordered.map((group) => group.rows[0][category.column.name]);
+    return chart(visual, name, own, category.days === WEEK ? everyWeek(categories) : categories);
+  });
+  const style = `--panels: ${Math.min(columns, drawn.length)}`;
+  return [made("div", { class: "panels", style }, ...drawn)];
+}
+
+// Every week from the first to the last, also a week without a row.
+function everyWeek(weeks) {
+  const [first, last] = [weeks[0], weeks.at(-1)].map((week) => Date.parse(week.slice(0, 10)));
+  const found = new Map(weeks.map((week) => [week.slice(0, 10), week]));
+  const step = WEEK * 24 * 3600 * 1000;
+  return Array.from({ length: 1 + Math.abs(last - first) / step }, (_, at) => {
+    const day = new Date(first + Math.sign(last - first) * at * step).toISOString().slice(0, 10);
+    return found.get(day) ?? day;
+  });
+}
+
+function chart(visual, name, rows, categories) {
+  const title = [visual.title, name].filter(Boolean).join(": ");
+  const series = seriesOf(visual, rows);
+  const stops = categories.map((category) => stop(visual, rows, category, series));
+  // The chart has a gap for a category without values, but leaves it out at its ends.
+  const first = stops.findIndex(({ measured }) => measured);
+  const drawn = stops.slice(first, stops.findLastIndex(({ measured }) => measured) + 1);
+  const parts = drawn.length ? [legend(visual, series), picture(visual, title, series, drawn)] : [];
+  return made(
+    "figure",
+    {},
+    made("figcaption", {}, name),
+    ...parts,
+    missing(stops),
+    figures(title, visual, series, stops),
+  );
+}
+
+function stop({ category }, rows, value, series) {
+  const here = rows.filter((row) => row[category.column.name] === value);
+  const values = series.map(({ field, only }) => {
+    const found = here.filter(only);
+    return found.length ? figure(found, field.column.name, field.aggregation) : null;
+  });
+  const measured = values.some((each) => each !== null);
+  return { category: written(value, category.format), measured, values };
+}
+
+// A series for each value, or for each colour of the only value. Series differ in shape, too.
+function seriesOf({ color, values, styles }, rows) {
+  const all = color
+    ? valuesOf(rows, color)
+        .toSorted((a, b) => compare(a, b, false))
+        .map((value) => ({
+          label: written(value, color.format),
+          field: values[0],
+          only: (row) => row[color.column.name] === value,
+          own: color.colors?.[value],
+        }))
+    : values.map((field) => ({ label: field.label, field, only: () => true }));
+  const shapes = Object.keys(SHAPES);
+  return all.map((one, at) => {
+    const { dash, markers } = styles[one.field.id] ?? { dash: "SOLID", markers: true };
+    const place = at % shapes.length;
+    // A line without markers accompanies another line.
+    const look = markers
+      ? { color: one.own ?? `var(--series-${place + 1})`, shape: shapes[place] }
+      : { color: "var(--quiet)", shape: null };
+    return { ...one, ...look, dash: DASHES[dash] };
+  });
+}
+
+// A legend explains colours even if there is only one colour.
+function legend({ color, legend: { visible, title } }, series) {
+  if (!visible || (!color && series.length < 2)) return "";
+  const items = series.map(({ label, color, shape }) => {
+    const mark = made("span", { "aria-hidden": "true", style: `color: ${color}` }, SHAPES[shape] ?? "┅");
+    return made("li", {}, mark, ` ${label}`);
+  });
+  return made("ul", { class: "legend" }, ...(title ? [made("li", {}, `${title}:`)] : []), ...items);
+}
+
+function picture(visual, title, series, stops) {
+  const holder = made("div", {
+    class: "chart",
+    role: "img",
+    "aria-label": [title, visual.alternative].filter(Boolean).join(". "),
+    style: `min-width: ${visual.horizontal ? 0 : widthOf(stops)}ch`,
+  });
+  specifications.set(holder, specified(visual, series, stops));
+  return scrolling(holder, `Chart: ${title}`);
+}
+
+// Vega takes a chart's width from its element, which has a width only within the page.
+const specifications = new WeakMap();
+const drawChart = (holder) => embed(holder, specifications.get(holder));
+
+// If there are many categories, some have no label.
+function widthOf(stops) {
+  if (stops.length > MOST_LABELS) return stops.length;
+  return 8 + stops.reduce((width, { category }) => width + 0.85 * category.length + 1.2, 0);
+}
+
+function specified({ specification, horizontal }, series, stops) {
+  const points = stops.flatMap(({ category, values }) =>
+    values.map((value, at) => {
+      const { label, color, shape, dash } = series[at];
+      return { category, value, series: label, color, shape, dash, alone: stops.length === 1 };
+    }),
+  );
+  const tooltips = stops.map(({ category, values }) => {
+    const figures = series.map(({ label, field }, at) => [label, written(values[at], field.format)]);
+    return { category, tooltip: { title: category, ...Object.fromEntries(figures) } };
+  });
+  const height = horizontal ? BAR * stops.length : HEIGHT;
+  return { ...specification, height, datasets: { points, tooltips } };
+}
+
+function missing(stops) {
+  const names = stops.filter(({ measured }) => !measured).map(({ category }) => category);
+  return names.length ? made("p", { class: "missing" }, `No value for ${listed(names)}.`) : "";
+}
+
+function listed(names) {
+  const rest = names.length - MOST_NAMED;
+  return names.slice(0, MOST_NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+function figures(title, { category }, series, stops) {
+  const heads = [
+    { label: category.label, format: { kind: "text" } },
+    ...series.map(({ label, field }) => ({ label, format: field.format })),
+  ];
+  const lines = stops.map((stop) => [stop.category, ...stop.values]);
+  return made("details", {}, made("summary", {}, "Figures"), sortable({ title }, heads, lines));
+}

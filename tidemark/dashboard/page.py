@@ -1,0 +1,126 @@
+"""The dashboard as one HTML page that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from tidemark.dashboard.controls import Control
+from tidemark.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
+from tidemark.dashboard.rows import LeftOut, Rows
+from tidemark.dashboard.visual_charts import specification
+from tidemark.dashboard.visuals import Chart, Visual
+from tidemark.pages import shell
+
+_FOLDER = Path(__file__).parent
+_SCRIPTS = ("figures.js", "tables.js", "charts.js", "page.js")
+
+
+def page(dashboard: Dashboard, rows: Mapping[str, Rows], notes: Sequence[str], vega: str) -> str:
+    """Return the page over the rows of each data set, with notes about them.
+
+    ``vega`` is the script that draws charts.
+    """
+    body = Template(_file("page.html")).substitute(
+        notes="".join(f"<p>{escape(sentence)}</p>" for sentence in notes),
+        tabs="\n".join(map(_tab, dashboard.sheets)),
+        sheets="\n".join(_sheet(sheet, rows) for sheet in dashboard.sheets),
+        dashboard=shell.json_for_script(_script_data(dashboard, rows)),
+    )
+    script = "\n".join(map(_file, _SCRIPTS))
+    return shell.page("Tidemark dashboard", _file("page.css"), body, vega, script)
+
+
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, Any]:
+    return {
+        "data": {name: each.packed() for name, each in rows.items()},
+        "leftOut": {
+            name: [left_out.suite for left_out in each.left_out] for name, each in rows.items()
+        },
+        "parameters": dashboard.parameters,
+        "sheets": [
+            {
+                "id": sheet.id,
+                "controls": [asdict(each) for each in sheet.controls],
+                "visuals": [
+                    _visual(element, dashboard)
+                    for _, element in sheet.elements
+                    if isinstance(element, Visual)
+                ],
+            }
+            for sheet in dashboard.sheets
+        ],
+    }
+
+
+def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
+    content = asdict(visual.shown)
+    if isinstance(visual.shown, Chart):
+        content["specification"] = specification(visual.shown)
+    return {
+        "id": visual.id,
+        "kind": type(visual.shown).__name__,
+        "title": visual.title,
+        "alternative": visual.alternative,
+        "data_set": visual.data_set,
+        "filters": [asdict(each) for each in dashboard.filters[visual.id]],
+        **content,
+    }
+
+
+def _tab(sheet: Sheet) -> str:
+    return (
+        f'<button type="button" role="tab" id="tab-{escape(sheet.id)}"'
+        f' aria-controls="{escape(sheet.id)}">{escape(sheet.name)}</button>'
+    )
+
+
+def _sheet(sheet: Sheet, rows: Mapping[str, Rows]) -> str:
+    return Template(_file("sheet.html")).substitute(
+        id=escape(sheet.id),
+        name=escape(sheet.name),
+        title=escape(sheet.title or sheet.name),
+        controls="\n".join(map(_control, sheet.controls)),
+        elements="\n".join(_element(place, each, rows) for place, each in sheet.elements),
+    )
+
+
+def _control(control: Control) -> str:
+    name, label = escape(control.id), escape(control.label)
+    field = (
+        f'<select id="{name}"></select>' if control.column else f'<input type="date" id="{name}">'
+    )
+    return f'<p><label for="{name}">{label}</label>{field}</p>'
+
+
+def _element(place: Place, element: Visual | TextBox, rows: Mapping[str, Rows]) -> str:
+    style = (
+        f"--column: {place.column + 1}; --columns: {place.columns}; "
+        f"--row: {place.row + 1}; --rows: {place.rows}"
+    )
+    if isinstance(element, TextBox):
+        return f'<p class="box" style="{style}">{shell.words(element.text)}</p>'
+    return Template(_file("visual.html")).substitute(
+        id=escape(element.id),
+        kind=type(element.shown).__name__,
+        style=style,
+        title=escape(element.title),
+        subtitle=escape(element.subtitle),
+        left_out=_left_out_note(rows[element.data_set].left_out),
+    )
+
+
+def _left_out_note(left_out: Sequence[LeftOut]) -> str:
+    if not left_out:
+        return ""
+    parts = ", ".join(f"{each.rows:,} of {each.stored:,} of {each.suite}" for each in left_out)
+    sentence = f"The oldest rows do not fit on this page: {parts} are left out."
+    return f'<p class="missing">{escape(sentence)}</p>'

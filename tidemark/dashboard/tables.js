@@ -1,0 +1,92 @@
+// Figures and tables of the rows of a visual, as elements of the page.
+
+function made(name, properties = {}, ...children) {
+  const found = document.createElement(name);
+  for (const [property, value] of Object.entries(properties)) found.setAttribute(property, value);
+  found.append(...children);
+  return found;
+}
+
+// A browser is slow with thousands of lines, and nobody reads so many.
+const MOST_LINES = 500;
+
+function kpi({ value }, rows) {
+  const found = figure(rows, value.column.name, value.aggregation);
+  return [made("p", { class: "figure" }, written(found, value.format))];
+}
+
+function table(visual, rows) {
+  const { fields, orders } = visual;
+  const lines = inOrder(rows.map((row) => ({ rows: [row] })), orders).map((line) =>
+    fields.map((field) => line.rows[0][field.column.name]),
+  );
+  return [sortable(visual, fields, lines)];
+}
+
+function pivotTable(visual, rows) {
+  const { rows: dimensions, column, value, orders } = visual;
+  const names = grouped(rows, [column.column.name])
+    .map((group) => group.rows[0][column.column.name])
+    .toSorted((a, b) => compare(a, b, false));
+  const columns = dimensions.map((field) => field.column.name);
+  const lines = inOrder(grouped(rows, columns), orders).map((group) => [
+    ...columns.map((name) => group.rows[0][name]),
+    ...names.map((name) => {
+      const cell = group.rows.filter((row) => row[column.column.name] === name);
+      return cell.length ? figure(cell, value.column.name, value.aggregation) : null;
+    }),
+  ]);
+  const heads = names.map((name) => ({ label: name, format: value.format }));
+  return [sortable(visual, [...dimensions, ...heads], lines)];
+}
+
+// A table in the dashboard's order, which a reader can sort by any column.
+function sortable({ title }, fields, lines) {
+  const drawn = made("table");
+  const sort = (at, descending) => {
+    const sorted =
+      at === null ? lines : lines.toSorted((a, b) => compare(a[at], b[at], descending));
+    const heads = fields.map((field, column) => {
+      const button = made("button", { type: "button" }, field.label);
+      button.addEventListener("click", () => {
+        sort(column, column === at && !descending);
+        drawn.querySelectorAll("thead button")[column].focus();
+      });
+      const state = column === at ? { "aria-sort": descending ? "descending" : "ascending" } : {};
+      return made("th", { scope: "col", class: classOf(field.format), ...state }, button);
+    });
+    const shown = sorted.slice(0, MOST_LINES).map((line) =>
+      made("tr", {}, ...line.map((value, column) => cell(value, fields[column], column))),
+    );
+    drawn.replaceChildren(
+      caption(title, lines),
+      made("thead", {}, made("tr", {}, ...heads)),
+      made("tbody", {}, ...shown),
+    );
+  };
+  sort(null, false);
+  return scrolling(drawn, `Table: ${title}`);
+}
+
+function caption(title, lines) {
+  const count = `${decimal(lines.length, 0)} ${lines.length === 1 ? "row" : "rows"}`;
+  const more = lines.length > MOST_LINES ? `; the first ${MOST_LINES} are shown` : "";
+  const missing = lines.flat().includes(null) ? "; – means no value" : "";
+  const name = made("span", { class: "unseen" }, `${title}: `);
+  return made("caption", {}, name, count + more + missing);
+}
+
+const classOf = ({ kind }) => (kind === "percentage" ? "number" : kind);
+
+function cell(value, { format }, column) {
+  const long = format.kind === "text" && String(value).length > 40 ? " long" : "";
+  const properties = { class: classOf(format) + long };
+  return column
+    ? made("td", properties, written(value, format))
+    : made("th", { ...properties, scope: "row" }, written(value, format));
+}
+
+// A scrolling region has to be reachable by keyboard, and so needs a name.
+function scrolling(content, name) {
+  return made("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": name }, content);
+}

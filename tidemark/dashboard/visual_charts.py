@@ -1,0 +1,116 @@
+"""Charts of the dashboard as Vega-Lite."""
+
+from __future__ import annotations
+
+from tidemark.dashboard.visuals import Chart
+from tidemark.pages import vega_lite
+from tidemark.pages.vega_lite import Json
+
+_AXIS = {"labelPadding": 6, "titleColor": "var(--quiet)", "titlePadding": 10}
+_TICKS = 5
+_BAR = 22  # from the middle of a bar to its label
+# The data hold the colours themselves.
+_COLOR = {"field": "color", "type": "nominal", "scale": None}
+_TOOLTIP = {"field": "tooltip", "type": "nominal"}
+
+
+def specification(chart: Chart) -> Json:
+    """Return the specification of a chart; the page adds its height and two data sets.
+
+    A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``shape`` (null for
+    none), ``dash``, and ``alone`` if there is no other category. A row of ``tooltips`` has
+    ``category`` and ``tooltip``.
+    """
+    layers = [_bars(chart)] if chart.mark == "bar" else _lines(chart)
+    return vega_lite.chart(
+        axis=_AXIS, data={"name": "points"}, layer=[*layers, _pointer_layer(chart)]
+    )
+
+
+def _lines(chart: Chart) -> list[Json]:
+    position = {"x": _category(chart), "y": _value(chart)}
+    series = {"color": _COLOR, "detail": {"field": "series", "type": "nominal"}}
+    dash = {"field": "dash", "type": "nominal", "scale": None}
+    shape = {"field": "shape", "type": "nominal", "scale": None}
+    return [
+        {
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {**position, **series, "strokeDash": dash},
+        },
+        {
+            "transform": [{"filter": "datum.shape || datum.alone"}],
+            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+            "encoding": {**position, **series, "shape": shape},
+        },
+    ]
+
+
+def _pointer_layer(chart: Chart) -> Json:
+    """Return the layer for the pointer: the whole place of each category, above all marks."""
+    select = {"type": "point", "on": "pointerover", "clear": "pointerout"}
+    opacity = {"condition": {"param": "pointed", "empty": False, "value": 0.1}, "value": 0}
+    return {
+        "data": {"name": "tooltips"},
+        "params": [{"name": "pointed", "select": select}],
+        "mark": {"type": "rect", "color": "var(--ink)"},
+        "encoding": {_along(chart): _category(chart), "tooltip": _TOOLTIP, "opacity": opacity},
+    }
+
+
+def _along(chart: Chart) -> str:
+    return "y" if chart.horizontal else "x"
+
+
+def _bars(chart: Chart) -> Json:
+    along, across = _along(chart), "x" if chart.horizontal else "y"
+    offset = {} if chart.stacked else {f"{along}Offset": {"field": "series", "type": "nominal"}}
+    return {
+        "mark": {"type": "bar", "cornerRadiusEnd": 2},
+        "encoding": {
+            along: _category(chart),
+            across: {**_value(chart), "stack": "zero" if chart.stacked else None},
+            "color": _COLOR,
+            **offset,
+        },
+    }
+
+
+def _category(chart: Chart) -> Json:
+    axis: Json = {"labelAngle": 0, "labelOverlap": True}
+    if chart.horizontal:
+        # A label above its bar leaves the whole width of a phone to the bars.
+        axis = {"labelAlign": "left", "labelOffset": -_BAR, "labelPadding": -6, "labelLimit": 0}
+    return {
+        "field": "category",
+        "type": "ordinal",
+        "sort": None,
+        "title": chart.axes.category or None,
+        "scale": {"type": "band", "paddingInner": 0.5} if chart.mark == "bar" else {"type": "band"},
+        "axis": axis,
+    }
+
+
+def _value(chart: Chart) -> Json:
+    format_ = chart.values[0].format
+    whole = format_.kind == "number" and format_.places == 0
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "title": chart.axes.value or None,
+        "scale": {"zero": chart.axes.from_zero, "nice": True},
+        "axis": {
+            "tickCount": {"expr": _whole_steps(chart)} if whole else _TICKS,
+            "domain": False,
+            # Specifiers of d3-format.
+            "format": "~%" if format_.kind == "percentage" else ",~r",
+        },
+    }
+
+
+def _whole_steps(chart: Chart) -> str:
+    """Return the number of ticks at whole numbers, as an expression of Vega.
+
+    Up to two, Vega draws halves in spite of a tickMinStep of one.
+    """
+    scale = "x" if chart.horizontal else "y"
+    return f"max(1, min({_TICKS}, span(domain('{scale}'))))"

@@ -1,0 +1,1 @@
+"""Statistics: pure functions from logged lines and trials to rates, summaries and verdicts."""

@@ -1,0 +1,120 @@
+"""The result of a test, from its tasks and the rows of its log queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from tidemark.figures import rates
+from tidemark.figures.rates import MetricRows
+from tidemark.figures.task_usage import usages
+from tidemark.model.results import Rate, Status, TaskResult, TestResult
+from tidemark.model.sentences import shortened
+from tidemark.model.suite import Test
+
+# A sentence names a few reasons; each task keeps its own.
+_MOST_REASONS = 5
+_LONGEST_WORDS = 1_000  # [B]; a task may log a text of any length
+
+
+@dataclass(frozen=True)
+class Logged:
+    """The answers of a test's log queries."""
+
+    log_group: str
+    streams: Mapping[str, str]
+    """The log stream of each task's id."""
+    window: tuple[datetime, datetime]
+    """The searched time."""
+    metrics: Sequence[MetricRows]
+    environments: Sequence[Mapping[str, str]]
+    failures: Sequence[Mapping[str, str]]
+    usages: Sequence[Mapping[str, str]]
+    usages_unknown: str
+    """The reason why usages could not be read, '' if they could."""
+    bytes_scanned: int
+    """The bytes that all queries scanned, queries that came too early included."""
+
+
+def test_result(
+    test: Test,
+    tasks: Sequence[TaskResult],
+    logged: Logged,
+    started_at: datetime,
+    ended_at: datetime,
+) -> TestResult:
+    """Return the result of a test whose logs are complete, or whose deadline for logs is over."""
+    rows, streams = logged.metrics, logged.streams
+    failed = [_failure(task, logged.failures, streams) for task in tasks if task.status == "failed"]
+    lacking = rates.missing(rows, tasks, streams, test.jobs)
+    wrong = rates.surplus(rows, tasks, streams, test.jobs)
+    wrong += [text for metric in rows for text in rates.impossible(metric, tasks, streams)]
+    whole = not (failed or lacking or wrong)
+    measured = [rates.rate(metric, expected=len(tasks) * test.jobs, whole=whole) for metric in rows]
+    if lacking:
+        # A task with a wrong clock logs outside of the searched time.
+        searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
+        lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
+    status, reason = _status(failed, [*lacking, *wrong], measured)
+    environments = rates.environments(logged.environments, streams.values())
+    return TestResult(
+        test=test.name,
+        status=status,
+        reason=reason,
+        started_at=started_at,
+        ended_at=ended_at,
+        tasks=tuple(_placed(task, streams, environments) for task in tasks),
+        rates=tuple(measured),
+        samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
+        usages=usages(logged.usages, streams.keys()),
+        usages_unknown=logged.usages_unknown,
+        environments=tuple(rates.different(environments.values())),
+        log_group=logged.log_group,
+        insights_bytes=logged.bytes_scanned,
+    )
+
+
+def _placed(
+    task: TaskResult, streams: Mapping[str, str], environments: Mapping[str, Mapping[str, Any]]
+) -> TaskResult:
+    """Return a task with its log stream and the machine that it logged."""
+    stream = streams.get(task.task_id or "")
+    logged = environments.get(stream or "", {})
+    machine = {name: str(logged[name]) for name in ("host", "cpu_model") if name in logged}
+    return task.model_copy(update={"log_stream": stream, **machine})
+
+
+def _failure(
+    task: TaskResult, rows: Sequence[Mapping[str, str]], streams: Mapping[str, str]
+) -> str:
+    """Return why a task failed, with the last failure that it logged, if any."""
+    stream = streams.get(task.task_id or "")
+    failures = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
+    return f"{task.reason}: {shortened(failures[0], _LONGEST_WORDS)}" if failures else task.reason
+
+
+def _first(reasons: Sequence[str]) -> str:
+    """Return the first few reasons of the tasks, and the number of the others."""
+    more = len(reasons) - _MOST_REASONS
+    listed = "; ".join(reasons[:_MOST_REASONS])
+    return f"{listed}; and {more} more" if more > 0 else listed
+
+
+def _status(
+    failed: Sequence[str], lacking: Sequence[str], measured: Sequence[Rate]
+) -> tuple[Status, str]:
+    if failed:
+        return "failed", _first(failed)
+    if lacking:
+        return "incomplete", _first(lacking)
+    for rate in measured:
+        if rate.not_finite:
+            return (
+                "incomplete",
+                f"{rate.not_finite} values of {rate.metric} are no positive, finite number",
+            )
+        if rate.value is None:
+            return "incomplete", f"{rate.samples} values of {rate.metric}, not {rate.expected}"
+    return "ok", ""

@@ -1,0 +1,1 @@
+"""Models of Tidemark's data: suites, requests, plans, results and outcomes."""

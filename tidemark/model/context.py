@@ -1,0 +1,34 @@
+"""The context of ``cdk.json`` as written, and the names of its suites."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from tidemark.model.checkout import ROOT
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+
+
+def written_context() -> dict[str, Any]:
+    """Return the context of ``cdk.json``."""
+    context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    return context
+
+
+def written_stack() -> str:
+    """Return the name of the stack."""
+    return str(written_context().get("stackName", ""))
+
+
+def written_suites() -> list[str]:
+    """Return the names of the suites, in order, without reading their files."""
+    systems = ROOT / str(written_context().get("systems", ""))
+    return sorted(path.parent.name for path in (systems / "suites").glob("*/suite.yaml"))
+
+
+def check_suite_name(name: str, names: Iterable[str]) -> None:
+    """Refuse a suite name that is not in ``names``."""
+    if name not in names:
+        raise Refused(f"suite: {shown(name)} is not known; there are {listed(sorted(names))}")

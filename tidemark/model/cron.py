@@ -1,0 +1,87 @@
+"""Due times of a schedule of EventBridge Scheduler.
+
+Source: Amazon EventBridge Scheduler user guide, "Schedule types" and "Daylight savings time".
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from aws_croniter import AwsCroniter  # type: ignore[import-untyped]
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
+
+# Clocks were never put back by more than this at once.
+_LONGEST_REPEAT = timedelta(hours=3)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def time_zone(name: str) -> ZoneInfo:
+    """Return the IANA time zone of a name; refuse an unknown name."""
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        raise Refused(f"{shown(name)} is no time zone such as Etc/UTC or Europe/London") from None
+
+
+class Cron:
+    """A cron expression in a time zone.
+
+    A time that the zone's clocks skip is never due; a repeated time is due once, the first time.
+
+    Parameters
+    ----------
+    fields
+        Minutes, hours, day of month, month, day of week and year, such as ``0 2 ? * SUN *``.
+    zone
+        Name of an IANA time zone.
+
+    Raises
+    ------
+    Refused
+        If the fields are no cron expression or match no day, for ``LW``, for ``L`` alone as a day
+        of the week, and for an unknown zone.
+
+    """
+
+    def __init__(self, fields: str, zone: str) -> None:
+        try:
+            self._cron = AwsCroniter(fields)
+            due = self._cron.get_next(_LONG_AGO)[0]
+        except ValueError:
+            due = None
+        if due is None:
+            raise Refused(
+                f"{shown(fields)} is no cron expression that is supported: minutes, hours, day of "
+                "month, month, day of week, year, with ? for one of both days"
+            )
+        self._zone = time_zone(zone)
+
+    def next_after(self, moment: datetime) -> datetime | None:
+        """Return the first due time after a moment in UTC, None if there is none."""
+        wall = self._wall(moment)
+        while wall := self._cron.get_next(wall)[0]:
+            due = self._due(wall)
+            if due and due > moment:
+                return due
+        return None
+
+    def last_until(self, moment: datetime) -> datetime | None:
+        """Return the last due time up to a moment in UTC, None if there is none."""
+        wall = self._wall(moment) + _LONGEST_REPEAT
+        while wall := self._cron.get_prev(wall)[0]:
+            due = self._due(wall)
+            if due and due <= moment:
+                return due
+        return None
+
+    def _wall(self, moment: datetime) -> datetime:
+        """Return the zone's wall-clock time at a moment, marked as UTC for AwsCroniter."""
+        return moment.astimezone(self._zone).replace(tzinfo=UTC, fold=0)
+
+    def _due(self, wall: datetime) -> datetime | None:
+        """Return the first moment with this wall-clock time, None if clocks skip the time."""
+        due = wall.replace(tzinfo=self._zone).astimezone(UTC)
+        return due if self._wall(due) == wall else None

@@ -1,0 +1,19 @@
+"""Numbers as texts, for sentences, tables and terminals."""
+
+from __future__ import annotations
+
+
+def decimal(value: float, places: int) -> str:
+    """Return a number with separated thousands, ``−1,234.5``; a rounded zero has no sign.
+
+    Machine formats such as CSV and JSON have numbers as Python writes them.
+    """
+    return f"{value:z,.{places}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def percent(share: float, places: int = 2) -> str:
+    """Return a share as a percentage; 1 is ``100.00 %``.
+
+    Source: The International System of Units (SI), 9th edition, 5.4.7: a space before the symbol.
+    """
+    return f"{decimal(100 * share, places)} %"

@@ -1,0 +1,52 @@
+"""A reader of YAML files that hold plain data with unique keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml.constructor import ConstructorError
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
+
+_LONGEST_COMPLAINT = 300
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's safe loader, with a ConstructorError for equal keys and for unfit tags."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        mapping = super().construct_mapping(node, deep)
+        names = [name.value for name, _ in node.value]
+        if len(mapping) < len(names):
+            # Equal keys may be written in two ways: 1 and 0x1.
+            twice = next((name for name in names if names.count(name) > 1), names[-1])
+            raise ConstructorError(None, None, f"{shown(twice)} stands twice", node.start_mark)
+        return mapping
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401 (PyYAML's)
+        try:
+            value = super().construct_object(node, deep)
+            if isinstance(value, int):
+                str(value)  # ValueError: Python and pydantic take 4,300 digits.
+        except (ValueError, LookupError, AttributeError):
+            # The tag does not fit the text: 2026-13-01, !!bool maybe.
+            raise ConstructorError(
+                None, None, f"{shown(node.value)} is no {node.tag}", node.start_mark
+            ) from None
+        return value
+
+
+def read_yaml(path: Path, name: str) -> Any:  # noqa: ANN401 (any value)
+    """Return the value of a YAML file; refuse a file that is no YAML.
+
+    ``name`` is the name of the file in the refusal.
+    """
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 (a safe loader)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        words = " ".join(str(error).split())[:_LONGEST_COMPLAINT]
+        printable = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
+        raise Refused(f"{name}: no YAML: {printable}") from None

@@ -1,0 +1,46 @@
+"""The plan of a run: its trials in their order, and its expected time and cost."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tidemark.model.cost import Estimate, Prices
+from tidemark.model.frozen import Frozen
+from tidemark.model.request import RunSpec
+from tidemark.model.suite import Suite
+from tidemark.model.version_order import version_order
+
+
+class PlannedTrial(Frozen):
+    """A trial to measure: every test of the suite, once, for one version."""
+
+    trial: int
+    version: str
+    package: str
+    repetition: int
+
+
+class Plan(Frozen):
+    """The plan of one run: ``runs/<run_id>/plan.json``."""
+
+    run_id: str
+    execution_arn: str
+    started_at: datetime
+    request: RunSpec
+    suite: Suite
+    suite_digest: str
+    seed: int
+    trials: tuple[PlannedTrial, ...]
+    tidemark_version: str | None = None
+    """The version of Tidemark that made the plan; None in old plans."""
+    prices: Prices | None = None
+    """The list prices when the plan was made; None in old plans."""
+    estimate: Estimate | None = None
+    """The expected time and cost; None in old plans."""
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The versions that are compared with the baseline, in order; empty without a baseline."""
+        baseline = self.request.baseline
+        others = (version for version in self.request.versions if version != baseline)
+        return tuple(sorted(others, key=version_order)) if baseline else ()

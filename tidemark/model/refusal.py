@@ -1,0 +1,102 @@
+"""Refusals of inputs, in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tidemark.model.run_id import RUN_ID
+from tidemark.model.sentences import LONGEST_VALUE, ONE_LINE, listed, shown
+
+if TYPE_CHECKING:  # commands without models start without pydantic
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+# Accepted values, by pydantic's name of the error; its context has the names in braces.
+_ACCEPTED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "names with values",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "greater_than": "a number above {gt:,.12g}",
+    "greater_than_equal": "{ge:,.12g} or more",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_parsing_size": "a whole number",
+    "int_type": "a whole number",
+    "less_than_equal": "{le:,.12g} or less",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "model_type": "names with values",
+    "string_too_long": "a text of {max_length:,} characters or less",
+    "string_too_short": "a text of {min_length} characters or more",
+    "string_type": "a text",
+    "string_unicode": "a text of Unicode characters",
+    "too_long": "a list of {max_length:,} or less",
+    "too_short": "a list of {min_length} or more",
+    "tuple_type": "a list",
+}
+# Accepted texts, by regular expression.
+_FORMS = {
+    ONE_LINE: "a text of one line without control characters",
+    f"^{RUN_ID}$": "the form of 20261120T124455Z-0a1b2c",
+}
+
+
+class Refused(ValueError):
+    """An input that is not accepted; the message names field, value and what is accepted."""
+
+
+def refusal(
+    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] | None = None
+) -> Refused:
+    """Return pydantic's first error about an input of ``model`` as a refusal.
+
+    ``forms`` has the accepted texts in words, by regular expression of the model.
+    """
+    first = error.errors(include_url=False)[0]
+    place = ".".join(_printable(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = listed(_fields(model, first["loc"]))
+        return Refused(f"{place}: unknown field; known are {known}")
+    if first["type"] == "missing":
+        return Refused(f"{place}: required, but missing")
+    if first["type"] == "value_error":
+        return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
+    value, accepted = shown(first["input"]), _accepted(first, {**_FORMS, **(forms or {})})
+    return Refused(f"{place or 'input'}: {value} is not accepted; expected {accepted}")
+
+
+def _accepted(error: ErrorDetails, forms: Mapping[str, str]) -> str:
+    """Return the accepted values as the end of a sentence."""
+    context = error.get("ctx", {})
+    if error["type"] == "string_pattern_mismatch":
+        return forms[context["pattern"]]
+    words = _ACCEPTED.get(error["type"])
+    return words.format(**context) if words else error["msg"]
+
+
+def _printable(part: int | str) -> str:
+    """Return a part of a field's path in printable form: a user may have named the field."""
+    name = str(part)
+    return name if name.isprintable() and 0 < len(name) <= LONGEST_VALUE else shown(name)
+
+
+def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """Return the field names of the model that ``path`` ends in."""
+    for part in path[:-1]:
+        field = model.model_fields.get(str(part)) if isinstance(part, str) else None
+        nested = _model_in(field.annotation) if field else None
+        model = nested or model
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:  # noqa: ANN401 (any annotation)
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        if found := _model_in(inner):
+            return found
+    return None

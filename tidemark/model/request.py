@@ -1,0 +1,261 @@
+"""The execution input of a run, the same from console, schedule and CLI."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError, field_validator
+
+from tidemark.model.context import check_suite_name
+from tidemark.model.frozen import Frozen
+from tidemark.model.refusal import Refused, refusal
+from tidemark.model.run_id import RUN_ID
+from tidemark.model.sentences import ONE_LINE, listed, shown
+from tidemark.model.suite import (
+    EVENTS_OF_TASK,
+    EVENTS_OF_TEST,
+    MOST_BUDGET_USD,
+    MOST_RECORDS,
+    MOST_REPETITIONS,
+    MOST_SAMPLES,
+    MOST_TASKS,
+    MOST_TRIAL_EVENTS,
+    MOST_TRIALS,
+    MOST_VERSIONS,
+    Suite,
+)
+from tidemark.model.version_order import NEWEST, PREVIOUS, latest
+
+Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
+Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
+Trigger = Literal["console", "schedule", "cli"]
+_UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+_Request = TypeVar("_Request", bound=Frozen)
+
+
+class RunRequest(Frozen):
+    """The input of an execution that starts a run; every field but ``suite`` is optional."""
+
+    suite: str
+    """The system under test, a folder of ``suites/``."""
+    versions: Annotated[list[str], Field(min_length=1, max_length=MOST_VERSIONS)] | None = None
+    """The versions to measure: 1 to 20 that the suite has, each once. ``newest`` and ``previous``
+    stand for the last two."""
+    baseline: str | None = None
+    """The version of ``versions`` that each other version is compared with."""
+    repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
+    """The trials of each version, 1 to 100. A run has at most 900 trials."""
+    tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
+    """The ECS tasks that do each test side by side, 1 to 200."""
+    records: int | None = Field(default=None, strict=True, ge=1, le=MOST_RECORDS)
+    """The records that each task writes and compacts, 1 to 1,000,000,000 and at most what a task
+    of the suite holds (10,000,000 for RocksDB)."""
+    budget_usd: Budget | None = None
+    """The budget for the tasks and log queries of all trials on AWS, above 0 and at most 1,000,000
+    [USD]. The run ends before the trial that would exceed it and keeps what it measured."""
+    note: Note = ""
+    """The reason for the run, up to 500 characters on one line."""
+    trigger: Trigger = "console"
+    """The origin of the run: ``console``, ``schedule`` or ``cli``."""
+    scheduled_at: datetime | None = None
+    """The due time of the schedule, in UTC, such as ``2026-11-20T12:44:55Z``, from 7 days before
+    the start to 1 day after it. A second execution for the same time succeeds and does nothing."""
+
+    @field_validator("scheduled_at", mode="before")
+    @classmethod
+    def _utc(cls, value: object) -> object:
+        if value is None or (isinstance(value, str) and _UTC_TIME.fullmatch(value)):
+            return value
+        raise ValueError(f"{shown(value)} is no UTC time such as 2026-11-20T12:44:55Z")
+
+
+class ResumeRequest(Frozen):
+    """The input of an execution that resumes a run that ended early."""
+
+    suite: str
+    """The system under test, a folder of ``suites/``."""
+    run: str = Field(pattern=f"^{RUN_ID}$")
+    """The id of a run of ``suite`` that ended early, such as ``20261121T030526Z-cd1d65``."""
+    budget_usd: Budget | None = None
+    """The new budget of the whole run from its first trial, above 0 and at most 1,000,000 [USD].
+    Without it the last budget of the run holds."""
+    note: Note = ""
+    """The reason for resuming the run, up to 500 characters on one line."""
+    trigger: Trigger = "console"
+    """The origin of the execution: ``console``, ``schedule`` or ``cli``."""
+
+
+class RunSpec(Frozen):
+    """A resolved request: every field has a value, and the suite has every version."""
+
+    suite: str
+    versions: tuple[str, ...]
+    baseline: str | None
+    repetitions: int
+    tasks: int
+    records: int
+    note: str
+    trigger: str
+    scheduled_at: datetime | None = None
+    budget_usd: float | None = None
+
+
+def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
+    """Return the request to resume a run, None if an execution input asks for a new run.
+
+    Raises
+    ------
+    Refused
+        If the input has other fields, or a field of it is not accepted.
+
+    """
+    if not isinstance(value, dict) or "run" not in value:
+        return None
+    request = _validated(ResumeRequest, value)
+    known_suite(request.suite, suites)
+    return request
+
+
+def resolve_request(
+    value: object,
+    suites: Mapping[str, Suite],
+    released: Callable[[Suite], Iterable[str]] = attrgetter("versions"),
+) -> RunSpec:
+    """Return the run that an execution input asks for.
+
+    ``released`` returns the versions of a suite that ``newest`` and ``previous`` are taken from; by
+    default these are the versions of the suite's file.
+
+    Raises
+    ------
+    Refused
+        If the input is not accepted.
+
+    """
+    request = _validated(RunRequest, value)
+    suite = known_suite(request.suite, suites)
+    requested = suite.defaults.versions if request.versions is None else request.versions
+    latest_versions = _latest_versions(requested, suite, released)
+    versions = tuple(latest_versions.get(version, version) for version in requested)
+    baseline = latest_versions.get(request.baseline or "", request.baseline)
+    for version in versions:
+        _check_version(version, suite)
+    words = [word for word in (NEWEST, PREVIOUS) if word in requested]
+    _check_once(versions, {word: latest_versions[word] for word in words})
+    if baseline is not None and baseline not in versions:
+        raise Refused(
+            f"baseline: {shown(baseline)} is not measured in this run; "
+            f"it must be one of {listed(versions)}"
+        )
+    numbers = _numbers(request, suite)
+    _check_size(numbers, len(versions), suite)
+    return RunSpec(
+        suite=suite.name,
+        versions=versions,
+        baseline=baseline,
+        **numbers,
+        note=request.note,
+        trigger=request.trigger,
+        scheduled_at=request.scheduled_at,
+        budget_usd=request.budget_usd,
+    )
+
+
+def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:
+    """Refuse a repeated version; ``by_word`` has the versions of ``newest`` and ``previous``."""
+    for version in versions:
+        if versions.count(version) > 1:
+            words = [f", {word} is {version}" for word, last in by_word.items() if last == version]
+            raise Refused(
+                f"versions: {version} stands twice{''.join(words)}; name each version once"
+            )
+
+
+def _validated(model: type[_Request], value: object) -> _Request:
+    if not isinstance(value, dict):
+        raise Refused('input: expected an object such as {"suite": "rocksdb"}')
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise refusal(model, error) from None
+
+
+def known_suite(name: str, suites: Mapping[str, Suite]) -> Suite:
+    """Return the suite of a name; refuse an unknown name."""
+    check_suite_name(name, suites)
+    return suites[name]
+
+
+def _latest_versions(
+    requested: Sequence[str], suite: Suite, released: Callable[[Suite], Iterable[str]]
+) -> dict[str, str]:
+    """Return the versions of ``newest`` and ``previous``, empty if none of them is requested."""
+    words = [word for word in (NEWEST, PREVIOUS) if word in requested]
+    if not words:
+        return {}
+    by_word = latest(released(suite))
+    for word in words:
+        if word not in by_word:
+            raise Refused(
+                f"versions: {suite.title} has no {word} version; {listed(by_word.values())} is the "
+                "only one"
+            )
+        if by_word[word] not in suite.versions:
+            raise Refused(
+                f"versions: the {word} version of {suite.title} is {shown(by_word[word])}, which "
+                f"its suite does not have; there are {listed(suite.versions)}"
+            )
+    return by_word
+
+
+def _check_version(version: str, suite: Suite) -> None:
+    if not suite.has_form(version):
+        raise Refused(
+            f"versions: {shown(version)} is not a version of {suite.title}; "
+            f"expected the form of {list(suite.versions)[-1]}"
+        )
+    if version not in suite.versions:
+        raise Refused(
+            f"versions: {version} has no {suite.package} wheel for this Python; "
+            f"versions with a wheel are {listed(suite.versions)}"
+        )
+
+
+def _check_size(numbers: Mapping[str, int], versions: int, suite: Suite) -> None:
+    if numbers["records"] > suite.task.most_records:
+        raise Refused(
+            f"records: {numbers['records']} is more than a task of {suite.title} can hold, "
+            f"{suite.task.most_records}"
+        )
+    trials = versions * numbers["repetitions"]
+    if trials > MOST_TRIALS:
+        raise Refused(
+            f"repetitions: {numbers['repetitions']} of {versions} versions are {trials} trials; "
+            f"one run has at most {MOST_TRIALS}"
+        )
+    tests = len(suite.tests)
+    events = tests * (EVENTS_OF_TEST + numbers["tasks"] * EVENTS_OF_TASK)
+    if events > MOST_TRIAL_EVENTS:
+        raise Refused(
+            f"tasks: {numbers['tasks']} tasks of {tests} tests may take {events} events; the "
+            f"history of a trial holds {MOST_TRIAL_EVENTS}"
+        )
+    jobs = max(test.jobs for test in suite.tests)
+    if numbers["tasks"] * jobs > MOST_SAMPLES:
+        raise Refused(
+            f"tasks: {numbers['tasks']} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
+            "rates that one query returns"
+        )
+
+
+def _numbers(request: RunRequest, suite: Suite) -> dict[str, Any]:
+    return {
+        name: getattr(suite.defaults, name)
+        if getattr(request, name) is None
+        else getattr(request, name)
+        for name in ("repetitions", "tasks", "records")
+    }

@@ -1,0 +1,170 @@
+"""The models of the stored results, from one task to one trial."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from tidemark.model.cost import LEAST_BILLED_SECONDS
+from tidemark.model.frozen import Frozen
+
+Status = Literal["ok", "incomplete", "failed", "skipped"]
+
+
+class TaskResult(Frozen):
+    """The result of one ECS task of a test."""
+
+    index: int
+    status: Literal["ok", "failed"]
+    task_arn: str | None = None
+    exit_code: int | None = None
+    stop_category: str | None = None
+    reason: str = ""
+    started_at: datetime | None = None
+    """None if the task never started. Step Functions has times of tasks as epoch milliseconds."""
+    stopped_at: datetime | None = None
+    pull_started_at: datetime | None = None
+    """The start of the image's pull; None without a pull."""
+    image_digest: str | None = None
+    """The ``sha256:…`` of the container's image, as ECS returns it."""
+    zone: str | None = None
+    """The availability zone; None on one machine."""
+    log_stream: str | None = None
+    host: str | None = None
+    """The machine's name, as the task logged it."""
+    cpu_model: str | None = None
+    """The processor's name, as the task logged it."""
+
+    @property
+    def task_id(self) -> str | None:
+        """The last part of the ARN, by which log streams are named."""
+        return self.task_arn.rsplit("/", 1)[-1] if self.task_arn else None
+
+    @property
+    def duration(self) -> timedelta:
+        """The run time; zero if the start or the end is not known."""
+        if self.started_at is None or self.stopped_at is None:
+            return timedelta()
+        return self.stopped_at - self.started_at
+
+    @property
+    def seconds(self) -> float:
+        """The run time [s]."""
+        return self.duration.total_seconds()
+
+    @property
+    def billed_seconds(self) -> int:
+        """The time that Fargate bills [s]; zero if the start or the end is not known."""
+        begun = self.pull_started_at or self.started_at
+        if begun is None or self.stopped_at is None:
+            return 0
+        seconds = (self.stopped_at - begun).total_seconds()
+        return max(LEAST_BILLED_SECONDS, math.ceil(seconds))
+
+
+class Sample(Frozen):
+    """One rate line of one task's log."""
+
+    metric: str
+    log_stream: str
+    logged_at: str
+    job: str | None
+    value_text: str
+    value: float | None
+    """The value in the metric's unit; None if the logged text is no finite number."""
+    records: int | None
+    seconds: float | None = None
+    """The duration of the piece of work [s]; None if the line does not have it."""
+
+    @property
+    def task_id(self) -> str:
+        """The last part of the log stream's name."""
+        return self.log_stream.rsplit("/", 1)[-1]
+
+    @property
+    def recomputed(self) -> float | None:
+        """Records over seconds [1/s]: less exact than the value if the line rounds its seconds."""
+        return self.records / self.seconds if self.records is not None and self.seconds else None
+
+
+class Usage(Frozen):
+    """The usage of one task, from one event of Container Insights; None for a missing value."""
+
+    task_id: str
+    logged_at: str
+    cpu: float | None
+    """[vCPU]."""
+    memory: float | None
+    """[MiB]."""
+    network_in: float | None
+    network_out: float | None
+    """[B/s]."""
+    disk_read: float | None
+    disk_written: float | None
+    """The bytes since the last logged usage [B]."""
+
+
+class Rate(Frozen):
+    """One metric of one test: the mean of its samples."""
+
+    metric: str
+    unit: str
+    direction: str
+    value: float | None
+    """The mean; None unless every task of the test did all its jobs and logged their rates."""
+    samples: int
+    expected: int
+    not_finite: int
+    stddev: float | None
+    min: float | None
+    max: float | None
+    records: int | None
+
+
+class TestResult(Frozen):
+    """The result of one test of a trial."""
+
+    test: str
+    status: Status
+    reason: str = ""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    tasks: tuple[TaskResult, ...] = ()
+    rates: tuple[Rate, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    usages: tuple[Usage, ...] = ()
+    """The usages in order of time; empty if they are not logged."""
+    usages_unknown: str = ""
+    """The reason why logged usages could not be read, '' if they could."""
+    environments: tuple[dict[str, Any], ...] = ()
+    """The machines and packages that the tasks ran on, as they logged them."""
+    log_group: str | None = None
+    """The log group of the tasks; None in old results, like the log streams of the tasks."""
+    insights_bytes: int | None = None
+    """The bytes that the log queries scanned [B]."""
+
+    @property
+    def begun_at(self) -> datetime | None:
+        """The start of the first task; None if no task started."""
+        return min((task.started_at for task in self.tasks if task.started_at), default=None)
+
+    def seconds(self, logged: Iterable[Sample | Usage]) -> list[float | None]:
+        """Return the seconds from the first task's start to each entry, None without a start."""
+        begun = self.begun_at
+        times = (datetime.fromisoformat(entry.logged_at).replace(tzinfo=UTC) for entry in logged)
+        return [(time - begun).total_seconds() if begun else None for time in times]
+
+
+class TrialResult(Frozen):
+    """The result of one trial of one version: ``runs/<run_id>/trials/<nnn>.json``."""
+
+    run_id: str
+    trial: int
+    version: str
+    package: str
+    repetition: int
+    status: Status
+    reason: str
+    tests: tuple[TestResult, ...]

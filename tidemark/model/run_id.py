@@ -1,0 +1,37 @@
+"""The names of runs, and of the executions of their trials."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+
+RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
+"""The form of a run's name."""
+
+
+def run_id(mark: object, started_at: datetime) -> str:
+    """Return a run's name: its start in UTC and six hexadecimal digits of the hash of ``mark``.
+
+    The mark is a JSON value that a retried state has again, so that a retry names the same run: the
+    name of the execution, or the input of a start that a schedule may deliver twice.
+    """
+    text = json.dumps(mark, sort_keys=True)
+    return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def trial_execution(run_id: str, trial: int, execution_arn: str) -> str:
+    """Return the name of a trial's execution, which the execution of this ARN starts.
+
+    A resumed run has several executions, and Step Functions needs a unique name for each trial's.
+    """
+    return f"{run_id}-{trial}-{_mark(execution_arn)}"
+
+
+def is_trial_execution(name: str, run_id: str, execution_arn: str) -> bool:
+    """Tell whether the execution of this ARN started a trial of a run under this name."""
+    return name.startswith(f"{run_id}-") and name.endswith(f"-{_mark(execution_arn)}")
+
+
+def _mark(execution_arn: str) -> str:
+    return hashlib.sha256(execution_arn.encode()).hexdigest()[:6]

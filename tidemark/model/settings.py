@@ -1,0 +1,176 @@
+"""The settings of a deployment: the context of ``cdk.json``, validated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from tidemark.model.checkout import ROOT
+from tidemark.model.cron import Cron, time_zone
+from tidemark.model.frozen import Frozen
+from tidemark.model.refusal import Refused, refusal
+from tidemark.model.sentences import shown
+
+
+def _of_systems(folder: Path) -> Path:
+    path = (ROOT / folder).resolve()
+    for part in ("suites", "workloads"):
+        if not (path / part).is_dir():
+            raise ValueError(f"{shown(str(folder))} is not accepted: it has no folder {part}")
+    return path
+
+
+# Keys that ``cdk acknowledge`` and ``cdk cli-telemetry`` write into the context.
+_KEPT_BY_CLI = {"acknowledged-issue-numbers", "cli-telemetry"}
+
+
+def _known_zone(name: str) -> str:
+    time_zone(name)
+    return name
+
+
+def _cron(fields: str) -> str:
+    Cron(fields, "Etc/UTC")
+    return fields
+
+
+def _separated(value: object) -> object:
+    """Return the list of a comma-separated text, the form of a list on the command line."""
+    return value.split(",") if isinstance(value, str) else value
+
+
+def _not_of_aws(key: str) -> str:
+    if key.lower().startswith("aws:"):
+        raise ValueError(f"{shown(key)} is not accepted: AWS reserves keys that begin with aws:")
+    return key
+
+
+_STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
+_IMAGE = r"^[A-Za-z0-9._/:@-]*$"
+_EMAIL = r"^([^@\s]+@[^@\s]+)?$"
+_VPC = r"^(vpc-[0-9a-f]{8,17})?$"
+_SUBNET = r"^subnet-[0-9a-f]{8,17}$"
+_POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
+_GROUP = r"^(arn:aws[a-z-]*:quicksight:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9._-]+/[\w+=,.@/-]+)?$"
+# Source: AWS documentation, "Tag naming limits and requirements".
+_TAG_KEY = r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"
+_TAG_VALUE = r"^[A-Za-z0-9 _.:/=+@-]{0,256}$"
+_FORMS = {
+    _STACK: "a letter, and up to 63 letters, digits and hyphens after it",
+    _IMAGE: "an image such as python:3.11-slim, or ''",
+    _EMAIL: "an address such as name@example.com, or ''",
+    _VPC: "an id such as vpc-0123456789abcdef0, or ''",
+    _SUBNET: "an id such as subnet-0123456789abcdef0",
+    _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
+    _GROUP: "an ARN such as arn:aws:quicksight:us-east-1:123456789012:group/default/Perf, or ''",
+    _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
+    _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
+}
+SubnetId = Annotated[str, Field(pattern=_SUBNET)]
+TagKey = Annotated[str, Field(pattern=_TAG_KEY), AfterValidator(_not_of_aws)]
+TagValue = Annotated[str, Field(pattern=_TAG_VALUE)]
+
+
+class StartTime(Frozen):
+    """The start times of a suite's schedule, by default Sunday at two in the morning."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    cron: Annotated[str, AfterValidator(_cron)] = "0 2 ? * SUN *"
+    """The six fields of EventBridge Scheduler's cron expressions."""
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = "Etc/UTC"
+
+
+class Settings(Frozen):
+    """The settings of a deployment; context keys are in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    stack_name: str = Field(pattern=_STACK)
+    """The name of the stack that a deployment replaces, and the start of the names of its log
+    groups: a letter, then up to 63 letters, digits and hyphens. The results are in a second stack,
+    ``<stackName>-Data``, with termination protection."""
+    systems: Annotated[Path, AfterValidator(_of_systems)]
+    """The folder that holds ``suites/`` and ``workloads/``, relative to ``cdk.json``. ``.`` is this
+    repository; another folder keeps systems outside it."""
+    image: str = Field(pattern=_IMAGE)
+    """An existing image of the workload, by tag or digest, in a public registry or in ECR. A
+    repository of another account must let this account pull it. Empty builds an image from each
+    workload's Dockerfile, with Docker."""
+    log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
+    """The time that the logs of tasks and functions are kept: ``ONE_WEEK``, ``ONE_MONTH``,
+    ``THREE_MONTHS``, ``SIX_MONTHS`` or ``ONE_YEAR``."""
+    logs_deadline_seconds: int = Field(ge=0, le=3600)
+    """The time that a test waits for log lines after its tasks have ended, 0 to 3,600 [s]."""
+    schedules: dict[str, StartTime]
+    """The start times of suites that are measured on a schedule, none by default. An example is
+    ``{"rocksdb": {"cron": "0 2 ? * SUN *", "timeZone": "Etc/UTC"}}``, with the six fields of
+    EventBridge Scheduler; ``{"rocksdb": {}}`` means the same."""
+    notify_email: str = Field(pattern=_EMAIL, max_length=254)
+    """The address that gets mail of every outcome and alarm once it has confirmed the subscription.
+    Empty sends no mail; others may subscribe to the topic."""
+    alarms: bool
+    """Whether CloudWatch alarms notify the topic of failed runs, missed schedules, undelivered
+    starts, failed functions and, with ``reports``, failed refreshes."""
+    dashboard: bool
+    """Whether CloudWatch has a dashboard, ``<stackName>-<region>``, of run outcomes and of each
+    rate by version, for versions measured in the past two weeks."""
+    reports: bool
+    """Whether QuickSight has a dashboard of versions, comparisons, runs and outcomes, off by
+    default. It needs the account's own QuickSight subscription."""
+    reports_principal: str = Field(pattern=_GROUP, max_length=256)
+    """The ARN of the QuickSight group that sees the reports, such as
+    ``arn:aws:quicksight:us-east-1:123456789012:group/default/Releases``, with the region where
+    QuickSight keeps the account's users. Required with ``reports``."""
+    container_insights: bool
+    """Whether Container Insights logs the CPU, memory, network and disk use of tasks once a minute,
+    for the charts of reports and comparisons. It costs 0.9 USD a month idle and about 0.01 USD for
+    each hour of measuring."""
+    vpc_id: str = Field(pattern=_VPC)
+    """The id of an existing network for the tasks. Empty makes a network of public subnets, without
+    NAT."""
+    subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]
+    """The subnets of ``vpcId`` in which tasks run, without public addresses. From there tasks must
+    reach S3, ECR, CloudWatch Logs and the package index. Required with ``vpcId``."""
+    permissions_boundary: str = Field(pattern=_POLICY)
+    """The ARN of a policy that bounds every role. Empty bounds none."""
+    tags: dict[TagKey, TagValue]
+    """The tags of every resource of the stacks that takes tags, and of the Fargate tasks of runs,
+    such as ``{"cost-centre": "4711"}``."""
+
+    @model_validator(mode="after")
+    def _network_is_whole(self) -> Self:
+        if bool(self.vpc_id) != bool(self.subnet_ids):
+            raise ValueError("vpcId and subnetIds: expected both, for an existing network, or none")
+        return self
+
+    @model_validator(mode="after")
+    def _reports_are_seen(self) -> Self:
+        if self.reports and not self.reports_principal:
+            raise ValueError("reportsPrincipal: '' is not accepted with reports; expected a group")
+        return self
+
+
+def read_settings(context: Mapping[str, Any]) -> Settings:
+    """Return the settings of a CDK context; refuse a setting that is not accepted."""
+    # The CDK's CLI adds feature flags and look-ups, which have a colon or a slash in their names.
+    settings = {
+        key: value
+        for key, value in context.items()
+        if not set(key) & set(":/") and key not in _KEPT_BY_CLI
+    }
+    try:
+        return Settings.model_validate(settings)
+    except ValidationError as error:
+        raise Refused(f"cdk.json: context: {refusal(Settings, error, _FORMS)}") from None

@@ -1,0 +1,177 @@
+"""The suite model: the content of ``suites/<name>/suite.yaml``, for one system under test."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    Field,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import SchemaError
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.sentences import ONE_LINE, listed, shown
+
+NAME = "[a-z][a-z0-9_]{0,31}"
+_NAME = f"^{NAME}$"
+VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
+_VERSION = f"^{VERSION}$"
+_PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
+FORMS = {
+    _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
+    _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
+    _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
+}
+"""The accepted texts of a suite in words, by regular expression."""
+Name = Annotated[str, Field(pattern=_NAME)]
+VersionText = Annotated[str, Field(pattern=_VERSION)]
+Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
+MOST_TASKS = 200
+MOST_REPETITIONS = 100
+MOST_VERSIONS = 20
+MOST_RECORDS = 1_000_000_000
+MOST_BUDGET_USD = 1_000_000
+# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
+# for about four retries in every trial. Trial numbers have three digits.
+MOST_TRIALS = 900
+# The history of a trial's execution holds 25,000 events, too. At worst a task takes 43: its
+# iteration 2, five failed starts and a task that ends 19, a classification with five retries 20,
+# its state 2. A test waits for its logs at most 124 times, with 24 events each if every query uses
+# all retries.
+MOST_TRIAL_EVENTS = 24_900
+EVENTS_OF_TASK = 43
+EVENTS_OF_TEST = 3_020
+# AWS Step Functions developer guide, "Using Map state in Inline mode": concurrent iterations.
+MOST_ITERATIONS = 40
+# One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
+MOST_SAMPLES = 9_999
+_ANY_VERSION = TypeAdapter(VersionText)
+
+# A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
+LONGEST_TESTS_SECONDS = 69_120
+
+# The Docker label with an image's workload folder, which the one-machine cloud reads.
+WORKLOAD_LABEL = "tidemark.workload"
+
+
+class Metric(Frozen):
+    """A metric of one test, which log queries read."""
+
+    name: Name
+    unit: Line
+    direction: Literal["higher", "lower"]
+    """The better direction."""
+    query: Name
+    """``suites/<suite>/<query>.cwli`` or else ``queries/logs/<query>.cwli``: mean, samples and
+    rate lines by log stream."""
+    samples: Name
+    """``<samples>.cwli``, in the same folders: the rate lines themselves."""
+
+
+class Test(Frozen):
+    """One load of a suite: tasks that run to their end, each doing ``jobs`` pieces of work."""
+
+    name: Name
+    jobs: int = Field(strict=True, ge=1, le=100)
+    """Pieces of work in a task; each logs one rate."""
+    timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
+    seconds_per_million_records: float | None = Field(default=None, strict=True, gt=0, le=86_400)
+    """The approximate duration of one job of one task [s], for the estimate before a run. If it is
+    None, the estimate uses ``timeout_seconds``."""
+    metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
+
+
+class Task(Frozen):
+    """The ECS task that every test of the suite runs in."""
+
+    workload: Name
+    """``workloads/<workload>/``: the program and its Dockerfile."""
+    entry_point: tuple[Line, ...] = Field(min_length=1, max_length=20)
+    """The start of the program's command line; the test's name follows as its argument."""
+    cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
+    """CPU units: 1024 are one vCPU."""
+    memory: int = Field(strict=True, ge=512, le=122_880)
+    """Memory [MiB]."""
+    storage: int = Field(strict=True, ge=21, le=200)
+    """Ephemeral storage [GiB]; Fargate includes 20."""
+    most_records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
+    """The most records that one task can hold."""
+
+
+class Defaults(Frozen):
+    """The default values of a run's input."""
+
+    versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
+    repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
+    tasks: int = Field(strict=True, ge=1, le=MOST_TASKS)
+    records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
+
+
+class Suite(Frozen):
+    """The tests of one system under test."""
+
+    name: Name
+    title: Line
+    package: str = Field(pattern=_PACKAGE)
+    """The PyPI package that carries the system."""
+    version_form: Line
+    """A regular expression that a whole version must match before the version is used."""
+    versions: dict[VersionText, VersionText] = Field(min_length=1, max_length=1000)
+    """The version of the package, by version of the system in it."""
+    task: Task
+    defaults: Defaults
+    tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Suite:
+        try:
+            misfit = next((text for text in self.versions if not self.has_form(text)), None)
+        except SchemaError:
+            raise ValueError(
+                f"version_form: {shown(self.version_form)} is no regular expression "
+                "without look-around and back-references"
+            ) from None
+        if misfit:
+            raise ValueError(f"versions: {misfit!r} does not have the form of version_form")
+        limits = sum(test.timeout_seconds for test in self.tests)
+        if limits > LONGEST_TESTS_SECONDS:
+            raise ValueError(
+                f"tests: their timeout_seconds add up to {limits}; "
+                f"a trial has {LONGEST_TESTS_SECONDS} for them"
+            )
+        self._check_names("tests", [test.name for test in self.tests])
+        for test in self.tests:
+            self._check_names(f"tests.{test.name}.metrics", [m.name for m in test.metrics])
+        return self
+
+    @staticmethod
+    def _check_names(place: str, names: list[str]) -> None:
+        if len(set(names)) != len(names):
+            raise ValueError(f"{place}: a name stands twice in {listed(names)}")
+
+    def has_form(self, version: str) -> bool:
+        """Tell whether a text has the form of the system's versions; the suite may not have it.
+
+        Any user may send the text: pydantic's engine matches every form in linear time, while
+        ``re`` may take exponential time.
+        """
+        form = TypeAdapter(Annotated[str, Field(pattern=f"^(?:{self.version_form})$")])
+        try:
+            form.validate_python(_ANY_VERSION.validate_python(version))
+        except ValidationError:
+            return False
+        return True
+
+    def requirement(self, version: str) -> str:
+        """Return the requirement for pip of ``version``, such as ``rocksdict==0.3.23``."""
+        return f"{self.package}=={self.versions[version]}"
+
+    def test(self, name: str) -> Test:
+        """Return the test of this name; raise KeyError for an unknown name."""
+        for test in self.tests:
+            if test.name == name:
+                return test
+        raise KeyError(name)

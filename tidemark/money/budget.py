@@ -1,0 +1,80 @@
+"""The budget of a run: the cost of its trials so far, and whether the next trial may start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.plan import Plan
+from tidemark.model.results import TrialResult
+from tidemark.model.resume import Resume
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import LIST_PRICES
+from tidemark.money.run_cost import run_cost
+
+
+class Spent(Frozen):
+    """The cost of a run's recorded trials: their tasks and log queries [USD]."""
+
+    trials: int = 0
+    usd: float = 0.0
+    dearest: float = 0.0
+    """The highest known cost of a trial."""
+
+
+def latest_budget(plan: Plan, resumes: Sequence[Resume]) -> float | None:
+    """Return the last budget of a run [USD], None if it never had one.
+
+    ``resumes`` are in the order of time; a resume without a budget keeps the last one.
+    """
+    budgets = [plan.request.budget_usd, *(resume.budget_usd for resume in resumes)]
+    return next((budget for budget in reversed(budgets) if budget is not None), None)
+
+
+def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:
+    """Return ``spent`` with the cost of the next trials.
+
+    A trial without a complete record, such as a lost trial, counts with its expected cost.
+    """
+    for trial in trials:
+        cost = run_cost(plan, [trial])
+        known = cost.total if cost else 0.0
+        # A trial that ended early does not show the cost of a whole trial.
+        whole = known if cost and trial.status == "ok" else max(known, expected_usd(spent, plan))
+        spent = Spent(
+            trials=spent.trials + 1,
+            usd=spent.usd + (whole if cost is None or _lost(trial) else known),
+            dearest=max(spent.dearest, whole),
+        )
+    return spent
+
+
+def expected_usd(spent: Spent, plan: Plan) -> float:
+    """Return what the next trial may cost [USD]: the highest known cost, or else the estimate."""
+    if spent.dearest:
+        return spent.dearest
+    expected = plan.estimate or estimate(plan.request, plan.suite, plan.prices or LIST_PRICES)
+    return expected.measuring_usd / len(plan.trials)
+
+
+def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
+    """Return a sentence on why the next trial may not start, None if the budget has room."""
+    following = expected_usd(spent, plan)
+    if spent.usd + following <= budget_usd:
+        return None
+    return (
+        f"budget_usd: {_usd(spent.usd)} of {_usd(budget_usd)} are spent by "
+        f"{spent.trials} of {len(plan.trials)} trials, and the next may cost {_usd(following)}; "
+        "resume the run with a greater budget"
+    )
+
+
+def _lost(trial: TrialResult) -> bool:
+    """Tell whether a trial's execution died: the trial failed, but none of its tests did."""
+    return trial.status == "failed" and all(
+        test.status in {"ok", "skipped"} for test in trial.tests
+    )
+
+
+def _usd(amount: float) -> str:
+    return f"{amount:,.4f} USD"

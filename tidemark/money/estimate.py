@@ -1,0 +1,141 @@
+"""The estimate of a run before it starts: time, and cost at AWS's list prices."""
+
+from __future__ import annotations
+
+import math
+
+from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
+from tidemark.model.request import RunSpec
+from tidemark.model.suite import MOST_ITERATIONS, MOST_TASKS, Suite, Test
+from tidemark.money.prices import HOURS_OF_MONTH, SERVICE_PRICES
+
+# The time of a test beside its work [s]: environment, making and checking records, transfer.
+_OVERHEAD_SECONDS = 1.5
+
+# The following values are assumptions about AWS; no account has confirmed them.
+_PULL_SECONDS = 30
+# The number of times that a test's logs are read: lines arrive some seconds after they are written.
+LOG_READINGS = 3
+_FUNCTION_SECONDS = 1.5
+# As measured on one machine: the size of a task's line, and its lines beside the rates.
+_LINE_BYTES = 150
+_OTHER_LINES = 4
+# While tasks run, Container Insights sends an event of each task per minute, and metrics of the
+# cluster and of its task definitions.
+_USAGE_EVENT_BYTES = 1_200
+_USAGE_METRICS = 20
+# The log lines of one invocation of a function, and of the events of one state without data.
+_INVOCATION_BYTES = 400
+_TRANSITION_BYTES = 2_000
+# Amazon Athena pricing: the least that a query is billed for.
+_LEAST_READ_BYTES = 10 * 10**6
+# The number of queries in ``queries/sql``; a look at a run uses some of them.
+SAVED_QUERIES = 11
+
+# States of the state machines, by the part of a run that enters them.
+_RUN_STATES = 10
+_CHOOSING_STATES = 3
+_TRIAL_STATES = 4
+_TEST_STATES = 2
+# Each reading enters CollectRates and EveryTaskReported, and WaitForLogs before the next reading.
+_READING_STATES = 3
+
+
+def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
+    """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
+    trials = _trials(request)
+    billed = trials * sum(
+        request.tasks * _billed_seconds(test, request.records) for test in suite.tests
+    )
+    scanned = trials * _scanned_bytes(request, suite)
+    transitions = count_transitions(request, suite, LOG_READINGS)
+    seconds = estimate_seconds(request, suite) + trials * len(suite.tests) * _PULL_SECONDS
+    athena = SAVED_QUERIES * _LEAST_READ_BYTES
+    return Estimate(
+        basis=_basis(suite),
+        seconds=seconds,
+        task_seconds=billed,
+        tasks_usd=prices.of_tasks(suite.task, billed),
+        insights_bytes=scanned,
+        queries_usd=prices.of_queries(scanned),
+        transitions=transitions,
+        services_usd=_services(request, suite, transitions, seconds),
+        athena_bytes=athena,
+        athena_usd=SERVICE_PRICES.of_athena(athena),
+    )
+
+
+def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) -> float:
+    """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
+    trial = sum(_test_seconds(test, request.records) for test in suite.tests)
+    rounds = max(1.0, request.tasks / at_once)
+    return trial * rounds * _trials(request)
+
+
+def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
+    """Return how many states a run enters if each test's logs are read ``readings`` times."""
+    groups = math.ceil(request.tasks / MOST_ITERATIONS)
+    # No WaitForLogs follows the last reading.
+    test = _TEST_STATES + groups + request.tasks + readings * _READING_STATES - 1
+    trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test
+    return _RUN_STATES + _trials(request) * trial
+
+
+def _trials(request: RunSpec) -> int:
+    return len(request.versions) * request.repetitions
+
+
+def _basis(suite: Suite) -> Basis:
+    declared = all(test.seconds_per_million_records is not None for test in suite.tests)
+    return "declared times" if declared else "time limits"
+
+
+def _test_seconds(test: Test, records: int) -> float:
+    if test.seconds_per_million_records is None:
+        return test.timeout_seconds
+    return _OVERHEAD_SECONDS + test.jobs * records / 1e6 * test.seconds_per_million_records
+
+
+def _billed_seconds(test: Test, records: int) -> int:
+    seconds = math.ceil(_PULL_SECONDS + _test_seconds(test, records))
+    return max(LEAST_BILLED_SECONDS, seconds)
+
+
+def _logged_bytes(request: RunSpec, suite: Suite) -> int:
+    """Return how much the tasks of a trial log [B]."""
+    lines = sum(len(test.metrics) * test.jobs + _OTHER_LINES for test in suite.tests)
+    return request.tasks * lines * _LINE_BYTES
+
+
+def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
+    """Return how much a trial's log queries scan [B]: each scans all lines of the trial."""
+    # Two queries for each metric in every reading, and the environment's query in the last.
+    queries = sum(LOG_READINGS * 2 * len(test.metrics) + 1 for test in suite.tests)
+    return queries * _logged_bytes(request, suite) + _usage_bytes(request, suite)
+
+
+def _usage_bytes(request: RunSpec, suite: Suite) -> int:
+    """Return how much Container Insights logs of a trial's tasks [B]; each test reads it once."""
+    minutes = sum(math.ceil(_billed_seconds(test, request.records) / 60) for test in suite.tests)
+    return request.tasks * minutes * _USAGE_EVENT_BYTES
+
+
+def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
+    trials = _trials(request)
+    # Once: PlanRun, RecordRates, PublishReport, RecordOutcome and the last ChooseTrial. For each
+    # trial: ChooseTrial, PrepareTrial, RestoreSystem and RecordTrial.
+    invocations = 5 + trials * (4 + len(suite.tests) * LOG_READINGS)
+    metrics = len(request.versions) * sum(len(test.metrics) for test in suite.tests)
+    metrics += _USAGE_METRICS
+    hours = math.ceil(seconds / 3600)
+    logged = (
+        trials * (_logged_bytes(request, suite) + _usage_bytes(request, suite))
+        + invocations * _INVOCATION_BYTES
+        + transitions * _TRANSITION_BYTES
+    )
+    return (
+        transitions * SERVICE_PRICES.transition
+        + SERVICE_PRICES.of_functions(invocations, _FUNCTION_SECONDS)
+        + SERVICE_PRICES.of_logs(logged)
+        + metrics * hours * SERVICE_PRICES.metric / HOURS_OF_MONTH
+    )

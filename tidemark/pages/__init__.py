@@ -1,0 +1,1 @@
+"""The common parts of our HTML pages: shell, style sheet and style of charts."""

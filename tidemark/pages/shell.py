@@ -1,0 +1,45 @@
+"""The shell of an HTML page that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from html import escape
+from pathlib import Path
+from string import Template
+
+_FOLDER = Path(__file__).parent
+
+
+def page(title: str, style: str, body: str, vega: str, script: str) -> str:
+    """Return a page; ``title`` is plain text, ``body`` HTML.
+
+    ``style`` extends the style sheet of all pages. ``vega`` is the script that draws charts, with
+    which ``script`` can call ``embed``. The page's policy allows these scripts only, by their
+    digest: a script in a text of the body would not run even if the text were not escaped.
+    """
+    scripts = "\n".join([vega, _file("page.js"), script])
+    return Template(_file("page.html")).substitute(
+        title=escape(title),
+        digest=base64.b64encode(hashlib.sha256(scripts.encode()).digest()).decode(),
+        style=_file("page.css") + style,
+        body=body,
+        script=scripts,
+    )
+
+
+def words(text: str) -> str:
+    """Return plain text as HTML in which no percent sign begins a line."""
+    return escape(text).replace(" %", "&nbsp;%")
+
+
+def json_for_script(value: object) -> str:
+    """Return a value as JSON that may stand within a script element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Only the less-than sign can end or alter a script element.
+    return text.replace("<", "\\u003c")
+
+
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")

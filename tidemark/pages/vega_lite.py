@@ -1,0 +1,41 @@
+"""The charts of a page as Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Json = dict[str, Any]
+
+# The page's style sheet defines these colours, in light and in dark.
+_AXIS: Json = {
+    "domainColor": "var(--line)",
+    "gridColor": "var(--line)",
+    "labelColor": "var(--ink)",
+    "labelFontSize": 12,
+    "titleColor": "var(--ink)",
+    "titleFontSize": 12,
+    "titleFontWeight": "normal",
+    "ticks": False,
+}
+
+
+def chart(*, axis: Json | None = None, **content: object) -> Json:
+    """Return a chart as wide as its container; ``axis`` overrides the style of axes."""
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": "container",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "config": {
+            "background": "transparent",
+            "font": "system-ui, sans-serif",
+            "view": {"stroke": None},
+            "axis": {**_AXIS, **(axis or {})},
+        },
+        **content,
+    }
+
+
+def layer(name: str, values: Sequence[Json], mark: Json, encoding: Json) -> Json:
+    """Return a layer of a chart: marks of one kind with their data."""
+    return {"name": name, "data": {"values": list(values)}, "mark": mark, "encoding": encoding}

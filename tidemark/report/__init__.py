@@ -1,0 +1,1 @@
+"""Reports and comparisons: their contents, and their forms as Markdown and as a page."""

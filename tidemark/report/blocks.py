@@ -1,0 +1,80 @@
+"""The parts of a report in plain text, which each form escapes.
+
+The forms are ``tidemark.report.markdown`` and ``tidemark.report.page``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table; its first cell names it."""
+
+    cells: tuple[str, ...]
+    struck: bool = False
+    """Whether the row is crossed out: kept, but left out of every figure."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; each row has a cell for each column."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    numbers: frozenset[str] = frozenset()
+    """The columns of figures, which are aligned right."""
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list of independent sentences."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An entry of a chart's legend."""
+
+    color: str
+    """The colour in CSS, which may use the page's variables."""
+    symbol: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart, and a table of the same data."""
+
+    caption: str
+    spec: Mapping[str, Any]
+    """The chart in Vega-Lite; a viewer sets its width."""
+    width: float
+    """The least width at which the chart is legible [em]."""
+    table: Table
+    legend: tuple[Mark, ...]
+
+
+Block = str | Bullets | Table | Chart
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading."""
+
+    heading: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A title, a summary and sections."""
+
+    title: str
+    summary: tuple[Block, ...]
+    sections: tuple[Section, ...]

@@ -1,0 +1,65 @@
+"""The contents of a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidemark.figures.verdict import by_chance
+from tidemark.report.blocks import Block, Bullets, Report, Section
+from tidemark.report.comparison import results, setup
+from tidemark.report.comparison.findings import action_items, comments, in_short
+from tidemark.report.comparison.sides import Pair, Sides
+from tidemark.report.line_chart import Group
+from tidemark.report.run_report import trials
+from tidemark.report.run_report.course import course
+from tidemark.report.samples_chart import Column, chart
+
+
+def comparison(sides: Sides) -> Report:
+    """Return the comparison of two sides; the same stored runs give the same comparison."""
+    return Report(
+        title=f"{sides.new.run.plan.suite.title}: {sides.new.name} against {sides.base.name}",
+        summary=tuple(_summary(sides)),
+        sections=tuple(_sections(sides)),
+    )
+
+
+def _summary(sides: Sides) -> Iterator[Block]:
+    yield in_short(sides)
+    yield Bullets(
+        tuple(
+            f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"
+            for side in sides.both
+        )
+    )
+    # The trials of two runs differ by more than chance, and by how much is not known.
+    if sides.in_one_run and (sentence := by_chance(pair.verdict for pair in sides.pairs())):
+        yield sentence
+
+
+def _sections(sides: Sides) -> Iterator[Section]:
+    pairs = list(sides.pairs())
+    yield Section("Comments", comments(sides))
+    yield Section("Action items", (action_items(sides),))
+    yield Section("Setup", (setup.table(sides),))
+    yield Section("Results", (results.table(sides, pairs), results.EXPLANATION))
+    for test in sides.tests():
+        groups = [Group(side.name, list(side.run.results(test))) for side in sides.both]
+        of_test = [pair for pair in pairs if pair.test == test]
+        yield Section(
+            f"Graphs: {test}",
+            (*(_samples(pair, sides) for pair in of_test), *course(test, groups)),
+        )
+
+
+def _samples(pair: Pair, sides: Sides) -> Block:
+    readings = [(reading, side) for reading, side in sides.readings(pair) if reading]
+    if len({reading.metric.unit for reading, _ in readings}) > 1:
+        return f"No chart of {pair.name}: {results.why_incomparable(pair, sides)}."
+    return chart(
+        pair.metric,
+        [
+            Column(side.name, reading.rate.value, reading.rate.planned, reading.measurements)
+            for reading, side in readings
+        ],
+    )

@@ -1,0 +1,252 @@
+"""The findings of a comparison with their evidence, and the actions that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tidemark.figures.verdict import SAME, TELLS, WITHIN, Verdict
+from tidemark.model.sentences import listed, shortened
+from tidemark.model.suite import MOST_REPETITIONS
+from tidemark.report.blocks import Block, Bullets
+from tidemark.report.comparison.results import interval, why_incomparable
+from tidemark.report.comparison.setup import differing_settings, of_unlike_size, on_unlike_machines
+from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
+from tidemark.report.comparison.trends import drift
+from tidemark.report.numbers import figure, percent
+from tidemark.report.run_report import trials
+from tidemark.report.run_report.machines import differences
+
+# A greater spread of the trials, as a share of their mean, hides a change of that size.
+_WIDE = 0.05
+# The factor for the records if even the most repetitions would give no verdict.
+_LONGER = 10
+# The report of a run has every failure in full.
+_MOST_TROUBLES = 5
+_LONGEST_TROUBLE = 500  # bytes
+
+
+@dataclass(frozen=True)
+class _JudgedMetric:
+    """A metric that both sides have, with the verdict on it."""
+
+    pair: Pair
+    base: Reading
+    new: Reading
+    verdict: Verdict
+
+    @property
+    def name(self) -> str:
+        """The name of the metric."""
+        return self.pair.name
+
+    @property
+    def change(self) -> str:
+        """The size and direction of the change, in words."""
+        assert self.verdict.change is not None
+        return f"{percent(abs(self.verdict.change))} {self.verdict.word}"
+
+    @property
+    def evidence(self) -> str:
+        """The figures behind the verdict."""
+        before, after = self.base.rate, self.new.rate
+        return (
+            f"{figure(after.value)} against {figure(before.value)} {self.pair.metric.unit}, "
+            f"interval of the change {interval(self.verdict)}, "
+            f"{after.trials} and {before.trials} trials"
+        )
+
+
+def comments(sides: Sides) -> tuple[Block, ...]:
+    """Return the findings: what changed, what did not, and what is suspicious."""
+    metrics = _judged_metrics(sides)
+    groups = {
+        "What changed:": [
+            f"{metric.name} is {metric.change} with {sides.new.name}: {metric.evidence}."
+            for metric in metrics
+            if metric.verdict.word in {"faster", "slower"}
+        ],
+        "What did not change:": [
+            f"{metric.name} is the same within {WITHIN}: {metric.evidence}."
+            for metric in metrics
+            if metric.verdict.word == "same"
+        ],
+        "What cannot be told:": [
+            *(_undecided(metric) for metric in metrics if metric.verdict.word == "cannot tell"),
+            *(f"{pair.name} cannot be compared: {why}." for pair, why in _incomparable(sides)),
+        ],
+        "What is suspicious:": list(_suspicious(sides)),
+    }
+    blocks: list[Block] = []
+    for heading, sentences in groups.items():
+        blocks += [heading, Bullets(tuple(sentences))] if sentences else []
+    return (*blocks,) or ("There is no metric to compare.",)
+
+
+def action_items(sides: Sides) -> Bullets:
+    """Return the actions that follow from the findings."""
+    return Bullets(tuple(_actions(sides)) or ("No action items.",))
+
+
+def in_short(sides: Sides) -> str:
+    """Return the number and names of the metrics of each verdict."""
+    by_word: dict[str, list[str]] = {}
+    for metric in _judged_metrics(sides):
+        by_word.setdefault(metric.verdict.word, []).append(metric.name)
+    for pair, _ in _incomparable(sides):
+        by_word.setdefault("not comparable", []).append(pair.name)
+    counts = [f"{len(names)} {word} ({listed(names)})" for word, names in by_word.items()]
+    text = f"Metrics: {', '.join(counts) or 'none'}."
+    return f"{text} The two sides were not measured alike." if _unlike_work(sides) else text
+
+
+def _judged_metrics(sides: Sides) -> list[_JudgedMetric]:
+    return [
+        _JudgedMetric(pair, pair.base, pair.new, verdict)
+        for pair in sides.pairs()
+        if pair.base and pair.new and (verdict := pair.verdict)
+    ]
+
+
+def _unlike_work(sides: Sides) -> bool:
+    """Tell whether the work or the machines of both sides differ, which alone changes rates."""
+    return of_unlike_size(sides) or on_unlike_machines(sides)
+
+
+def _incomparable(sides: Sides) -> list[tuple[Pair, str]]:
+    return [(pair, why) for pair in sides.pairs() if (why := why_incomparable(pair, sides))]
+
+
+def _undecided(metric: _JudgedMetric) -> str:
+    change = metric.verdict.change
+    if change is None:
+        return f"{metric.name}: {metric.verdict.reason}."
+    return (
+        f"{metric.name} changed by {percent(change)}, perhaps by chance: {metric.verdict.reason}; "
+        f"{metric.evidence}."
+    )
+
+
+def _suspicious(sides: Sides) -> Iterator[str]:
+    if not sides.in_one_run:
+        yield (
+            f"The two sides were measured in different runs, {sides.base.run.plan.run_id} and "
+            f"{sides.new.run.plan.run_id}, not in turns: differences between the runs look like "
+            "differences between the versions."
+        )
+    for difference in differing_settings(sides).values():
+        yield f"The two sides were not measured alike: {difference}."
+    for side in sides.both:
+        yield from (f"{side.name}: {text}" for text in differences(side.run.counting()))
+        yield from _troubles(side)
+        yield from _thin(side)
+    for pair in sides.pairs():
+        for reading, side in sides.readings(pair):
+            if reading and reading.rate.spread and reading.rate.value:
+                share = reading.rate.spread / reading.rate.value
+                if share > _WIDE:
+                    values = ", ".join(figure(value) for value in sorted(reading.values))
+                    yield (
+                        f"The trials of {side.name} scatter by {percent(share)} of their mean in "
+                        f"{pair.name}: {values} {reading.metric.unit}."
+                    )
+    yield from drift(sides)
+
+
+def _troubles(side: Side) -> Iterator[str]:
+    """Yield which trials failed or are left out: the first few, one line each."""
+    troubles, run_id = trials.troubles(side.run), side.run.plan.run_id
+    items = troubles.items if troubles else ()
+    for item in items[:_MOST_TROUBLES]:
+        yield shortened(f"{run_id}: {item}.", _LONGEST_TROUBLE)
+    if len(items) > _MOST_TROUBLES:
+        yield f"{run_id}: and {len(items) - _MOST_TROUBLES} more, which are in its report."
+
+
+def _thin(side: Side) -> Iterator[str]:
+    """Yield a sentence that names the metrics without a spread, because only one trial counts."""
+    single = [
+        metric.name
+        for test in side.tests
+        for metric in test.metrics
+        if (reading := side.reading(test.name, metric.name)) and len(reading.values) == 1
+    ]
+    if single:
+        yield f"{side.name} has no spread of {listed(single)}: only one trial counts."
+
+
+def _actions(sides: Sides) -> Iterator[str]:
+    metrics, is_unlike = _judged_metrics(sides), _unlike_work(sides)
+    again = _again(sides, metrics, is_unlike)
+    if again and is_unlike:
+        yield again
+    for metric in metrics:
+        yield from _reasons(metric, " (measured unlike)" if is_unlike else "")
+    if again and not is_unlike:
+        yield again
+    for pair, why in _incomparable(sides):
+        yield f"Find out why {pair.name} cannot be compared: {why}."
+    if on_unlike_machines(sides):
+        yield "Measure both on machines of one kind."
+    for side in sides.both:
+        failed = [
+            trial.trial
+            for trial in side.run.trials
+            if trial.status == "failed" and not side.run.is_excluded(trial)
+        ]
+        if failed:
+            yield (
+                f"Look into the logs of the failed trials of run {side.run.plan.run_id}: "
+                f"{listed(failed)}."
+            )
+
+
+def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
+    """Yield the action for a change that matters, or for a metric that cannot have a verdict."""
+    verdict = metric.verdict
+    changed = f"Find out why {metric.name} is {metric.change}{how}" if verdict.change else ""
+    if verdict.word == "slower":
+        yield f"{changed}, or accept it with a reason."
+    elif verdict.word == "faster" and abs(verdict.change or 0) > SAME:
+        yield f"{changed}: whether it was intended, or what went wrong."
+    elif verdict.word == "cannot tell" and verdict.low is None and not verdict.trials:
+        yield f"Find out why there is no verdict on {metric.name}: {verdict.reason}."
+
+
+def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> str:
+    """Return what to measure again, and how, to get a verdict; '' for nothing."""
+    verdicts = [metric.verdict for metric in metrics]
+    undecided = [verdict for verdict in verdicts if verdict.trials or _is_short(verdict)]
+    versions = list(dict.fromkeys(side.version for side in sides.both))
+    if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not undecided)):
+        return ""
+    base, new = (side.run.plan.request for side in sides.both)
+    needed = [verdict.trials for verdict in undecided if verdict.trials]
+    repetitions = max(base.repetitions, new.repetitions, *needed)
+    # The scatter of sides that were not measured alike says little about the length of tests.
+    short = [] if is_unlike else [metric.name for metric in metrics if _is_short(metric.verdict)]
+    suite, records = sides.new.run.plan.suite, base.records
+    why = ""
+    if short:
+        records = min(_LONGER * base.records, suite.task.most_records)
+        why = (
+            f" and {records:,} records, because {MOST_REPETITIONS} repetitions of such short tests "
+            f"would give no verdict on {listed(short)}"
+        )
+    # A single trial shows no spread, from which the power could be estimated.
+    elif any(verdict.trials and verdict.low is not None for verdict in undecided):
+        why = f", which {TELLS}"
+    how = "both alike, in one run" if is_unlike else "both in one run"
+    if len(versions) == 1:
+        how = f"{versions[0]} again, as run {sides.base.run.plan.run_id} did"
+    baseline = f"--baseline {versions[0]} " if len(versions) > 1 else ""
+    return (
+        f"Measure {how}, with about {repetitions} repetitions{why}: tidemark run {suite.name} "
+        f"--versions {','.join(versions)} {baseline}--repetitions {repetitions} "
+        f"--tasks {base.tasks} --records {records}"
+    )
+
+
+def _is_short(verdict: Verdict) -> bool:
+    """Tell whether the trials scatter too much for a verdict even from the most repetitions."""
+    return verdict.word == "cannot tell" and verdict.low is not None and verdict.trials is None

@@ -1,0 +1,81 @@
+"""The set-up of both sides, and its differences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tidemark.report.blocks import Row, Table
+from tidemark.report.comparison.sides import Side, Sides
+from tidemark.report.numbers import MISSING
+from tidemark.report.run_report.machines import NOT_LOGGED, values
+from tidemark.report.run_report.setup import package_details, settings
+
+_DIFFERS = "differs"
+_NOT_RECORDED = "not recorded"
+# Unknown values, which count as no difference.
+_UNKNOWN = {_NOT_RECORDED, NOT_LOGGED, MISSING}
+# Settings that differ between two versions, and settings that differ between any two runs.
+_OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
+_OF_RUN = (
+    "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
+    "Resumed [UTC]",
+)  # fmt: skip
+# Settings that rates depend on, beside the version and the machine.
+_SIZE = {"Tasks of a test", "Records of a task", "Task size"}
+_MACHINE = "Machine: "
+# Settings without a meaning in a comparison.
+_LEFT_OUT = {"Execution", "Baseline"}
+
+
+def table(sides: Sides) -> Table:
+    """Return the table of the settings of both sides, a row each."""
+    base, new = (_settings(side) for side in sides.both)
+    return Table(
+        caption="Set-up of both sides; differences are marked",
+        columns=("Setting", "Difference", sides.base.name, sides.new.name),
+        rows=tuple(
+            Row((name, _DIFFERS if len({*both} - _UNKNOWN) > 1 else "", *map(_shortened, both)))
+            for name in dict.fromkeys((*base, *new))
+            if (both := (base.get(name, _NOT_RECORDED), new.get(name, _NOT_RECORDED)))
+        ),
+    )
+
+
+def differing_settings(sides: Sides) -> dict[str, str]:
+    """Return the differences beside versions and runs in words, by the setting's name."""
+    versions_differ = sides.base.version != sides.new.version
+    may_differ = {*_OF_RUN, *(_OF_VERSION if versions_differ else ())}
+    return {
+        name: f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
+        for name, mark, base, new in (row.cells for row in table(sides).rows)
+        if mark and name not in may_differ
+    }
+
+
+def on_unlike_machines(sides: Sides) -> bool:
+    """Tell whether the machines of both sides differ."""
+    return any(name.startswith(_MACHINE) for name in differing_settings(sides))
+
+
+def of_unlike_size(sides: Sides) -> bool:
+    """Tell whether the tasks of both sides differ in their number, their records or their size."""
+    return not _SIZE.isdisjoint(differing_settings(sides))
+
+
+def _shortened(value: str) -> str:
+    """Return a value with the first 12 characters of each digest."""
+    return re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", value)
+
+
+def _settings(side: Side) -> dict[str, str]:
+    counting = replace(side.run, trials=side.run.counting())
+    machine = {
+        f"{_MACHINE}{key}": " and ".join(texts) for key, texts in values(counting.trials).items()
+    }
+    return {
+        "Version": side.version,
+        **package_details(counting, side.version),
+        **{name: value for name, value in settings(side.run).items() if name not in _LEFT_OUT},
+        **machine,
+    }

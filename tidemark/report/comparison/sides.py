@@ -1,0 +1,151 @@
+"""The two sides of a comparison: one version of one run each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from tidemark.figures.summary import VersionRate
+from tidemark.figures.verdict import Verdict, judge_change
+from tidemark.model.suite import Metric, Test
+from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
+from tidemark.store.stored_run import StoredRun
+
+
+@dataclass(frozen=True)
+class Side:
+    """One version, as one run measured it."""
+
+    run: MeasuredRun
+    """The run, with the trials and rates of this version alone."""
+    version: str
+    name: str
+    """The name of the side in the comparison."""
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests of the suite when the run was planned."""
+        return self.run.plan.suite.tests
+
+    def reading(self, test: str, metric: str) -> Reading | None:
+        """Return the reading of a metric, None if the suite had no such metric."""
+        for its_test in self.tests:
+            for its_metric in its_test.metrics:
+                if (its_test.name, its_metric.name) == (test, metric):
+                    (rate,) = [
+                        rate
+                        for rate in self.run.rates
+                        if (rate.test, rate.metric) == (test, metric)
+                    ]
+                    measurements = tuple(self.run.measurements(its_test, its_metric))
+                    return Reading(its_metric, rate, measurements)
+        return None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One metric of one side."""
+
+    metric: Metric
+    rate: VersionRate
+    measurements: tuple[Measurement, ...]
+
+    @property
+    def values(self) -> list[float]:
+        """The rates of the trials that count, in their order."""
+        return [
+            measurement.counted
+            for measurement in self.measurements
+            if measurement.counted is not None
+        ]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One metric of one test on both sides; at least one side has the metric."""
+
+    test: str
+    name: str
+    base: Reading | None
+    new: Reading | None
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the new side, or else of the base."""
+        reading = self.new or self.base
+        assert reading, f"{self.name} is on neither side"
+        return reading.metric
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on both sides; None if they cannot be compared."""
+        if self.base is None or self.new is None or not self.base.values or not self.new.values:
+            return None
+        readings = (self.base, self.new)
+        if len({(each.metric.unit, each.metric.direction) for each in readings}) > 1:
+            return None
+        return judge_change(self.base.values, self.new.values, self.metric.direction)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides."""
+
+    base: Side
+    new: Side
+
+    @property
+    def both(self) -> tuple[Side, Side]:
+        """The base, then the new side."""
+        return self.base, self.new
+
+    @property
+    def in_one_run(self) -> bool:
+        """Whether one run measured both, in turns."""
+        return self.base.run.plan.run_id == self.new.run.plan.run_id
+
+    def tests(self) -> list[str]:
+        """Return the names of all tests, in the order of the new side and then of the base."""
+        return list(
+            dict.fromkeys(test.name for side in (self.new, self.base) for test in side.tests)
+        )
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every metric that either side has, in the order of the tests."""
+        for test in self.tests():
+            names = (
+                metric.name
+                for side in (self.new, self.base)
+                for its_test in side.tests
+                if its_test.name == test
+                for metric in its_test.metrics
+            )
+            for name in dict.fromkeys(names):
+                yield Pair(test, name, self.base.reading(test, name), self.new.reading(test, name))
+
+    def readings(self, pair: Pair) -> tuple[tuple[Reading | None, Side], ...]:
+        """Return the reading of a metric on each side, with the side."""
+        return (pair.base, self.base), (pair.new, self.new)
+
+
+def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:
+    """Return the sides of a comparison, from a run and its version each."""
+    (base_run, base_version), (new_run, new_version) = base, new
+    names = [base_version, new_version]
+    if base_version == new_version:
+        names = [f"{version} of {run.plan.run_id}" for run, version in (base, new)]
+    return Sides(
+        Side(_of_version(base_run, base_version), base_version, names[0]),
+        Side(_of_version(new_run, new_version), new_version, names[1]),
+    )
+
+
+def _of_version(run: StoredRun, version: str) -> MeasuredRun:
+    measured = measured_run(run)
+    planned = tuple(trial for trial in run.plan.trials if trial.version == version)
+    return replace(
+        measured,
+        plan=run.plan.model_copy(update={"trials": planned}),
+        trials=[trial for trial in run.trials if trial.version == version],
+        rates=[rate for rate in measured.rates if rate.version == version],
+    )

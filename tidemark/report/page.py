@@ -1,0 +1,102 @@
+"""The form of a report as one HTML page that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from pathlib import Path
+from string import Template
+
+from tidemark.pages import shell
+from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
+
+FOLDER = Path(__file__).parent
+# Cells with more characters may break into lines.
+_LINE = 32
+
+
+def packed_vega() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed, as one script from the Lambda asset."""
+    return (FOLDER / "vega.js").read_text(encoding="utf-8")
+
+
+def page(report: Report, vega: str) -> str:
+    """Return a report as a page; ``vega`` is the script that draws its charts."""
+    body = Template(_file("page.html")).substitute(
+        title=escape(report.title),
+        summary=_blocks(report.summary),
+        sections="\n".join(map(_section, report.sections)),
+    )
+    return shell.page(report.title, _file("page.css"), body, vega, _file("page.js"))
+
+
+def _file(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _section(section: Section) -> str:
+    return f"<section>\n<h2>{escape(section.heading)}</h2>\n{_blocks(section.blocks)}\n</section>"
+
+
+def _blocks(blocks: Iterable[Block]) -> str:
+    return "\n".join(map(_block, blocks))
+
+
+def _block(block: Block) -> str:
+    match block:
+        case str():
+            return f"<p>{shell.words(block)}</p>"
+        case Bullets():
+            items = "".join(f"<li>{shell.words(item)}</li>" for item in block.items)
+            return f"<ul>{items}</ul>"
+        case Table():
+            return _table(block)
+        case Chart():
+            return _chart(block)
+
+
+def _table(table: Table) -> str:
+    caption = escape(table.caption)
+    head = "".join(
+        f'<th scope="col"{_number(table, column)}>{escape(column)}</th>' for column in table.columns
+    )
+    body = "\n".join(_row(table, row) for row in table.rows)
+    # A scrolling region has to be reachable by keyboard, and so needs a name.
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{caption}"><table>\n'
+        f"<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def _row(table: Table, row: Row) -> str:
+    first, *rest = (f"<s>{escape(c)}</s>" if row.struck else escape(c) for c in row.cells)
+    cells = "".join(
+        f"<td{_number(table, column) or _long(plain)}>{cell}</td>"
+        for column, plain, cell in zip(table.columns[1:], row.cells[1:], rest, strict=True)
+    )
+    return f'<tr><th scope="row">{first}</th>{cells}</tr>'
+
+
+def _number(table: Table, column: str) -> str:
+    return ' class="number"' if column in table.numbers else ""
+
+
+def _long(cell: str) -> str:
+    """Return the class of a cell whose text may break into lines, '' for other cells."""
+    return ' class="long"' if len(cell) > _LINE else ""
+
+
+def _chart(chart: Chart) -> str:
+    caption = escape(chart.caption)
+    return Template(_file("chart.html")).substitute(
+        caption=caption,
+        legend="\n".join(
+            f'<li><span style="color: {mark.color}">{mark.symbol}</span> {escape(mark.words)}</li>'
+            for mark in chart.legend
+        ),
+        width=f"{chart.width:g}",
+        spec=shell.json_for_script(chart.spec),
+        summary=escape(chart.table.caption),
+        table=_table(chart.table),
+    )

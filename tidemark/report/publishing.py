@@ -1,0 +1,92 @@
+"""Writers of reports and comparisons in the results bucket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from tidemark.report.comparison.choice import choose_sides
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.pull_request import comment
+from tidemark.report.comparison.sides import sides
+from tidemark.report.markdown import markdown
+from tidemark.report.page import page
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import MeasuredRun, measured_run
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import StoredRun, fold, read_run
+
+Vega = Callable[[], str]
+"""A function that returns the script for the charts of a page."""
+
+
+def publish_report(bucket: Bucket, run_id: str, vega: Vega) -> dict[str, str]:
+    """Write the report of a run and its comparisons; return the key of each file of the report."""
+    return fold(bucket, run_id, lambda run: write_report(bucket, run, vega))
+
+
+def publish_comparison(
+    bucket: Bucket, suite: str, base: str, new: str, vega: Vega
+) -> dict[str, str]:
+    """Write the comparison of two named sides; return the key of each form.
+
+    Raises
+    ------
+    Refused
+        If a side is not stored, or both sides are the same.
+
+    """
+    (base_plan, base_version), (plan, version) = choose_sides(bucket, suite, base, new)
+    run = read_run(bucket, plan)
+    base_run = run if base_plan.run_id == plan.run_id else read_run(bucket, base_plan)
+    return _write_comparison(bucket, (base_run, base_version), (run, version), vega)
+
+
+def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
+    """Write the report of a run as it was read; return the key of each of its files.
+
+    The run's comparisons with its baseline, and the index of its versions with rates, are written,
+    too.
+    """
+    measured = measured_run(run)
+    # The index comes first: the run can be compared even if the rest fails.
+    _index(bucket, measured)
+    contents = report(measured)
+    files = {
+        "report.md": markdown(contents),
+        "report.html": page(contents, vega()),
+        "summary.json": json.dumps([rate.model_dump() for rate in measured.rates]),
+    }
+    written = {file: keys.report(run.plan.suite.name, run.plan.run_id, file) for file in files}
+    for file, text in files.items():
+        bucket.write(written[file], text.encode())
+    for version in run.plan.compared:
+        _write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version), vega)
+    return written
+
+
+def _write_comparison(
+    bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str], vega: Vega
+) -> dict[str, str]:
+    """Write the comparison of two versions of runs as they were read; return each form's key."""
+    contents = comparison(sides(base, new))
+    forms = {"md": comment(contents), "html": page(contents, vega())}
+    base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
+    written = {
+        form: keys.comparison(new[0].plan.suite.name, base_key, new_key, form) for form in forms
+    }
+    for form, text in forms.items():
+        bucket.write(written[form], text.encode())
+    return written
+
+
+def _index(bucket: Bucket, run: MeasuredRun) -> None:
+    """Index a run under each version with a counted rate, and under no other version."""
+    rated = {rate.version for rate in run.rates if rate.value is not None}
+    for version in run.plan.request.versions:
+        key = keys.run_of_version(run.plan.suite.name, version, run.plan.run_id)
+        if version in rated:
+            bucket.write(key, b"")
+        else:
+            bucket.discard(key)

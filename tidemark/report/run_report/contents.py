@@ -1,0 +1,55 @@
+"""The contents of the report of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidemark.model.version_order import version_order
+from tidemark.report.blocks import Block, Bullets, Report, Section
+from tidemark.report.run_report import course, trials
+from tidemark.report.run_report import versions as comparison
+from tidemark.report.run_report.machines import differences
+from tidemark.report.run_report.measured import MeasuredRun
+from tidemark.report.run_report.setup import setup
+from tidemark.report.run_report.spent import spent
+
+
+def report(run: MeasuredRun) -> Report:
+    """Return the report of a stored run; the same run gives the same report."""
+    return Report(
+        title=f"{run.plan.suite.title}: run {run.plan.run_id}",
+        summary=tuple(_summary(run)),
+        sections=tuple(_sections(run)),
+    )
+
+
+def _summary(run: MeasuredRun) -> Iterator[Block]:
+    yield _measured(run)
+    yield trials.count(run)
+    if run.plan.request.note:
+        yield f"Note: {run.plan.request.note}"
+    yield comparison.in_short(run)
+    yield comparison.explanation(run)
+
+
+def _measured(run: MeasuredRun) -> str:
+    plan, request = run.plan, run.plan.request
+    return (
+        f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
+        f"each measured {request.repetitions:,} ×: "
+        f"{' and '.join(test.name for test in plan.suite.tests)} of "
+        f"{request.tasks:,} × {request.records:,} records."
+    )
+
+
+def _sections(run: MeasuredRun) -> Iterator[Section]:
+    if sentences := differences(run.counting()):
+        yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
+    if troubles := trials.troubles(run):
+        yield Section("What failed or is left out", (troubles,))
+    yield from comparison.sections(run)
+    yield from course.sections(run)
+    yield Section("Trials", (trials.table(run),))
+    yield Section("Time and cost", spent(run))
+    yield Section("Set-up", setup(run))
+    yield Section("Logs", (trials.LOGS, trials.logs(run)))

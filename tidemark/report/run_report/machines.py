@@ -1,0 +1,126 @@
+"""The machines of a run and how they differ: a changed machine looks like a changed version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tidemark.model.results import TrialResult
+from tidemark.report.blocks import Row, Table
+from tidemark.report.numbers import MISSING, ranges
+
+Environment = Mapping[str, Any]
+
+# The fields that a task logs beside its machine: fields of a version, and the host's name.
+_OF_VERSION = ("version", "engine_version", "package", "package_digest")
+_HOST = "host"
+_IMAGE = "image_digest"
+NOT_LOGGED = "not logged"
+
+
+def machines(trials: Iterable[TrialResult]) -> Table | str:
+    """Return a table with a column for each machine, or a sentence if no task logged one."""
+    hosts: dict[tuple[tuple[str, str], ...], set[str]] = {}
+    trials_of: dict[tuple[tuple[str, str], ...], set[int]] = {}
+    for trial, environment in _logged(trials):
+        machine = tuple((key, _value(key, environment[key])) for key in _machine_keys(environment))
+        trials_of.setdefault(machine, set()).add(trial.trial)
+        hosts.setdefault(machine, set()).add(str(environment.get(_HOST, "")))
+    if not trials_of:
+        return "No task logged its machine."
+    columns = [dict(machine) for machine in trials_of]
+    keys = sorted({key for machine in columns for key in machine})
+    return Table(
+        caption="Machines, as the tasks logged them",
+        columns=("", *(f"Machine {number}" for number in range(1, len(columns) + 1))),
+        rows=(
+            *(Row((key, *(machine.get(key, NOT_LOGGED) for machine in columns))) for key in keys),
+            Row(("hosts", *(str(len(hosts[machine])) for machine in trials_of))),
+            Row(("trials", *(ranges(numbers) for numbers in trials_of.values()))),
+        ),
+    )
+
+
+def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
+    """Return the different values of each field that the tasks logged of their machines.
+
+    The names of hosts are left out: each task may have its own host.
+    """
+    by_field: dict[str, set[str]] = {}
+    for _, environment in _logged(trials):
+        for key in _machine_keys(environment):
+            by_field.setdefault(key, set()).add(_value(key, environment[key]))
+    return {key: sorted(by_field[key]) for key in sorted(by_field)}
+
+
+def digests(trials: Iterable[TrialResult], version: str) -> str:
+    """Return the digests of a version's package, as its tasks logged them."""
+    logged = {
+        str(environment["package_digest"])
+        for trial, environment in _logged(trials)
+        if trial.version == version and "package_digest" in environment
+    }
+    return " and ".join(sorted(logged)) or NOT_LOGGED
+
+
+def images(trials: Iterable[TrialResult], version: str) -> str:
+    """Return the digests of the images that the tasks of a version ran."""
+    pulled = {image[_IMAGE] for trial, image in _pulled(trials) if trial.version == version}
+    return " and ".join(sorted(pulled)) or MISSING
+
+
+def differences(trials: Sequence[TrialResult]) -> list[str]:
+    """Return a sentence for each field that was not the same for all trials.
+
+    Fields of a version, such as the digest of its package or image, are compared between trials of
+    one version only. The names of hosts are left out: each task may have its own host.
+    """
+    logged = list(_logged(trials))
+    versions = sorted({trial.version for trial in trials})
+    keys = sorted({key for _, environment in logged for key in _machine_keys(environment)})
+    sentences = [_difference(key, "trials", logged) for key in keys]
+    for version in versions:
+        of_version = [
+            (trial, environment) for trial, environment in logged if trial.version == version
+        ]
+        sentences += [_difference(key, f"trials of {version}", of_version) for key in _OF_VERSION]
+        images = [(trial, image) for trial, image in _pulled(trials) if trial.version == version]
+        sentences.append(_difference(_IMAGE, f"trials of {version}", images))
+    return [sentence for sentence in sentences if sentence]
+
+
+def _difference(key: str, among: str, logged: Iterable[tuple[TrialResult, Environment]]) -> str:
+    trials: dict[str, set[int]] = {}
+    for trial, environment in logged:
+        if key in environment:
+            trials.setdefault(_value(key, environment[key]), set()).add(trial.trial)
+    if len(trials) < 2:
+        return ""
+    each = "; ".join(f"{value} in trial {ranges(numbers)}" for value, numbers in trials.items())
+    return f"{key} was not the same for all {among}: {each}."
+
+
+def _logged(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
+    for trial in trials:
+        for result in trial.tests:
+            for environment in result.environments:
+                yield trial, environment
+
+
+def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mapping[str, str]]]:
+    for trial in trials:
+        for result in trial.tests:
+            for task in result.tasks:
+                if task.image_digest:
+                    yield trial, {_IMAGE: task.image_digest}
+
+
+def _machine_keys(environment: Environment) -> list[str]:
+    return sorted(key for key in environment if key not in {*_OF_VERSION, _HOST})
+
+
+def _value(key: str, value: object) -> str:
+    if key == "memory" and isinstance(value, int):
+        return f"{value / 2**30:,.1f} GiB"
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -1,0 +1,108 @@
+"""A stored run with the rates of its versions, as reports need it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidemark.figures.summary import VersionRate, summarise
+from tidemark.model.exclusions import Exclusions
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import Rate, Sample, TestResult, TrialResult
+from tidemark.model.resume import Resume
+from tidemark.model.suite import Metric, Test
+from tidemark.money.budget import latest_budget
+from tidemark.store.stored_run import StoredRun
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric of one trial."""
+
+    trial: TrialResult
+    result: TestResult
+    rate: Rate | None
+    samples: tuple[Sample, ...]
+    counts: bool
+    """Whether the measurement is part of its version's rate."""
+
+    @property
+    def counted(self) -> float | None:
+        """The rate that is part of the version's rate; None if it is not."""
+        return self.rate.value if self.rate and self.counts else None
+
+    def by_task(self) -> Iterator[tuple[int, list[Sample]]]:
+        """Yield each task's index and samples, in the order in which the task logged them."""
+        by_id: defaultdict[str | None, list[Sample]] = defaultdict(list)
+        for sample in self.samples:
+            by_id[sample.task_id].append(sample)
+        for task in self.result.tasks:
+            yield task.index, by_id[task.task_id]
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A stored run: its plan, the trials recorded so far, and their rates."""
+
+    plan: Plan
+    trials: Sequence[TrialResult]
+    rates: Sequence[VersionRate]
+    exclusions: Exclusions
+    resumes: Sequence[Resume] = ()
+
+    def measurements(self, test: Test, metric: Metric) -> Iterator[Measurement]:
+        """Yield the measurement of a metric in each trial, in the order of the trials."""
+        for trial in self.trials:
+            for result in trial.tests:
+                if result.test != test.name:
+                    continue
+                rate = next((rate for rate in result.rates if rate.metric == metric.name), None)
+                yield Measurement(
+                    trial,
+                    result,
+                    rate,
+                    tuple(s for s in result.samples if s.metric == metric.name),
+                    rate is not None and rate.value is not None and not self.is_excluded(trial),
+                )
+
+    def results(self, test: str) -> Iterator[tuple[TrialResult, TestResult]]:
+        """Yield the result of a test in each trial that is not left out, in the order of trials."""
+        for trial in self.trials:
+            for result in trial.tests:
+                if result.test == test and not self.is_excluded(trial):
+                    yield trial, result
+
+    def counting(self) -> list[TrialResult]:
+        """Return the trials that count in figures: trials with a rate that are not left out."""
+        return [
+            trial
+            for trial in self.trials
+            if not self.is_excluded(trial)
+            and any(rate.value is not None for test in trial.tests for rate in test.rates)
+        ]
+
+    def is_excluded(self, trial: TrialResult) -> bool:
+        """Tell whether a trial is left out of every figure."""
+        return self.exclusions.reason(trial.trial) is not None
+
+    def unrecorded(self) -> list[PlannedTrial]:
+        """Return the planned trials without a result."""
+        recorded = {trial.trial for trial in self.trials}
+        return [trial for trial in self.plan.trials if trial.trial not in recorded]
+
+    def budget_usd(self) -> float | None:
+        """Return the last budget of the run [USD], None without a limit."""
+        return latest_budget(self.plan, self.resumes)
+
+    def ended_at(self) -> datetime | None:
+        """Return the end of the last test, None without a test."""
+        ends = [test.ended_at for trial in self.trials for test in trial.tests if test.ended_at]
+        return max(ends, default=None)
+
+
+def measured_run(run: StoredRun) -> MeasuredRun:
+    """Return a run as it was read, with the rates of its versions."""
+    rates = summarise(run.plan, run.trials, run.exclusions)
+    return MeasuredRun(run.plan, run.trials, rates, run.exclusions, run.resumes)

@@ -1,0 +1,82 @@
+"""The set-up of a run: what was measured, with what, when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidemark.model.resume import Resume
+from tidemark.model.suite import Task
+from tidemark.model.version_order import version_order
+from tidemark.report.blocks import Block, Row, Table
+from tidemark.report.numbers import MISSING, moment
+from tidemark.report.run_report.machines import digests, images, machines
+from tidemark.report.run_report.measured import MeasuredRun
+
+
+def setup(run: MeasuredRun) -> tuple[Block, ...]:
+    """Return the tables of the set-up: the run, the versions and the machines."""
+    return _table(run), _versions(run), machines(run.trials)
+
+
+def settings(run: MeasuredRun) -> dict[str, str]:
+    """Return the settings, times and origin of a run, by name."""
+    plan, request = run.plan, run.plan.request
+    tests = " and ".join(test.name for test in plan.suite.tests)
+    return {
+        "Suite": f"{plan.suite.title} ({plan.suite.name}): {tests}",
+        "Repetitions": f"{request.repetitions:,}",
+        "Tasks of a test": f"{request.tasks:,}",
+        "Records of a task": f"{request.records:,}",
+        "Task size": _size(plan.suite.task),
+        "Baseline": request.baseline or "none",
+        "Note": request.note or "none",
+        "Started by": request.trigger,
+        "Started [UTC]": moment(plan.started_at),
+        **_resumes(run.resumes),
+        "Measured until [UTC]": moment(run.ended_at()),
+        "Seed of the order": str(plan.seed),
+        "Run": plan.run_id,
+        "Execution": plan.execution_arn,
+        "Suite digest": plan.suite_digest,
+        "Tidemark": plan.tidemark_version or MISSING,
+    }
+
+
+def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
+    """Return the package and image of a version, by name."""
+    return {
+        "Package": run.plan.suite.requirement(version),
+        "Package digest": digests(run.trials, version),
+        "Image digest": images(run.trials, version),
+    }
+
+
+def _table(run: MeasuredRun) -> Table:
+    return Table(
+        caption="Set-up of the run",
+        columns=("What", "Value"),
+        rows=tuple(Row(entry) for entry in settings(run).items()),
+    )
+
+
+def _resumes(resumes: Sequence[Resume]) -> dict[str, str]:
+    texts = [
+        f"{moment(resume.started_at)} by {resume.trigger}{': ' if resume.note else ''}{resume.note}"
+        for resume in resumes
+    ]
+    return {"Resumed [UTC]": "; ".join(texts)} if texts else {}
+
+
+def _versions(run: MeasuredRun) -> Table:
+    return Table(
+        caption="Versions and the packages that carry them",
+        columns=("Version", "Package", "Package digest", "Image digest"),
+        rows=tuple(
+            Row((version, *package_details(run, version).values()))
+            for version in sorted(run.plan.request.versions, key=version_order)
+        ),
+    )
+
+
+def _size(task: Task) -> str:
+    return f"{task.cpu / 1024:g} vCPU, {task.memory / 1024:g} GiB memory, {task.storage} GiB disk"

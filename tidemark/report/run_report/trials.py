@@ -1,0 +1,133 @@
+"""The trials one by one: their rates, failures and logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidemark.model.plan import PlannedTrial
+from tidemark.model.results import TrialResult
+from tidemark.model.sentences import listed
+from tidemark.money.run_cost import task_seconds
+from tidemark.report.blocks import Bullets, Row, Table
+from tidemark.report.numbers import MISSING, figure, moment
+from tidemark.report.run_report.measured import MeasuredRun
+
+LOGS = (
+    "On AWS these logs are in the CloudWatch console under Log groups, for as long as logs are "
+    "kept; on one machine tidemark query FILE --log-group GROUP reads them."
+)
+
+
+def count(run: MeasuredRun) -> str:
+    """Return a sentence on how many trials gave their rates."""
+    statuses = [trial.status for trial in run.trials]
+    others = [
+        f"{statuses.count(status)} {status}"
+        for status in ("failed", "incomplete", "skipped")
+        if status in statuses
+    ]
+    if unrecorded := run.unrecorded():
+        others.append(f"{len(unrecorded)} not recorded")
+    if excluded := sum(run.is_excluded(trial) for trial in run.trials):
+        others.append(f"{excluded} left out on request")
+    more = f": {', '.join(others)}" if others else ""
+    return f"{statuses.count('ok')} of {len(run.plan.trials)} trials gave their rates{more}."
+
+
+def troubles(run: MeasuredRun) -> Bullets | None:
+    """Return which trials failed, are incomplete or left out, and why; None if there are none."""
+    items = tuple(_troubles(run))
+    return Bullets(items) if items else None
+
+
+def table(run: MeasuredRun) -> Table:
+    """Return the table of trials, in the planned order."""
+    metrics = [metric for test in run.plan.suite.tests for metric in test.metrics]
+    rates = tuple(f"{metric.name} [{metric.unit}]" for metric in metrics)
+    recorded = {trial.trial: trial for trial in run.trials}
+    return Table(
+        caption="Trials in the order in which they ran",
+        columns=(
+            "Trial",
+            "Version",
+            "Repetition",
+            "Status",
+            *rates,
+            "Task seconds",
+            "Took [s]",
+            "Started [UTC]",
+        ),
+        rows=tuple(_row(run, trial, recorded.get(trial.trial)) for trial in run.plan.trials),
+        numbers=frozenset({*rates, "Repetition", "Task seconds", "Took [s]"}),
+    )
+
+
+def logs(run: MeasuredRun) -> Table:
+    """Return the table of each task's log stream."""
+    return Table(
+        caption="Where each task logged",
+        columns=("Trial", "Version", "Test", "Task", "Log group", "Log stream"),
+        rows=tuple(
+            Row(
+                (
+                    str(trial.trial),
+                    trial.version,
+                    result.test,
+                    str(task.index),
+                    result.log_group or MISSING,
+                    (task.log_stream or MISSING) if task.task_id else "never started",
+                )
+            )
+            for trial in run.trials
+            for result in trial.tests
+            for task in result.tasks
+        ),
+    )
+
+
+def _troubles(run: MeasuredRun) -> Iterator[str]:
+    for trial in run.trials:
+        name = f"trial {trial.trial} ({trial.version})"
+        if trial.status != "ok":
+            tests = [f"{test.test}: {test.reason}" for test in trial.tests if test.reason]
+            # The trial's reason mostly repeats that of its first test.
+            why = "; ".join(dict.fromkeys([trial.reason, *tests]))
+            yield f"{name} {_status(run, trial)}: {why}"
+        if (reason := run.exclusions.reason(trial.trial)) is not None:
+            yield f"{name} is left out of every figure: {reason}"
+    if missing := [f"{planned.trial} ({planned.version})" for planned in run.unrecorded()]:
+        yield f"planned and not recorded: trials {listed(missing)}"
+
+
+def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> Row:
+    if trial is None:
+        status, rates, seconds, took, started = "not recorded", {}, MISSING, MISSING, MISSING
+    else:
+        status = _status(run, trial)
+        rates = {rate.metric: rate.value for test in trial.tests for rate in test.rates}
+        seconds = f"{task_seconds([trial]):,.1f}"
+        first = min((t.started_at for t in trial.tests if t.started_at), default=None)
+        last = max((t.ended_at for t in trial.tests if t.ended_at), default=None)
+        took = f"{(last - first).total_seconds():,.1f}" if first and last else MISSING
+        started = moment(first)
+    return Row(
+        (
+            str(planned.trial),
+            planned.version,
+            str(planned.repetition),
+            status,
+            *(
+                figure(rates.get(metric.name))
+                for test in run.plan.suite.tests
+                for metric in test.metrics
+            ),
+            seconds,
+            took,
+            started,
+        ),
+        struck=trial is not None and run.is_excluded(trial),
+    )
+
+
+def _status(run: MeasuredRun, trial: TrialResult) -> str:
+    return f"{trial.status}, left out" if run.is_excluded(trial) else trial.status

@@ -1,0 +1,185 @@
+"""The chart of every sample of a metric, by version or side and by trial, as Vega-Lite."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tidemark.model.suite import Metric
+from tidemark.pages import vega_lite
+from tidemark.pages.vega_lite import Json, layer
+from tidemark.report.blocks import Chart, Mark, Row, Table
+from tidemark.report.numbers import figure
+from tidemark.report.run_report.measured import Measurement
+
+# A column has the width 1; its trials share the width between the margins, one lane each.
+_MARGIN = 0.1
+_COLUMN_WIDTH_EM = 4.5
+_LEGEND = (
+    Mark("var(--sample)", "●", "sample"),
+    Mark("var(--left-out)", "✚", "sample that is not in the rate"),
+    Mark("var(--trial)", "━", "mean of a trial"),
+    Mark("var(--version)", "━", "mean of the version"),
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the chart: a version, or a side of a comparison."""
+
+    name: str
+    mean: float | None
+    lanes: int
+    """The number of planned trials."""
+    measurements: Sequence[Measurement]
+
+
+def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
+    """Return the chart of a metric, or a sentence if there are no samples to draw."""
+    measurements = [measurement for column in columns for measurement in column.measurements]
+    logged = [sample.value for measurement in measurements for sample in measurement.samples]
+    values = [value for value in logged if value is not None]
+    if not values:
+        return f"No finite number was logged for {metric.name}, so there is no chart."
+    low, high = _axis(values)
+    caption = (
+        f"{len(values)} samples of {metric.name}, by version and trial, in the order in which "
+        f"each task logged them. The axis starts at {low:,.10g} {metric.unit}."
+    )
+    if len(values) < len(logged):
+        caption += f" Not drawn: {len(logged) - len(values)} without a finite number."
+    return Chart(
+        caption=caption,
+        spec=vega_lite.chart(
+            height=280,
+            encoding={
+                "x": _by_column([column.name for column in columns]),
+                "y": {
+                    "field": "value",
+                    "type": "quantitative",
+                    "title": f"{metric.name} [{metric.unit}]",
+                    "scale": {"domain": [low, high]},
+                    "axis": {"tickCount": 6, "domain": False},
+                },
+            },
+            layer=_layers(columns),
+        ),
+        width=_COLUMN_WIDTH_EM * (1 + len(columns)),
+        table=_table(metric, columns),
+        legend=_LEGEND,
+    )
+
+
+def _axis(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis: round figures a little beyond the values, not below zero."""
+    low, high = min(values), max(values)
+    room = 0.08 * (high - low) or 0.05 * abs(high) or 1
+    step = 10.0 ** math.floor(math.log10(room))
+    return max(0.0, math.floor((low - room) / step) * step), math.ceil((high + room) / step) * step
+
+
+def _by_column(names: Sequence[str]) -> Json:
+    return {
+        "field": "x",
+        "type": "quantitative",
+        "title": None,
+        "scale": {"domain": [0, len(names)], "nice": False},
+        "axis": {
+            "values": [position + 0.5 for position in range(len(names))],
+            "labelExpr": f"{json.dumps(names)}[floor(datum.value)]",
+            "labelPadding": 8,
+            "grid": False,
+        },
+    }
+
+
+def _layers(columns: Sequence[Column]) -> list[Json]:
+    width = (1 - 2 * _MARGIN) / max(column.lanes for column in columns)
+    samples: dict[bool, list[Json]] = {True: [], False: []}
+    means: list[Json] = []
+    for start, column in enumerate(columns):
+        for measurement in column.measurements:
+            trial = measurement.trial
+            lane = start + _MARGIN + width * (trial.repetition - 1)
+            samples[measurement.counts] += _points(column, measurement, lane, width)
+            if measurement.counted is not None:
+                means.append(_mean(f"trial {trial.trial}", measurement.counted, lane, width))
+    versions = [
+        _mean(column.name, column.mean, start, 1)
+        for start, column in enumerate(columns)
+        if column.mean is not None
+    ]
+    return [
+        _rules("versions", versions, "var(--version)"),
+        _marks("samples", samples[True], "circle", "var(--sample)"),
+        _marks("left_out", samples[False], "cross", "var(--left-out)"),
+        _rules("trials", means, "var(--trial)"),
+    ]
+
+
+def _points(column: Column, measurement: Measurement, lane: float, width: float) -> Iterator[Json]:
+    count = len(measurement.samples)
+    logged = ((task, sample) for task, samples in measurement.by_task() for sample in samples)
+    for position, (task, sample) in enumerate(logged):
+        if sample.value is not None:
+            yield {
+                "x": round(lane + width * (position + 1) / (count + 1), 4),
+                "value": sample.value,
+                "version": column.name,
+                "trial": measurement.trial.trial,
+                "task": task,
+                "logged": sample.value_text,
+            }
+
+
+def _mean(label: str, value: float, start: float, width: float) -> Json:
+    gap = 0.05 * width
+    return {
+        "x": round(start + gap, 4),
+        "end": round(start + width - gap, 4),
+        "value": value,
+        "of": label,
+        "mean": figure(value),
+    }
+
+
+def _marks(name: str, points: Sequence[Json], shape: str, color: str) -> Json:
+    mark = {
+        "type": "point", "shape": shape, "size": 50, "filled": True, "color": color, "opacity": 0.8
+    }  # fmt: skip
+    return layer(name, points, mark, {"tooltip": _tooltip("version", "trial", "task", "logged")})
+
+
+def _rules(name: str, rules: Sequence[Json], color: str) -> Json:
+    mark = {"type": "rule", "color": color, "strokeWidth": 2.5}
+    return layer(name, rules, mark, {"x2": {"field": "end"}, "tooltip": _tooltip("of", "mean")})
+
+
+def _tooltip(*fields: str) -> list[Json]:
+    return [{"field": field} for field in fields]
+
+
+def _table(metric: Metric, columns: Sequence[Column]) -> Table:
+    by_trial = sorted(
+        ((measurement, column) for column in columns for measurement in column.measurements),
+        key=lambda pair: pair[0].trial.trial,
+    )
+    return Table(
+        caption=f"Every sample of {metric.name} in {metric.unit}, as it was logged",
+        columns=("Trial", "Version", "Task", "Samples", "In the rate"),
+        rows=tuple(
+            Row(
+                (
+                    str(measurement.trial.trial),
+                    column.name,
+                    str(task),
+                    ", ".join(sample.value_text for sample in samples) or "none",
+                    "yes" if measurement.counts else "no",
+                )
+            )
+            for measurement, column in by_trial
+            for task, samples in measurement.by_task()
+        ),
+    )

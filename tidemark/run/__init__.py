@@ -1,0 +1,1 @@
+"""The work of a run's states, over ports to a cloud."""

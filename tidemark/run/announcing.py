@@ -1,0 +1,63 @@
+"""Announcements of a run's outcome to people, programs and alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tidemark.model.outcome import Outcome, RunStatus
+from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE, RUN_FAILED
+from tidemark.run.links import Link, ObjectLinks
+from tidemark.run.ports import EventBus, Metrics, Topic
+
+# The other statuses raise no alarm: the person who stopped or misspelt the run knows of it.
+_ALARMING: Mapping[RunStatus, int] = {"complete": 0, "incomplete": 1, "failed": 1}
+
+
+class Announcement(Outcome):
+    """An outcome with links to its results. New versions only add fields."""
+
+    bucket: str
+    report_page: Link | None
+    """The link to the report page, None without a report."""
+    comparison_pages: tuple[Link, ...]
+    """The links to the comparison pages."""
+
+
+@dataclass(frozen=True)
+class Listeners:
+    """The topic, bus and metric that receive outcomes."""
+
+    topic: Topic
+    bus: EventBus
+    metrics: Metrics
+    links: ObjectLinks
+
+    def announce(self, outcome: Outcome) -> None:
+        """Announce an outcome; a receiver recognises a repetition by its run id.
+
+        Raises
+        ------
+        NotTold
+            If the topic or the bus does not accept the announcement.
+
+        """
+        self._send_metric(outcome)
+        announcement = self._announcement(outcome).model_dump_json()
+        self.bus.put(EVENT_SOURCE, EVENT_TYPE, announcement)
+        self.topic.publish(f"Tidemark: {outcome.run_id} is {outcome.status}", announcement)
+
+    def _announcement(self, outcome: Outcome) -> Announcement:
+        return Announcement(
+            **outcome.model_dump(),
+            bucket=self.links.bucket,
+            report_page=self._page(outcome.report) if outcome.report else None,
+            comparison_pages=tuple(map(self._page, outcome.comparisons)),
+        )
+
+    def _page(self, key: str) -> Link:
+        return self.links.to(f"{key.removesuffix('.md')}.html")
+
+    def _send_metric(self, outcome: Outcome) -> None:
+        if outcome.suite and outcome.status in _ALARMING:
+            self.metrics.send(RUN_FAILED, _ALARMING[outcome.status], suite=outcome.suite)

@@ -1,0 +1,83 @@
+"""The choice of a run's next trial, or of none if all are done or the budget allows no more."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from tidemark.figures.trial_result import trial_result
+from tidemark.model.failure import Failure
+from tidemark.model.frozen import Frozen
+from tidemark.model.plan import Plan
+from tidemark.model.run_id import trial_execution
+from tidemark.money.budget import Spent, counted, passed
+from tidemark.run.events import RunEvent
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import planned, read_measured, read_plan, read_trials
+from tidemark.store.write_once import record
+
+
+class LostTrial(BaseModel):
+    """A trial whose execution ended without a result, and the failure that Step Functions gave."""
+
+    trial: int
+    failure: Failure
+
+
+class ChooseTrialEvent(RunEvent):
+    """A run, its execution, and the trial that was just lost, if any."""
+
+    execution_arn: str
+    lost: LostTrial | None = None
+    budget_usd: float | None = None
+    spent: Spent | None = None
+    """The result of the previous choice, so that no trial is read twice; None at first."""
+
+
+class Choice(Frozen):
+    """The trial to measure next, or the reason for none."""
+
+    trial: int | None
+    """The number of the trial, None if no trial is left to measure."""
+    name: str | None
+    """The name of the trial's execution."""
+    done: int
+    """The number of recorded trials."""
+    spent: Spent | None
+    over_budget: str | None
+    """A sentence that says why the budget ends the run although trials are left."""
+
+
+def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
+    """Return the next trial without a result; first record the lost trial, if any."""
+    plan = read_plan(bucket, event.run_id)
+    if event.lost:
+        # Without a result the lost trial would be chosen again and again.
+        _record_lost(bucket, plan, event.lost)
+    done = set(bucket.keys(keys.trials(plan.run_id)))
+    remaining = (
+        trial.trial for trial in plan.trials if keys.trial(plan.run_id, trial.trial) not in done
+    )
+    trial, spent, over_budget = next(remaining, None), event.spent, None
+    if trial and event.budget_usd is not None:
+        spent = spent or Spent()
+        # Trials are recorded in their order.
+        spent = counted(spent, plan, read_trials(bucket, plan.run_id, spent.trials))
+        over_budget = passed(spent, plan, event.budget_usd)
+    trial = None if over_budget else trial
+    return Choice(
+        trial=trial,
+        name=trial_execution(plan.run_id, trial, event.execution_arn) if trial else None,
+        done=len(done),
+        spent=spent,
+        over_budget=over_budget,
+    )
+
+
+def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:
+    failure = f"the trial's execution ended with {lost.failure}"
+    trial = planned(plan, lost.trial)
+    measured = read_measured(bucket, plan.run_id, trial.trial)
+    record(bucket, trial_result(plan, trial, measured, failure))
+    bucket.delete(keys.data(plan.run_id, trial.trial))
+    bucket.delete(keys.measurements(plan.run_id, trial.trial))

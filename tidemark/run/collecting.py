@@ -1,0 +1,150 @@
+"""The collection of a test's rates from its log streams, once all rates have arrived."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from tidemark.figures.rates import MetricRows, missing
+from tidemark.figures.test_result import Logged, test_result
+from tidemark.model.frozen import Frozen
+from tidemark.model.results import Status, TaskResult
+from tidemark.model.suite import Metric, Test
+from tidemark.model.suite_files import query_file
+from tidemark.model.telemetry import LOGGER
+from tidemark.run.events import TrialEvent
+from tidemark.run.ports import LogQueries, QueryFailed, TooManyRows
+from tidemark.run.system import System
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import read_plan
+
+_logger = logging.getLogger(LOGGER)
+# The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
+_CLOCK_MARGIN = timedelta(minutes=1)
+_LONGEST_WAIT_SECONDS = 30
+# The function may run for 900 s: the limit of all its queries together, and of one query.
+_QUERYING_SECONDS = 840
+_LONGEST_QUERY_SECONDS = 60
+
+
+class CollectRatesEvent(TrialEvent):
+    """A test whose tasks have ended, and the number of earlier attempts to read its logs."""
+
+    test: str
+    tasks: list[TaskResult]
+    started_at: datetime
+    ended_at: datetime
+    now: datetime
+    attempt: int
+    bytes_scanned: int
+    """The bytes scanned by the queries of earlier attempts."""
+
+
+class Collected(Frozen):
+    """The outcome of one attempt to collect a test's rates."""
+
+    complete: bool
+    """Whether the result of the test is stored."""
+    status: Status | None = None
+    """The status of the test, once its result is stored."""
+    wait_seconds: int = 0
+    """The wait before the next attempt [s]."""
+    bytes_scanned: int
+    """The bytes scanned by the queries of this attempt and of earlier ones."""
+
+
+class _Search:
+    """The log queries of one attempt."""
+
+    def __init__(
+        self,
+        queries: LogQueries,
+        suite: str,
+        log_group: str,
+        event: CollectRatesEvent,
+        test: Test,
+    ) -> None:
+        self._suite = suite
+        self._queries = queries
+        self._log_group = log_group
+        self._patience_seconds = patience_seconds(test)
+        self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
+        self.bytes_scanned = event.bytes_scanned
+
+    def rows(self, query: str, log_group: str | None = None) -> list[dict[str, str]]:
+        """Return the rows of a query of the suite, by default over the log group of its tasks."""
+        text = query_file(self._suite, query).read_text(encoding="utf-8")
+        start, end = (moment.timestamp() for moment in self.window)
+        group = log_group or self._log_group
+        answer = self._queries.run(text, group, start, end, self._patience_seconds)
+        self.bytes_scanned += answer.bytes_scanned
+        return answer.rows
+
+    def usages(self, log_group: str | None) -> tuple[list[dict[str, str]], str]:
+        """Return the usage that Container Insights logged, and the reason if it is unknown.
+
+        An unknown usage never fails a measurement.
+        """
+        try:
+            return self.rows("task_usage", log_group) if log_group else [], ""
+        except _faults(self._queries) as error:
+            _logger.warning(str(error))
+            return [], str(error)
+
+    def metric_rows(self, metric: Metric, streams: set[str]) -> MetricRows:
+        """Return the rows of the two queries of a metric."""
+        return MetricRows(metric, self.rows(metric.query), self.rows(metric.samples), streams)
+
+
+def collect(
+    bucket: Bucket,
+    queries: LogQueries,
+    systems: Mapping[str, System],
+    event: CollectRatesEvent,
+    deadline_seconds: float,
+) -> Collected:
+    """Store the result of a test, unless more of its logs may still arrive.
+
+    The logs count as complete ``deadline_seconds`` after the end of the tasks [s].
+    """
+    plan = read_plan(bucket, event.run_id)
+    suite = plan.suite
+    test, system = suite.test(event.test), systems[suite.name]
+    search = _Search(queries, suite.name, system.log_group, event, test)
+    streams = {task.task_id: system.stream(task.task_id) for task in event.tasks if task.task_id}
+    metrics = [search.metric_rows(metric, set(streams.values())) for metric in test.metrics]
+    waited = (event.now - event.ended_at).total_seconds()
+    if missing(metrics, event.tasks, streams, test.jobs) and waited < deadline_seconds:
+        wait = min(2**event.attempt, _LONGEST_WAIT_SECONDS)
+        return Collected(complete=False, wait_seconds=wait, bytes_scanned=search.bytes_scanned)
+    some_failed = any(task.status != "ok" for task in event.tasks)
+    usages, usages_unknown = search.usages(system.usage_log_group)
+    logged = Logged(
+        log_group=system.log_group,
+        streams=streams,
+        window=search.window,
+        metrics=metrics,
+        environments=search.rows("environment"),
+        failures=search.rows("failures") if some_failed else [],
+        usages=usages,
+        usages_unknown=usages_unknown,
+        bytes_scanned=search.bytes_scanned,
+    )
+    result = test_result(test, event.tasks, logged, event.started_at, event.ended_at)
+    key = keys.measured(event.run_id, event.trial, event.test)
+    bucket.write(key, result.model_dump_json().encode())
+    return Collected(complete=True, status=result.status, bytes_scanned=search.bytes_scanned)
+
+
+def patience_seconds(test: Test) -> float:
+    """Return the time limit of one query of a test [s]: an equal share of the function's time.
+
+    Each metric has two queries. A test has three more: environment, failures and usage.
+    """
+    return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / (2 * len(test.metrics) + 3))
+
+
+def _faults(queries: LogQueries) -> tuple[type[Exception], ...]:
+    return (QueryFailed, TooManyRows, *queries.faults)

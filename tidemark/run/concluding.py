@@ -1,0 +1,63 @@
+"""Conclude an execution: write and announce the outcome of its run, and release its claim."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tidemark.model.failure import OVER_BUDGET, Failure
+from tidemark.model.outcome import Outcome, RunStatus
+from tidemark.model.run_id import run_id
+from tidemark.run.announcing import Listeners
+from tidemark.run.events import ExecutionEvent
+from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
+from tidemark.store import claims, keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import find_plan, read_trials
+from tidemark.store.tables import record_end
+from tidemark.store.write_once import record_outcome
+
+
+def conclude(
+    bucket: Bucket,
+    listeners: Listeners,
+    execution: ExecutionEvent,
+    planned_run: str | None,
+    failure: Failure | None,
+    now: datetime,
+) -> Outcome:
+    """Write and announce the outcome of an execution that is about to end; release its claim.
+
+    ``planned_run`` is the id of the execution's run, None if PlanRun failed. The run is then the
+    one that the execution had claimed, unless the input was refused.
+    """
+    refused = failure is not None and failure.Error == "Refused"
+    held = claims.held_by(bucket, execution.execution_arn)
+    name = planned_run or (held.claim.run_id if held and not refused else None)
+    plan = find_plan(bucket, name) if name else None
+    if plan:
+        trials = read_trials(bucket, plan.run_id)
+        short = failure is not None and failure.Error == OVER_BUDGET
+        status: RunStatus = "incomplete" if short else "failed"
+        arn, published = execution.execution_arn, published_keys(bucket, plan)
+        outcome = planned_outcome(plan, trials, published, arn, now, str(failure or ""), status)
+        outcome = record_end(bucket, plan, trials, outcome, held)
+        if held and claims.stands(bucket, held):
+            # Lost trials leave the measurements of their tests behind.
+            bucket.delete(keys.work(plan.run_id))
+    else:
+        status = "rejected" if refused else "failed"
+        outcome = record_outcome(bucket, _unplanned(execution, failure, status, now), held)
+    # After a crash or a failed announcement the claim stands, and EndRun announces the outcome.
+    listeners.announce(outcome)
+    if held:
+        claims.release(bucket, held)
+    return outcome
+
+
+def _unplanned(
+    execution: ExecutionEvent, failure: Failure | None, status: RunStatus, now: datetime
+) -> Outcome:
+    suite = execution.input.get("suite") if isinstance(execution.input, dict) else None
+    # The outcome has a name of its own, whichever run the input named.
+    name = run_id(execution.execution_name, execution.started_at)
+    return unplanned_outcome(name, suite, execution.execution_arn, now, str(failure or ""), status)

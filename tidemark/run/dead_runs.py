@@ -1,0 +1,136 @@
+"""The end of runs whose execution died without an outcome."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidemark.model.failure import Failure
+from tidemark.model.outcome import Outcome, RunStatus
+from tidemark.model.results import TrialResult
+from tidemark.model.run_id import RUN_ID, is_trial_execution
+from tidemark.run.announcing import Listeners
+from tidemark.run.attempts import Attempts
+from tidemark.run.executions import ExecutionState, holder, with_cause
+from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
+from tidemark.run.ports import Executions, Tasks
+from tidemark.store import claims, keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.claims import Held
+from tidemark.store.stored_run import StoredRun, find_plan, fold
+from tidemark.store.tables import record_end, write_rates
+from tidemark.store.write_once import record_outcome
+
+_ABORTED = {"ABORTED", "GONE"}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of runs whose execution ended without an outcome.
+
+    Aborts, time-outs and States.Runtime bypass every Catch of a state machine.
+    """
+
+    bucket: Bucket
+    executions: Executions
+    tasks: Tasks
+    listeners: Listeners
+    trial_machine: str
+    """ARN of the state machine of a trial."""
+    publish: Callable[[Bucket, StoredRun], object]
+    """The function that writes the report of a run."""
+
+    def end(self, execution: ExecutionState, now: datetime) -> Outcome | None:
+        """Stop the trials and tasks of a dead execution; record its measurements and its outcome.
+
+        A second call changes nothing. A trial in progress is not recorded, so that a resume
+        measures it. Return None if the execution holds no claim, or lost it meanwhile: another
+        caller has ended its run, which may have been resumed.
+        """
+        held = claims.held_by(self.bucket, execution.execution_arn)
+        if held is None or execution.running:
+            return None
+        execution = with_cause(self.executions, execution)
+        if not self._clear(held, _reason(execution)):
+            return None
+        outcome = self._record(held, execution, now)
+        # If two callers end a run at once, the first to get here has announced the outcome.
+        if not claims.stands(self.bucket, held):
+            return None
+        self.listeners.announce(outcome)
+        claims.release(self.bucket, held)
+        return outcome
+
+    def sweep(self, now: datetime, attempts: Attempts) -> list[Outcome]:
+        """End every run whose execution is dead, and stop tasks of runs that have ended.
+
+        A run that cannot be ended does not keep the other runs from their end.
+        """
+        # List the tasks first: a run that claims its suite later has started none of them.
+        groups = self.tasks.groups()
+        claimed = list(claims.all_held(self.bucket))
+        outcomes = []
+        for held in claimed:
+            with attempts.at(f"run {held.claim.run_id}"):
+                outcomes.append(self.end(holder(self.executions, held.claim, now), now))
+        runs = {held.claim.run_id for held in claimed}
+        for arn, group in groups.items():
+            if group not in runs and re.fullmatch(RUN_ID, group):
+                with attempts.at(f"task {arn}"):
+                    self.tasks.stop(arn, f"run {group} has ended")
+        return [outcome for outcome in outcomes if outcome]
+
+    def _clear(self, held: Held, reason: str) -> bool:
+        """Stop and delete what a run left; tell whether its claim still stands."""
+        claim = held.claim
+        for name, arn in self.executions.running(self.trial_machine):
+            if is_trial_execution(name, claim.run_id, claim.execution_arn):
+                self.executions.stop(arn, reason)
+        # List the tasks first: if the claim stands afterwards, none belongs to a resumed run.
+        groups = self.tasks.groups()
+        if not claims.stands(self.bucket, held):
+            return False
+        for arn, group in groups.items():
+            if group == claim.run_id:
+                self.tasks.stop(arn, reason)
+        if not claims.stands(self.bucket, held):
+            return False
+        self.bucket.delete(keys.work(claim.run_id))
+        return True
+
+    def _record(self, held: Held, execution: ExecutionState, now: datetime) -> Outcome:
+        arn, reason = execution.execution_arn, _reason(execution)
+        status: RunStatus = "aborted" if execution.status in _ABORTED else "failed"
+        plan = find_plan(self.bucket, held.claim.run_id)
+        if plan is None:
+            outcome = unplanned_outcome(held.claim.run_id, held.suite, arn, now, reason, status)
+            return record_outcome(self.bucket, outcome, held)
+        trials = fold(self.bucket, plan.run_id, self._write)
+        published = published_keys(self.bucket, plan)
+        if len(trials) == len(plan.trials):
+            outcome = planned_outcome(plan, trials, published, arn, now)
+        else:
+            outcome = planned_outcome(plan, trials, published, arn, now, reason, status)
+        return record_end(self.bucket, plan, trials, outcome, held)
+
+    def _write(self, run: StoredRun) -> Sequence[TrialResult]:
+        write_rates(self.bucket, run)
+        self.publish(self.bucket, run)
+        return run.trials
+
+
+def _reason(execution: ExecutionState) -> str:
+    """Return the reason why an execution ended without an outcome."""
+    cause = execution.cause or execution.error or "no reason was given"
+    match execution.status:
+        case "ABORTED":
+            return f"stopped: {cause}"
+        case "GONE":
+            return "its execution is gone; the process or service that ran it ended"
+        case "TIMED_OUT":
+            return "its execution ran past its time limit"
+        case "FAILED":
+            return str(Failure(Error=execution.error or "", Cause=cause))
+    return f"its execution is {execution.status} without an outcome"

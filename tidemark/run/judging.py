@@ -1,0 +1,87 @@
+"""The outcome of a run, from its trials or from its failure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from tidemark.model.outcome import Outcome, RunStatus
+from tidemark.model.plan import Plan
+from tidemark.model.results import TrialResult
+from tidemark.model.suite import NAME
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+
+
+def planned_outcome(
+    plan: Plan,
+    trials: Sequence[TrialResult],
+    published: Collection[str],
+    execution_arn: str,
+    ended_at: datetime,
+    failure: str = "",
+    failed: RunStatus = "failed",
+) -> Outcome:
+    """Return the outcome of a planned run.
+
+    ``published`` are the keys of the objects of its report. ``failure`` is the reason why its
+    execution ended early, '' for none; ``failed`` is the status of a run with such a reason.
+    """
+    done = sum(trial.status == "ok" for trial in trials)
+    status: RunStatus = "complete"
+    reason = failure
+    if failure:
+        status = failed
+    elif not done:
+        status = "failed"
+    elif done < len(plan.trials):
+        status = "incomplete"
+    if not reason and status != "complete":
+        reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials did not give all rates"
+        if first := next((trial for trial in trials if trial.status != "ok"), None):
+            reason += f"; the first is trial {first.trial} ({first.version}): {first.reason}"
+    suite, base = plan.suite.name, (plan.run_id, plan.request.baseline or "")
+    comparisons = (
+        keys.comparison(suite, base, (plan.run_id, version), "md") for version in plan.compared
+    )
+    report = keys.report(suite, plan.run_id, "report.md")
+    return Outcome(
+        run_id=plan.run_id,
+        suite=plan.request.suite,
+        status=status,
+        reason=reason,
+        trials_planned=len(plan.trials),
+        trials_done=done,
+        ended_at=ended_at,
+        execution_arn=execution_arn,
+        comparisons=tuple(key for key in comparisons if key in published),
+        report=report if report in published else None,
+    )
+
+
+def unplanned_outcome(
+    run_id: str,
+    suite: object,
+    execution_arn: str,
+    ended_at: datetime,
+    reason: str,
+    status: RunStatus,
+) -> Outcome:
+    """Return the outcome of an execution without a plan."""
+    return Outcome(
+        run_id=run_id,
+        # A refused suite may be any value, and as large as an input.
+        suite=suite if isinstance(suite, str) and re.fullmatch(NAME, suite) else "",
+        status=status,
+        reason=reason,
+        trials_planned=0,
+        trials_done=0,
+        ended_at=ended_at,
+        execution_arn=execution_arn,
+    )
+
+
+def published_keys(bucket: Bucket, plan: Plan) -> set[str]:
+    """Return the keys of the objects of a run's report."""
+    return set(bucket.keys(keys.report(plan.suite.name, plan.run_id, "")))

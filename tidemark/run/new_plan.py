@@ -1,0 +1,59 @@
+"""A new run's plan: its trials in their order, its prices and its estimate."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from datetime import datetime
+
+from tidemark import __version__
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.request import RunSpec
+from tidemark.model.suite import Suite
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import LIST_PRICES
+
+
+def make_plan(
+    request: RunSpec, suite: Suite, *, name: str, execution_arn: str, started_at: datetime
+) -> Plan:
+    """Return the plan of run ``name``; the same arguments give the same plan.
+
+    Versions take turns, in an order that is shuffled for each repetition: a change of the
+    machine during a run then affects all versions alike (randomised complete block design).
+    """
+    seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
+    canonical = suite.model_dump_json().encode()
+    return Plan(
+        run_id=name,
+        execution_arn=execution_arn,
+        started_at=started_at,
+        request=request,
+        suite=suite,
+        suite_digest=hashlib.sha256(canonical).hexdigest(),
+        seed=seed,
+        trials=_trials(request, suite, random.Random(seed)),  # noqa: S311 (order, no secret)
+        tidemark_version=__version__,
+        prices=LIST_PRICES,
+        estimate=estimate(request, suite, LIST_PRICES),
+    )
+
+
+def _trials(request: RunSpec, suite: Suite, shuffle: random.Random) -> tuple[PlannedTrial, ...]:
+    order: list[tuple[int, str]] = []
+    for repetition in range(1, request.repetitions + 1):
+        order += [(repetition, version) for version in _shuffled(request.versions, shuffle)]
+    return tuple(
+        PlannedTrial(
+            trial=number,
+            version=version,
+            package=suite.requirement(version),
+            repetition=repetition,
+        )
+        for number, (repetition, version) in enumerate(order, start=1)
+    )
+
+
+def _shuffled(versions: Sequence[str], shuffle: random.Random) -> list[str]:
+    return shuffle.sample(versions, len(versions))

@@ -1,0 +1,114 @@
+"""The services of a cloud that a run needs besides the results bucket.
+
+The adapters are in ``aws``, over boto3; the tests' fakes have the same types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class QueryFailed(RuntimeError):
+    """A log query that ended without a result; the message says which and how. A retry may help."""
+
+
+class TooManyRows(RuntimeError):
+    """A log query that may have more rows than one answer holds."""
+
+
+class NotTold(RuntimeError):
+    """An outcome that a topic or event bus did not accept, with the reason. A retry may help."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a log query."""
+
+    rows: list[dict[str, str]]
+    """The rows, without absent fields."""
+    bytes_scanned: int
+
+
+class LogQueries(Protocol):
+    """Logs Insights."""
+
+    @property
+    def faults(self) -> tuple[type[Exception], ...]:
+        """The errors of the service itself: a refusal, or no answer."""
+
+    def run(
+        self, query: str, log_group: str, start: float, end: float, patience_seconds: float
+    ) -> Answer:
+        """Return the answer to a query over [start, end], epoch seconds.
+
+        Raises
+        ------
+        QueryFailed
+            If the query does not end as Complete in time.
+        TooManyRows
+            If the query may have more rows than it returned.
+
+        """
+
+
+class Executions(Protocol):
+    """Executions of state machines."""
+
+    def describe(self, arn: str) -> Mapping[str, Any] | None:
+        """Return an execution as DescribeExecution gives it, None if there is none."""
+
+    def running(self, machine: str) -> Iterable[tuple[str, str]]:
+        """Yield the name and ARN of each running execution of the state machine with this ARN."""
+
+    def stop(self, arn: str, cause: str) -> None:
+        """Stop an execution."""
+
+
+class Tasks(Protocol):
+    """The ECS tasks of one cluster."""
+
+    def groups(self) -> Mapping[str, str]:
+        """Return the task group of each running task, by the task's ARN."""
+
+    def stop(self, arn: str, reason: str) -> None:
+        """Stop a task."""
+
+
+class Topic(Protocol):
+    """The subscribers to the outcomes of runs."""
+
+    def publish(self, subject: str, message: str) -> None:
+        """Send the subscribers a message; raise NotTold if the topic does not accept it."""
+
+
+class EventBus(Protocol):
+    """The account's default event bus."""
+
+    def put(self, source: str, kind: str, detail: str) -> None:
+        """Put an event with a detail in JSON; raise NotTold if the bus does not accept it."""
+
+
+class Metrics(Protocol):
+    """CloudWatch metrics of one stack."""
+
+    def send(self, name: str, value: float, unit: str = "Count", **dimensions: str) -> None:
+        """Send a value of a metric with its stack and other ``dimensions``.
+
+        A ``unit`` that CloudWatch does not know is not sent.
+        """
+
+
+class Schedules(Protocol):
+    """Schedules of EventBridge Scheduler."""
+
+    def describe(self, name: str) -> Mapping[str, Any] | None:
+        """Return a schedule as GetSchedule gives it, None if there is none."""
+
+
+class Releases(Protocol):
+    """The versions that release pipelines have announced."""
+
+    def versions(self, suite: str) -> list[str]:
+        """Return the versions that a suite's parameter lists, none if there is no parameter."""

@@ -1,0 +1,79 @@
+"""The preparation of a trial: the ECS tasks of its tests, as the state machine starts them."""
+
+from __future__ import annotations
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.suite import MOST_ITERATIONS, Test
+from tidemark.run.system import System
+from tidemark.store import keys
+
+# Step Functions waits this much longer than the task's own deadline, so that the task's log says
+# why it ended: the state's time includes the provisioning of the task and the pull of its image.
+_MARGIN_SECONDS = 300
+
+
+class Group(Frozen):
+    """Tasks that a Map runs at once: their first and last index, counted from 0."""
+
+    first: int
+    last: int
+
+
+class PreparedTest(Frozen):
+    """The tasks of one test."""
+
+    name: str
+    groups: tuple[Group, ...]
+    timeout_seconds: int
+    environment: list[dict[str, str]]
+    """The environment variables, as RunTask takes them."""
+
+
+class PreparedTrial(Frozen):
+    """The version and task definition of a trial, and its tests in order."""
+
+    version: str
+    task_definition: str
+    container: str
+    tests: tuple[PreparedTest, ...]
+
+
+def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> PreparedTrial:
+    """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket."""
+    return PreparedTrial(
+        version=trial.version,
+        task_definition=system.task_definition,
+        container=system.container,
+        tests=tuple(
+            PreparedTest(
+                name=test.name,
+                groups=_groups(plan.request.tasks),
+                timeout_seconds=test.timeout_seconds + _MARGIN_SECONDS,
+                environment=_environment(plan, trial, test, bucket),
+            )
+            for test in plan.suite.tests
+        ),
+    )
+
+
+def _groups(tasks: int) -> tuple[Group, ...]:
+    return tuple(
+        Group(first=first, last=min(first + MOST_ITERATIONS, tasks) - 1)
+        for first in range(0, tasks, MOST_ITERATIONS)
+    )
+
+
+def _environment(plan: Plan, trial: PlannedTrial, test: Test, bucket: str) -> list[dict[str, str]]:
+    data = keys.data(plan.run_id, trial.trial).rstrip("/")
+    values = {
+        "TIDEMARK_VERSION": trial.version,
+        "TIDEMARK_PACKAGE": trial.package,
+        "TIDEMARK_RECORDS": plan.request.records,
+        "TIDEMARK_JOBS": test.jobs,
+        # One seed for all trials of a run: every version works on the same records.
+        "TIDEMARK_SEED": plan.seed,
+        "TIDEMARK_DATA": f"s3://{bucket}/{data}",
+        "TIDEMARK_DEADLINE_SECONDS": test.timeout_seconds,
+    }
+    return [{"Name": name, "Value": str(value)} for name, value in values.items()]

@@ -1,0 +1,44 @@
+"""The record of an ended trial: its result, stored once, and its rates as CloudWatch metrics."""
+
+from __future__ import annotations
+
+from tidemark.figures.trial_result import trial_result
+from tidemark.model.failure import Failure
+from tidemark.model.results import TrialResult
+from tidemark.run.events import TrialEvent
+from tidemark.run.ports import Metrics
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import planned, read_measured, read_plan, read_trial
+from tidemark.store.write_once import record
+
+# CloudWatch API reference, MetricDatum: the names of its units.
+_UNITS = {"records/s": "Count/Second", "s": "Seconds"}
+
+
+class RecordTrialEvent(TrialEvent):
+    """A trial that has ended, and the failure that ended it early, if any."""
+
+    failure: Failure | None
+
+
+def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> TrialResult:
+    """Return the stored result of a trial; send its rates if this call stored it."""
+    plan = read_plan(bucket, event.run_id)
+    measured = read_measured(bucket, event.run_id, event.trial)
+    failure = str(event.failure or "")
+    result = trial_result(plan, planned(plan, event.trial), measured, failure)
+    if record(bucket, result):
+        _send_rates(metrics, plan.suite.name, result)
+    else:
+        result = read_trial(bucket, event.run_id, event.trial)
+    bucket.delete(keys.measurements(event.run_id, event.trial))
+    return result
+
+
+def _send_rates(metrics: Metrics, suite: str, result: TrialResult) -> None:
+    for test in result.tests:
+        for rate in test.rates:
+            if rate.value is not None:
+                dimensions = {"suite": suite, "test": test.test, "version": result.version}
+                metrics.send(rate.metric, rate.value, _UNITS.get(rate.unit, ""), **dimensions)

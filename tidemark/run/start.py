@@ -1,0 +1,188 @@
+"""The start or resume of a run: resolve its request and claim its suite, or refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from tidemark.model.cost import Estimate
+from tidemark.model.frozen import Frozen
+from tidemark.model.plan import Plan
+from tidemark.model.refusal import Refused
+from tidemark.model.request import ResumeRequest, resolve_request, resume_request
+from tidemark.model.resume import Resume
+from tidemark.model.run_id import run_id
+from tidemark.model.suite import Suite
+from tidemark.money.budget import latest_budget
+from tidemark.money.quotas import Quotas, check
+from tidemark.run.events import ExecutionEvent
+from tidemark.run.executions import ExecutionState, holder
+from tidemark.run.new_plan import make_plan
+from tidemark.run.ports import Executions, Releases
+from tidemark.store import claims, keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.claims import Claim
+from tidemark.store.stored_run import find_plan, read_plan, read_resumes
+
+# A run is named after its scheduled time, and runs are sorted by name: a run in the far future
+# would stay the suite's latest for ever.
+_FURTHEST = timedelta(days=1)
+_OLDEST = timedelta(days=7)
+
+
+class Planned(Frozen):
+    """A run that may begin, unless it has begun already or a dead run still claims its suite."""
+
+    run_id: str
+    suite: str
+    trials: int
+    estimate: Estimate | None
+    """The estimate of the whole run, None for a resumed run from before there were estimates."""
+    budget_usd: float | None = None
+    """The limit of the cost of all its trials [USD], None without a limit."""
+    holder: ExecutionState | None = None
+    """The dead execution that has to be ended first."""
+    started_by: str | None = None
+    """The ARN of an earlier execution that started the same run."""
+
+
+def begin(
+    bucket: Bucket,
+    executions: Executions,
+    releases: Releases,
+    quotas: Quotas,
+    event: ExecutionEvent,
+    suites: Mapping[str, Suite],
+) -> Planned:
+    """Claim the suite that an execution input names; write the plan of a new run.
+
+    A resumed run keeps its name and plan, and its outcome until the next outcome; the reason of the
+    resume is stored, too. Nothing is claimed or written if a ``holder`` has to be ended first, or
+    if the run was ``started_by`` another execution.
+
+    Raises
+    ------
+    Refused
+        For an input that is not accepted, a run that exceeds the account's quotas, or a suite
+        that another run measures.
+    QuotaUnknown
+        If a quota cannot be read.
+
+    """
+    resume = resume_request(event.input, suites)
+    plan = _plan_to_resume(bucket, resume) if resume else _new_plan(bucket, releases, event, suites)
+    if not resume and plan.execution_arn != event.execution_arn:
+        return _planned(plan, started_by=plan.execution_arn)
+    check(quotas, plan)
+    suite = plan.request.suite
+    claim = Claim(
+        run_id=plan.run_id, execution_arn=event.execution_arn, claimed_at=event.started_at
+    )
+    if other := claims.take(bucket, suite, claim):
+        other_execution = holder(executions, other, event.started_at)
+        if not other_execution.running:
+            return _planned(plan, holder=other_execution)
+        if other.run_id == plan.run_id and not resume:
+            return _planned(plan, started_by=other.execution_arn)
+        raise Refused(_held_sentence(suite, other))
+    if not resume:
+        _write_once(bucket, plan)
+        return _planned(plan, budget_usd=plan.request.budget_usd)
+    _write_resume(bucket, event, resume)
+    return _planned(plan, budget_usd=latest_budget(plan, read_resumes(bucket, plan.run_id)))
+
+
+def _planned(
+    plan: Plan,
+    *,
+    budget_usd: float | None = None,
+    holder: ExecutionState | None = None,
+    started_by: str | None = None,
+) -> Planned:
+    return Planned(
+        run_id=plan.run_id,
+        suite=plan.request.suite,
+        trials=len(plan.trials),
+        estimate=plan.estimate,
+        budget_usd=budget_usd,
+        holder=holder,
+        started_by=started_by,
+    )
+
+
+def _new_plan(
+    bucket: Bucket, releases: Releases, event: ExecutionEvent, suites: Mapping[str, Suite]
+) -> Plan:
+    """Return the plan of the run that this execution or an earlier one starts."""
+    request = resolve_request(
+        event.input, suites, lambda suite: releases.versions(suite.name) or suite.versions
+    )
+    name = run_id(event.execution_name, event.started_at)
+    if request.scheduled_at:
+        _check_scheduled(request.scheduled_at, event.started_at)
+        # A scheduler delivers at least once: every delivery names the same run.
+        name = run_id(event.input, request.scheduled_at)
+    return find_plan(bucket, name) or make_plan(
+        request,
+        suites[request.suite],
+        name=name,
+        execution_arn=event.execution_arn,
+        started_at=event.started_at,
+    )
+
+
+def _check_scheduled(scheduled_at: datetime, now: datetime) -> None:
+    earliest, latest = now - _OLDEST, now + _FURTHEST
+    if not earliest <= scheduled_at <= latest:
+        raise Refused(
+            f"scheduled_at: {_utc(scheduled_at)} is not accepted; expected a time from "
+            f"{_utc(earliest)} to {_utc(latest)}"
+        )
+
+
+def _plan_to_resume(bucket: Bucket, request: ResumeRequest) -> Plan:
+    """Return the plan of the run to resume; raise Refused if the run cannot be resumed."""
+    plan = find_plan(bucket, request.run)
+    if plan is None:
+        raise Refused(f"run: {request.run} is not known; its plan is not in the results bucket")
+    if plan.request.suite != request.suite:
+        raise Refused(
+            f"run: {request.run} is a run of {plan.request.suite}, not of {request.suite}"
+        )
+    if len(list(bucket.keys(keys.trials(request.run)))) == len(plan.trials):
+        raise Refused(f"run: {request.run} has no missing trial; every trial is recorded")
+    if request.budget_usd is not None and plan.prices is None:
+        raise Refused(f"budget_usd: {request.run} was planned without prices; leave it out")
+    return plan
+
+
+def _write_resume(bucket: Bucket, event: ExecutionEvent, request: ResumeRequest) -> None:
+    resume = Resume(
+        execution_arn=event.execution_arn,
+        started_at=event.started_at,
+        trigger=request.trigger,
+        note=request.note,
+        budget_usd=request.budget_usd,
+    )
+    name = run_id(event.execution_name, event.started_at)
+    bucket.write_once(keys.resume(request.run, name), resume.model_dump_json().encode())
+
+
+def _write_once(bucket: Bucket, plan: Plan) -> None:
+    """Write a plan; raise Refused if another execution started the run at the same moment."""
+    if not bucket.write_once(keys.plan(plan.run_id), plan.model_dump_json().encode()):
+        first = read_plan(bucket, plan.run_id).execution_arn
+        if first != plan.execution_arn:
+            raise Refused(f"scheduled_at: run {plan.run_id} was already started by {first}")
+
+
+def _held_sentence(suite: str, holder: Claim) -> str:
+    return (
+        f"suite: {suite} is being measured by run {holder.run_id} since "
+        f"{_utc(holder.claimed_at)}; wait for its end, or end it with "
+        f"`tidemark stop {holder.run_id}`, execution {holder.execution_arn}"
+    )
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

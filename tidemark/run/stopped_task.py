@@ -1,0 +1,148 @@
+"""The reason why an ECS task stopped: a category and a sentence for a caught error.
+
+Sources: Amazon ECS API reference, Task (stopCode, stoppedReason) and Container (exitCode,
+reason); a task that never started has no exit code, which is a failure, not a zero.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tidemark.model.results import TaskResult
+from tidemark.model.sentences import shortened
+
+_KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
+_LONGEST_DETAIL = 250  # [B] of UTF-8 of a text from ECS or Step Functions
+_IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
+# The errors of RunTask for lack of capacity or quota (AWS re:Post, "Capacity is unavailable").
+_CAPACITY_ERRORS = {"ECS.AmazonECSException", "AmazonECS.Unknown"}
+
+# By category: the cause and the remedy.
+_SENTENCES = {
+    # The log of the task has the details.
+    "exit code": "its container ended with exit code {exit_code}",
+    "out of memory": (
+        "it was killed (exit code 137), most often for lack of memory; ask for fewer records or "
+        "raise task.memory of the suite"
+    ),
+    "timeout": (
+        "it ran past the test's time limit and was stopped; ask for fewer records or raise "
+        "timeout_seconds of the test"
+    ),
+    "stopped": "it was stopped: {detail}",
+    "image": (
+        "its image could not be pulled: {detail}; check the setting image, and that the task's "
+        "execution role and network reach it"
+    ),
+    "log group": (
+        "it could not start because its log group does not exist: {detail}; deploy the stack again"
+    ),
+    "host": "the host under it failed or was taken away: {detail}; resume the run or start another",
+    "spot": (
+        "it ran on Fargate Spot and was interrupted: {detail}; launch it without Spot, which is "
+        "not for measurements"
+    ),
+    "capacity": (
+        "ECS refused it at every attempt: {detail}; try later, with fewer tasks, or have the "
+        "account's quota raised"
+    ),
+    "not started": (
+        'it never started: {detail}; the ECS developer guide, "Amazon ECS stopped tasks error '
+        'messages", explains it'
+    ),
+    "unknown": "it failed with {detail}; ECS keeps the details for an hour",
+}
+
+
+def classify(index: int, error: str, cause: str) -> TaskResult:
+    """Return the result of task ``index`` that failed with a state's error and cause.
+
+    The cause of States.TaskFailed is the task's description as JSON, other causes are any text.
+    """
+    task = _description(cause)
+    if task is None:
+        category = _error_category(error)
+        detail = f"{error}: {cause}" if cause else error
+        return TaskResult(
+            index=index,
+            status="failed",
+            stop_category=category,
+            reason=_sentence(index, category, detail),
+        )
+    exit_code, reason = _container(task)
+    message = f"{task.get('StoppedReason')} {reason}"
+    category = _category(task.get("StopCode", ""), exit_code, message)
+    detail = reason or task.get("StoppedReason") or task.get("StopCode") or "no reason was given"
+    return TaskResult(
+        index=index,
+        status="failed",
+        task_arn=task.get("TaskArn"),
+        exit_code=exit_code,
+        stop_category=category,
+        reason=_sentence(index, category, detail, exit_code),
+        started_at=task.get("StartedAt"),
+        stopped_at=task.get("StoppedAt"),
+        pull_started_at=task.get("PullStartedAt"),
+        image_digest=_image_digest(task),
+        zone=task.get("AvailabilityZone"),
+    )
+
+
+def _sentence(index: int, category: str, detail: str, exit_code: int | None = None) -> str:
+    # A Map's result may hold 256 KiB, a cause 32 KiB: 200 full causes would lose the trial.
+    short = shortened(detail, _LONGEST_DETAIL)
+    return f"task {index}: {_SENTENCES[category].format(detail=short, exit_code=exit_code)}"
+
+
+def _error_category(error: str) -> str:
+    if error == "States.Timeout":
+        return "timeout"
+    if error in _CAPACITY_ERRORS:
+        return "capacity"
+    # A description longer than 32 KiB is cut and is no longer JSON.
+    return "unknown" if error == "States.TaskFailed" else "not started"
+
+
+def _description(cause: str) -> dict[str, Any] | None:
+    try:
+        task = json.loads(cause)
+    except (ValueError, RecursionError):
+        return None
+    return task if isinstance(task, dict) and "TaskArn" in task else None
+
+
+def _containers(task: dict[str, Any]) -> list[dict[str, Any]]:
+    containers: list[dict[str, Any]] = task.get("Containers", [])
+    return containers
+
+
+def _image_digest(task: dict[str, Any]) -> str | None:
+    """Return the image's digest; None if no image was pulled."""
+    return next((container.get("ImageDigest") for container in _containers(task)), None)
+
+
+def _container(task: dict[str, Any]) -> tuple[int | None, str]:
+    """Return the exit code and reason of the first container that failed."""
+    exits = [
+        (container.get("ExitCode"), container.get("Reason", "")) for container in _containers(task)
+    ]
+    return next((end for end in exits if end[0] != 0), (None, ""))
+
+
+def _category(stop_code: str, exit_code: int | None, message: str) -> str:
+    by_code = {
+        "SpotInterruption": "spot",
+        "TerminationNotice": "host",
+        "InfrastructureHealth": "host",
+        "UserInitiated": "stopped",
+    }
+    if any(error in message for error in _IMAGE_ERRORS):
+        return "image"
+    if "log group" in message:
+        return "log group"
+    if stop_code in by_code:
+        return by_code[stop_code]
+    if exit_code == _KILLED or "OutOfMemory" in message:
+        return "out of memory"
+    return "not started" if exit_code is None else "exit code"

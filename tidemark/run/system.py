@@ -1,0 +1,21 @@
+"""The ECS resources that run the system tests of a suite."""
+
+from __future__ import annotations
+
+from tidemark.model.frozen import Frozen
+
+
+class System(Frozen):
+    """The ECS side of one suite."""
+
+    task_definition: str
+    """The ARN with its revision: a family name alone would run the latest revision."""
+    container: str
+    log_group: str
+    stream_prefix: str
+    usage_log_group: str | None = None
+    """The log group where Container Insights logs the usage of tasks; None if it is off."""
+
+    def stream(self, task_id: str) -> str:
+        """Return the log stream that the awslogs driver gives to a task."""
+        return f"{self.stream_prefix}/{self.container}/{task_id}"

@@ -1,0 +1,1 @@
+"""The contents of the results bucket: keys, rows and columns."""

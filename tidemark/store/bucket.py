@@ -1,0 +1,64 @@
+"""The port of the results bucket: objects of Amazon S3 with its conditional writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+
+class Tagged(NamedTuple):
+    """An object's body and entity tag; another body under the same key has another tag."""
+
+    body: bytes
+    etag: str
+
+
+class NotDeleted(RuntimeError):
+    """Objects that S3 failed to delete; the deletion may be retried."""
+
+
+class Bucket(Protocol):
+    """The results bucket."""
+
+    def read(self, key: str) -> bytes:
+        """Return the object's body; raise the service's error if there is no object."""
+
+    def find(self, key: str) -> Tagged | None:
+        """Return the object, None if there is no object."""
+
+    def write(self, key: str, body: bytes) -> None:
+        """Store an object in place of an existing one, if any."""
+
+    def write_once(self, key: str, body: bytes) -> bool:
+        """Store an object unless the key has one; tell whether it was stored."""
+
+    def write_over(self, key: str, body: bytes, etag: str | None) -> bool:
+        """Store an object if the key still has this entity tag; tell whether it was stored.
+
+        The tag None means that the key has no object.
+        """
+
+    def keys(self, prefix: str, at_once: int = 1_000, after: str = "") -> Iterator[str]:
+        """Yield the keys that begin with ``prefix`` and follow ``after``, in order.
+
+        Each request lists at most ``at_once`` keys.
+        """
+
+    def folders(self, prefix: str) -> Iterator[str]:
+        """Yield the names of the folders in the folder ``prefix``."""
+
+    def discard(self, key: str) -> None:
+        """Delete an object, if there is one."""
+
+    def delete(self, prefix: str) -> None:
+        """Delete every object whose key begins with ``prefix``.
+
+        Raises
+        ------
+        NotDeleted
+            If some objects were not deleted; the message says which, and why.
+
+        """
+
+    def delete_if(self, key: str, etag: str) -> bool:
+        """Delete an object if it still has this entity tag; tell whether it was deleted."""

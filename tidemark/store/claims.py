@@ -1,0 +1,66 @@
+"""Claims: one run at a time for each suite, since two runs would disturb each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from tidemark.model.frozen import Frozen
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+
+
+class Claim(Frozen):
+    """The run that measures a suite: ``claims/<suite>.json``."""
+
+    run_id: str
+    execution_arn: str
+    claimed_at: datetime
+
+
+@dataclass(frozen=True)
+class Held:
+    """A stored claim with its entity tag, so that no other claim is released in its place."""
+
+    suite: str
+    claim: Claim
+    etag: str
+
+
+def take(bucket: Bucket, suite: str, claim: Claim) -> Claim | None:
+    """Claim a suite; return None, or the claim of another execution that holds the suite."""
+    while not bucket.write_once(keys.claim(suite), claim.model_dump_json().encode()):
+        # The claim that prevented the write may be released by now.
+        if held := _held(bucket, suite):
+            return None if held.claim.execution_arn == claim.execution_arn else held.claim
+    return None
+
+
+def stands(bucket: Bucket, held: Held) -> bool:
+    """Tell whether a claim is still held, unchanged."""
+    return _held(bucket, held.suite) == held
+
+
+def release(bucket: Bucket, held: Held) -> bool:
+    """Release a claim unless another execution holds it by now; tell whether it was released."""
+    return bucket.delete_if(keys.claim(held.suite), held.etag)
+
+
+def all_held(bucket: Bucket) -> Iterator[Held]:
+    """Yield the claim of every suite that has one."""
+    for key in bucket.keys(keys.CLAIMS):
+        if held := _held(bucket, key.removeprefix(keys.CLAIMS).removesuffix(".json")):
+            yield held
+
+
+def held_by(bucket: Bucket, execution_arn: str) -> Held | None:
+    """Return the claim of an execution, None if it has none."""
+    return next(
+        (held for held in all_held(bucket) if held.claim.execution_arn == execution_arn), None
+    )
+
+
+def _held(bucket: Bucket, suite: str) -> Held | None:
+    stored = bucket.find(keys.claim(suite))
+    return Held(suite, Claim.model_validate_json(stored.body), stored.etag) if stored else None

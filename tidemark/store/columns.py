@@ -1,0 +1,169 @@
+"""The columns and types of Athena's tables, defined once for writers and catalogue.
+
+Each file of a table holds one run's rows as gzipped JSON lines, under
+``tables/<table>/suite=<suite>/year=<yyyy>/<run_id>.jsonl.gz``; ``suite`` and ``year`` are
+partitions, named by the path. Times are UTC, ``yyyy-MM-dd HH:mm:ss.SSS``. New columns are only ever
+added at the end, and ``schema`` counts the additions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+SCHEMA = 4
+PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
+
+_TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}
+
+# By table: each column's Athena type. Units in brackets.
+_OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
+    # Key: run_id.
+    "runs": {
+        "run_id": "string",
+        "status": "string",  # complete | incomplete | failed | rejected | aborted
+        "reason": "string",
+        "trigger": "string",  # console | schedule | cli | import
+        "note": "string",
+        **_TIMES,
+        "input": "string",  # the resolved request, JSON
+        "versions": "array<string>",
+        "baseline": "string",
+        "repetitions": "int",
+        "tasks": "int",
+        "records": "bigint",
+        "trials_planned": "int",
+        "trials_done": "int",
+        "seed": "bigint",
+        "execution_arn": "string",
+        "suite_digest": "string",
+        "task_seconds": "double",  # [s]
+        "schema": "int",
+        # Since 2.
+        "cost_usd": "double",  # of the recorded tasks and log queries, on AWS [USD]
+        "insights_bytes": "bigint",  # scanned by the log queries [B]
+        "athena_bytes": "bigint",  # scanned by Athena [B]; always null so far
+        "tidemark_version": "string",
+        # Since 3.
+        "resumes": "array<string>",  # started_at, trigger and note of each, JSON
+    },
+    # Key: run_id, trial, test, metric, statistic, labels.
+    "rates": {
+        "run_id": "string",
+        "trial": "int",
+        "test": "string",
+        "metric": "string",
+        "statistic": "string",  # mean
+        "labels": "string",  # canonical JSON, '' when none
+        "version": "string",
+        "version_order": "string",  # sorts as versions do
+        "unit": "string",
+        "direction": "string",  # higher | lower is better
+        "value": "double",  # [unit], null if none
+        "value_text": "string",  # as imported
+        "samples": "int",
+        "expected": "int",
+        "not_finite": "int",
+        "stddev": "double",  # [unit]
+        "min": "double",  # [unit]
+        "max": "double",  # [unit]
+        "records": "bigint",
+        "span_seconds": "double",  # first start to last stop of the test's tasks [s]
+        "repetition": "int",
+        "excluded": "boolean",
+        "status": "string",  # ok | incomplete | failed | skipped
+        "reason": "string",
+        **_TIMES,
+        "environment": "string",  # digest of the machines that the tasks logged
+        "package": "string",
+        "cpu_model": "string",
+        "arch": "string",
+        "provenance": "string",  # measured | imported
+        "source": "string",  # of imported values
+        "schema": "int",
+        # Since 2.
+        "warm_up": "boolean",
+        "image_digest": "string",
+    },
+    # One row per sample. Key: run_id, trial, test, metric, labels, log_stream, logged_at, line.
+    "task_rates": {
+        "run_id": "string",
+        "trial": "int",
+        "test": "string",
+        "metric": "string",
+        "labels": "string",
+        "log_stream": "string",
+        "logged_at": "timestamp",
+        "line": "int",
+        "version": "string",
+        "task_id": "string",
+        "job": "string",
+        "value": "double",  # [unit], null unless finite
+        "value_text": "string",  # as logged
+        "records": "bigint",
+        "seconds": "double",  # run time of the task [s]
+        "exit_code": "int",
+        "stop_category": "string",
+        "excluded": "boolean",
+        "schema": "int",
+        # Since 2.
+        "recomputed": "double",  # records over the job's seconds, if its line has them [1/s]
+        "host": "string",
+        "cpu_model": "string",
+        "zone": "string",
+    },
+    # Since 4. One row per logged usage of a task. Key: run_id, trial, test, task_id, logged_at.
+    "task_usage": {
+        "run_id": "string",
+        "trial": "int",
+        "test": "string",
+        "version": "string",
+        "task_id": "string",
+        "logged_at": "timestamp",
+        "second": "double",  # since the test's first task started [s]
+        "cpu": "double",  # [vCPU]
+        "memory": "double",  # [MiB]
+        "network_in": "double",  # [B/s]
+        "network_out": "double",  # [B/s]
+        "disk_read": "double",  # since the last logged usage [B]
+        "disk_written": "double",  # since the last logged usage [B]
+        "excluded": "boolean",
+        "schema": "int",
+    },
+    # Not written yet. Key: run_id, test, metric, statistic, labels, version, baseline.
+    "verdicts": {
+        "run_id": "string",
+        "test": "string",
+        "metric": "string",
+        "statistic": "string",
+        "labels": "string",
+        "version": "string",
+        "baseline": "string",
+        "verdict": "string",  # slower | faster | same | cannot tell
+        "method": "string",
+        "reason": "string",
+        "effect": "double",  # ratio
+        "low": "double",  # ratio
+        "high": "double",  # ratio
+        "confidence": "double",
+        "threshold": "double",  # ratio
+        "detectable": "double",  # ratio
+        "trials_base": "int",
+        "trials_new": "int",
+        "more_trials": "int",
+        "machine_seconds": "double",  # [s]
+        "schema": "int",
+    },
+}
+
+TABLES: Mapping[str, Mapping[str, str]] = {
+    **_OF_ALL_RUNS,
+    # The rows of each suite's newest run with rates: a query reads few bytes however many runs
+    # are stored.
+    "latest_rates": _OF_ALL_RUNS["rates"],
+}
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time in UTC as a timestamp(3) of Athena's JSON reader, without a zone."""
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03d}"

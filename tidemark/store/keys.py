@@ -1,0 +1,128 @@
+"""The keys of the results bucket."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+# The end of the year 9999: seconds count down from it, so that the newest run sorts first.
+_LAST_SECOND = 99991231235959
+
+CLAIMS = "claims/"
+# A part of the file name of a comparison.
+AGAINST = "-against-"
+
+
+def claim(suite: str) -> str:
+    """Return the key of the claim on a suite."""
+    return f"{CLAIMS}{suite}.json"
+
+
+def begun_at(moment: datetime) -> str:
+    """Return the prefix of all objects of the runs whose names have this start, in UTC."""
+    return f"runs/{moment:%Y%m%dT%H%M%SZ}-"
+
+
+def run_of(key: str) -> str:
+    """Return the run of a key below ``runs/``."""
+    return key.split("/")[1]
+
+
+def plan(run_id: str) -> str:
+    """Return the key of a run's plan."""
+    return f"runs/{run_id}/plan.json"
+
+
+def outcome(run_id: str) -> str:
+    """Return the key of a run's outcome."""
+    return f"runs/{run_id}/outcome.json"
+
+
+def trials(run_id: str) -> str:
+    """Return the prefix of a run's trials."""
+    return f"runs/{run_id}/trials/"
+
+
+def trial(run_id: str, number: int) -> str:
+    """Return the key of one trial's result, written once."""
+    return f"{trials(run_id)}{number:03d}.json"
+
+
+def resumes(run_id: str) -> str:
+    """Return the prefix of a run's resumes."""
+    return f"runs/{run_id}/resumes/"
+
+
+def resume(run_id: str, name: str) -> str:
+    """Return the key of one resume, written once; its name is unique and sorts by time."""
+    return f"{resumes(run_id)}{name}.json"
+
+
+def exclusions(run_id: str) -> str:
+    """Return the prefix of a run's exclusions: ``run.json``, ``<nnn>.json``."""
+    return f"runs/{run_id}/exclusions/"
+
+
+def exclusion(run_id: str, trial: int | None) -> str:
+    """Return the key of the last exclusion or inclusion of a trial, or of the whole run."""
+    return f"{exclusions(run_id)}{'run' if trial is None else f'{trial:03d}'}.json"
+
+
+def work(run_id: str) -> str:
+    """Return the prefix of a run's working data."""
+    return f"work/{run_id}/"
+
+
+def data(run_id: str, number: int) -> str:
+    """Return the prefix of the data that a trial's tasks store, deleted after the trial."""
+    return f"{work(run_id)}{number:03d}/data/"
+
+
+def measurements(run_id: str, number: int) -> str:
+    """Return the prefix of the results of a trial's tests, kept until the trial is recorded."""
+    return f"{work(run_id)}{number:03d}/measured/"
+
+
+def measured(run_id: str, number: int, test: str) -> str:
+    """Return the key of the result of one test of a trial."""
+    return f"{measurements(run_id, number)}{test}.json"
+
+
+def tables(name: str, suite: str) -> str:
+    """Return the prefix of a suite's rows of a table; its keys are in the order of runs."""
+    return f"tables/{name}/suite={suite}/"
+
+
+def table(name: str, suite: str, run_id: str) -> str:
+    """Return the key of a run's rows of a table; the partition's year is the run's."""
+    return f"{tables(name, suite)}year={run_id[:4]}/{run_id}.jsonl.gz"
+
+
+def report(suite: str, run_id: str, file: str) -> str:
+    """Return the key of a file of a run's report."""
+    return f"reports/{suite}/{run_id}/{file}"
+
+
+def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: str) -> str:
+    """Return the key of a comparison, ``form`` being ``md`` or ``html``.
+
+    Each side is a run and a version. The comparison is beside the report of the new side's run.
+    """
+    (base_run, base_version), (run_id, version) = base, new
+    against = base_version if base_run == run_id else f"{base_run}-{base_version}"
+    return report(suite, run_id, f"{version}{AGAINST}{against}.{form}")
+
+
+def versions_of(suite: str) -> str:
+    """Return the prefix of the versions with a counted rate; each version is a folder."""
+    return f"versions/{suite}/"
+
+
+def runs_of(suite: str, version: str) -> str:
+    """Return the prefix of the runs with a counted rate of a version, the newest first."""
+    return f"{versions_of(suite)}{version}/"
+
+
+def run_of_version(suite: str, version: str, run_id: str) -> str:
+    """Return the key that marks a run as having a counted rate of a version."""
+    moment = int(run_id[:15].replace("T", ""))
+    return f"{runs_of(suite, version)}{_LAST_SECOND - moment:014d}-{run_id}"

@@ -1,0 +1,201 @@
+"""The rows of Athena's tables, one JSON object per line, from the trials of a run."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from tidemark.model.exclusions import NONE, Exclusions
+from tidemark.model.plan import Plan
+from tidemark.model.results import TestResult, TrialResult
+from tidemark.model.resume import Resume
+from tidemark.model.version_order import version_order
+from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
+from tidemark.store.columns import SCHEMA, timestamp
+
+Row = dict[str, Any]
+
+
+def rate_rows(
+    plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions = NONE
+) -> Iterator[Row]:
+    """Yield the rows of ``rates``: one for each trial, test and metric, measured or not."""
+    for trial in trials:
+        for result in trial.tests:
+            measured = {rate.metric: rate for rate in result.rates}
+            for metric in plan.suite.test(result.test).metrics:
+                rate = measured.get(metric.name)
+                yield {
+                    **_key(trial, result, metric.name),
+                    "statistic": "mean",
+                    "version": trial.version,
+                    "version_order": version_order(trial.version),
+                    "unit": metric.unit,
+                    "direction": metric.direction,
+                    "value": rate.value if rate else None,
+                    "value_text": None,
+                    "samples": rate.samples if rate else 0,
+                    "expected": rate.expected if rate else None,
+                    "not_finite": rate.not_finite if rate else 0,
+                    "stddev": rate.stddev if rate else None,
+                    "min": rate.min if rate else None,
+                    "max": rate.max if rate else None,
+                    "records": rate.records if rate else None,
+                    "span_seconds": _span_seconds(result),
+                    "repetition": trial.repetition,
+                    "excluded": exclusions.reason(trial.trial) is not None,
+                    "status": result.status,
+                    "reason": result.reason,
+                    "started_at": _time(result.started_at),
+                    "ended_at": _time(result.ended_at),
+                    **_environment(result),
+                    "package": trial.package,
+                    "provenance": "measured",
+                    "source": None,
+                    "schema": SCHEMA,
+                    "warm_up": False,
+                    "image_digest": _joined(task.image_digest for task in result.tasks),
+                }
+
+
+def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
+    """Yield the rows of ``task_rates``: one for each rate line of each task."""
+    for trial in trials:
+        for result in trial.tests:
+            tasks = {task.task_id: task for task in result.tasks}
+            for line, sample in enumerate(result.samples, start=1):
+                task = tasks[sample.task_id]
+                yield {
+                    **_key(trial, result, sample.metric),
+                    "log_stream": sample.log_stream,
+                    "logged_at": sample.logged_at,
+                    "line": line,
+                    "version": trial.version,
+                    "task_id": task.task_id,
+                    "job": sample.job,
+                    "value": sample.value,
+                    "value_text": sample.value_text,
+                    "records": sample.records,
+                    "seconds": task.seconds,
+                    "exit_code": task.exit_code,
+                    "stop_category": task.stop_category,
+                    "excluded": exclusions.reason(trial.trial) is not None,
+                    "schema": SCHEMA,
+                    "recomputed": sample.recomputed,
+                    "host": task.host,
+                    "cpu_model": task.cpu_model,
+                    "zone": task.zone,
+                }
+
+
+def usage_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
+    """Yield the rows of ``task_usage``: one for each logged usage of a task."""
+    for trial in trials:
+        for result in trial.tests:
+            seconds = result.seconds(result.usages)
+            for usage, second in zip(result.usages, seconds, strict=True):
+                yield {
+                    "run_id": trial.run_id,
+                    "trial": trial.trial,
+                    "test": result.test,
+                    "version": trial.version,
+                    "second": second,
+                    **usage.model_dump(),
+                    "excluded": exclusions.reason(trial.trial) is not None,
+                    "schema": SCHEMA,
+                }
+
+
+def run_row(
+    plan: Plan,
+    trials: Sequence[TrialResult],
+    status: str,
+    reason: str,
+    ended: datetime,
+    resumes: Iterable[Resume] = (),
+) -> Row:
+    """Return the row of ``runs``."""
+    request, cost = plan.request, run_cost(plan, trials)
+    return {
+        "run_id": plan.run_id,
+        "status": status,
+        "reason": reason,
+        "trigger": request.trigger,
+        "note": request.note,
+        "started_at": _time(plan.started_at),
+        "ended_at": _time(ended),
+        "input": request.model_dump_json(),
+        "versions": list(request.versions),
+        "baseline": request.baseline,
+        "repetitions": request.repetitions,
+        "tasks": request.tasks,
+        "records": request.records,
+        "trials_planned": len(plan.trials),
+        "trials_done": sum(trial.status == "ok" for trial in trials),
+        "seed": plan.seed,
+        "task_seconds": task_seconds(trials),
+        "execution_arn": plan.execution_arn,
+        "suite_digest": plan.suite_digest,
+        "schema": SCHEMA,
+        "cost_usd": cost.total if cost else None,
+        "insights_bytes": insights_bytes(trials),
+        "athena_bytes": None,
+        "tidemark_version": plan.tidemark_version,
+        "resumes": [
+            json.dumps(
+                {
+                    "started_at": _time(resume.started_at),
+                    "trigger": resume.trigger,
+                    "note": resume.note,
+                },
+                ensure_ascii=False,
+            )
+            for resume in resumes
+        ],
+    }
+
+
+def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return rows as gzipped JSON lines; the same rows give the same bytes."""
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return gzip.compress(lines.encode(), mtime=0)
+
+
+def _key(trial: TrialResult, result: TestResult, metric: str) -> Row:
+    return {
+        "run_id": trial.run_id,
+        "trial": trial.trial,
+        "test": result.test,
+        "metric": metric,
+        "labels": "",
+    }
+
+
+def _span_seconds(result: TestResult) -> float | None:
+    """Return the time from the first start to the last stop of a test's tasks [s]."""
+    starts = [task.started_at for task in result.tasks if task.started_at]
+    stops = [task.stopped_at for task in result.tasks if task.stopped_at]
+    return (max(stops) - min(starts)).total_seconds() if starts and stops else None
+
+
+def _environment(result: TestResult) -> Row:
+    """Return the machine's columns; the columns of different machines are joined."""
+    text = json.dumps(result.environments, sort_keys=True)
+    return {
+        "environment": hashlib.sha256(text.encode()).hexdigest() if result.environments else None,
+        "cpu_model": _joined(machine.get("cpu_model") for machine in result.environments),
+        "arch": _joined(machine.get("arch") for machine in result.environments),
+    }
+
+
+def _joined(names: Iterable[object]) -> str | None:
+    """Return the different names joined, None if no name is known."""
+    return " + ".join(sorted({str(name) for name in names if name is not None})) or None
+
+
+def _time(moment: datetime | None) -> str | None:
+    return timestamp(moment) if moment else None

@@ -1,0 +1,114 @@
+"""Readers of the stored objects of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TypeVar
+
+from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import TestResult, TrialResult
+from tidemark.model.resume import Resume
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """The stored contents of a run, from which its tables and report are made."""
+
+    plan: Plan
+    trials: list[TrialResult]
+    exclusions: Exclusions
+    resumes: list[Resume]
+
+
+def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Result]) -> _Result:
+    """Write objects that follow from a run; repeat if its trials or exclusions change meanwhile.
+
+    Several processes may write at once, when a Lambda is retried or a user excludes a trial: the
+    last writer has then seen every trial and exclusion.
+    """
+    while True:
+        contents = _contents(bucket, run_id)
+        result = write(read_run(bucket, read_plan(bucket, run_id)))
+        if _contents(bucket, run_id) == contents:
+            return result
+
+
+def read_run(bucket: Bucket, plan: Plan) -> StoredRun:
+    """Return a run as it is stored now."""
+    return StoredRun(
+        plan,
+        read_trials(bucket, plan.run_id),
+        read_exclusions(bucket, plan.run_id),
+        read_resumes(bucket, plan.run_id),
+    )
+
+
+def _contents(bucket: Bucket, run_id: str) -> dict[str, bytes]:
+    """Return a run's objects that may change, and the keys of its write-once trials and resumes."""
+    once = chain(bucket.keys(keys.trials(run_id)), bucket.keys(keys.resumes(run_id)))
+    return dict.fromkeys(once, b"") | {
+        key: bucket.read(key) for key in bucket.keys(keys.exclusions(run_id))
+    }
+
+
+def read_plan(bucket: Bucket, run_id: str) -> Plan:
+    """Return the plan of a run."""
+    return Plan.model_validate_json(bucket.read(keys.plan(run_id)))
+
+
+def read_trial(bucket: Bucket, run_id: str, trial: int) -> TrialResult:
+    """Return one recorded trial."""
+    return TrialResult.model_validate_json(bucket.read(keys.trial(run_id, trial)))
+
+
+def find_plan(bucket: Bucket, run_id: str) -> Plan | None:
+    """Return the plan of a run, None if the run does not exist."""
+    stored = bucket.find(keys.plan(run_id))
+    return Plan.model_validate_json(stored.body) if stored else None
+
+
+def read_trials(bucket: Bucket, run_id: str, skipped: int = 0) -> list[TrialResult]:
+    """Return the recorded trials of a run, in order, without the first ``skipped``."""
+    return [
+        TrialResult.model_validate_json(bucket.read(key))
+        for key in islice(bucket.keys(keys.trials(run_id)), skipped, None)
+    ]
+
+
+def read_resumes(bucket: Bucket, run_id: str) -> list[Resume]:
+    """Return the resumes of a run, in order."""
+    return [
+        Resume.model_validate_json(bucket.read(key)) for key in bucket.keys(keys.resumes(run_id))
+    ]
+
+
+def read_exclusions(bucket: Bucket, run_id: str) -> Exclusions:
+    """Return the exclusions of a run."""
+    return Exclusions(
+        {
+            key.rsplit("/", 1)[-1].removesuffix(".json"): Exclusion.model_validate_json(
+                bucket.read(key)
+            )
+            for key in bucket.keys(keys.exclusions(run_id))
+        }
+    )
+
+
+def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResult]:
+    """Return the results of a trial's tests so far, by test; empty once the trial is recorded."""
+    # Another process may record the trial and delete the results during this read.
+    stored = [bucket.find(key) for key in bucket.keys(keys.measurements(run_id, trial))]
+    results = [TestResult.model_validate_json(tagged.body) for tagged in stored if tagged]
+    return {result.test: result for result in results}
+
+
+def planned(plan: Plan, trial: int) -> PlannedTrial:
+    """Return the planned trial of this number; numbers start at 1."""
+    return plan.trials[trial - 1]
