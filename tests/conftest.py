@@ -1,8 +1,15 @@
 """Hypothesis profile, distribution to processes and fixtures of all tests."""
 
 import json
+import os
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,6 +20,8 @@ from tidemark.model.checkout import ROOT
 settings.register_profile("tidemark", deadline=None, derandomize=True)
 settings.load_profile("tidemark")
 
+FAULTS = "tests/system/faults"
+QUICK_FAULTS = pytest.StashKey[Path]()
 # These files start clouds in other processes and share them with no other test.
 FILES_WITH_CLOUDS = {
     f"tests/system/end_to_end/test_{name}.py"
@@ -39,22 +48,53 @@ def pytest_xdist_make_scheduler(config, log):
     return SchedulingByCloud(config, log)
 
 
-@pytest.fixture(scope="session")
-def calls(tmp_path_factory):
-    """Return the folder where whole clouds record the calls of their roles."""
-    return tmp_path_factory.mktemp("calls")
+def _quick_faults(folder):
+    """Return the command of the quick faults; they leave their calls in a folder."""
+    words = ["--quick", "--json", "--calls", str(folder / "faults")]
+    return [sys.executable, "-m", "tests.system.faults", *words]
+
+
+def pytest_xdist_setupnodes(config):
+    """Start the quick faults beside the tests: they take minutes, and mostly wait."""
+    if any(Path(FAULTS).is_relative_to(arg.partition("::")[0]) for arg in config.args):
+        folder = Path(tempfile.mkdtemp(prefix="tidemark-quick-faults-"))
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+        # A shell tells the end of the campaign: the workers are not its parents.
+        command = f"{shlex.join(_quick_faults(folder))} > {folder}/verdicts; touch {folder}/ended"
+        campaign = subprocess.Popen(["sh", "-c", command], cwd=ROOT, start_new_session=True)
+        config.add_cleanup(lambda: _end(campaign))
+        config.stash[QUICK_FAULTS] = folder
+
+
+def _end(campaign):
+    """End the campaign with its processes, if an interrupt left it unfinished."""
+    if campaign.poll() is None:
+        os.killpg(campaign.pid, signal.SIGTERM)
+    campaign.wait()
+
+
+def pytest_configure_node(node):
+    """Tell a worker where the quick faults leave their verdicts."""
+    if folder := node.config.stash.get(QUICK_FAULTS, None):
+        node.workerinput["quick_faults"] = str(folder)
 
 
 @pytest.fixture(scope="session")
-def quick_faults(calls):
+def calls(tmp_path_factory, request):
+    """Return the folder of the calls that roles make in whole clouds."""
+    started = getattr(request.config, "workerinput", {}).get("quick_faults")
+    return Path(started) if started else tmp_path_factory.mktemp("calls")
+
+
+@pytest.fixture(scope="session")
+def quick_faults(calls, request):
     """Return the problems of each quick fault, found in a process without another cloud."""
-    arguments = ["--quick", "--json", "--calls", calls / "faults"]
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.system.faults", *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
-    return {verdict["fault"]: verdict["problems"] for verdict in verdicts}
+    verdicts = calls / "verdicts"
+    if "quick_faults" in getattr(request.config, "workerinput", {}):
+        while not (calls / "ended").exists():
+            time.sleep(0.1)
+    else:
+        with verdicts.open("w") as file:
+            subprocess.run(_quick_faults(calls), cwd=ROOT, stdout=file, check=False)
+    lines = map(json.loads, verdicts.read_text().splitlines())
+    return {line["fault"]: line["problems"] for line in lines}

@@ -12,6 +12,9 @@ from typing import Literal
 
 import click
 
+from tidemark.report.blocks import Row, Table
+from tidemark.report.markdown import table_lines
+
 Rows = Sequence[Mapping[str, str | None]]
 
 # A number, perhaps with its spread: 12, 695,700.7 ± 33,629.9 (6 trials), 1.5e-07, +5.17%.
@@ -34,24 +37,15 @@ def show(columns: Sequence[str], rows: Rows, form: str) -> None:
     if form == "table":
         _show_table(columns, rows)
     else:
-        writer = {"markdown": markdown, "csv": comma_separated, "json": _json}[form]
+        writer = {"markdown": _markdown, "csv": comma_separated, "json": _json}[form]
         click.echo(writer(columns, rows), nl=False)
 
 
-def markdown(columns: Sequence[str], rows: Rows) -> str:
-    """Return a Markdown table whose columns are as wide as their widest cell."""
-    cells = [[_escaped(row.get(column)) for column in columns] for row in rows]
-    widths = [
-        max(len(column), *(len(line[place]) for line in cells), 3)
-        for place, column in enumerate(columns)
-    ]
-    lines = [list(columns), ["-" * width for width in widths], *cells]
-    return "".join(
-        "| "
-        + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-        + " |\n"
-        for line in lines
-    )
+def _markdown(columns: Sequence[str], rows: Rows) -> str:
+    cells = {column: [row.get(column) or "" for row in rows] for column in columns}
+    numbers = frozenset(column for column in columns if _are_numbers(cells[column]))
+    lines = tuple(map(Row, zip(*cells.values(), strict=True)))
+    return "".join(f"{line}\n" for line in table_lines(Table("", tuple(columns), lines, numbers)))
 
 
 def comma_separated(columns: Sequence[str], rows: Rows) -> str:
@@ -68,22 +62,18 @@ def _json(columns: Sequence[str], rows: Rows) -> str:
     return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
 
 
-def _escaped(text: str | None) -> str:
-    return " ".join((text or "").split()).replace("|", "\\|")
-
-
 def _show_table(columns: Sequence[str], rows: Rows) -> None:
     # The import of rich takes time, which CSV and JSON do not need.
     from rich import box  # noqa: PLC0415
     from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Table as Printed  # noqa: PLC0415
 
     # A program that reads the output gets each row on one line, however long.
     width = None if sys.stdout.isatty() else 10_000
     console = Console(highlight=False, markup=False, width=width)
     cells = {column: [row.get(column) or "" for row in rows] for column in columns}
     words = _whole_words(cells, console.width)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Printed(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         justify: Literal["right", "left"] = "right" if _are_numbers(cells[column]) else "left"
         table.add_column(column, justify=justify, no_wrap=column in words, overflow="fold")

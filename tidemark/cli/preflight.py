@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from local.cloud.processes import workload_environment
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunSpec
@@ -45,7 +47,7 @@ class Machine:
         return cls(
             cores=os.cpu_count() or 1,
             load=os.getloadavg()[0],
-            memory_bytes=_available_bytes(),
+            memory_bytes=psutil.virtual_memory().available,
             disk_bytes=shutil.disk_usage(existing).free,
         )
 
@@ -107,12 +109,6 @@ def _failure(package: str, folder: Path) -> str:
         check=False,
     )
     return (done.stdout.strip() or f"exit code {done.returncode}") if done.returncode else ""
-
-
-def _available_bytes() -> int:
-    with Path("/proc/meminfo").open(encoding="ascii") as lines:
-        fields = dict(line.split(":", 1) for line in lines)
-    return int(fields["MemAvailable"].split()[0]) * 1024
 
 
 def _gib(count: float) -> str:

@@ -42,10 +42,15 @@ def _block(block: Block, most_rows: int | None) -> str:
             return _table(block.table)
 
 
-def _table(table: Table) -> str:
+def table_lines(table: Table) -> list[str]:
+    """Return the lines of a table, without its caption."""
     rules = ["--:" if column in table.numbers else "---" for column in table.columns]
-    lines = [_line([_text(column) for column in table.columns]), f"|{'|'.join(rules)}|"]
-    return "\n".join([f"**{_text(table.caption)}**", "", *lines, *map(_row, table.rows)])
+    header = _line([_text(column) for column in table.columns])
+    return [header, f"|{'|'.join(rules)}|", *map(_row, table.rows)]
+
+
+def _table(table: Table) -> str:
+    return "\n".join([f"**{_text(table.caption)}**", "", *table_lines(table)])
 
 
 def _row(row: Row) -> str:

@@ -31,9 +31,8 @@ class PreparedTest(Frozen):
 
 
 class PreparedTrial(Frozen):
-    """The version and task definition of a trial, and its tests in order."""
+    """The task definition of a trial, and its tests in order."""
 
-    version: str
     task_definition: str
     container: str
     tests: tuple[PreparedTest, ...]
@@ -42,7 +41,6 @@ class PreparedTrial(Frozen):
 def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> PreparedTrial:
     """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket."""
     return PreparedTrial(
-        version=trial.version,
         task_definition=system.task_definition,
         container=system.container,
         tests=tuple(

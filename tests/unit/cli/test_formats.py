@@ -37,6 +37,19 @@ def test_numbers_are_aligned_right_even_if_one_is_missing(capsys):
     assert rows[2:] == ["     1.5", " 1,234.5  9.8.4"]
 
 
+def test_markdown_aligns_numbers_right_and_escapes_markup(capsys):
+    rows = [{"a|b": "1.5", "note": None}, {"a|b": "2,000", "note": "*over*\ntwo lines"}]
+
+    show(["a|b", "note"], rows, "markdown")
+
+    assert capsys.readouterr().out.splitlines() == [
+        "| a\\|b | note |",
+        "|--:|---|",
+        "| 1.5 |  |",
+        "| 2,000 | \\*over\\* two lines |",
+    ]
+
+
 def test_a_program_gets_each_row_on_one_line(capsys):
     show(list(ROWS[0]), ROWS, "table")
 
