@@ -20,7 +20,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test check lint bench faults conformance synth diff deploy destroy clean
+.PHONY: run test systems check lint bench faults conformance synth diff deploy destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -32,6 +32,9 @@ run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versi
 test:  ## Every check and test
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
+
+systems: $(PYTHON_READY) $(NODE_READY) $(CHROMIUM)  ## What takes long: crashed runs, other settings, every random example
+	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 
 check: lint  ## Lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit

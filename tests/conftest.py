@@ -17,7 +17,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tidemark.model.checkout import ROOT
 
-settings.register_profile("tidemark", deadline=None, derandomize=True)
+settings.register_profile("tidemark", deadline=None, derandomize=True, database=None)
+settings.register_profile("systems", settings.get_profile("tidemark"))
 settings.load_profile("tidemark")
 
 FAULTS = "tests/system/faults"
@@ -56,7 +57,8 @@ def _quick_faults(folder):
 
 def pytest_xdist_setupnodes(config):
     """Start the quick faults beside the tests: they take minutes, and mostly wait."""
-    if any(Path(FAULTS).is_relative_to(arg.partition("::")[0]) for arg in config.args):
+    whole = config.option.markexpr == "not systems"
+    if whole and any(Path(FAULTS).is_relative_to(arg.partition("::")[0]) for arg in config.args):
         folder = Path(tempfile.mkdtemp(prefix="tidemark-quick-faults-"))
         config.add_cleanup(lambda: shutil.rmtree(folder))
         # A shell tells the end of the campaign: the workers are not its parents.

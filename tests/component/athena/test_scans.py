@@ -3,11 +3,12 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local.athena import api as athena
 from tests.component.athena.conftest import COLUMNS, LOCATION, MemoryObjects, table_description
+from tests.fuzzing import fuzz
 
 ROW = {
     "run_id": "r",
@@ -232,7 +233,7 @@ def test_an_error_names_the_object_that_is_not_gzipped(refusal, objects, body):
     )
 
 
-@settings(max_examples=50)
+@fuzz(50)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_doubles_are_read_bit_for_bit(values):
     objects = MemoryObjects()
@@ -243,7 +244,7 @@ def test_doubles_are_read_bit_for_bit(values):
     assert [float(text).hex() for (text,) in rows] == [value.hex() for value in values]
 
 
-@settings(max_examples=50)
+@fuzz(50)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
 def test_texts_are_read_unchanged(values):
     objects = MemoryObjects()

@@ -1,12 +1,13 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local import insights
 from local.insights import run
 from local.logs.store import LogStore
+from tests.fuzzing import fuzz
 
 
 def lazy(glob: str) -> re.Pattern[str]:
@@ -31,7 +32,7 @@ def glob_query(glob: str) -> str:
     return f"parse @message '{text}' as {names} | display @message, {names} | sort @timestamp"
 
 
-@settings(max_examples=120, deadline=None, derandomize=True)
+@fuzz(120)
 @given(glob=globs, texts=messages)
 def test_a_glob_captures_the_same_as_the_lazy_regular_expression(tmp_path_factory, glob, texts):
     store = LogStore(tmp_path_factory.mktemp("logs"))
@@ -45,7 +46,7 @@ def test_a_glob_captures_the_same_as_the_lazy_regular_expression(tmp_path_factor
         assert {k: v for k, v in cells.items() if k.startswith("g")} == expected
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@fuzz(150)
 @given(glob=globs, texts=messages, place=st.integers(0, 4))
 def test_a_single_used_capture_of_a_glob_is_the_same(tmp_path_factory, glob, texts, place):
     store = LogStore(tmp_path_factory.mktemp("logs"))

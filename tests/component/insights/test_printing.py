@@ -1,13 +1,14 @@
 """Printed queries keep their meaning; changed queries are accepted or refused with a place."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local.insights import QueryError
 from local.insights import compile as compile_query
 from local.insights.parser import parse
 from tests.component.insights.random_queries import queries
+from tests.fuzzing import fuzz
 
 QUERIES = [
     "FIELDS @timestamp, strlen( @message )  as n, a.b[0].c | display `odd name`, n",
@@ -44,7 +45,7 @@ def test_a_printed_query_has_the_same_meaning(query):
     assert " | ".join(map(str, parse(printed))) == printed
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@fuzz(200)
 @given(query=queries)
 def test_any_random_query_has_the_same_meaning_when_printed(query):
     commands = parse(query)
@@ -63,7 +64,7 @@ PIECES = (
 pieces = st.sampled_from(PIECES.split(" "))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@fuzz(300)
 @given(
     query=st.sampled_from(QUERIES) | queries,
     changes=st.lists(

@@ -3,13 +3,14 @@
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local.insights import QueryError, QueryResult, run
 from local.insights.functions import FUNCTIONS
 from local.insights.operators import OPERATORS
 from local.logs.store import LogStore
+from tests.fuzzing import fuzz
 
 MESSAGES = (
     "[main] a INFO  - Wrote 10 records to S3 at 5.25 per second",
@@ -87,9 +88,6 @@ commands = st.one_of(
 shaped = st.lists(commands, min_size=1, max_size=4).map(
     lambda parts: " | ".join(["fields @message as a, 1 as b, strlen(@message) as c", *parts])
 )
-FUZZ = settings(
-    deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
 
 
 def check_answer(query: str, events) -> None:
@@ -97,19 +95,19 @@ def check_answer(query: str, events) -> None:
         assert isinstance(run(query, events, 0, 10), QueryResult)
 
 
-@settings(FUZZ, max_examples=300)
+@fuzz(300)
 @given(query=st.text(max_size=60))
 def test_random_characters_give_a_result_or_a_query_error(events, query):
     check_answer(query, events)
 
 
-@settings(FUZZ, max_examples=300)
+@fuzz(300)
 @given(query=st.lists(words, max_size=20).map(" ".join))
 def test_random_words_give_a_result_or_a_query_error(events, query):
     check_answer(query, events)
 
 
-@settings(FUZZ, max_examples=150)
+@fuzz(150)
 @given(query=shaped)
 def test_random_commands_give_a_result_or_a_query_error(events, query):
     check_answer(query, events)

@@ -3,13 +3,14 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from local.insights import QueryError, run
 from local.logs.store import LogStore
 from tests.component.insights.random_queries import NETWORKS, WORDS, queries
 from tests.component.insights.reference import answer
+from tests.fuzzing import fuzz
 
 scalars = st.sampled_from(
     [
@@ -60,7 +61,7 @@ def tables(tmp_path_factory):
     return {name: folder / name for name in lines}
 
 
-@settings(max_examples=250, deadline=None, derandomize=True)
+@fuzz(250)
 @given(query=queries, texts=messages)
 def test_a_compiled_query_agrees_with_the_reference(tmp_path_factory, tables, query, texts):
     store = LogStore(tmp_path_factory.mktemp("logs"))

@@ -179,6 +179,7 @@ def test_one_interrupt_ends_a_run_and_keeps_what_it_measured(new_state):
     assert f"Its finished trials are kept; {resume}" in out
 
 
+@pytest.mark.systems
 def test_a_second_interrupt_ends_everything_at_once(new_state):
     folder = new_state()
     run = begin("run", *LONG, "--state", folder, program=INTERRUPTIBLE)
@@ -194,6 +195,7 @@ def test_a_second_interrupt_ends_everything_at_once(new_state):
     assert tidemark("runs", "--state", folder)[0] == 0
 
 
+@pytest.mark.systems
 def test_a_run_whose_process_is_killed_is_shown_as_interrupted_and_can_be_resumed(new_state):
     folder = new_state()
     run = begin("run", *SEVERAL, "--state", folder)

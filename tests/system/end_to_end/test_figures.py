@@ -57,6 +57,7 @@ def test_history_as_json_has_one_object_for_each_version(kept):
     assert all(m["trials"] == 1 for v in versions for m in v["metrics"].values())
 
 
+@pytest.mark.systems
 def test_show_without_a_run_shows_the_newest_listed_run(kept):
     run, state = kept
     again = tidemark("run", *SMALL, "--state", state)
@@ -73,6 +74,7 @@ def test_show_without_a_run_shows_the_newest_listed_run(kept):
     assert shown.stdout.startswith(f"Run {newest} is complete\n")
 
 
+@pytest.mark.systems
 def test_an_excluded_trial_is_shown_and_does_not_count_until_its_inclusion(kept):
     run, state = kept
     tidemark("report", run, "--state", state)

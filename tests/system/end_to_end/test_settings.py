@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tidemark.model.checkout import ROOT
 
 CHANGED = ROOT / "tests" / "component" / "infrastructure" / "every_setting.json"
@@ -29,6 +31,7 @@ with start_cloud(Path(sys.argv[1]), context=json.load(sys.stdin)) as cloud:
 """
 
 
+@pytest.mark.systems
 def test_one_machine_deploys_every_changed_setting(tmp_path):
     context = {**json.loads(CHANGED.read_text()), "alarms": True}
     done = subprocess.run(

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from tidemark.cli.formats import comma_separated, markdown
+from tidemark.cli.formats import comma_separated
 from tidemark.cli.history import command
 from tidemark.client.history import columns, heading, histories
 from tidemark.model.version_order import version_order
@@ -90,12 +90,6 @@ def test_a_unit_that_changed_is_in_the_heading():
     found = histories([row("9.8.4"), row("9.9.0", unit="MB/s")])
 
     assert heading("ingest_rate", found) == "Ingest rate (MB/s or records/s)"
-
-
-def test_markdown_is_aligned_and_a_bar_in_a_cell_is_escaped():
-    assert markdown(["a", "note"], [{"a": "1", "note": "x | y"}, {"a": None}]) == (
-        "| a   | note   |\n| --- | ------ |\n| 1   | x \\| y |\n|     |        |\n"
-    )
 
 
 def test_csv_quotes_a_value_with_a_comma():

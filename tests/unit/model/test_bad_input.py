@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fuzzing import fuzz
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunRequest, resolve_request
@@ -25,16 +26,6 @@ SUITES = read_suites()
 ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
 FIELDS = sorted(RunRequest.model_fields)
 LONGEST_SENTENCE = 1500
-
-
-def fuzz(cases):
-    return settings(
-        max_examples=cases,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
 
 
 def nested(depth, value=0):

@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas import plan_run, record_outcome
+from tests.fuzzing import fuzz
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunRequest
@@ -32,13 +33,7 @@ inputs = values | st.fixed_dictionaries(
 
 
 @pytest.mark.usefixtures("packed")
-@settings(
-    max_examples=200,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@fuzz(200)
 @given(execution_input=inputs)
 def test_any_input_is_planned_or_refused_with_only_an_outcome(world, execution_input):
     world.bucket.objects.clear()

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, count, repeat
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdas import (
@@ -21,22 +21,13 @@ from lambdas import (
     record_trial,
     restore_system,
 )
+from tests.fuzzing import fuzz
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult
 from tidemark.store import keys
 
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:by-hand"
 FAILURE = {"Error": "States.Timeout", "Cause": "no reason"}
 SECONDS = [f"2026-11-20T13:00:{second:02d}Z" for second in range(60)]
-
-
-def cases(number):
-    return settings(
-        max_examples=number,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
-    )
 
 
 class Killed(BaseException):
@@ -254,7 +245,7 @@ def test_a_step_killed_at_any_moment_and_retried_changes_nothing(recording):
 moments = st.lists(st.integers(1, 25), max_size=12)
 
 
-@cases(60)
+@fuzz(60)
 @given(kills=moments)
 def test_a_recording_killed_repeatedly_ends_as_an_undisturbed_one(recording, kills):
     recording.begin()
@@ -265,7 +256,7 @@ def test_a_recording_killed_repeatedly_ends_as_an_undisturbed_one(recording, kil
     assert max(recording.metrics().values(), default=0) <= 1
 
 
-@cases(60)
+@fuzz(60)
 @given(early=st.lists(st.tuples(st.integers(0, 5), st.integers(1, 40)), max_size=8), again=moments)
 def test_early_steps_whole_or_killed_do_not_change_the_recording(recording, early, again):
     recording.begin()
@@ -285,7 +276,7 @@ orders = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 40)), max_size=5).
 )
 
 
-@cases(120)
+@fuzz(120)
 @given(number=st.integers(0, 6), executions=st.integers(2, 3), order=orders)
 def test_a_step_that_several_run_at_once_leaves_the_objects_of_one_run(
     recording, number, executions, order

@@ -1,0 +1,21 @@
+"""Random tests: `make systems` draws every example, `make test` a fifth of them.
+
+All draws are derived from the name of the test, so every run has the same ones.
+"""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_SHARE = 5
+
+
+def fuzz(examples: int) -> Callable[..., pytest.MarkDecorator]:
+    """Return a decorator of a test that Hypothesis gives random arguments."""
+    whole = settings.get_current_profile_name() == "systems"
+    drawn = settings(
+        max_examples=examples if whole else examples // _SHARE,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    )
+    return lambda test: pytest.mark.fuzz(drawn(test))
