@@ -1,4 +1,4 @@
-# `make run` measures three RocksDB versions on this machine; `make test` runs every check.
+# `make run` measures three RocksDB versions on this machine; `make test` checks the code.
 # Each target sets up what it needs and does nothing twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -29,11 +29,11 @@ help:  ## Say what there is
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
 
-test:  ## Every check and test
+test:  ## Lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(CHROMIUM)  ## What takes long: crashed runs, other settings, every random example
+systems: $(PYTHON_READY) $(NODE_READY) $(CHROMIUM)  ## The longest tests, and all examples of the random tests
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 
 check: lint  ## Lint, types and the fast tests

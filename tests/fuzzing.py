@@ -1,6 +1,6 @@
 """Random tests: `make systems` draws every example, `make test` a fifth of them.
 
-All draws are derived from the name of the test, so every run has the same ones.
+Hypothesis derives the examples from the test itself, so every run draws the same ones.
 """
 
 from collections.abc import Callable

@@ -46,11 +46,6 @@ def parse(query: str) -> tuple[Command, ...]:
     return commands
 
 
-def printed(commands: tuple[Command, ...]) -> str:
-    """Return commands as query text, one line per command."""
-    return "\n| ".join(map(str, commands))
-
-
 def _commands(reader: Reader) -> tuple[Command, ...]:
     reader.take("|")
     commands = [_command(reader)]

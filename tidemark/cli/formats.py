@@ -37,19 +37,22 @@ def show(columns: Sequence[str], rows: Rows, form: str) -> None:
     if form == "table":
         _show_table(columns, rows)
     else:
-        writer = {"markdown": _markdown, "csv": comma_separated, "json": _json}[form]
+        writer = {"markdown": _markdown, "csv": _comma_separated, "json": _json}[form]
         click.echo(writer(columns, rows), nl=False)
 
 
+def _cells(columns: Sequence[str], rows: Rows) -> dict[str, list[str]]:
+    return {column: [row.get(column) or "" for row in rows] for column in columns}
+
+
 def _markdown(columns: Sequence[str], rows: Rows) -> str:
-    cells = {column: [row.get(column) or "" for row in rows] for column in columns}
+    cells = _cells(columns, rows)
     numbers = frozenset(column for column in columns if _are_numbers(cells[column]))
     lines = tuple(map(Row, zip(*cells.values(), strict=True)))
     return "".join(f"{line}\n" for line in table_lines(Table("", tuple(columns), lines, numbers)))
 
 
-def comma_separated(columns: Sequence[str], rows: Rows) -> str:
-    """Return CSV with a line of column names."""
+def _comma_separated(columns: Sequence[str], rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
@@ -71,7 +74,7 @@ def _show_table(columns: Sequence[str], rows: Rows) -> None:
     # A program that reads the output gets each row on one line, however long.
     width = None if sys.stdout.isatty() else 10_000
     console = Console(highlight=False, markup=False, width=width)
-    cells = {column: [row.get(column) or "" for row in rows] for column in columns}
+    cells = _cells(columns, rows)
     words = _whole_words(cells, console.width)
     table = Printed(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:

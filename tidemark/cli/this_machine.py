@@ -71,10 +71,10 @@ def on_this_machine(
 ) -> Iterator[Here]:
     """Yield the cloud of the state folder: a running one, or else a new one of this process.
 
-    With ``shared`` other processes find the new cloud, and it stays until their runs have ended. A
-    command that only reads makes no folder and does not share its cloud: other commands wait a
-    moment until that cloud is gone. A failure is one sentence with exit code 1. ``flags`` are the
-    options that give another command the same folder.
+    With ``shared`` other processes find the new cloud, and it stays until their runs have ended.
+    Without it no folder is made, and other commands wait until the cloud is gone. A failure is
+    one sentence with exit code 1. ``flags`` are the options that give another command the same
+    folder.
 
     Raises
     ------

@@ -50,6 +50,12 @@ def test_markdown_aligns_numbers_right_and_escapes_markup(capsys):
     ]
 
 
+def test_csv_quotes_a_value_with_a_comma(capsys):
+    show(["a", "b"], [{"a": "1,2", "b": None}], "csv")
+
+    assert capsys.readouterr().out == 'a,b\n"1,2",\n'
+
+
 def test_a_program_gets_each_row_on_one_line(capsys):
     show(list(ROWS[0]), ROWS, "table")
 

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from tidemark.cli.formats import comma_separated
 from tidemark.cli.history import command
 from tidemark.client.history import columns, heading, histories
 from tidemark.model.version_order import version_order
@@ -90,10 +89,6 @@ def test_a_unit_that_changed_is_in_the_heading():
     found = histories([row("9.8.4"), row("9.9.0", unit="MB/s")])
 
     assert heading("ingest_rate", found) == "Ingest rate (MB/s or records/s)"
-
-
-def test_csv_quotes_a_value_with_a_comma():
-    assert comma_separated(["a", "b"], [{"a": "1,2", "b": None}]) == 'a,b\n"1,2",\n'
 
 
 @pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
