@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
+from typing import Any
 
-import boto3
+from botocore.session import Session
 
 from aws.announcements import DefaultEventBus, SnsTopic
 from aws.bucket import S3Bucket
@@ -30,61 +31,71 @@ from tidemark.run.ports import (
 from tidemark.store.bucket import Bucket
 
 
-@lru_cache(maxsize=1)
+@cache
+def _session() -> Session:
+    # boto3 would also import s3transfer, which costs a cold start 100 ms and no function uses.
+    return Session()
+
+
+def _client(service: str) -> Any:  # noqa: ANN401 (botocore makes its clients at run time)
+    return _session().create_client(service)
+
+
+@cache
 def bucket() -> Bucket:
     """Return the results bucket."""
-    return S3Bucket(boto3.client("s3"), Environment.read().bucket)
+    return S3Bucket(_client("s3"), Environment.read().bucket)
 
 
-@lru_cache(maxsize=1)
+@cache
 def log_queries() -> LogQueries:
     """Return Logs Insights."""
-    return InsightsQueries(boto3.client("logs"))
+    return InsightsQueries(_client("logs"))
 
 
-@lru_cache(maxsize=1)
+@cache
 def executions() -> Executions:
     """Return the executions of state machines."""
-    return StepFunctionsExecutions(boto3.client("stepfunctions"))
+    return StepFunctionsExecutions(_client("stepfunctions"))
 
 
-@lru_cache(maxsize=1)
+@cache
 def tasks() -> Tasks:
     """Return the tasks of the cluster."""
-    return EcsTasks(boto3.client("ecs"), EndingEnvironment.read().cluster)
+    return EcsTasks(_client("ecs"), EndingEnvironment.read().cluster)
 
 
-@lru_cache(maxsize=1)
+@cache
 def bus() -> EventBus:
     """Return the default event bus."""
-    return DefaultEventBus(boto3.client("events"))
+    return DefaultEventBus(_client("events"))
 
 
-@lru_cache(maxsize=1)
+@cache
 def topic() -> Topic:
     """Return the topic of outcomes."""
-    return SnsTopic(boto3.client("sns"), Environment.read().topic)
+    return SnsTopic(_client("sns"), Environment.read().topic)
 
 
-@lru_cache(maxsize=1)
+@cache
 def releases() -> Releases:
     """Return the versions that release pipelines have announced to the stack."""
-    return ParameterReleases(boto3.client("ssm"), Environment.read().stack)
+    return ParameterReleases(_client("ssm"), Environment.read().stack)
 
 
-@lru_cache(maxsize=1)
+@cache
 def quotas() -> Quotas:
     """Return the quotas of the account and region."""
-    return AppliedQuotas(boto3.client("service-quotas"))
+    return AppliedQuotas(_client("service-quotas"))
 
 
-@lru_cache(maxsize=1)
+@cache
 def schedules() -> Schedules:
     """Return the schedules of EventBridge Scheduler."""
-    return SchedulerSchedules(boto3.client("scheduler"))
+    return SchedulerSchedules(_client("scheduler"))
 
 
-@lru_cache(maxsize=1)
+@cache
 def metrics() -> Metrics:
     """Return the stack's CloudWatch metrics."""
     return EmbeddedMetrics(Environment.read().stack)
