@@ -42,7 +42,9 @@ class StepFunctionsMachines:
     def states_entered(self, execution: str) -> list[str] | None:
         """Return the names of the states that an execution entered, None if it does not exist."""
         try:
-            history = self._states.get_execution_history(executionArn=execution, maxResults=1000)
+            history = self._states.get_execution_history(
+                executionArn=execution, maxResults=1000, includeExecutionData=False
+            )
         except self._states.exceptions.ExecutionDoesNotExist:
             return None
         return [

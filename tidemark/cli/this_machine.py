@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from local.cloud.cloud import Cloud
     from local.cloud.endpoint import Endpoint
 
-_POLL_SECONDS = 0.2
+_POLL_SECONDS = 0.5
 # A reading command holds the files for less than a second.
 _READING_POLL_SECONDS = 0.02
 # The very first start synthesises the template; an ending cloud waits for its last functions.

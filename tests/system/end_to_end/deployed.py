@@ -28,8 +28,8 @@ REQUEST = {
     "records": 5000, "note": "a note", "trigger": "cli",
 }  # fmt: skip
 
-_POLL_SECONDS = 0.1
-_MOST_POLLS = 3000
+_POLL_SECONDS = 0.2
+_MOST_POLLS = 1500
 
 
 @dataclass

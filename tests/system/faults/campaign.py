@@ -41,6 +41,7 @@ def _verdict(here: Ground, fault: Fault) -> Verdict:
     for run in runs:
         verdict.problems += checks.problems(here, run)
         verdict.problems += checks.problems_of_resume(here, run)
+    verdict.problems += checks.duplicates(here)
     healthy = here.wait_for_end(here.start(tasks=1))
     if (after := checks.ending(here, healthy)) != _HEALTHY:
         verdict.problems.append(f"the next run ended as {after}")

@@ -50,7 +50,6 @@ def problems(ground: Ground, run: Run) -> Iterator[str]:
     """Yield the problems of a run that has ended."""
     plan = ground.client.results.plan(run.run_id)
     yield from _figures(ground, run, plan)
-    yield from _duplicates(ground)
     yield from _leftovers(ground, run)
 
 
@@ -151,7 +150,8 @@ def _rates_logged(ground: Ground, test: Row, task_id: str) -> list[str]:
     return [line[2] for line in lines if line]
 
 
-def _duplicates(ground: Ground) -> Iterator[str]:
+def duplicates(ground: Ground) -> Iterator[str]:
+    """Yield the rows that the tables of all runs have several times."""
     for table, key in _KEYS.items():
         rows = Counter(tuple(row[name] for name in key) for row in _rows(ground, table))
         yield from (f"{table} has {row} {times} times" for row, times in rows.items() if times > 1)

@@ -28,7 +28,7 @@ SUITE = "scripted"
 LOG_GROUP = f"/Tidemark/{SUITE}"
 # Subfolder of a state folder with the recorded calls of the roles.
 CALLS = "calls"
-_POLL_SECONDS = 0.02
+_POLL_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 600
 _DAY = timedelta(days=1)
 
