@@ -25,28 +25,39 @@ FAULTS = "tests/system/faults"
 QUICK_FAULTS = pytest.StashKey[Path]()
 # These files start clouds in other processes and share them with no other test.
 FILES_WITH_CLOUDS = {
-    f"tests/system/end_to_end/test_{name}.py"
-    for name in ("attaching", "deploying", "figures", "readme", "upgrade")
+    f"tests/system/end_to_end/test_{name}.py" for name in ("attaching", "deploying", "readme")
 }
+# The longest groups come first, so that all processes end at about the same time. The group unit
+# starts while `system` runs: a whole cloud replaces parts of moto for the rest of its process.
+FIRST = ("system", "cloud", "test_deploying.py", "unit", "test_readme.py", "store")
+
+
+def _group(nodeid):
+    """Return the tests' group, which one process runs: a layer, a component or a file."""
+    file = nodeid.partition("::")[0]
+    if file in FILES_WITH_CLOUDS:
+        return Path(file).name
+    _, layer, folder, *_ = file.split("/")
+    return folder if layer == "component" else layer
 
 
 class SchedulingByCloud(LoadScopeScheduling):
-    """Scheduler that gives each process a layer, a component or a file with its own clouds.
-
-    One process takes all other tests of whole clouds, which share a run.
-    """
+    """Scheduler that gives each process a whole group; tests of whole clouds share a run."""
 
     def _split_scope(self, nodeid):
-        file = nodeid.partition("::")[0]
-        if file in FILES_WITH_CLOUDS:
-            return file
-        _, layer, folder, *_ = file.split("/")
-        return folder if layer == "component" else layer
+        return _group(nodeid)
 
 
 def pytest_xdist_make_scheduler(config, log):
     """Return the scheduler; the groups of xdist 3.8 have no effect under pytest 9.2."""
     return SchedulingByCloud(config, log)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Sort the tests of several processes by the start of their groups."""
+    if hasattr(config, "workerinput"):
+        order = {group: place for place, group in enumerate(FIRST)}
+        items.sort(key=lambda item: order.get(_group(item.nodeid), len(FIRST)))
 
 
 def _quick_faults(folder):

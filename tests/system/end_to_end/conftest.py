@@ -7,17 +7,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from local.cloud.deployment import synthesise
+from tests.system.end_to_end.command_line import SMALL, tidemark
 from tests.system.end_to_end.deployed import REQUEST, deploy
 from tidemark.model.context import written_context
 from tidemark.model.settings import read_settings
 
 
 @pytest.fixture(scope="session")
-def state(tmp_path_factory):
-    """Return a state folder with the template for the written settings, as commands deploy it."""
-    state = tmp_path_factory.mktemp("state")
-    synthesise(state, read_settings(written_context()))
-    return state
+def template(tmp_path_factory, worker_id):
+    """Return a folder with the template for the written settings, as commands deploy it."""
+    own = tmp_path_factory.getbasetemp()
+    # A synthesis takes longer than most tests, so all processes of the tests share one.
+    folder = (own if worker_id == "master" else own.parent) / "template"
+    folder.mkdir(exist_ok=True)
+    synthesise(folder, read_settings(written_context()))
+    return folder
 
 
 @dataclass
@@ -43,20 +47,20 @@ def clock(due):
 
 
 @pytest.fixture(scope="session")
-def deployed(state, due, clock, calls):
+def deployed(new_state, due, clock, calls):
     weekly = {"rocksdb": {"cron": f"{due:%-M %-H} ? * {due:%a} *".upper()}}
     context = {"schedules": weekly}
-    with deploy(state, calls / "end_to_end", context=context, clock=clock) as deployed:
+    with deploy(new_state(), calls / "end_to_end", context=context, clock=clock) as deployed:
         yield deployed
 
 
 @pytest.fixture(scope="session")
-def new_state(state, tmp_path_factory):
+def new_state(template, tmp_path_factory):
     """Return a function that makes state folders, which share only the synthesised template."""
 
     def new_state():
         folder = tmp_path_factory.mktemp("state")
-        shutil.copytree(state / "assemblies", folder / "assemblies")
+        shutil.copytree(template / "assemblies", folder / "assemblies")
         return folder
 
     return new_state
@@ -66,6 +70,12 @@ def new_state(state, tmp_path_factory):
 def own_state(new_state):
     """Return a state folder for the command line alone."""
     return new_state()
+
+
+@pytest.fixture(scope="session")
+def ran(own_state):
+    """Return the finished process of a run by the command line."""
+    return tidemark("run", "rocksdb", *SMALL, "--baseline", "9.0.0", "--state", own_state)
 
 
 @pytest.fixture(scope="session")

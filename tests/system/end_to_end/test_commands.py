@@ -7,17 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import boto3
 import pytest
 
-from tests.system.end_to_end.command_line import SMALL, TIDEMARK, tidemark, up
+from tests.system.end_to_end.command_line import SMALL, TIDEMARK, tidemark
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_files import read_suites
-
-
-@pytest.fixture(scope="module")
-def ran(own_state):
-    return tidemark("run", "rocksdb", *SMALL, "--state", str(own_state))
 
 
 def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_state):
@@ -38,7 +32,9 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
         ("9.8.4", "compaction_rate"),
     ]
     assert re.fullmatch(r"−?\d+\.\d\d %", " ".join(table[1][-2:]))
-    report, page = (Path(line.removeprefix("Report: ")) for line in rest[-2:])
+    saved = [line.split(": ") for line in rest[-4:]]
+    assert [kind for kind, _ in saved] == ["Report", "Report", "Comparison", "Comparison"]
+    report, page, *_ = (Path(path) for _, path in saved)
     assert report.is_relative_to(own_state)
     assert report.read_text().startswith("# RocksDB")
     assert page.read_text().startswith("<!DOCTYPE html>")
@@ -199,21 +195,6 @@ def test_an_unknown_log_group_is_refused_with_the_known_ones(ran, own_state):
 
     assert done.returncode == 2
     assert done.stderr.startswith("tidemark: --log-group: 'x' is not stored; there are /")
-
-
-def test_up_keeps_the_cloud_until_an_interrupt(own_state):
-    with up([TIDEMARK, "up", "--state", own_state]) as text:
-        variables = dict(re.findall(r"export (\w+)=(\S+)", text))
-        (machine,) = re.findall(r"^State machine: (\S+)$", text, re.MULTILINE)
-        states = boto3.client(
-            "stepfunctions",
-            endpoint_url=variables["AWS_ENDPOINT_URL"],
-            region_name=variables["AWS_REGION"],
-            aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
-            aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
-        )
-        assert states.describe_state_machine(stateMachineArn=machine)["status"] == "ACTIVE"
-        assert f"aws stepfunctions start-execution --state-machine-arn {machine}" in text
 
 
 @pytest.mark.parametrize("statement", ["", "  "])

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 
+import boto3
 import pytest
 
 from tests.system.end_to_end.command_line import TIDEMARK, up
@@ -26,6 +27,7 @@ COMMANDS = [
 QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
 # Continuous integration runs this command, which cannot run itself.
 RUN_BY_CI = "make test"
+UP = " up"
 
 
 def command(line):
@@ -46,15 +48,23 @@ def environment(new_state):
     return {**os.environ, "TIDEMARK_STATE": str(new_state()), "AWS_PROFILE": "not-there"}
 
 
+@pytest.fixture(scope="module")
+def cloud(environment):
+    """Yield the output of the command that keeps a cloud up, which all other commands use."""
+    (line,) = [line for line in COMMANDS if line.endswith(UP)]
+    with up(command(line), cwd=ROOT, env=environment) as output:
+        yield output
+
+
 def test_the_readme_has_its_two_commands():
     assert {"make run", RUN_BY_CI} <= set(COMMANDS)
 
 
 @pytest.mark.parametrize(
     "line",
-    [line for line in dict.fromkeys(COMMANDS) if line != RUN_BY_CI and not line.endswith(" up")],
+    [line for line in dict.fromkeys(COMMANDS) if line != RUN_BY_CI and not line.endswith(UP)],
 )
-def test_a_command_works(line, environment):
+def test_a_command_works(line, environment, cloud):
     done = subprocess.run(
         command(line), cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
@@ -62,11 +72,20 @@ def test_a_command_works(line, environment):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_up_works_until_an_interrupt(environment):
-    (line,) = [line for line in COMMANDS if line.endswith(" up")]
+def test_the_variables_that_up_prints_lead_an_sdk_to_the_cloud(cloud):
+    variables = dict(re.findall(r"export (\w+)=(\S+)", cloud))
+    (machine,) = re.findall(r"^State machine: (\S+)$", cloud, re.MULTILINE)
+    states = boto3.client(
+        "stepfunctions",
+        endpoint_url=variables["AWS_ENDPOINT_URL"],
+        region_name=variables["AWS_REGION"],
+        aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+    )
 
-    with up(command(line), cwd=ROOT, env=environment) as output:
-        assert output.splitlines()[-1].startswith("Ctrl-C")
+    assert states.describe_state_machine(stateMachineArn=machine)["status"] == "ACTIVE"
+    assert f"aws stepfunctions start-execution --state-machine-arn {machine}" in cloud
+    assert cloud.splitlines()[-1].startswith("Ctrl-C")
 
 
 def test_the_example_of_an_execution_input_is_accepted():

@@ -1,16 +1,18 @@
 """Equality of figures, bit for bit, in objects, Athena, history and report."""
 
+import gzip
 import json
 import random
 import re
 import statistics
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from local.store.bucket import FileBucket
+from local.store.object_files import ObjectFiles
+from tests.checks.bench.commands import BUCKET
 from tests.checks.conformance.figures import SLEEPER, mean_rate, measured_run
 from tests.system.end_to_end.command_line import tidemark
 from tidemark.client.history import histories
@@ -154,24 +156,14 @@ def imported(number, version, date, metric, text):
 
 def test_history_prints_an_imported_table_digit_for_digit(new_state):
     folder = new_state()
-    # A separate process stores the rows, as a program that imports figures would.
-    rows = []
+    files = ObjectFiles(folder / "objects")
+    bucket = FileBucket(files, BUCKET)
     for version, (date, compaction, ingest) in reversed(SLEEPER.items()):
         for metric, text in (("compaction_rate", compaction), ("ingest_s3_write_rate", ingest)):
-            rows.append(imported(len(rows), version, date, metric, text))
-    put = (
-        "import gzip, json, sys\n"
-        "from pathlib import Path\n"
-        "from local.cloud.cloud import start_cloud\n"
-        "with start_cloud(Path(sys.argv[1])) as cloud:\n"
-        "    stack = cloud.deploy()\n"
-        "    for key, row in json.load(sys.stdin):\n"
-        "        body = gzip.compress(json.dumps(row).encode())\n"
-        "        cloud.endpoint.client('s3').put_object(Bucket=stack.bucket, Key=key, Body=body)\n"
-    )
-    subprocess.run(
-        [sys.executable, "-c", put, folder], input=json.dumps(rows), text=True, check=True
-    )
+            number = len(list(bucket.keys("tables/")))
+            key, row = imported(number, version, date, metric, text)
+            bucket.write(key, gzip.compress(json.dumps(row).encode()))
+    files.close()
 
     done = tidemark("history", "rocksdb", "--format", "markdown", "--state", folder)
 
