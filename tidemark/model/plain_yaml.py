@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError
 
-from tidemark.model.refusal import Refused
+from tidemark.model.refusal import Place, Refused
 from tidemark.model.sentences import shown
 
 _LONGEST_COMPLAINT = 300
@@ -39,13 +40,41 @@ class _Loader(yaml.SafeLoader):
         return value
 
 
-def read_yaml(path: Path, name: str) -> Any:  # noqa: ANN401 (any value)
-    """Return the value of a YAML file; refuse a file that is no YAML.
+@dataclass(frozen=True)
+class Document:
+    """The value of a YAML file, and the lines of its parts."""
+
+    value: Any
+    _node: yaml.Node | None
+
+    def line(self, place: Place) -> int:
+        """Return the line of the value at a place, or of the innermost value around it."""
+        node, line = self._node, 1
+        for part in place:
+            node, line = _part(node, part, line)
+        return line
+
+
+def _part(node: yaml.Node | None, part: int | str, line: int) -> tuple[yaml.Node | None, int]:
+    """Return a part of a node and its line, or no node and the given line."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        found = node.value[part]
+        return found, found.start_mark.line + 1
+    for name, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if name.value == str(part):
+            return value, name.start_mark.line + 1
+    return None, line
+
+
+def read_yaml(path: Path, name: str) -> Document:
+    """Return the content of a YAML file; refuse a file that is no YAML.
 
     ``name`` is the name of the file in the refusal.
     """
     try:
-        return yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 (a safe loader)
+        loader = _Loader(path.read_text(encoding="utf-8"))
+        node = loader.get_single_node()
+        return Document(None if node is None else loader.construct_document(node), node)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         words = " ".join(str(error).split())[:_LONGEST_COMPLAINT]
         printable = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import LONGEST_VALUE, ONE_LINE, listed, shown
@@ -49,24 +49,57 @@ class Refused(ValueError):
     """An input that is not accepted; the message names field, value and what is accepted."""
 
 
+Place = tuple[int | str, ...]
+"""The path to a value in an input, by key and by index in a list."""
+
+
+class Problem(NamedTuple):
+    """A reason not to accept an input, and the place of the value."""
+
+    place: Place
+    sentence: str
+
+
+class Contradictions(ValueError):
+    """Problems of values that are accepted one by one, but not together."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0].sentence)
+        self.problems = problems
+
+
 def refusal(
     model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] | None = None
 ) -> Refused:
-    """Return pydantic's first error about an input of ``model`` as a refusal.
+    """Return the first of the ``problems`` as a refusal."""
+    return Refused(next(problems(model, error, forms)).sentence)
+
+
+def problems(
+    model: type[BaseModel], error: ValidationError, forms: Mapping[str, str] | None = None
+) -> Iterator[Problem]:
+    """Yield pydantic's errors about an input of ``model``.
 
     ``forms`` has the accepted texts in words, by regular expression of the model.
     """
-    first = error.errors(include_url=False)[0]
-    place = ".".join(_printable(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = listed(_fields(model, first["loc"]))
-        return Refused(f"{place}: unknown field; known are {known}")
-    if first["type"] == "missing":
-        return Refused(f"{place}: required, but missing")
-    if first["type"] == "value_error":
-        return Refused(f"{place}: {first['ctx']['error']}" if place else str(first["ctx"]["error"]))
-    value, accepted = shown(first["input"]), _accepted(first, {**_FORMS, **(forms or {})})
-    return Refused(f"{place or 'input'}: {value} is not accepted; expected {accepted}")
+    for one in error.errors(include_url=False):
+        reason = one.get("ctx", {}).get("error")
+        if isinstance(reason, Contradictions):
+            yield from reason.problems
+        else:
+            yield Problem(one["loc"], _sentence(model, one, {**_FORMS, **(forms or {})}))
+
+
+def _sentence(model: type[BaseModel], error: ErrorDetails, forms: Mapping[str, str]) -> str:
+    place = ".".join(_printable(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{place}: unknown field; known are {listed(_fields(model, error['loc']))}"
+    if error["type"] == "missing":
+        return f"{place}: required, but missing"
+    if error["type"] == "value_error":
+        return f"{place}: {error['ctx']['error']}" if place else str(error["ctx"]["error"])
+    value, accepted = shown(error["input"]), _accepted(error, forms)
+    return f"{place or 'input'}: {value} is not accepted; expected {accepted}"
 
 
 def _accepted(error: ErrorDetails, forms: Mapping[str, str]) -> str:

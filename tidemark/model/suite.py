@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -13,6 +14,7 @@ from pydantic import (
 from pydantic_core import SchemaError
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.refusal import Contradictions, Place, Problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
 
 NAME = "[a-z][a-z0-9_]{0,31}"
@@ -110,6 +112,11 @@ class Defaults(Frozen):
     records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
 
 
+def _repeated(place: Place, shown_place: str, names: list[str]) -> Iterator[Problem]:
+    if len(set(names)) != len(names):
+        yield Problem(place, f"{shown_place}: a name stands twice in {listed(names)}")
+
+
 class Suite(Frozen):
     """The tests of one system under test."""
 
@@ -127,30 +134,31 @@ class Suite(Frozen):
 
     @model_validator(mode="after")
     def _consistent(self) -> Suite:
-        try:
-            misfit = next((text for text in self.versions if not self.has_form(text)), None)
-        except SchemaError:
-            raise ValueError(
-                f"version_form: {shown(self.version_form)} is no regular expression "
-                "without look-around and back-references"
-            ) from None
-        if misfit:
-            raise ValueError(f"versions: {misfit!r} does not have the form of version_form")
-        limits = sum(test.timeout_seconds for test in self.tests)
-        if limits > LONGEST_TESTS_SECONDS:
-            raise ValueError(
-                f"tests: their timeout_seconds add up to {limits}; "
-                f"a trial has {LONGEST_TESTS_SECONDS} for them"
-            )
-        self._check_names("tests", [test.name for test in self.tests])
-        for test in self.tests:
-            self._check_names(f"tests.{test.name}.metrics", [m.name for m in test.metrics])
+        if found := list(self._contradictions()):
+            raise Contradictions(found)
         return self
 
-    @staticmethod
-    def _check_names(place: str, names: list[str]) -> None:
-        if len(set(names)) != len(names):
-            raise ValueError(f"{place}: a name stands twice in {listed(names)}")
+    def _contradictions(self) -> Iterator[Problem]:
+        yield from self._misfits()
+        limits = sum(test.timeout_seconds for test in self.tests)
+        if limits > LONGEST_TESTS_SECONDS:
+            sentence = f"tests: their timeout_seconds add up to {limits}"
+            yield Problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
+        yield from _repeated(("tests",), "tests", [test.name for test in self.tests])
+        for number, test in enumerate(self.tests):
+            place, names = f"tests.{test.name}.metrics", [metric.name for metric in test.metrics]
+            yield from _repeated(("tests", number, "metrics"), place, names)
+
+    def _misfits(self) -> Iterator[Problem]:
+        try:
+            misfits = [text for text in self.versions if not self.has_form(text)]
+        except SchemaError:
+            form = f"version_form: {shown(self.version_form)} is no regular expression"
+            yield Problem(("version_form",), f"{form} without look-around and back-references")
+            return
+        for text in misfits:
+            sentence = f"versions: {text!r} does not have the form of version_form"
+            yield Problem(("versions", text), sentence)
 
     def has_form(self, version: str) -> bool:
         """Tell whether a text has the form of the system's versions; the suite may not have it.

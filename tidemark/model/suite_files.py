@@ -6,63 +6,83 @@ the queries of all suites.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.refusal import Refused, refusal
+from tidemark.model.refusal import Place, Problem, Refused, problems
 from tidemark.model.request import resolve_request
-from tidemark.model.suite import FORMS, Suite
+from tidemark.model.suite import FORMS, Suite, Test
+
+if TYPE_CHECKING:
+    from tidemark.model.plain_yaml import Document
 
 FOLDER = ROOT / "suites"
 _FILE = "suite.yaml"
 _PACKED = "suite.json"
+_MOST_PROBLEMS = 50
 
 
 def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
     """Return the suite of a file ``<name>/suite.yaml``; refuse a file that is no suite.
 
-    ``workloads`` is the folder of the programs of its tests.
+    ``workloads`` is the folder of the programs of its tests. The refusal has a line for each
+    problem, with the line of the file.
     """
     # Imported here because the Lambda asset has no YAML parser: its suites are JSON.
     from tidemark.model.plain_yaml import read_yaml  # noqa: PLC0415
 
     name = f"{path.parent.name}/{path.name}"
+    document = read_yaml(path, name)
     try:
-        suite = Suite.model_validate(read_yaml(path, name))
+        suite = Suite.model_validate(document.value)
+        found = [*_outside(path, suite, workloads), *_defaults(suite)]
     except ValidationError as error:
-        raise Refused(f"{name}: {refusal(Suite, error, FORMS)}") from None
-    if suite.name != path.parent.name:
-        raise Refused(
-            f"{name}: name: {suite.name!r} is not the folder's name, {path.parent.name!r}"
-        )
-    _check_references(path, suite, workloads)
-    _check_defaults(name, suite)
+        found = list(problems(Suite, error, FORMS))
+    if found:
+        raise _refused(name, document, found)
     return suite
 
 
-def _check_references(path: Path, suite: Suite, workloads: Path) -> None:
-    """Refuse a suite that names a missing workload or query, before a run needs it."""
-    name, suites = f"{path.parent.name}/{path.name}", path.parents[1]
-    if not (workloads / suite.task.workload).is_dir():
-        raise Refused(f"{name}: task.workload: there is no workloads/{suite.task.workload}")
-    for test in suite.tests:
-        queries = (query for metric in test.metrics for query in (metric.query, metric.samples))
-        for query in queries:
-            if not query_file(suite.name, query, suites).exists():
-                raise Refused(
-                    f"{name}: tests.{test.name}: there is no suites/{suite.name}/{query}.cwli"
-                )
+def _refused(name: str, document: Document, found: Sequence[Problem]) -> Refused:
+    lines = [f"{name}:{document.line(one.place)}: {one.sentence}" for one in found[:_MOST_PROBLEMS]]
+    if more := len(found) - len(lines):
+        lines.append(f"{name}: {more} more")
+    return Refused("\n".join(lines))
 
 
-def _check_defaults(name: str, suite: Suite) -> None:
-    """Refuse a suite whose defaults are no valid request."""
+def _outside(path: Path, suite: Suite, workloads: Path) -> Iterator[Problem]:
+    """Yield what does not fit the files around a suite, before a run needs them."""
+    folder, workload = path.parent.name, suite.task.workload
+    if suite.name != folder:
+        yield Problem(("name",), f"name: {suite.name!r} is not the folder's name, {folder!r}")
+    if not (workloads / workload).is_dir():
+        sentence = f"task.workload: there is no workloads/{workload}"
+        yield Problem(("task", "workload"), sentence)
+    for number, test in enumerate(suite.tests):
+        for place, query in _queries(test):
+            if not query_file(folder, query, path.parents[1]).exists():
+                sentence = f"tests.{test.name}: there is no suites/{folder}/{query}.cwli"
+                yield Problem(("tests", number, *place), sentence)
+
+
+def _queries(test: Test) -> Iterator[tuple[Place, str]]:
+    for number, metric in enumerate(test.metrics):
+        yield ("metrics", number, "query"), metric.query
+        yield ("metrics", number, "samples"), metric.samples
+
+
+def _defaults(suite: Suite) -> Iterator[Problem]:
+    """Yield why the defaults of a suite are no valid request."""
     try:
         resolve_request({"suite": suite.name}, {suite.name: suite})
     except Refused as refused:
-        raise Refused(f"{name}: defaults.{refused}") from None
+        field, _, _ = str(refused).partition(":")
+        yield Problem(("defaults", field), f"defaults.{refused}")
 
 
 def query_file(suite: str, query: str, suites: Path = FOLDER) -> Path:

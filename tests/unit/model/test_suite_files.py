@@ -28,6 +28,11 @@ def refusal_of(tmp_path, text, name="rocksdb"):
     return str(refused.value)
 
 
+def sentences(refusal):
+    """Return the sentences of a refusal without the file and the lines."""
+    return [line.split(": ", maxsplit=1)[1] for line in refusal.splitlines()]
+
+
 def test_every_shipped_suite_has_its_query_files():
     for suite in read_suites().values():
         for test in suite.tests:
@@ -51,14 +56,17 @@ def test_a_folder_without_suites_is_refused(tmp_path):
 def test_an_unknown_key_is_refused_by_name(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB + "colour: blue\n")
 
-    assert sentence.startswith("rocksdb/suite.yaml: colour: unknown field; known are name, title, ")
+    last = ROCKSDB.count("\n") + 1
+    place = f"rocksdb/suite.yaml:{last}: colour"
+    assert sentence.startswith(f"{place}: unknown field; known are name, title, ")
 
 
 def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     text = ROCKSDB.replace("    metrics:\n", "    job: 1\n    metrics:\n", 1)
 
+    line = text[: text.index("    job: 1")].count("\n") + 1
     assert refusal_of(tmp_path, text) == (
-        "rocksdb/suite.yaml: tests.0.job: unknown field; "
+        f"rocksdb/suite.yaml:{line}: tests.0.job: unknown field; "
         "known are name, jobs, timeout_seconds, seconds_per_million_records, metrics"
     )
 
@@ -68,34 +76,33 @@ def test_text_that_is_no_yaml_is_refused(tmp_path):
 
 
 def test_a_version_outside_its_form_is_refused(tmp_path):
-    sentence = refusal_of(
+    refusal = refusal_of(
         tmp_path, ROCKSDB.replace("  7.4.4: 0.3.2", "  '7.4': 0.3.2\n  7.4.4: 0.3.2")
     )
 
-    assert sentence == "rocksdb/suite.yaml: versions: '7.4' does not have the form of version_form"
+    assert refusal == "rocksdb/suite.yaml:7: versions: '7.4' does not have the form of version_form"
 
 
 def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.0.0", "[8.8.2, 9.0.0"))
 
     assert sentence.startswith(
-        "rocksdb/suite.yaml: defaults.versions: 8.8.2 has no rocksdict wheel for this Python; "
+        "rocksdb/suite.yaml:26: defaults.versions: 8.8.2 has no rocksdict wheel for this Python; "
     )
 
 
 def test_a_suite_in_a_folder_of_another_name_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB, name="rocks")
 
-    assert sentence == "rocks/suite.yaml: name: 'rocksdb' is not the folder's name, 'rocks'"
+    assert sentence == "rocks/suite.yaml:2: name: 'rocksdb' is not the folder's name, 'rocks'"
 
 
 def test_tests_longer_than_a_trial_are_refused(tmp_path):
     text = ROCKSDB.replace("timeout_seconds: 3600", "timeout_seconds: 40000")
 
-    assert refusal_of(tmp_path, text) == (
-        "rocksdb/suite.yaml: tests: their timeout_seconds add up to 80000; "
-        "a trial has 69120 for them"
-    )
+    assert sentences(refusal_of(tmp_path, text)) == [
+        "tests: their timeout_seconds add up to 80000; a trial has 69120 for them"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -167,10 +174,39 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
 def test_a_suite_that_would_fail_later_is_refused_when_it_is_read(
     tmp_path, original, replacement, sentence
 ):
-    assert (
-        refusal_of(tmp_path, ROCKSDB.replace(original, replacement))
-        == f"rocksdb/suite.yaml: {sentence}"
+    refusal = refusal_of(tmp_path, ROCKSDB.replace(original, replacement))
+
+    assert sentences(refusal) == [sentence]
+
+
+def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
+    text = ROCKSDB.replace("jobs: 2", "jobs: two").replace("cpu: 2048", "cpu: 2000")
+
+    assert sentences(refusal_of(tmp_path, f"{text}colour: blue\n")) == [
+        "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
+        "tests.0.jobs: 'two' is not accepted; expected a whole number",
+        "colour: unknown field; known are name, title, package, version_form, versions, task, "
+        "defaults, tests",
+    ]
+
+
+def test_all_contradictions_of_a_suite_are_named_at_once(tmp_path):
+    text = ROCKSDB.replace("  7.4.4:", "  '7.4':").replace(
+        "- name: compaction\n", "- name: ingest\n"
     )
+
+    assert sentences(refusal_of(tmp_path, text)) == [
+        "versions: '7.4' does not have the form of version_form",
+        "tests: a name stands twice in ingest, ingest",
+    ]
+
+
+def test_many_problems_of_a_suite_are_counted(tmp_path):
+    versions = "".join(f"  {number}: x\n" for number in range(60))
+    text = ROCKSDB.replace("  7.4.4: 0.3.2\n", versions)
+
+    *named, counted = refusal_of(tmp_path, text).splitlines()
+    assert (len(named), counted) == (50, "rocksdb/suite.yaml: 10 more")
 
 
 def test_a_duplicate_key_is_refused(tmp_path):
