@@ -10,6 +10,8 @@ from pathlib import Path
 
 import duckdb
 
+from local.insights.commands.fields import Display, Fields
+from local.insights.commands.stats import Stats
 from local.insights.counts import count_events
 from local.insights.group_choice import Groups
 from local.insights.lookup_tables import Lookup, LookupTableError
@@ -37,6 +39,7 @@ _CSV_ERROR = re.compile(
     r"CSV Error on Line: (\d+)\n.*\n(?!Possible )([^\n]+)\n+Possible .*\n *file = ([^\n]+)",
     re.DOTALL,
 )
+_CHOOSING = (Display, Fields, Stats)
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
 
@@ -50,6 +53,8 @@ class CompiledQuery:
         The query as written.
     columns : tuple of str
         The fields of the result, ``@ptr`` last unless the query names it.
+    columns_line : int
+        The line of the command that chooses the fields of the result, 1 if none does.
     warnings : tuple of str
         The warnings to the author of the query, each with line and column.
     stages : tuple of str
@@ -72,6 +77,7 @@ class CompiledQuery:
 
     text: str
     columns: tuple[str, ...]
+    columns_line: int
     warnings: tuple[str, ...]
     stages: tuple[str, ...]
     sources: tuple[Groups, ...]
@@ -124,6 +130,7 @@ def compile_query(query: str) -> CompiledQuery:
     return CompiledQuery(
         query,
         tuple(plan.outputs),
+        max((one.span.line for one in commands if isinstance(one, _CHOOSING)), default=1),
         plan.warnings,
         tuple(map(str, commands)),
         plan.sources,

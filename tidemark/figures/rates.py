@@ -14,6 +14,10 @@ from tidemark.model.results import Rate, Sample, TaskResult
 from tidemark.model.suite import Metric
 
 Row = Mapping[str, str]
+RATE_COLUMNS = ("@logStream", "avg(number)", "count(number)", "count(rate)")
+"""The columns that the query of a metric must have."""
+SAMPLE_COLUMNS = ("@timestamp", "@logStream", "rate")
+"""The columns that the query of a metric's samples must have; it may have job, records, seconds."""
 # One per picosecond: a greater rate of anything is an error of units or of counting.
 _FASTEST = 1e12
 # The largest accepted difference between the clocks of a task and of ECS.

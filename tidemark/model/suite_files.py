@@ -100,13 +100,15 @@ def read_suites(systems: Path = ROOT) -> dict[str, Suite]:
         If one of the files is no suite, or there is no file.
 
     """
-    suites = {
-        path.parent.name: read_suite(path, systems / "workloads")
-        for path in sorted((systems / "suites").glob(f"*/{_FILE}"))
-    }
-    if not suites:
-        raise Refused(f"systems: there is no suite in {systems / 'suites'}")
-    return suites
+    files = suite_files(systems)
+    return {path.parent.name: read_suite(path, systems / "workloads") for path in files}
+
+
+def suite_files(systems: Path = ROOT) -> Sequence[Path]:
+    """Return the files of the suites of a folder; raise Refused if there is none."""
+    if files := sorted((systems / "suites").glob(f"*/{_FILE}")):
+        return files
+    raise Refused(f"systems: there is no suite in {systems / 'suites'}")
 
 
 def pack_suite(suite: Suite, systems: Path, asset: Path) -> None:

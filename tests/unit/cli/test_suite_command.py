@@ -1,0 +1,75 @@
+"""``tidemark suite check``, in this process."""
+
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli.suite import command
+from tidemark.model.refusal import Refused
+from tidemark.model.suite_files import FOLDER
+
+
+@pytest.fixture
+def suite(tmp_path):
+    """Return the file of a copy of RocksDB's suite outside the repository."""
+    shutil.copytree(FOLDER / "rocksdb", tmp_path / "suites" / "rocksdb")
+    (tmp_path / "workloads" / "rocksdb").mkdir(parents=True)
+    return tmp_path / "suites" / "rocksdb" / "suite.yaml"
+
+
+def check(*files):
+    return CliRunner().invoke(command, ["check", *map(str, files)])
+
+
+def replace(file, original, replacement):
+    text = file.read_text()
+    assert original in text
+    file.write_text(text.replace(original, replacement))
+
+
+def problems_of(*files):
+    refused = check(*files).exception
+    assert isinstance(refused, Refused)
+    return str(refused).splitlines()
+
+
+def test_every_shipped_suite_is_accepted():
+    done = check()
+
+    assert done.exit_code == 0
+    (line,) = done.stdout.splitlines()
+    assert line == f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions"
+
+
+def test_a_suite_outside_the_repository_is_accepted(suite):
+    assert check(suite).stdout == f"{suite}: accepted, 2 tests, 2 metrics, 11 versions\n"
+
+
+def test_a_query_without_a_needed_column_is_refused_with_its_line(suite):
+    replace(suite.with_name("ingest_rate.cwli"), "count(number), ", "")
+    replace(suite.with_name("ingest_samples.cwli"), "rate, records", "records")
+
+    assert problems_of(suite) == [
+        "rocksdb/ingest_rate.cwli:7: the result has no count(number); "
+        "expected @logStream, avg(number), count(number), count(rate)",
+        "rocksdb/ingest_samples.cwli:8: the result has no rate; "
+        "expected @timestamp, @logStream, rate",
+    ]
+
+
+def test_a_query_that_does_not_parse_is_refused_with_line_and_column(suite):
+    replace(suite.with_name("ingest_rate.cwli"), "| filter", "| filtre")
+
+    (problem,) = problems_of(suite)
+    assert problem.startswith("rocksdb/ingest_rate.cwli:4: column 3: unknown command 'filtre'")
+
+
+def test_the_problems_of_all_files_are_named_at_once(suite, tmp_path):
+    replace(suite, "jobs: 2", "jobs: two")
+    (tmp_path / "no.yaml").mkdir()
+
+    assert problems_of(suite, tmp_path / "no.yaml") == [
+        "rocksdb/suite.yaml:32: tests.0.jobs: 'two' is not accepted; expected a whole number",
+        f"FILE: '{tmp_path}/no.yaml' is no file; expected suites/<name>/suite.yaml",
+    ]
