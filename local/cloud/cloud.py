@@ -115,9 +115,8 @@ def start_cloud(
             remove_unused(state / folder)
         opened.callback(stacks.install().restore)
         opened.callback(quotas.install().restore)
-        server = opened.enter_context(Server(port))
+        endpoint = opened.enter_context(Server(port)).endpoint
         guard = opened.enter_context(Guard())
-        endpoint = Endpoint(server.port)
         store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
         opened.callback(store.close)
         log_groups = logs.install(store, endpoint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from botocore.parsers import ResponseParserError
 from botocore.session import Session
 
 from local.account import REGION
+from local.cloud.access_keys import access_key_id, secret_access_key
 
 GONE = (BotoCoreError, ClientError, ResponseParserError)
 """The errors of a client whose cloud is gone, or whose port another program has."""
@@ -21,42 +22,40 @@ GONE = (BotoCoreError, ClientError, ResponseParserError)
 
 @dataclass(frozen=True)
 class Endpoint:
-    """The address of one running cloud on this machine."""
+    """The address of one running cloud on this machine, and its key."""
 
     port: int
+    key: str = field(repr=False)
 
     @property
     def url(self) -> str:
-        """The endpoint URL, by name: moto finds S3 buckets in the path only for ``localhost``."""
-        return f"http://localhost:{self.port}"
+        """The endpoint URL, by number: another user may listen where a name leads, at ``::1``."""
+        return f"http://127.0.0.1:{self.port}"
 
     def client(self, service: str, patience_seconds: float = 3600, role: str = "") -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
         """Return a boto3 client for this cloud, safe to share between threads.
 
         Each service and caller has one client. ``role`` is the caller's ARN, '' outside the cloud.
         """
-        return _client(self.url, service, patience_seconds, access_key_id(role))
+        return _client(self.url, service, patience_seconds, *self._access_key(role))
 
     def environment(self, role: str = "") -> dict[str, str]:
         """Return the environment variables that lead the AWS SDKs and CLI to this cloud.
 
         ``role`` is the ARN of the role of a program in the cloud.
         """
+        key_id, secret = self._access_key(role)
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_REGION": REGION,
             "AWS_DEFAULT_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": access_key_id(role),
-            "AWS_SECRET_ACCESS_KEY": "local",
+            "AWS_ACCESS_KEY_ID": key_id,
+            "AWS_SECRET_ACCESS_KEY": secret,
         }
 
-
-def access_key_id(role: str) -> str:
-    """Return the access key id of a role: the name in its ARN, so that a request names its caller.
-
-    A caller outside the cloud has no role and the id ``local``.
-    """
-    return role.rsplit("/", 1)[-1] or "local"
+    def _access_key(self, role: str) -> tuple[str, str]:
+        key_id = access_key_id(role)
+        return key_id, secret_access_key(self.key, key_id)
 
 
 # One session reads the SDK's data files once, but must not make two clients at the same time.
@@ -66,7 +65,7 @@ _session_lock = threading.Lock()
 
 
 @cache
-def _client(url: str, service: str, patience_seconds: float, key_id: str) -> Any:  # noqa: ANN401
+def _client(url: str, service: str, patience_seconds: float, key_id: str, secret: str) -> Any:  # noqa: ANN401
     # One attempt: a retry would hide a fault of the local cloud behind a delay.
     config = Config(
         retries={"total_max_attempts": 1},
@@ -79,6 +78,6 @@ def _client(url: str, service: str, patience_seconds: float, key_id: str) -> Any
             endpoint_url=url,
             region_name=REGION,
             aws_access_key_id=key_id,
-            aws_secret_access_key="local",  # noqa: S106 (not a secret: nothing checks it)
+            aws_secret_access_key=secret,
             config=config,
         )

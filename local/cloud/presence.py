@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from tidemark.client.stack import DeploymentFailed, Stack
 if TYPE_CHECKING:
     from local.cloud.endpoint import Endpoint
 
-_URL = re.compile(r"http://localhost:(\d{1,5})")  # nothing that is not on this machine
 _PATIENCE_SECONDS = 10
+_PORTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,9 @@ def announced(state: Path, endpoint: Endpoint, stack: str) -> Iterator[None]:
     """Let other processes find this process's cloud, once it has the stack of this name or ARN."""
     note = state / "cloud.json"
     unfinished = note.with_suffix(f".{os.getpid()}")
-    content = {"url": endpoint.url, "pid": os.getpid(), "stack": stack}
+    content = {"port": endpoint.port, "key": endpoint.key, "pid": os.getpid(), "stack": stack}
+    # The key lets its holder do all that the cloud does, as this user.
+    unfinished.touch(mode=0o600)
     unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     unfinished.rename(note)  # in one step: a reader finds all of it or nothing
     try:
@@ -55,21 +56,20 @@ def find_cloud(state: Path) -> Presence | None:
     """Return the cloud that is up on a state folder, in any process; None if there is none."""
     try:
         note = json.loads((state / "cloud.json").read_text(encoding="utf-8"))
-        url, pid, arn = (note[name] for name in ("url", "pid", "stack"))
-        port = _URL.fullmatch(url)
+        port, key, pid, arn = (note[name] for name in ("port", "key", "pid", "stack"))
         os.kill(pid, 0)
     # No note, half of one, or one of a process that has ended.
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
-    return _ask(int(port[1]), arn, pid) if port else None
+    return _ask(port, str(key), arn, pid) if port in range(1, _PORTS) else None
 
 
-def _ask(port: int, arn: str, pid: int) -> Presence | None:
+def _ask(port: int, key: str, arn: str, pid: int) -> Presence | None:
     # boto3 takes half a second to import: a command waits for it only where a cloud may be up.
     from aws.client.cloudformation import find_stack  # noqa: PLC0415
     from local.cloud.endpoint import GONE, Endpoint  # noqa: PLC0415
 
-    endpoint = Endpoint(port)
+    endpoint = Endpoint(port, key)
     try:
         stack = find_stack(endpoint.client("cloudformation", _PATIENCE_SECONDS), arn)
     except (*GONE, DeploymentFailed):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import socket
 import threading
 from collections.abc import Iterable
@@ -17,38 +18,49 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
+from local.cloud.endpoint import Endpoint
+from local.cloud.refusals import Forbidden, refused
+from local.cloud.signatures import signer
+
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 _LOOPBACK = "127.0.0.1"
-_NAMES = {"localhost", _LOOPBACK}
 
 
 class PortTaken(OSError):
     """The requested port is not free."""
 
 
-def _for_programs_only(app: WSGIApplication) -> WSGIApplication:
-    """Return the app, closed to web pages, because deployed code runs as the user.
+def _for_signers_only(app: WSGIApplication, key: str) -> WSGIApplication:
+    """Return the app, closed to requests without a signature of the cloud of ``key``.
 
-    A page of any site may call a server on this machine. The browser then sends an Origin, or a
-    Host that only resolves to this machine. moto's own controls are for this process only.
+    Other users of the machine and pages in a browser reach the port too, and deployed code runs as
+    the user. moto's own controls are for this process only.
     """
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        host = environ.get("HTTP_HOST", "").rsplit(":", 1)[0]
-        foreign = host not in _NAMES and not host.endswith(".localhost")
-        control = environ.get("PATH_INFO", "").startswith("/moto-api")
-        if foreign or control or "HTTP_ORIGIN" in environ:
-            start_response("403 Forbidden", [("Content-Type", "text/plain")])
-            return [b"This cloud is for programs on this machine.\n"]
+        try:
+            _check(environ, key)
+        except Forbidden as refusal:
+            return refused(environ, refusal)(environ, start_response)
         return app(environ, start_response)
 
     return answer
 
 
+def _check(environ: WSGIEnvironment, key: str) -> None:
+    host = environ.get("HTTP_HOST", "")
+    # moto would take the name of a bucket from another host.
+    if host.rpartition(":")[0] != _LOOPBACK:
+        raise Forbidden("AccessDenied", f"The host is {host!r}; accepted: {_LOOPBACK}.")
+    signer(environ, key)
+    if environ["PATH_INFO"].startswith("/moto-api"):
+        raise Forbidden("AccessDenied", "The controls of moto are closed.")
+
+
 class Server:
-    """A server on the loopback interface; a context that serves while it is open.
+    """A server on the loopback interface, with a new key; a context that serves while it is open.
 
     Parameters
     ----------
@@ -70,11 +82,13 @@ class Server:
             reason = os.strerror(error.errno or 0)
             raise PortTaken(f"--port: {port} cannot be used: {reason}") from None
         with listener:
-            self.port: int = listener.getsockname()[1]
+            self.endpoint = Endpoint(listener.getsockname()[1], secrets.token_urlsafe(32))
             self._server = make_server(
                 _LOOPBACK,
-                self.port,
-                _for_programs_only(DomainDispatcherApplication(create_backend_app)),
+                self.endpoint.port,
+                _for_signers_only(
+                    DomainDispatcherApplication(create_backend_app), self.endpoint.key
+                ),
                 threaded=True,
                 request_handler=MotoRequestHandler,
                 fd=listener.fileno(),

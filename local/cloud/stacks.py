@@ -9,6 +9,7 @@ from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.models import Stack
 from moto.cloudformation.parsing import ResourceMap
+from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.common_models import CloudFormationModel
 from moto.iam.access_control import PermissionResult
 from moto.logs.models import LogGroup
@@ -35,6 +36,7 @@ def install() -> Replacements:
     _refuse_unsupported(replacements)
     _keep_names(replacements)
     _follow_policies(replacements)
+    _find_templates(replacements)
     change_sets.replace_methods(replacements)
     alarms.replace_methods(replacements)
     lifecycle.replace_methods(replacements)
@@ -96,6 +98,16 @@ def _follow_policies(replacements: Replacements) -> None:
     attribute_of = replacements.set(LogGroup, "get_cfn_attribute", log_group_attribute)
     # moto ignores a policy's conditions: a denial of plain HTTP would deny everything.
     replacements.set(FakeBucket, "get_permission", lambda *_: PermissionResult.NEUTRAL)
+
+
+def _find_templates(replacements: Replacements) -> None:
+    """Find the template of a stack in the bucket that the path of its URL names."""
+
+    def template_at(response: CloudFormationResponse, url: str) -> str:
+        # moto finds the bucket in the path only for this name.
+        return str(original(response, url.replace("//127.0.0.1:", "//localhost:", 1)))
+
+    original = replacements.set(CloudFormationResponse, "_get_stack_from_s3_url", template_at)
 
 
 def _missing_resources(stack: Stack) -> list[str]:

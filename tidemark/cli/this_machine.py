@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from local.cloud.presence import Presence, announced, find_cloud, forget
+from local.cloud.state_folder import make_private
 from local.store.object_files import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed
@@ -140,7 +141,7 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     if found := find_cloud(state):
         return found
     try:
-        state.mkdir(parents=True, exist_ok=True)
+        make_private(state)
     except OSError as error:
         raise _unusable(state, error) from None
     # On import moto looks up the user's AWS profile and fails if it does not exist.

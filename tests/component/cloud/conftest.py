@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
-from moto.server import ThreadedMotoServer
 
 from local.cloud import logs as cloudwatch_logs
 from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
+from local.cloud.server import Server
 from local.logs.store import LogStore
 
 SECONDS = 10
@@ -52,10 +52,8 @@ def has_ended():
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Endpoint]:
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    yield Endpoint(server.get_host_and_port()[1])
-    server.stop()
+    with Server(0) as server:
+        yield server.endpoint
 
 
 @pytest.fixture

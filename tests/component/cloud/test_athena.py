@@ -12,7 +12,6 @@ from moto.moto_api._internal.models import moto_api_backend
 
 from local.account import ACCOUNT, REGION
 from local.cloud import athena, objects, stacks
-from local.cloud.endpoint import Endpoint
 from local.cloud.server import Server
 
 SECONDS = 10
@@ -39,7 +38,7 @@ TABLE = {
 def server():
     """A separate server, since moto binds its S3 classes with the first request."""
     with Server(0) as server:
-        yield Endpoint(server.port)
+        yield server.endpoint
 
 
 @pytest.fixture

@@ -55,6 +55,17 @@ def create(formation, plan):
     return create
 
 
+def test_the_template_of_a_stack_may_be_an_object(endpoint, formation):
+    s3 = endpoint.client("s3")
+    s3.create_bucket(Bucket="assets")
+    s3.put_object(Bucket="assets", Key="a/template.json", Body=json.dumps(TOPIC))
+
+    url = f"{endpoint.url}/assets/a/template.json"
+    formation.create_stack(StackName="s", TemplateURL=url)
+
+    assert formation.describe_stacks(StackName="s")["Stacks"][0]["StackStatus"] == "CREATE_COMPLETE"
+
+
 def test_an_executed_change_set_creates_the_stack_with_its_outputs_and_events(formation, create):
     created = create(TOPIC)
 

@@ -33,7 +33,7 @@ def url():
     # A separate server, since moto binds its classes with the first request.
     server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
     server.start()
-    yield f"http://localhost:{server.get_host_and_port()[1]}"
+    yield f"http://127.0.0.1:{server.get_host_and_port()[1]}"
     server.stop()
 
 

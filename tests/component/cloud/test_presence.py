@@ -1,6 +1,7 @@
 """The search for a running cloud by its note."""
 
 import json
+import stat
 import subprocess
 import sys
 
@@ -35,6 +36,11 @@ def test_a_running_cloud_is_found_with_its_stack(endpoint, stack, tmp_path):
     assert find_cloud(tmp_path) is None
 
 
+def test_only_its_user_can_read_the_key_in_the_note(endpoint, stack, tmp_path):
+    with announced(tmp_path, endpoint, stack.arn):
+        assert stat.S_IMODE((tmp_path / "cloud.json").stat().st_mode) == 0o600
+
+
 def test_the_note_of_a_dead_process_is_ignored(endpoint, stack, tmp_path):
     died = subprocess.Popen([sys.executable, "-c", ""])
     died.wait()
@@ -51,16 +57,17 @@ def test_another_cloud_on_the_same_port_is_ignored(endpoint, stack, tmp_path):
 
 def test_a_port_without_an_answer_is_no_cloud(endpoint, stack, tmp_path):
     with announced(tmp_path, endpoint, stack.arn):
-        change(tmp_path, url="http://localhost:1")
+        change(tmp_path, port=1)
         assert find_cloud(tmp_path) is None
 
 
 @pytest.mark.parametrize(
     "fields",
     [
-        {"url": "http://192.0.2.1:4566"},
-        {"url": "http://localhost:4566@192.0.2.1"},
-        {"url": None},
+        {"port": "4566@192.0.2.1"},
+        {"port": 1 << 16},
+        {"port": None},
+        {"key": None},
         {"pid": "1"},
         {"pid": 1 << 70},
     ],
@@ -71,7 +78,7 @@ def test_a_note_without_a_cloud_of_this_machine_is_ignored(endpoint, stack, tmp_
         assert find_cloud(tmp_path) is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"url": "http://localhost:1"}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"port": 1}'])
 def test_an_incomplete_note_is_ignored(tmp_path, text):
     (tmp_path / "cloud.json").write_text(text)
     assert find_cloud(tmp_path) is None

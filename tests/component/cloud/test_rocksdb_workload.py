@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
-from moto.server import ThreadedMotoServer
 
 from local.cloud import objects
-from local.cloud.endpoint import Endpoint
+from local.cloud.server import Server
 
 FOLDER = Path(__file__).parents[3] / "workloads" / "rocksdb"
 RECORDS = 3000
@@ -35,10 +34,8 @@ def cache(tmp_path_factory):
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory):
     installed = objects.install(tmp_path_factory.mktemp("objects"))
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    yield Endpoint(server.get_host_and_port()[1])
-    server.stop()
+    with Server(0) as server:
+        yield server.endpoint
     moto_api_backend.reset()
     installed.close()
 

@@ -4,15 +4,25 @@ import sys
 import urllib.error
 import urllib.request
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
 
-from local.account import ACCOUNT
+from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
 from local.cloud.server import PortTaken, Server
 
+ROLE = f"arn:aws:iam::{ACCOUNT}:role/reader"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with Server(0) as server:
+        yield server
+
 
 def status(server, path="/", **headers):
-    request = urllib.request.Request(f"http://127.0.0.1:{server.port}{path}", headers=headers)
+    request = urllib.request.Request(server.endpoint.url + path, headers=headers)
     try:
         with urllib.request.urlopen(request) as answer:
             return answer.status
@@ -21,26 +31,105 @@ def status(server, path="/", **headers):
             return error.code
 
 
-@pytest.fixture
-def server():
-    with Server(0) as server:
-        yield server
+def keywords(endpoint):
+    """Return the arguments that lead a client of its own to the endpoint."""
+    variables = endpoint.environment()
+    return {
+        "endpoint_url": variables["AWS_ENDPOINT_URL"],
+        "aws_access_key_id": variables["AWS_ACCESS_KEY_ID"],
+        "aws_secret_access_key": variables["AWS_SECRET_ACCESS_KEY"],
+    }
 
 
-def test_a_program_on_this_machine_is_answered(server):
-    identity = Endpoint(server.port).client("sts").get_caller_identity()
+def refusal(call, **arguments):
+    with pytest.raises(ClientError) as error:
+        call(**arguments)
+    answer = error.value.response
+    return answer["ResponseMetadata"]["HTTPStatusCode"], answer["Error"]["Code"]
+
+
+@pytest.mark.parametrize("role", ["", ROLE])
+def test_a_program_with_a_key_of_the_cloud_is_answered(server, role):
+    identity = server.endpoint.client("sts", role=role).get_caller_identity()
 
     assert identity["Account"] == ACCOUNT
 
 
-def test_the_aws_profile_of_the_user_is_ignored():
-    environment = {**os.environ, "AWS_PROFILE": "nope"}
-    program = "from local.cloud.endpoint import Endpoint; Endpoint(1).client('s3')"
+def test_an_object_with_any_key_and_metadata_is_stored_and_read(server):
+    s3 = server.endpoint.client("s3")
+    s3.create_bucket(Bucket="results")
+    name, metadata = "a b/ü+%2F?#'(1)//c", {"my_key": "a  b", "other-key": "c"}
+    s3.put_object(Bucket="results", Key=name, Body=b"1", Metadata=metadata)
 
-    assert (
-        subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode
-        == 0
+    assert s3.get_object(Bucket="results", Key=name)["Metadata"] == metadata
+    (found,) = s3.list_objects_v2(Bucket="results", Prefix="a b/ü+")["Contents"]
+    assert found["Key"] == name
+
+
+@pytest.mark.parametrize(
+    ("service", "call"),
+    [
+        ("cloudformation", "list_stacks"),
+        ("ecs", "list_clusters"),
+        ("lambda", "list_functions"),
+        ("s3", "list_buckets"),
+    ],
+)
+def test_a_key_of_another_cloud_is_refused(server, service, call):
+    stranger = Endpoint(server.endpoint.port, "another key")
+
+    assert refusal(getattr(stranger.client(service), call)) == (403, "SignatureDoesNotMatch")
+
+
+def test_the_secret_of_one_role_signs_for_no_other(server, monkeypatch):
+    secret = server.endpoint.environment(ROLE)["AWS_SECRET_ACCESS_KEY"]
+    monkeypatch.setattr("local.cloud.endpoint.secret_access_key", lambda *_: secret)
+
+    assert refusal(server.endpoint.client("sts").get_caller_identity) == (
+        403,
+        "SignatureDoesNotMatch",
     )
+
+
+def test_the_answer_of_assume_role_has_a_key_that_is_accepted(server):
+    sts = server.endpoint.client("sts")
+    keys = sts.assume_role(RoleArn=ROLE, RoleSessionName="cdk")["Credentials"]
+    client = boto3.client(
+        "s3",
+        endpoint_url=server.endpoint.url,
+        region_name=REGION,
+        aws_access_key_id=keys["AccessKeyId"],
+        aws_secret_access_key=keys["SecretAccessKey"],
+        aws_session_token=keys["SessionToken"],
+    )
+
+    assert "Buckets" in client.list_buckets()
+
+
+@pytest.mark.parametrize(
+    ("service", "call", "change"),
+    [
+        ("s3", "list_buckets", {"url": "/results"}),
+        ("s3", "list_buckets", {"method": "PUT"}),
+        ("ecs", "list_clusters", {"body": b'{"maxResults": 1}'}),
+        ("iam", "list_roles", {"body": b"Action=ListUsers&Version=2010-05-08"}),
+    ],
+)
+def test_a_signature_is_good_for_its_own_request_alone(server, service, call, change):
+    client = boto3.client(service, region_name=REGION, **keywords(server.endpoint))
+
+    def alter(request, **_):
+        for name, value in change.items():
+            setattr(request, name, request.url.rstrip("/") + value if name == "url" else value)
+
+    assert getattr(client, call)()
+    client.meta.events.register("before-send", alter)
+    assert refusal(getattr(client, call)) == (403, "SignatureDoesNotMatch")
+
+
+@pytest.mark.parametrize("path", ["/", "/moto-api/data.json", "/results/runs/a?list-type=2"])
+def test_a_request_without_a_signature_is_refused(server, path):
+    assert status(server, path) == 403
 
 
 def test_a_web_page_of_any_site_is_refused(server):
@@ -51,10 +140,21 @@ def test_a_name_that_only_resolves_to_this_machine_is_refused(server):
     assert status(server, Host="example.org") == 403
 
 
-def test_the_controls_of_moto_are_closed(server):
-    assert status(server, "/moto-api/data.json") == 403
+def test_the_endpoint_does_not_show_its_key(server):
+    assert server.endpoint.key not in repr(server.endpoint)
+
+
+def test_the_aws_profile_of_the_user_is_ignored():
+    environment = {**os.environ, "AWS_PROFILE": "nope"}
+    program = "from local.cloud.endpoint import Endpoint; Endpoint(1, 'key').client('s3')"
+
+    assert (
+        subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode
+        == 0
+    )
 
 
 def test_the_error_of_a_taken_port_names_it(server):
-    with pytest.raises(PortTaken, match=rf"^--port: {server.port} cannot be used: "):
-        Server(server.port)
+    port = server.endpoint.port
+    with pytest.raises(PortTaken, match=rf"^--port: {port} cannot be used: "):
+        Server(port)

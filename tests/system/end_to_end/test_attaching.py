@@ -81,7 +81,7 @@ def test_a_second_cloud_on_a_folder_is_refused_with_the_first_ones_address(up, f
     code, _, err = tidemark("up", "--state", folder)
 
     assert code == 1
-    assert f"process {up.pid} runs the cloud of {folder} already, at http://localhost:" in err
+    assert f"process {up.pid} runs the cloud of {folder} already, at http://127.0.0.1:" in err
 
 
 def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, folder):
@@ -147,7 +147,7 @@ def test_a_run_whose_cloud_is_killed_says_so_and_the_next_command_works(up, fold
 
     assert code == 1
     assert re.search(
-        r"^tidemark: the cloud at http://localhost:\d+ is gone: process \d+ has ended\. "
+        r"^tidemark: the cloud at http://127\.0\.0\.1:\d+ is gone: process \d+ has ended\. "
         rf"Finished trials are kept; `tidemark runs --state {folder}` shows how each run ended\.$",
         err,
         re.MULTILINE,

@@ -21,7 +21,7 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
         "RocksDB 9.0.0, 9.8.4: 1 repetition, 2 trials of ingest and compaction, "
         "1 task of 2,000 records; about "
     )
-    assert ready.startswith("The cloud answers at http://localhost:")
+    assert ready.startswith("The cloud answers at http://127.0.0.1:")
     assert re.fullmatch(r"Run \d{8}T\d{6}Z-[0-9a-f]{6}", named)
     assert [line[:14] for line in rest[:2]] == ["trial 1 of 2  ", "trial 2 of 2  "]
     table = [line.split() for line in rest if "_rate" in line and "trial" not in line]

@@ -1,0 +1,34 @@
+"""Requests that the one-machine cloud refuses, as AWS refuses them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from werkzeug.wrappers import Response
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIEnvironment
+
+
+class Forbidden(Exception):
+    """A request that is not allowed, with AWS's code of the error and a message for its sender."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def refused(environ: WSGIEnvironment, refusal: Forbidden) -> Response:
+    """Return the answer to a forbidden request, in the form that its service's clients read."""
+    headers = {"x-amzn-ErrorType": refusal.code}
+    code, message = escape(refusal.code), escape(str(refusal))
+    error = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
+    if "/s3/aws4_request" in environ.get("HTTP_AUTHORIZATION", ""):
+        return Response(error, 403, headers, content_type="application/xml")
+    if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
+        body = f"<ErrorResponse>{error}</ErrorResponse>"
+        return Response(body, 403, headers, content_type="text/xml")
+    body = json.dumps({"__type": refusal.code, "message": str(refusal)})
+    return Response(body, 403, headers, content_type="application/json")
