@@ -13,6 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import psutil
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
@@ -54,10 +55,13 @@ class RuntimeApi:
 
     Each environment needs a port, since awslambdaric takes no path in AWS_LAMBDA_RUNTIME_API: it
     passes the variable to ``http.client`` as host and port to report a failed load.
-    ``initialised`` is done when the runtime asks for its first event, or reports a failed load.
+    Only the process that ``serve`` names is answered: another user, a web page or the system under
+    test could take an event of the function, or answer it. ``initialised`` is done when the runtime
+    asks for its first event, or reports a failed load.
     """
 
     def __init__(self) -> None:
+        self._runtime: Future[int] = Future()
         self.initialised: Future[Initialisation] = Future()
         self._events: queue.SimpleQueue[Invocation | None] = queue.SimpleQueue()
         self._replies: dict[str, Future[Reply]] = {}
@@ -75,6 +79,10 @@ class RuntimeApi:
         """Host and port, the value of AWS_LAMBDA_RUNTIME_API."""
         return f"127.0.0.1:{self._server.port}"
 
+    def serve(self, runtime: int) -> None:
+        """Answer the process of this id, the function's runtime; its requests wait until then."""
+        self._runtime.set_result(runtime)
+
     def submit(self, invocation: Invocation) -> Future[Reply]:
         """Queue an event for the runtime; return the future of the function's reply."""
         reply = self._replies[invocation.request_id] = Future()
@@ -83,6 +91,7 @@ class RuntimeApi:
 
     def close(self) -> None:
         """Stop listening; answer a waiting runtime with 410 Gone."""
+        self._runtime.cancel()  # a request may wait for a runtime that could not be started
         self._events.put(None)
         self._server.shutdown()
         self._thread.join()
@@ -90,8 +99,21 @@ class RuntimeApi:
 
     def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)
+        if not self._is_from_runtime(request):
+            return Response(status=403)(environ, start_response)
         path = request.path.removeprefix(_PREFIX).split("/")
         return self._answer(request.method, path, request.get_data())(environ, start_response)
+
+    def _is_from_runtime(self, request: Request) -> bool:
+        ends = (
+            (request.remote_addr, int(request.environ["REMOTE_PORT"])),
+            self._server.server_address,
+        )
+        try:
+            connections = psutil.Process(self._runtime.result()).net_connections("tcp4")
+        except psutil.Error:  # the process has ended
+            return False
+        return ends in [(connection.laddr, connection.raddr) for connection in connections]
 
     def _answer(self, method: str, path: list[str], body: bytes) -> Response:
         match method, path:

@@ -93,6 +93,7 @@ class Sandbox:
         except OSError:
             self._api.close()
             raise
+        self._api.serve(self._process.group)
 
     @property
     def alive(self) -> bool:

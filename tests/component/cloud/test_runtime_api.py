@@ -1,0 +1,64 @@
+import os
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+from local.cloud.runtime_api import Invocation, RuntimeApi
+
+ASK = """
+import sys, urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen(sys.argv[1]).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+
+
+@pytest.fixture
+def api():
+    api = RuntimeApi()
+    api.submit(Invocation("1", "arn", 0, b"{}"))
+    yield api
+    api.close()
+
+
+def next_of(api):
+    return f"http://{api.address}/2018-06-01/runtime/invocation/next"
+
+
+def test_the_runtime_of_the_function_gets_its_event(api):
+    api.serve(os.getpid())
+
+    with urllib.request.urlopen(next_of(api)) as answer:
+        assert answer.read() == b"{}"
+
+
+def test_another_process_gets_no_event_and_the_runtime_still_gets_it(api):
+    api.serve(os.getpid())
+
+    asked = subprocess.run(
+        [sys.executable, "-c", ASK, next_of(api)], capture_output=True, text=True, check=True
+    )
+    assert asked.stdout == "403\n"
+    with urllib.request.urlopen(next_of(api)) as answer:
+        assert answer.read() == b"{}"
+
+
+def test_nobody_is_answered_for_a_runtime_that_has_ended(api):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    api.serve(ended.pid)
+
+    with pytest.raises(urllib.error.HTTPError, match="403") as refusal:
+        urllib.request.urlopen(next_of(api))
+    refusal.value.close()
+
+
+def test_a_request_for_a_runtime_that_is_never_started_does_not_keep_the_api_from_closing(api):
+    with socket.create_connection(api.address.split(":")) as connection:
+        connection.sendall(b"GET /2018-06-01/runtime/invocation/next HTTP/1.0\r\n\r\n")
+        api.close()
