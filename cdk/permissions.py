@@ -100,8 +100,8 @@ FUNCTIONS: Mapping[str, Needs] = {
     "ChooseTrial": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
-        lists=["runs/*/trials/*", "work/*/measured/*", "work/*/data/*"],
-        deletes=["work/*/measured/*", "work/*/data/*"],
+        lists=["runs/*/trials/*", "work/*/measured/*", "work/data/*"],
+        deletes=["work/*/measured/*", "work/data/*"],
         # The first choice of a run that is resumed with a budget reads every trial.
         timeout_seconds=240,
     ),
@@ -113,7 +113,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         queries_logs=True,
         timeout_seconds=900,
     ),
-    "RestoreSystem": Needs(lists=["work/*/data/*"], deletes=["work/*/data/*"], timeout_seconds=240),
+    "RestoreSystem": Needs(lists=["work/data/*"], deletes=["work/data/*"], timeout_seconds=240),
     "RecordTrial": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
         writes=["runs/*/trials/*"],

@@ -72,14 +72,16 @@ class SuiteTasks(Construct):
             docker_labels={WORKLOAD_LABEL: task.workload},
             stop_timeout=Duration.seconds(30),
         )
-        # The tasks may store and load their trial's data, and use nothing else in the bucket.
+        # The tasks may store and load data, and list nothing: the place of each trial's data is a
+        # secret of its tasks. Credentials of a run of its own would end after an hour, the limit of
+        # a role that is assumed by a role, and would stand in the history of the execution.
         self.definition.task_role.add_to_principal_policy(
-            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects("work/*/data/*")])
+            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects("work/data/*")])
         )
         acknowledge(
             self.definition,
-            objects_finding(bucket, "work/*/data/*"),
-            "The data of a trial is named after its run, and no run exists yet.",
+            objects_finding(bucket, "work/data/*"),
+            "The data of a trial has a secret name, and no trial exists yet.",
         )
         acknowledge(
             self.definition,

@@ -39,19 +39,22 @@ class Endpoint:
         """
         return _client(self.url, service, patience_seconds, *self._access_key(role))
 
-    def environment(self, role: str = "") -> dict[str, str]:
-        """Return the environment variables that lead the AWS SDKs and CLI to this cloud.
-
-        ``role`` is the ARN of the role of a program in the cloud.
-        """
-        key_id, secret = self._access_key(role)
+    @property
+    def place(self) -> dict[str, str]:
+        """The environment variables that lead the AWS SDKs and CLI to this cloud."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_REGION": REGION,
             "AWS_DEFAULT_REGION": REGION,
-            "AWS_ACCESS_KEY_ID": key_id,
-            "AWS_SECRET_ACCESS_KEY": secret,
         }
+
+    def environment(self, role: str = "") -> dict[str, str]:
+        """Return the environment variables with which the AWS SDKs and CLI work in this cloud.
+
+        ``role`` is the ARN of the role of a program in the cloud.
+        """
+        key_id, secret = self._access_key(role)
+        return {**self.place, "AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret}
 
     def _access_key(self, role: str) -> tuple[str, str]:
         key_id = access_key_id(role)

@@ -21,6 +21,7 @@ from werkzeug.serving import make_server
 from local.cloud.endpoint import Endpoint
 from local.cloud.refusals import Forbidden, refused
 from local.cloud.signatures import signer
+from local.cloud.task_permissions import check_task
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -54,7 +55,7 @@ def _check(environ: WSGIEnvironment, key: str) -> None:
     # moto would take the name of a bucket from another host.
     if host.rpartition(":")[0] != _LOOPBACK:
         raise Forbidden("AccessDenied", f"The host is {host!r}; accepted: {_LOOPBACK}.")
-    signer(environ, key)
+    check_task(environ, signer(environ, key))
     if environ["PATH_INFO"].startswith("/moto-api"):
         raise Forbidden("AccessDenied", "The controls of moto are closed.")
 

@@ -113,7 +113,7 @@ class Task:
         environment = {
             "TMPDIR": str(self._scratch),
             **container.environment,
-            **endpoint.environment(container.role),
+            **(endpoint.environment(container.role) if container.role else endpoint.place),
         }
         try:
             process = Process(

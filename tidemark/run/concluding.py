@@ -44,6 +44,7 @@ def conclude(
         if held and claims.stands(bucket, held):
             # Lost trials leave the measurements of their tests behind.
             bucket.delete(keys.work(plan.run_id))
+            bucket.delete(keys.data_of(plan.run_id))
     else:
         status = "rejected" if refused else "failed"
         outcome = record_outcome(bucket, _unplanned(execution, failure, status, now), held)

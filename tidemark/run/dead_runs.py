@@ -98,6 +98,7 @@ class Ending:
         if not claims.stands(self.bucket, held):
             return False
         self.bucket.delete(keys.work(claim.run_id))
+        self.bucket.delete(keys.data_of(claim.run_id))
         return True
 
     def _record(self, held: Held, execution: ExecutionState, now: datetime) -> Outcome:

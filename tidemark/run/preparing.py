@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.suite import MOST_ITERATIONS, Test
@@ -39,7 +41,12 @@ class PreparedTrial(Frozen):
 
 
 def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> PreparedTrial:
-    """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket."""
+    """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket.
+
+    The place of the data is a secret of the trial's tasks: they may list nothing, so that the tasks
+    of other trials cannot find it.
+    """
+    data = f"s3://{bucket}/{keys.data(plan.run_id, trial.trial)}{secrets.token_hex(16)}"
     return PreparedTrial(
         task_definition=system.task_definition,
         container=system.container,
@@ -48,7 +55,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
                 name=test.name,
                 groups=_groups(plan.request.tasks),
                 timeout_seconds=test.timeout_seconds + _MARGIN_SECONDS,
-                environment=_environment(plan, trial, test, bucket),
+                environment=_environment(plan, trial, test, data),
             )
             for test in plan.suite.tests
         ),
@@ -62,8 +69,7 @@ def _groups(tasks: int) -> tuple[Group, ...]:
     )
 
 
-def _environment(plan: Plan, trial: PlannedTrial, test: Test, bucket: str) -> list[dict[str, str]]:
-    data = keys.data(plan.run_id, trial.trial).rstrip("/")
+def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list[dict[str, str]]:
     values = {
         "TIDEMARK_VERSION": trial.version,
         "TIDEMARK_PACKAGE": trial.package,
@@ -71,7 +77,7 @@ def _environment(plan: Plan, trial: PlannedTrial, test: Test, bucket: str) -> li
         "TIDEMARK_JOBS": test.jobs,
         # One seed for all trials of a run: every version works on the same records.
         "TIDEMARK_SEED": plan.seed,
-        "TIDEMARK_DATA": f"s3://{bucket}/{data}",
+        "TIDEMARK_DATA": data,
         "TIDEMARK_DEADLINE_SECONDS": test.timeout_seconds,
     }
     return [{"Name": name, "Value": str(value)} for name, value in values.items()]

@@ -68,13 +68,21 @@ def exclusion(run_id: str, trial: int | None) -> str:
 
 
 def work(run_id: str) -> str:
-    """Return the prefix of a run's working data."""
+    """Return the prefix of a run's working state."""
     return f"work/{run_id}/"
+
+
+def data_of(run_id: str) -> str:
+    """Return the prefix of the data of a run's trials, apart from all that Tidemark itself reads.
+
+    The tasks of all runs may read and store below ``work/data/``.
+    """
+    return f"work/data/{run_id}/"
 
 
 def data(run_id: str, number: int) -> str:
     """Return the prefix of the data that a trial's tasks store, deleted after the trial."""
-    return f"{work(run_id)}{number:03d}/data/"
+    return f"{data_of(run_id)}{number:03d}/"
 
 
 def measurements(run_id: str, number: int) -> str:

@@ -253,6 +253,15 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     assert os.access(environment["TIDEMARK_UV"], os.X_OK)
 
 
+def test_a_task_without_a_role_has_no_access_key(define, run, await_end, lines, endpoint):
+    define("import json, os; print(json.dumps(dict(os.environ)))")
+    arn = run()
+    await_end(arn)
+    environment = json.loads(lines(arn)[0])
+    assert environment["AWS_ENDPOINT_URL"] == endpoint.url
+    assert not [name for name in environment if "KEY" in name]
+
+
 def test_each_task_has_its_own_scratch_folder_until_it_stops(define, run, await_end, lines):
     define("import tempfile; print(tempfile.mkdtemp())")
     first, second = run(), run()

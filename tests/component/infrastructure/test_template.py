@@ -212,7 +212,7 @@ def test_tasks_may_use_only_the_data_of_trials_in_the_bucket(policies):
     (statement,) = policies[role]
 
     assert actions(statement) == ["s3:GetObject", "s3:PutObject"]
-    assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == ["/work/*/data/*"]
+    assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == ["/work/data/*"]
 
 
 def test_there_is_no_nat_gateway_and_nothing_comes_in(template):

@@ -71,5 +71,5 @@ def test_the_sweep_cleans_up_after_a_stopped_run(deployed):
     ended = outcome(deployed, run.run_id)
     assert (ended["status"], ended["reason"]) == ("aborted", "stopped: enough")
     s3 = deployed.cloud.endpoint.client("s3")
-    for prefix in ("claims/", f"work/{run.run_id}/"):
+    for prefix in ("claims/", f"work/{run.run_id}/", f"work/data/{run.run_id}/"):
         assert "Contents" not in s3.list_objects_v2(Bucket=deployed.stack.bucket, Prefix=prefix)

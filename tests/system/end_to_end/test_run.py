@@ -6,6 +6,7 @@ import socket
 import subprocess
 
 import pytest
+from botocore.exceptions import ClientError
 
 from local.cloud.deployment import created_resources, synthesise
 from local.logs.store import LogStore
@@ -90,7 +91,29 @@ def test_the_rate_equals_that_of_grep_and_awk_over_the_raw_log(
 
 
 def test_the_working_data_of_each_trial_is_deleted(deployed, measured):
-    assert not [key for key in keys(deployed, f"work/{measured.run_id}/") if "/data/" in key]
+    assert keys(deployed, f"work/data/{measured.run_id}/") == []
+
+
+def test_the_tasks_of_a_suite_may_not_touch_results_logs_or_functions(deployed, measured):
+    endpoint, bucket = deployed.cloud.endpoint, deployed.stack.bucket
+    ecs = endpoint.client("ecs")
+    (name,) = ecs.list_task_definitions()["taskDefinitionArns"]
+    role = ecs.describe_task_definition(taskDefinition=name)["taskDefinition"]["taskRoleArn"]
+    s3, logs = (endpoint.client(service, role=role) for service in ("s3", "logs"))
+    trial = {"Bucket": bucket, "Key": f"runs/{measured.run_id}/trials/001.json"}
+    stream = {"logGroupName": "/Tidemark/rocksdb", "logStreamName": "rocksdb/rocksdb/another"}
+    function = {"FunctionName": deployed.stack.outputs["SweepRunsFunction"]}
+
+    for call, arguments in (
+        (s3.get_object, trial),
+        (s3.put_object, trial),
+        (s3.delete_object, trial),
+        (s3.list_objects_v2, {"Bucket": bucket, "Prefix": "work/data/"}),
+        (logs.create_log_stream, stream),
+        (endpoint.client("lambda", role=role).invoke, function),
+    ):
+        with pytest.raises(ClientError, match="AccessDenied"):
+            call(**arguments)
 
 
 def test_the_report_names_versions_machine_and_note(deployed, measured):

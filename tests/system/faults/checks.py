@@ -163,7 +163,7 @@ def _leftovers(ground: Ground, run: Run) -> Iterator[str]:
     while (left := task_processes(url)) and time.monotonic() < deadline:
         time.sleep(0.05)
     yield from (f"process {pid} is left" for pid in left)
-    for prefix in (f"work/{run.run_id}/", "claims/"):
+    for prefix in (keys.work(run.run_id), keys.data_of(run.run_id), "claims/"):
         yield from (f"{key} is left" for key in _keys(ground, prefix))
 
 

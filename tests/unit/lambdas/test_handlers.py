@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 from itertools import permutations
 
 import pytest
@@ -190,7 +191,7 @@ def test_a_lost_trial_is_recorded_as_failed_and_not_chosen_again(world):
 def test_a_lost_trial_keeps_its_measurements_and_loses_its_data(world):
     log(world)
     collect(world)
-    world.bucket.write(f"work/{RUN}/001/data/a", b"")
+    world.bucket.write(f"work/data/{RUN}/001/a", b"")
 
     choose(world, lost=LOST)
 
@@ -199,7 +200,7 @@ def test_a_lost_trial_keeps_its_measurements_and_loses_its_data(world):
         ("ingest", "ok"),
         ("compaction", "skipped"),
     ]
-    assert not list(world.bucket.keys(f"work/{RUN}/001/data/"))
+    assert not list(world.bucket.keys(f"work/data/{RUN}/001/"))
 
 
 def test_a_trial_that_was_recorded_before_it_was_lost_keeps_its_result(world):
@@ -219,15 +220,30 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
     assert (ingest["name"], ingest["timeout_seconds"]) == ("ingest", 3900)
     assert ingest["groups"] == [{"first": 0, "last": 1}]
+    data = environment.pop("TIDEMARK_DATA")
+    assert re.fullmatch(rf"s3://results/work/data/{RUN}/001/[0-9a-f]{{32}}", data)
     assert environment == {
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,
         "TIDEMARK_RECORDS": "1000",
         "TIDEMARK_JOBS": str(plan.suite.test("compaction").jobs),
         "TIDEMARK_SEED": str(plan.seed),
-        "TIDEMARK_DATA": f"s3://results/work/{RUN}/001/data",
         "TIDEMARK_DEADLINE_SECONDS": "3600",
     }
+
+
+def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_guess(world):
+    def places():
+        prepared = world.call(prepare_trial, TRIAL)
+        return {
+            entry["Value"]
+            for test in prepared["tests"]
+            for entry in test["environment"]
+            if entry["Name"] == "TIDEMARK_DATA"
+        }
+
+    (first,), (second,) = places(), places()
+    assert first != second
 
 
 def test_classify_stop_accepts_a_cause_that_is_not_json(world):
@@ -347,14 +363,15 @@ def test_a_failed_task_fails_the_test_and_leaves_no_rate(world):
 
 
 def test_restore_system_deletes_only_the_data_of_its_trial(world):
-    for key in ("001/data/a", "001/data/b/c", "001/measured/ingest.json", "002/data/a"):
-        world.bucket.write(f"work/{RUN}/{key}", b"")
+    data, kept = f"work/data/{RUN}", f"work/{RUN}/001/measured/ingest.json"
+    for key in (f"{data}/001/a", f"{data}/001/b/c", kept, f"{data}/002/a"):
+        world.bucket.write(key, b"")
 
     world.call(restore_system, TRIAL)
 
     assert [key for key in world.bucket.objects if key.startswith("work/")] == [
-        f"work/{RUN}/001/measured/ingest.json",
-        f"work/{RUN}/002/data/a",
+        kept,
+        f"{data}/002/a",
     ]
 
 

@@ -118,7 +118,7 @@ def test_recorded_trials_are_folded_reported_and_kept(dead):
 
 
 def test_a_trial_in_progress_is_not_recorded_and_its_data_is_deleted(dead):
-    dead.bucket.write(f"work/{RUN}/001/data/a", b"")
+    dead.bucket.write(f"work/data/{RUN}/001/a", b"")
     dead.bucket.write(f"work/{RUN}/001/measured/ingest.json", b"{}")
 
     end(dead)
@@ -215,7 +215,7 @@ def resumed(world):
     """End the run from elsewhere, resume it and begin one of its trials."""
     end(world)
     world.call(plan_run, RESUME)
-    world.bucket.write(f"work/{RUN}/002/data/a", b"")
+    world.bucket.write(f"work/data/{RUN}/002/a", b"")
     world.tasks.group_of["new"] = RUN
 
 
@@ -234,7 +234,7 @@ def test_an_ending_that_a_resume_overtakes_stops_and_deletes_nothing_of_the_resu
 
     assert end(dead) is None
     assert set(dead.tasks.stopped) == {"old"}
-    assert f"work/{RUN}/002/data/a" in dead.bucket.objects
+    assert f"work/data/{RUN}/002/a" in dead.bucket.objects
 
 
 @pytest.mark.usefixtures("packed")

@@ -103,7 +103,7 @@ FAULTS = (
     ),
     _task_fault(
         "without-input",
-        "the object of ingest is gone when compaction reads it",
+        "compaction finds no object of ingest",
         f"compaction: {both(f'{EXIT_1}: the object of ingest is missing')}",
         kept=3,
         quick=True,
@@ -119,6 +119,13 @@ FAULTS = (
         "full-disk",
         "a task's disk is full",
         f"ingest: {both(f'{EXIT_1}: data could not be written: File too large')}",
+    ),
+    Fault(
+        name="hostile",
+        happens="the tasks try to read, forge and delete results; S3 refuses",
+        act=_measured("hostile"),
+        endings=(Ending("complete", "", 4),),
+        quick=True,
     ),
     Fault(
         name="much",

@@ -8,6 +8,7 @@ needs only the standard library and takes some milliseconds.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import resource
 import signal
@@ -25,12 +26,9 @@ RECORDS = os.environ["TIDEMARK_RECORDS"]
 DATA = urlsplit(f"{os.environ['TIDEMARK_DATA']}/task-{TASK:04d}")
 CONTENT = f"{VERSION} {TASK} {os.environ['TIDEMARK_SEED']}".encode()
 NAME = TEST.capitalize()
-ROLE = os.environ["AWS_ACCESS_KEY_ID"]
-# The one-machine cloud reads the caller and checks no signature.
-SIGNED = (
-    "AWS4-HMAC-SHA256 Credential={}/20260101/us-east-1/s3/aws4_request, "
-    "SignedHeaders=host, Signature=0"
-)
+ENDPOINT = urlsplit(os.environ["AWS_ENDPOINT_URL"]).netloc
+SCOPE = "20260101/us-east-1/s3/aws4_request"
+NOW = "20260101T000000Z"  # the one-machine cloud accepts a signature of any time
 
 
 def say(message: str, level: str = "INFO") -> None:
@@ -59,18 +57,40 @@ def log_rates(rate: object = None) -> None:
         log_rate(job, rate)
 
 
-def request(method: str, body: bytes | None = None, caller: str = ROLE) -> bytes | None:
-    """Put, get or delete the task's object; return the answer, None if there is no object."""
-    endpoint = urlsplit(os.environ["AWS_ENDPOINT_URL"])
-    connection = HTTPConnection(endpoint.netloc)
-    signed = {"Authorization": SIGNED.format(caller)}
-    connection.request(method, f"/{DATA.netloc}{DATA.path}", body, signed)
+def signature(method: str, path: str) -> str:
+    """Return AWS's signature of a request to S3, version 4, without its content."""
+    headers = f"host:{ENDPOINT}\nx-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:{NOW}\n"
+    names = "host;x-amz-content-sha256;x-amz-date"
+    canonical = f"{method}\n{path}\n\n{headers}\n{names}\nUNSIGNED-PAYLOAD"
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    key = f"AWS4{os.environ['AWS_SECRET_ACCESS_KEY']}".encode()
+    for part in [*SCOPE.split("/"), f"AWS4-HMAC-SHA256\n{NOW}\n{SCOPE}\n{digest}"]:
+        key = hmac.digest(key, part.encode(), "sha256")
+    credential = f"{os.environ['AWS_ACCESS_KEY_ID']}/{SCOPE}"
+    return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders={names}, Signature={key.hex()}"
+
+
+def send(method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    """Send a request to S3; return the status and the content of the answer."""
+    path = f"/{DATA.netloc}{path}"
+    headers = {
+        "Authorization": signature(method, path),
+        "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
+        "x-amz-date": NOW,
+    }
+    connection = HTTPConnection(ENDPOINT)
+    connection.request(method, path, body, headers)
     answer = connection.getresponse()
-    content = answer.read()
-    if answer.status == 404:
+    return answer.status, answer.read()
+
+
+def request(method: str, body: bytes | None = None) -> bytes | None:
+    """Put or get the task's object; return the answer, None if there is no object."""
+    status, content = send(method, DATA.path, body)
+    if status == 404:
         return None
-    if answer.status >= 300:
-        fail(f"S3 answered {method} with {answer.status}")
+    if status >= 300:
+        fail(f"S3 answered {method} with {status}")
     return content
 
 
@@ -173,10 +193,11 @@ def log_nearly() -> None:
 
 
 def lose_the_input() -> None:
-    """Delete the object of ingest before compaction reads it, as a program outside may."""
-    if TEST == "compaction":
-        request("DELETE", caller="local")
-    healthy()
+    """Store nothing that compaction could read."""
+    if TEST == "ingest":
+        log_rates()
+    else:
+        healthy()
 
 
 def spoil_the_input() -> None:
@@ -197,6 +218,18 @@ def fill_the_disk() -> None:
             file.write(bytes(8192))
     except OSError as error:
         fail(f"data could not be written: {error.strerror}")
+
+
+def reach_for_more() -> None:
+    """Try to read, forge and delete what is not the task's, and then do its work."""
+    run = DATA.path.split("/")[3]
+    trial = f"/runs/{run}/trials/001.json"
+    attempts = ("GET", f"/runs/{run}/plan.json"), ("PUT", trial), ("DELETE", trial), ("GET", "")
+    for method, path in attempts:
+        status, _ = send(method, path, b"{}" if method == "PUT" else None)
+        if status != 403:
+            fail(f"S3 answered {method} {path} with {status}")
+    healthy()
 
 
 def only(task: int, behaviour: Callable[[], None]) -> Callable[[], None]:
@@ -228,6 +261,7 @@ BEHAVIOURS: dict[str, Callable[[], None]] = {
     "without-input": lose_the_input,
     "corrupt": spoil_the_input,
     "full-disk": fill_the_disk,
+    "hostile": reach_for_more,
 }
 
 if __name__ == "__main__":
