@@ -12,6 +12,7 @@ from typing import Literal
 
 import click
 
+from tidemark.model.sentences import visible
 from tidemark.report.blocks import Row, Table
 from tidemark.report.markdown import table_lines
 
@@ -19,6 +20,8 @@ Rows = Sequence[Mapping[str, str | None]]
 
 # A number, perhaps with its spread: 12, 695,700.7 ± 33,629.9 (6 trials), 1.5e-07, +5.17%.
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?%?( ± .*)?", re.IGNORECASE)
+# Source: OWASP, "CSV Injection".
+_FORMULA = {*"=+-@\t\r"}
 _LONGEST_WORD = 24
 _NARROWEST, _GAP = 8, 2
 
@@ -33,7 +36,11 @@ format_option = click.option(
 
 
 def show(columns: Sequence[str], rows: Rows, form: str) -> None:
-    """Print rows; a missing value is empty, and null in JSON."""
+    """Print rows; a missing value is empty, and null in JSON.
+
+    Control characters and characters of direction are escaped, and so are texts in CSV that a
+    spreadsheet would run as a formula.
+    """
     if form == "table":
         _show_table(columns, rows)
     else:
@@ -42,7 +49,7 @@ def show(columns: Sequence[str], rows: Rows, form: str) -> None:
 
 
 def _cells(columns: Sequence[str], rows: Rows) -> dict[str, list[str]]:
-    return {column: [row.get(column) or "" for row in rows] for column in columns}
+    return {column: [visible(row.get(column) or "") for row in rows] for column in columns}
 
 
 def _markdown(columns: Sequence[str], rows: Rows) -> str:
@@ -56,13 +63,18 @@ def _comma_separated(columns: Sequence[str], rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: _no_formula(cell or "") for name, cell in row.items()} for row in rows)
     return text.getvalue()
+
+
+def _no_formula(cell: str) -> str:
+    text = visible(cell)
+    return f"'{text}" if text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
 
 
 def _json(columns: Sequence[str], rows: Rows) -> str:
     records = [{column: row.get(column) for column in columns} for row in rows]
-    return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
+    return visible(json.dumps(records, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _show_table(columns: Sequence[str], rows: Rows) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from tidemark.model.results import Rate, Sample, TaskResult
+from tidemark.model.sentences import shortened
 from tidemark.model.suite import Metric
 
 Row = Mapping[str, str]
@@ -20,6 +19,7 @@ SAMPLE_COLUMNS = ("@timestamp", "@logStream", "rate")
 """The columns that the query of a metric's samples must have; it may have job, records, seconds."""
 # One per picosecond: a greater rate of anything is an error of units or of counting.
 _FASTEST = 1e12
+_LONGEST_TEXT = 200  # [B]; a system may log a job or a value of any length
 # The largest accepted difference between the clocks of a task and of ECS.
 _CLOCK_SECONDS = 1.0
 
@@ -131,8 +131,8 @@ def samples(rows: MetricRows) -> list[Sample]:
             metric=rows.metric.name,
             log_stream=row["@logStream"],
             logged_at=row["@timestamp"],
-            job=row.get("job"),
-            value_text=row["rate"],
+            job=shortened(row["job"], _LONGEST_TEXT) if "job" in row else None,
+            value_text=shortened(row["rate"], _LONGEST_TEXT),
             value=_finite(row["rate"]),
             records=int(row["records"]) if "records" in row else None,
             seconds=_finite(row["seconds"]) if "seconds" in row else None,
@@ -177,31 +177,6 @@ def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
         max=max(values, default=None),
         records=sum(filter(None, records)) if records and None not in records else None,
     )
-
-
-def environments(rows: Sequence[Row], streams: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the environment that the task of each log stream logged, by stream."""
-    names = set(streams)
-    return {
-        row["@logStream"]: _environment(row["environment"])
-        for row in rows
-        if row["@logStream"] in names and "environment" in row
-    }
-
-
-def different(logged: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return each different environment once."""
-    by_text = {json.dumps(environment, sort_keys=True): environment for environment in logged}
-    return [by_text[text] for text in sorted(by_text)]
-
-
-def _environment(text: str) -> dict[str, Any]:
-    """Return an environment line's object; an unreadable line is kept and fails no measurement."""
-    try:
-        logged = json.loads(text)
-    except (ValueError, RecursionError):
-        logged = None
-    return logged if isinstance(logged, dict) else {"unreadable": text}
 
 
 def _finite(text: str) -> float | None:

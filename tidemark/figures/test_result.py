@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from tidemark.figures import rates
+from tidemark.figures.environments import Environment, different, environments
 from tidemark.figures.rates import MetricRows
 from tidemark.figures.task_usage import usages
 from tidemark.model.results import Rate, Status, TaskResult, TestResult
@@ -58,31 +58,33 @@ def test_result(
         searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
         lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
     status, reason = _status(failed, [*lacking, *wrong], measured)
-    environments = rates.environments(logged.environments, streams.values())
+    machines = environments(logged.environments, streams.values())
     return TestResult(
         test=test.name,
         status=status,
         reason=reason,
         started_at=started_at,
         ended_at=ended_at,
-        tasks=tuple(_placed(task, streams, environments) for task in tasks),
+        tasks=tuple(_placed(task, streams, machines) for task in tasks),
         rates=tuple(measured),
         samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
         usages=usages(logged.usages, streams.keys()),
         usages_unknown=logged.usages_unknown,
-        environments=tuple(rates.different(environments.values())),
+        environments=tuple(different(machines.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,
     )
 
 
 def _placed(
-    task: TaskResult, streams: Mapping[str, str], environments: Mapping[str, Mapping[str, Any]]
+    task: TaskResult, streams: Mapping[str, str], machines: Mapping[str, Environment]
 ) -> TaskResult:
     """Return a task with its log stream and the machine that it logged."""
     stream = streams.get(task.task_id or "")
-    logged = environments.get(stream or "", {})
-    machine = {name: str(logged[name]) for name in ("host", "cpu_model") if name in logged}
+    logged = machines.get(stream or "", {})
+    machine: Environment = {
+        name: str(logged[name]) for name in ("host", "cpu_model") if name in logged
+    }
     return task.model_copy(update={"log_stream": stream, **machine})
 
 

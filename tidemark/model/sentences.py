@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterable
 from itertools import islice
@@ -11,6 +12,11 @@ ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
 LONGEST_VALUE = 60
 """The longest value that is shown whole, in characters."""
 _MOST_NAMES = 20
+# Control characters can steer a terminal, and characters of direction reorder what people read.
+# A lone surrogate is in no encoding. Tabs and line ends are text.
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # repr() of a large or deep value takes long: only its beginning is written.
 _BEGINNING = reprlib.Repr()
 _BEGINNING.maxstring = _BEGINNING.maxlong = _BEGINNING.maxother = LONGEST_VALUE
@@ -31,9 +37,17 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 
+def visible(text: str) -> str:
+    r"""Return a text with control characters and characters of direction as ``\u001b``, as in JSON.
+
+    A document in JSON keeps its meaning.
+    """
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def shortened(text: str, most_bytes: int) -> str:
-    """Return a text on one line and within ``most_bytes`` of UTF-8, cut at its end if too long."""
-    line = " ".join(text.split())
+    """Return a visible text on one line and within ``most_bytes`` of UTF-8, cut at its end."""
+    line = visible(" ".join(text.split()))
     if len(line.encode()) <= most_bytes:
         return line
     # 3 bytes for the ellipsis; a character that is cut through is dropped.

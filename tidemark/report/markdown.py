@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from tidemark.model.sentences import visible
 from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Table
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
@@ -64,5 +65,6 @@ def _line(cells: list[str]) -> str:
 
 def _text(text: str) -> str:
     """Return a text on one line that Markdown shows unchanged, without mentions and links."""
-    escaped = _MARKUP.sub(lambda match: f"\\{match.group()}", " ".join(text.split()))
+    line = visible(" ".join(text.split()))
+    escaped = _MARKUP.sub(lambda match: f"\\{match.group()}", line)
     return _REFERENCE.sub(lambda match: match.group() + _INVISIBLE, escaped)

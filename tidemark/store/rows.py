@@ -18,6 +18,7 @@ from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp
 
 Row = dict[str, Any]
+_MOST_NAMES = 20  # each task of a test may log another machine
 
 
 def rate_rows(
@@ -193,8 +194,9 @@ def _environment(result: TestResult) -> Row:
 
 
 def _joined(names: Iterable[object]) -> str | None:
-    """Return the different names joined, None if no name is known."""
-    return " + ".join(sorted({str(name) for name in names if name is not None})) or None
+    """Return the first different names joined, None if no name is known."""
+    known = sorted({str(name) for name in names if name is not None})
+    return " + ".join(known[:_MOST_NAMES]) or None
 
 
 def _time(moment: datetime | None) -> str | None:

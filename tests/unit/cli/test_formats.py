@@ -1,5 +1,7 @@
 """Rows that are printed for people."""
 
+import csv
+import json
 import sys
 
 import pytest
@@ -54,6 +56,39 @@ def test_csv_quotes_a_value_with_a_comma(capsys):
     show(["a", "b"], [{"a": "1,2", "b": None}], "csv")
 
     assert capsys.readouterr().out == 'a,b\n"1,2",\n'
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv"])
+def test_control_characters_and_characters_of_direction_are_shown_as_escapes(form, capsys):
+    show(["a"], [{"a": "\x1b[2Jgone \u202eright\x9b"}], form)
+
+    output = capsys.readouterr().out.replace("\\\\", "\\").replace("\\[", "[")
+    assert r"\u001b[2Jgone \u202eright\u009b" in output
+
+
+def test_control_characters_in_json_are_escaped_and_mean_the_same(capsys):
+    show(["a"], [{"a": "\x1b\x9b\u202e"}], "json")
+
+    output = capsys.readouterr().out
+    assert output.replace("\n", "").isascii()
+    assert json.loads(output) == [{"a": "\x1b\x9b\u202e"}]
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+cmd", "-cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "--5", "-"]
+)
+def test_a_spreadsheet_runs_no_cell_of_csv(cell, capsys):
+    show(["a"], [{"a": cell}], "csv")
+
+    (_, (written,)) = csv.reader(capsys.readouterr().out.splitlines())
+    assert written == f"'{cell}"
+
+
+def test_numbers_in_csv_stay_numbers(capsys):
+    numbers = ["-5", "+5.17%", "-1.5e-07", "695,700.7", "0"]
+    show(["a"], [{"a": number} for number in numbers], "csv")
+
+    assert [row[0] for row in csv.reader(capsys.readouterr().out.splitlines())][1:] == numbers
 
 
 def test_a_program_gets_each_row_on_one_line(capsys):

@@ -4,8 +4,6 @@ import pytest
 
 from tidemark.figures.rates import (
     MetricRows,
-    different,
-    environments,
     impossible,
     missing,
     rate,
@@ -187,18 +185,3 @@ def test_a_metric_that_is_no_rate_per_second_may_have_any_value():
 
 def test_a_failed_task_is_not_waited_for():
     assert missing([TWO_STREAMS], [task(1, "failed")], STREAMS, jobs=5) == []
-
-
-def test_each_different_environment_is_kept_once():
-    logged = [
-        {"@logStream": STREAMS["t0"], "environment": '{"cpu": "A", "arch": "x"}'},
-        {"@logStream": "t2", "environment": '{"arch": "x", "cpu": "A"}'},
-        {"@logStream": STREAMS["t1"], "environment": '{"cpu": "B"}'},
-        {"@logStream": "other", "environment": '{"cpu": "C"}'},
-    ]
-
-    found = environments(logged, {*STREAMS.values(), "t2"})
-
-    assert found[STREAMS["t1"]] == {"cpu": "B"}
-
-    assert different(found.values()) == [{"cpu": "A", "arch": "x"}, {"cpu": "B"}]

@@ -512,6 +512,27 @@ def test_a_hostile_text_is_shown_in_the_page_without_effect():
     assert program.startswith("vega()\n")
 
 
+def test_a_report_shows_the_first_twenty_machines_and_counts_the_others():
+    plan = planned(["9.8.4"], repetitions=25)
+    trials = [on_machine(trial, kernel=f"6.{trial.trial:02}") for trial in measured(plan)]
+
+    text = markdown_of(plan, trials)
+
+    assert "Machines, as the tasks logged them, and 5 more" in text
+    assert "Machine 20 |" in text
+    assert "Machine 21" not in text
+    assert "6.20 in trial 20, and 5 more." in text
+
+
+def test_control_characters_and_characters_of_direction_have_no_effect_in_markdown():
+    plan = planned(["9.8.4"], repetitions=1)
+    (trial,) = measured(plan)
+
+    text = markdown_of(plan, [on_machine(trial, kernel="6 \x1b[2J \u202e7")])
+
+    assert "6 \\\\u001b\\[2J \\\\u202e7" in text
+
+
 def test_a_hostile_text_is_shown_in_markdown_without_effect():
     text = markdown(hostile_run())
 

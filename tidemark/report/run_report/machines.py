@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any
 
 from tidemark.model.results import TrialResult
@@ -17,6 +17,9 @@ _OF_VERSION = ("version", "engine_version", "package", "package_digest")
 _HOST = "host"
 _IMAGE = "image_digest"
 NOT_LOGGED = "not logged"
+# Each task of a hostile system may log another machine, with fields of other names.
+_MOST = 20
+_MOST_FIELDS = 100
 
 
 def machines(trials: Iterable[TrialResult]) -> Table | str:
@@ -29,15 +32,16 @@ def machines(trials: Iterable[TrialResult]) -> Table | str:
         hosts.setdefault(machine, set()).add(str(environment.get(_HOST, "")))
     if not trials_of:
         return "No task logged its machine."
-    columns = [dict(machine) for machine in trials_of]
+    first = list(trials_of)[:_MOST]
+    columns = [dict(machine) for machine in first]
     keys = sorted({key for machine in columns for key in machine})
     return Table(
-        caption="Machines, as the tasks logged them",
+        caption=f"Machines, as the tasks logged them{_more(trials_of)}",
         columns=("", *(f"Machine {number}" for number in range(1, len(columns) + 1))),
         rows=(
             *(Row((key, *(machine.get(key, NOT_LOGGED) for machine in columns))) for key in keys),
-            Row(("hosts", *(str(len(hosts[machine])) for machine in trials_of))),
-            Row(("trials", *(ranges(numbers) for numbers in trials_of.values()))),
+            Row(("hosts", *(str(len(hosts[machine])) for machine in first))),
+            Row(("trials", *(ranges(trials_of[machine]) for machine in first))),
         ),
     )
 
@@ -51,7 +55,7 @@ def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
     for _, environment in _logged(trials):
         for key in _machine_keys(environment):
             by_field.setdefault(key, set()).add(_value(key, environment[key]))
-    return {key: sorted(by_field[key]) for key in sorted(by_field)}
+    return {key: _first(by_field[key]) for key in sorted(by_field)[:_MOST_FIELDS]}
 
 
 def digests(trials: Iterable[TrialResult], version: str) -> str:
@@ -61,7 +65,7 @@ def digests(trials: Iterable[TrialResult], version: str) -> str:
         for trial, environment in _logged(trials)
         if trial.version == version and "package_digest" in environment
     }
-    return " and ".join(sorted(logged)) or NOT_LOGGED
+    return " and ".join(_first(logged)) or NOT_LOGGED
 
 
 def images(trials: Iterable[TrialResult], version: str) -> str:
@@ -79,7 +83,7 @@ def differences(trials: Sequence[TrialResult]) -> list[str]:
     logged = list(_logged(trials))
     versions = sorted({trial.version for trial in trials})
     keys = sorted({key for _, environment in logged for key in _machine_keys(environment)})
-    sentences = [_difference(key, "trials", logged) for key in keys]
+    sentences = [_difference(key, "trials", logged) for key in keys[:_MOST_FIELDS]]
     for version in versions:
         of_version = [
             (trial, environment) for trial, environment in logged if trial.version == version
@@ -97,8 +101,19 @@ def _difference(key: str, among: str, logged: Iterable[tuple[TrialResult, Enviro
             trials.setdefault(_value(key, environment[key]), set()).add(trial.trial)
     if len(trials) < 2:
         return ""
-    each = "; ".join(f"{value} in trial {ranges(numbers)}" for value, numbers in trials.items())
-    return f"{key} was not the same for all {among}: {each}."
+    each = [f"{value} in trial {ranges(numbers)}" for value, numbers in trials.items()]
+    return f"{key} was not the same for all {among}: {'; '.join(each[:_MOST])}{_more(each)}."
+
+
+def _first(texts: Collection[str]) -> list[str]:
+    """Return the first texts in order, and the number of the others as the last."""
+    more = len(texts) - _MOST
+    return [*sorted(texts)[:_MOST], *([f"{more} more"] if more > 0 else [])]
+
+
+def _more(everything: Sized) -> str:
+    more = len(everything) - _MOST
+    return f", and {more} more" if more > 0 else ""
 
 
 def _logged(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Environment]]:
