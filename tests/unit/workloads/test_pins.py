@@ -1,26 +1,32 @@
 """The pins of the workload, which are those of the rest of the repository."""
 
 import re
-import tomllib
 from pathlib import Path
 
-import pytest
 from rocksdb_workload.preparation import BOTO3
 
+from tidemark.model.suite_files import read_suites
+
 ROOT = Path(__file__).parents[3]
+PINS = ROOT / "workloads" / "rocksdb" / "rocksdb_workload"
 
 
-@pytest.fixture
-def pins():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return set(project["dependencies"])
+def test_boto3_and_what_it_needs_have_the_versions_that_are_pinned_here():
+    here = set(re.findall(r"^\S+==\S+", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
+    packages = re.findall(r"^\S+==\S+", PINS.joinpath("boto3.txt").read_text(), re.MULTILINE)
+
+    assert BOTO3 in packages
+    assert set(packages) <= here
 
 
-def test_boto3_has_the_pinned_version(pins):
-    assert BOTO3 in pins
+def test_every_version_of_the_suite_has_its_hashes():
+    suite = read_suites()["rocksdb"]
+    releases = re.findall(r"^\S+==\S+", PINS.joinpath("rocksdict.txt").read_text(), re.MULTILINE)
+
+    assert releases == [f"{suite.package}=={release}" for release in suite.versions.values()]
 
 
-def test_uv_in_the_image_has_the_pinned_version(pins):
-    dockerfile = (ROOT / "workloads" / "rocksdb" / "Dockerfile").read_text()
+def test_uv_in_the_image_has_the_version_and_the_hashes_that_are_pinned_here():
+    pinned = (ROOT / "workloads" / "rocksdb" / "uv.txt").read_text()
 
-    assert re.findall(r"uv==\S+", dockerfile) == [pin for pin in pins if pin.startswith("uv==")]
+    assert pinned in (ROOT / "requirements.txt").read_text()

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ PACKAGE = "rocksdict==0.3.23"
 # "venv" makes a folder with an interpreter at its last argument; a file records every call.
 MAKES = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
+if [ "$1" = pip ]; then cat > "$(dirname "$0")/given"; fi
 if [ "$1" = venv ]; then
     for target; do :; done
     mkdir -p "$target/bin" && touch "$target/bin/python"
@@ -49,7 +51,23 @@ def test_the_environment_is_made_with_exactly_the_package_and_boto3(uv, tmp_path
     venv, install = (tmp_path / "calls").read_text().splitlines()
     assert venv.startswith("venv --quiet --python ")
     assert install.startswith("pip install --quiet --only-binary :all: --python ")
-    assert install.endswith(f" --offline {PACKAGE} {BOTO3}")
+    assert re.search(
+        r" --offline --require-hashes --requirement \S+/boto3.txt --requirement -$", install
+    )
+    package, *hashes = (tmp_path / "given").read_text().split(" \\\n    ")
+    assert package == PACKAGE
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes)
+
+
+def test_a_package_without_pinned_hashes_is_refused(uv, tmp_path):
+    with pytest.raises(ConfigurationError) as refusal:
+        prepare("rocksdict==0.3.1", uv(MAKES), timeout=60)
+
+    assert str(refusal.value) == (
+        "TIDEMARK_PACKAGE is 'rocksdict==0.3.1': "
+        "a release with hashes in rocksdict.txt is accepted."
+    )
+    assert not (tmp_path / "calls").exists()
 
 
 def test_a_package_that_is_not_cached_comes_from_the_package_index(uv, tmp_path):

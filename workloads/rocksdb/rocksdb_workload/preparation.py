@@ -14,6 +14,9 @@ from pathlib import Path
 from rocksdb_workload.configuration import ConfigurationError
 
 BOTO3 = "boto3==1.44.5"
+# A package may be replaced on its way: only files with these hashes are installed.
+_BOTO3_PINS = Path(__file__).with_name("boto3.txt")
+_RELEASES = Path(__file__).with_name("rocksdict.txt")
 
 
 def prepare(package: str, variables: Mapping[str, str], timeout: float) -> Path:
@@ -25,7 +28,7 @@ def prepare(package: str, variables: Mapping[str, str], timeout: float) -> Path:
     Raises
     ------
     ConfigurationError
-        If uv is not found or cannot install the package.
+        If the package has no pinned hashes, or if uv is not found or cannot install it.
     subprocess.TimeoutExpired
         If one call of uv takes more than ``timeout`` seconds.
     """
@@ -50,10 +53,29 @@ def _find_uv(variables: Mapping[str, str]) -> str:
     return uv
 
 
+def _release(package: str) -> str:
+    """Return a package with the hashes of its files, as a file of requirements has them."""
+    lines = rf"^{re.escape(package)}( \\\n +--hash=\S+)+"
+    found = re.search(lines, _RELEASES.read_text(encoding="ascii"), re.MULTILINE)
+    if found is None:
+        raise ConfigurationError(
+            f"TIDEMARK_PACKAGE is {package!r}: a release with hashes in {_RELEASES.name} is "
+            "accepted."
+        )
+    return found[0]
+
+
 def _install(uv: str, package: str, environment: Path, timeout: float) -> None:
+    release = _release(package)
+
     def failure(*arguments: str) -> str:
         done = subprocess.run(
-            [uv, *arguments], capture_output=True, text=True, timeout=timeout, check=False
+            [uv, *arguments],
+            input=release,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
         if done.returncode == 0:
             return ""
@@ -63,7 +85,7 @@ def _install(uv: str, package: str, environment: Path, timeout: float) -> None:
 
     # Wheels only: a package that is built here would not be the released one.
     install = ["pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(environment)]
-    requirements = [package, BOTO3]
+    requirements = ["--require-hashes", "--requirement", str(_BOTO3_PINS), "--requirement", "-"]
     reason = failure("venv", "--quiet", "--python", sys.executable, str(environment))
     # uv's cache comes first: it needs no network, and an exact version is never out of date.
     if not reason and failure(*install, "--offline", *requirements):
