@@ -12,6 +12,8 @@ NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
 export CHROMIUM ?= /usr/bin/chromium
 CONFORMANCE := .conformance
+SUPPLY := .supply
+PINS := workloads/rocksdb/rocksdb_workload
 TRINO := 476
 MAVEN_COPY := mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 # Node and npm come from the virtual environment, whatever the machine has.
@@ -20,7 +22,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test systems check lint bench faults conformance synth diff deploy destroy clean
+.PHONY: run test systems check lint bench faults conformance audit sbom synth diff deploy destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -54,6 +56,16 @@ faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs
 conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
 	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
 
+audit: $(SUPPLY)/.ready  ## Look for known vulnerabilities in what is installed (asks PyPI and npm)
+	$(SUPPLY)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.txt
+	npm audit --package-lock-only
+
+sbom: $(SUPPLY)/.ready  ## Write what is installed as CycloneDX into sbom/
+	mkdir -p sbom
+	$(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/python.json requirements.txt
+	cat $(PINS)/boto3.txt $(PINS)/rocksdict.txt | $(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/rocksdb.json -
+	npm sbom --package-lock-only --sbom-format cyclonedx > sbom/npm.json
+
 synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates into cdk.out/
 	$(CDK) synth --quiet $(ARGS)
 
@@ -70,7 +82,7 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced,
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf .bench $(AWS_CLI) $(VENV) node_modules cdk.out *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf .bench $(AWS_CLI) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -90,6 +102,11 @@ $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 $(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
+	touch $@
+
+$(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)
+	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(SUPPLY)
+	$(BIN)/uv pip install --quiet --require-hashes --python $(SUPPLY) --requirement tests/checks/supply/requirements.txt
 	touch $@
 
 # Of the machine, not of a folder: Playwright's own would be another download of 150 MB.
