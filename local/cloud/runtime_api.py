@@ -98,11 +98,7 @@ class RuntimeApi:
         self._server.server_close()
 
     def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        request = Request(environ)
-        if not self._is_from_runtime(request):
-            return Response(status=403)(environ, start_response)
-        path = request.path.removeprefix(_PREFIX).split("/")
-        return self._answer(request.method, path, request.get_data())(environ, start_response)
+        return self._answer(Request(environ))(environ, start_response)
 
     def _is_from_runtime(self, request: Request) -> bool:
         ends = (
@@ -115,12 +111,16 @@ class RuntimeApi:
             return False
         return ends in [(connection.laddr, connection.raddr) for connection in connections]
 
-    def _answer(self, method: str, path: list[str], body: bytes) -> Response:
-        match method, path:
-            case "GET", ["invocation", "next"]:
-                return self._next()
+    def _answer(self, request: Request) -> Response:
+        body = request.get_data()
+        match request.method, request.path.removeprefix(_PREFIX).split("/"):
+            # Nobody but the runtime knows the id of its request.
             case "POST", ["invocation", request_id, "response" | "error" as kind]:
                 return self._reply(request_id, Reply(body, failed=kind == "error"))
+            case _ if not self._is_from_runtime(request):
+                return Response(status=403)
+            case "GET", ["invocation", "next"]:
+                return self._next()
             case "POST", ["init", "error"]:
                 self._initialise(Reply(body, failed=True))
                 return Response(status=202)
