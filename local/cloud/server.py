@@ -19,7 +19,7 @@ from moto.moto_server.werkzeug_app import (
 from werkzeug.serving import make_server
 
 from local.cloud.endpoint import Endpoint
-from local.cloud.refusals import Forbidden, refused
+from local.cloud.forbidden import Forbidden, refused
 from local.cloud.signatures import signer
 from local.cloud.task_permissions import check_task
 

@@ -19,7 +19,7 @@ from moto.sts.models import sts_backends
 
 from local.account import ACCOUNT
 from local.cloud.access_keys import secret_access_key
-from local.cloud.refusals import Forbidden
+from local.cloud.forbidden import Forbidden
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment

@@ -16,7 +16,7 @@ from moto.iam.models import iam_backends
 
 from local.account import ACCOUNT, REGION
 from local.cloud.access_keys import access_key_id
-from local.cloud.refusals import Forbidden
+from local.cloud.forbidden import Forbidden, signed_for_s3
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -40,29 +40,23 @@ def check_task(environ: WSGIEnvironment, key_id: str) -> None:
 
 
 def _roles_of_tasks() -> set[str]:
-    families = ecs_backends[ACCOUNT][REGION].task_definitions.values()
+    families = list(ecs_backends[ACCOUNT][REGION].task_definitions.values())
+    definitions = [each for revisions in families for each in list(revisions.values())]
     # A definition without a role has no such attribute in moto.
-    return {
-        access_key_id(definition.task_role_arn)
-        for revisions in families
-        for definition in revisions.values()
-        if getattr(definition, "task_role_arn", "")
-    }
+    arns = (getattr(definition, "task_role_arn", "") for definition in definitions)
+    return {access_key_id(arn) for arn in arns if arn}
 
 
 def _allowed(environ: WSGIEnvironment, role: str) -> bool:
-    service = "/s3/aws4_request" in environ["HTTP_AUTHORIZATION"]
-    action = _ACTIONS.get(environ["REQUEST_METHOD"])
-    # A copy reads another object.
-    copies = "HTTP_X_AMZ_COPY_SOURCE" in environ
-    if not service or action is None or copies or not _OBJECT.fullmatch(environ["REQUEST_URI"]):
+    action, uri = _ACTIONS.get(environ["REQUEST_METHOD"]), environ["REQUEST_URI"]
+    copies = "HTTP_X_AMZ_COPY_SOURCE" in environ  # a copy reads another object
+    if action is None or copies or not (signed_for_s3(environ) and _OBJECT.fullmatch(uri)):
         return False
-    resource = f"arn:aws:s3:::{unquote(environ['REQUEST_URI'][1:])}"
+    resource = f"arn:aws:s3:::{unquote(uri[1:])}"
     results = {IAMPolicy(text).is_action_permitted(action, resource) for text in _policies(role)}
     return PermissionResult.PERMITTED in results and PermissionResult.DENIED not in results
 
 
 def _policies(role: str) -> list[str]:
-    iam = iam_backends[ACCOUNT]["aws"]
-    known = {each.name: each for each in iam.get_roles()}
+    known = {each.name: each for each in list(iam_backends[ACCOUNT]["aws"].get_roles())}
     return list(known[role].policies.values()) if role in known else []

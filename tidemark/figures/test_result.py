@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidemark.figures import rates
-from tidemark.figures.environments import Environment, different, environments
 from tidemark.figures.rates import MetricRows
+from tidemark.figures.task_environments import Environment, different, environments
 from tidemark.figures.task_usage import usages
 from tidemark.model.results import Rate, Status, TaskResult, TestResult
 from tidemark.model.sentences import shortened

@@ -1,8 +1,9 @@
-"""Requests that the one-machine cloud refuses, as AWS refuses them."""
+"""Requests that the one-machine cloud forbids, and its answers to them in the forms of AWS."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -10,6 +11,9 @@ from werkzeug.wrappers import Response
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
+
+
+_FOR_S3 = re.compile("AWS4-HMAC-SHA256 Credential=[^,]+/s3/aws4_request,")
 
 
 class Forbidden(Exception):
@@ -20,12 +24,17 @@ class Forbidden(Exception):
         self.code = code
 
 
+def signed_for_s3(environ: WSGIEnvironment) -> bool:
+    """Tell whether the signature of a request is for S3."""
+    return _FOR_S3.match(environ.get("HTTP_AUTHORIZATION", "")) is not None
+
+
 def refused(environ: WSGIEnvironment, refusal: Forbidden) -> Response:
     """Return the answer to a forbidden request, in the form that its service's clients read."""
     headers = {"x-amzn-ErrorType": refusal.code}
     code, message = escape(refusal.code), escape(str(refusal))
     error = f"<Error><Code>{code}</Code><Message>{message}</Message></Error>"
-    if "/s3/aws4_request" in environ.get("HTTP_AUTHORIZATION", ""):
+    if signed_for_s3(environ):
         return Response(error, 403, headers, content_type="application/xml")
     if "form-urlencoded" in environ.get("CONTENT_TYPE", ""):
         body = f"<ErrorResponse>{error}</ErrorResponse>"

@@ -1,6 +1,6 @@
 import json
 
-from tidemark.figures.environments import CUT, different, environments
+from tidemark.figures.task_environments import CUT, different, environments
 
 
 def logged(text):
