@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from aws.service_errors import SERVICE_ERRORS
@@ -14,6 +16,11 @@ if TYPE_CHECKING:
 
 # The most rows that one StartQuery returns; a result of this length may be incomplete.
 MOST_ROWS = 10_000
+_LONGEST_TEXT = 10_000  # characters (AWS documentation, StartQuery: queryString)
+# A filter of a value list on @logStream, which CloudWatch Logs indexes in every log group, reads
+# those streams alone (AWS documentation, field indexes). The comment of a query may follow it.
+_OF_STREAMS = "filter @logStream in [{}] |\n"
+_STREAM = re.compile(r"[\w./-]+", re.ASCII)
 _UNFINISHED = {"Scheduled", "Running", "Unknown"}
 _FIRST_POLL_SECONDS = 0.05
 _SLOWEST_POLL_SECONDS = 1.0
@@ -32,27 +39,45 @@ class InsightsQueries:
         return SERVICE_ERRORS
 
     def run(
-        self, query: str, log_group: str, start: float, end: float, patience_seconds: float
+        self,
+        query: str,
+        log_group: str,
+        start: float,
+        end: float,
+        patience_seconds: float,
+        streams: Collection[str] | None = None,
     ) -> Answer:
-        """Return the answer to a query over [start, end], epoch seconds.
+        """Return the answer to a query over [start, end], epoch seconds, and over some log streams.
+
+        As many queries run as the names of the streams need; their rows come one after the other.
 
         Raises
         ------
         QueryFailed
-            If the query does not end as Complete, or not in time.
+            If a query does not end as Complete, or not in time.
         TooManyRows
-            If the query may have more rows than it returned.
+            If a query may have more rows than it returned.
 
         """
+        deadline = time.monotonic() + patience_seconds
+        texts = [query] if streams is None else _texts(query, streams)
+        answers = [self._answer(text, log_group, start, end, deadline) for text in texts]
+        return Answer(
+            [row for answer in answers for row in answer.rows],
+            sum(answer.bytes_scanned for answer in answers),
+        )
+
+    def _answer(
+        self, text: str, log_group: str, start: float, end: float, deadline: float
+    ) -> Answer:
         started = self._client.start_query(
             logGroupName=log_group,
             startTime=int(start),
             endTime=int(end) + 1,
-            queryString=query,
+            queryString=text,
             limit=MOST_ROWS,
         )
         pause = _FIRST_POLL_SECONDS
-        deadline = time.monotonic() + patience_seconds
         while True:
             answer = self._client.get_query_results(queryId=started["queryId"])
             status = answer["status"]
@@ -60,8 +85,8 @@ class InsightsQueries:
                 break
             # A Running answer holds only some of the rows, so only Complete is read.
             if status not in _UNFINISHED or time.monotonic() > deadline:
-                text = shortened(query, _LONGEST_QUERY_SHOWN)
-                raise QueryFailed(f"the query over {log_group} ended as {status}: {text}")
+                shown = shortened(text, _LONGEST_QUERY_SHOWN)
+                raise QueryFailed(f"the query over {log_group} ended as {status}: {shown}")
             time.sleep(pause)
             pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
         rows = [{cell["field"]: cell["value"] for cell in row} for row in answer["results"]]
@@ -70,3 +95,21 @@ class InsightsQueries:
                 f"the query over {log_group} has {MOST_ROWS} rows or more, so some may be missing"
             )
         return Answer(rows, int(answer["statistics"]["bytesScanned"]))
+
+
+def _texts(query: str, streams: Collection[str]) -> list[str]:
+    """Return texts of a query that read each of the streams once."""
+    names = [f"'{_checked(stream)}'" for stream in sorted(streams)]
+    room = _LONGEST_TEXT - len(query) - len(_OF_STREAMS)
+    most = max(1, room // (max(map(len, names), default=0) + len(", ")))
+    groups = [names[first : first + most] for first in range(0, len(names), most)]
+    return [_OF_STREAMS.format(", ".join(group)) + query for group in groups]
+
+
+def _checked(stream: str) -> str:
+    """Return a stream's name; the names of ECS, all that a query may hold, need no quoting."""
+    if not _STREAM.fullmatch(stream):
+        raise ValueError(
+            f"log stream {stream!r} is not accepted; expected letters, digits and ._/-"
+        )
+    return stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -106,12 +106,20 @@ class FakeLogQueries:
         self.scanned = 1000
 
     def run(
-        self, query: str, log_group: str, start: float, end: float, patience_seconds: float
+        self,
+        query: str,
+        log_group: str,
+        start: float,
+        end: float,
+        patience_seconds: float,
+        streams: Collection[str] | None = None,
     ) -> Answer:
         assert patience_seconds > 0
         self.asked.append((query, log_group, start, end))
-        name = next(name for name in self.answers if name in query)
-        return Answer(self.answers[name], self.scanned)
+        rows = next(rows for name, rows in self.answers.items() if name in query)
+        if streams is not None:
+            rows = [row for row in rows if row["@logStream"] in streams]
+        return Answer(rows, self.scanned)
 
 
 class FakeExecutions:

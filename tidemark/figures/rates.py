@@ -25,18 +25,14 @@ _CLOCK_SECONDS = 1.0
 
 
 class MetricRows:
-    """The rows of the two queries of one metric, limited to the trial's own streams."""
+    """The rows of the two queries of one metric, over the trial's own streams."""
 
     def __init__(
-        self,
-        metric: Metric,
-        rate_rows: Sequence[Row],
-        sample_rows: Sequence[Row],
-        streams: set[str],
+        self, metric: Metric, rate_rows: Sequence[Row], sample_rows: Sequence[Row]
     ) -> None:
         self.metric = metric
-        self.rates = {row["@logStream"]: row for row in rate_rows if row["@logStream"] in streams}
-        self.samples = [row for row in sample_rows if row["@logStream"] in streams]
+        self.rates = {row["@logStream"]: row for row in rate_rows}
+        self.samples = sample_rows
 
     def lines(self, stream: str) -> tuple[int, int]:
         """Return the fewest and the most rate lines that the two queries found in a stream."""

@@ -22,15 +22,10 @@ CUT = "cut short or left out"
 """The field that counts the fields of an environment that were not kept as logged."""
 
 
-def environments(
-    rows: Sequence[Mapping[str, str]], streams: Iterable[str]
-) -> dict[str, Environment]:
+def environments(rows: Sequence[Mapping[str, str]]) -> dict[str, Environment]:
     """Return the environment that the task of each log stream logged, by stream."""
-    names = set(streams)
     return {
-        row["@logStream"]: _environment(row["environment"])
-        for row in rows
-        if row["@logStream"] in names and "environment" in row
+        row["@logStream"]: _environment(row["environment"]) for row in rows if "environment" in row
     }
 
 

@@ -58,7 +58,7 @@ def test_result(
         searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
         lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
     status, reason = _status(failed, [*lacking, *wrong], measured)
-    machines = environments(logged.environments, streams.values())
+    machines = environments(logged.environments)
     return TestResult(
         test=test.name,
         status=status,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 
 from tidemark.figures.rates import MetricRows, missing
@@ -63,22 +63,31 @@ class _Search:
         queries: LogQueries,
         suite: str,
         log_group: str,
+        streams: Collection[str],
         event: CollectRatesEvent,
         test: Test,
     ) -> None:
         self._suite = suite
         self._queries = queries
         self._log_group = log_group
+        self._streams = streams
         self._patience_seconds = patience_seconds(test)
         self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
         self.bytes_scanned = event.bytes_scanned
 
-    def rows(self, query: str, log_group: str | None = None) -> list[dict[str, str]]:
-        """Return the rows of a query of the suite, by default over the log group of its tasks."""
+    def rows(self, query: str) -> list[dict[str, str]]:
+        """Return the rows of a query of the suite over the log streams of the test's tasks.
+
+        Whatever other tasks log, it takes no row from these.
+        """
+        return self._rows(query, self._log_group, self._streams)
+
+    def _rows(
+        self, query: str, log_group: str, streams: Collection[str] | None
+    ) -> list[dict[str, str]]:
         text = query_file(self._suite, query).read_text(encoding="utf-8")
         start, end = (moment.timestamp() for moment in self.window)
-        group = log_group or self._log_group
-        answer = self._queries.run(text, group, start, end, self._patience_seconds)
+        answer = self._queries.run(text, log_group, start, end, self._patience_seconds, streams)
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
 
@@ -88,14 +97,14 @@ class _Search:
         An unknown usage never fails a measurement.
         """
         try:
-            return self.rows("task_usage", log_group) if log_group else [], ""
+            return self._rows("task_usage", log_group, None) if log_group else [], ""
         except _faults(self._queries) as error:
             _logger.warning(str(error))
             return [], str(error)
 
-    def metric_rows(self, metric: Metric, streams: set[str]) -> MetricRows:
+    def metric_rows(self, metric: Metric) -> MetricRows:
         """Return the rows of the two queries of a metric."""
-        return MetricRows(metric, self.rows(metric.query), self.rows(metric.samples), streams)
+        return MetricRows(metric, self.rows(metric.query), self.rows(metric.samples))
 
 
 def collect(
@@ -112,9 +121,9 @@ def collect(
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
     test, system = suite.test(event.test), systems[suite.name]
-    search = _Search(queries, suite.name, system.log_group, event, test)
     streams = {task.task_id: system.stream(task.task_id) for task in event.tasks if task.task_id}
-    metrics = [search.metric_rows(metric, set(streams.values())) for metric in test.metrics]
+    search = _Search(queries, suite.name, system.log_group, streams.values(), event, test)
+    metrics = [search.metric_rows(metric) for metric in test.metrics]
     waited = (event.now - event.ended_at).total_seconds()
     if missing(metrics, event.tasks, streams, test.jobs) and waited < deadline_seconds:
         wait = min(2**event.attempt, _LONGEST_WAIT_SECONDS)

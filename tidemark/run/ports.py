@@ -5,7 +5,7 @@ The adapters are in ``aws``, over boto3; the tests' fakes have the same types.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,9 +39,18 @@ class LogQueries(Protocol):
         """The errors of the service itself: a refusal, or no answer."""
 
     def run(
-        self, query: str, log_group: str, start: float, end: float, patience_seconds: float
+        self,
+        query: str,
+        log_group: str,
+        start: float,
+        end: float,
+        patience_seconds: float,
+        streams: Collection[str] | None = None,
     ) -> Answer:
         """Return the answer to a query over [start, end], epoch seconds.
+
+        The query reads only ``streams``, if given. It must give each stream rows of its own, since
+        more than one query may be needed for all streams.
 
         Raises
         ------

@@ -10,6 +10,7 @@ from botocore.stub import Stubber
 from aws.announcements import DefaultEventBus, SnsTopic
 from aws.bucket import S3Bucket
 from aws.executions import StepFunctionsExecutions
+from aws.log_queries import InsightsQueries
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
 from aws.schedules import SchedulerSchedules
@@ -241,3 +242,44 @@ def test_a_schedule_that_was_deleted_is_none():
 
         assert SchedulerSchedules(scheduler.client).describe("s")["Name"] == "s"
         assert SchedulerSchedules(scheduler.client).describe("s") is None
+
+
+@pytest.fixture
+def insights():
+    with Stubber(client("logs")) as stub:
+        yield stub
+        stub.assert_no_pending_responses()
+
+
+def answer(stub, text, stream, scanned):
+    request = {
+        "logGroupName": "g", "startTime": 0, "endTime": 2, "queryString": text, "limit": 10_000
+    }  # fmt: skip
+    stub.add_response("start_query", {"queryId": "q"}, request)
+    complete = {
+        "status": "Complete",
+        "results": [[{"field": "@logStream", "value": stream}]],
+        "statistics": {"bytesScanned": scanned},
+    }
+    stub.add_response("get_query_results", complete, {"queryId": "q"})
+
+
+def test_a_query_over_many_log_streams_is_asked_in_texts_that_start_query_accepts(insights):
+    query, first, second = f"fields {'x' * 9_950}", "system/task/1", "system/task/2"
+    answer(insights, f"filter @logStream in ['{first}'] |\n{query}", first, 7.0)
+    answer(insights, f"filter @logStream in ['{second}'] |\n{query}", second, 5.0)
+
+    found = InsightsQueries(insights.client).run(query, "g", 0, 1, 60, {second, first})
+
+    assert [row["@logStream"] for row in found.rows] == [first, second]
+    assert found.bytes_scanned == 12
+
+
+def test_a_query_over_no_log_stream_is_not_asked(insights):
+    assert InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60, []).rows == []
+
+
+@pytest.mark.parametrize("stream", ["", "a'", "a\n", "a|b", "a*", "ä"])
+def test_a_name_that_no_ecs_log_stream_has_does_not_reach_a_query(insights, stream):
+    with pytest.raises(ValueError, match="is not accepted; expected letters, digits and"):
+        InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60, [stream])

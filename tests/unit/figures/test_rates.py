@@ -36,7 +36,7 @@ def line(stream, text, **more):
 
 
 def rows(rate_rows, sample_rows):
-    return MetricRows(METRIC, rate_rows, sample_rows, set(STREAMS.values()))
+    return MetricRows(METRIC, rate_rows, sample_rows)
 
 
 def task(index, status="ok", **more):
@@ -55,13 +55,6 @@ def test_the_rate_is_the_mean_of_all_samples_not_of_the_streams():
     assert found.value == pytest.approx((100 + 101 + 200) / 3, rel=1e-15)
     assert (found.samples, found.min, found.max) == (3, 100.0, 200.0)
     assert math.isclose(found.stddev, 57.4485277, rel_tol=1e-7)
-
-
-def test_streams_of_other_trials_are_left_out():
-    other = {"@logStream": "rocksdb/rocksdb/other", "avg(number)": "9", "count(number)": "1"}
-    mixed = rows([row("t0", 100.0, 1), other], [line("t0", "100.0"), other])
-
-    assert rate(mixed, expected=1, whole=True).value == 100.0
 
 
 def test_a_partial_test_has_samples_and_no_rate():
@@ -178,7 +171,7 @@ def test_a_possible_rate_or_a_text_is_not_impossible(text):
 
 def test_a_metric_that_is_no_rate_per_second_may_have_any_value():
     seconds = METRIC.model_copy(update={"unit": "s"})
-    latency = MetricRows(seconds, [], [line("t0", "0")], set(STREAMS.values()))
+    latency = MetricRows(seconds, [], [line("t0", "0")])
 
     assert impossible(latency, [task(0)], STREAMS) == []
 
