@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from aws.service_errors import SERVICE_ERRORS
@@ -13,6 +14,7 @@ from tidemark.run.ports import Answer, QueryFailed, TooManyRows
 
 if TYPE_CHECKING:
     from mypy_boto3_logs import CloudWatchLogsClient
+    from mypy_boto3_logs.type_defs import GetQueryResultsResponseTypeDef
 
 # The most rows that one StartQuery returns; a result of this length may be incomplete.
 MOST_ROWS = 10_000
@@ -77,24 +79,38 @@ class InsightsQueries:
             queryString=text,
             limit=MOST_ROWS,
         )
-        pause = _FIRST_POLL_SECONDS
-        while True:
-            answer = self._client.get_query_results(queryId=started["queryId"])
-            status = answer["status"]
-            if status == "Complete":
-                break
-            # A Running answer holds only some of the rows, so only Complete is read.
-            if status not in _UNFINISHED or time.monotonic() > deadline:
-                shown = shortened(text, _LONGEST_QUERY_SHOWN)
-                raise QueryFailed(f"the query over {log_group} ended as {status}: {shown}")
-            time.sleep(pause)
-            pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
+        answer = self._await(started["queryId"], deadline)
+        # A Running answer holds only some of the rows, so only Complete is read.
+        if answer["status"] != "Complete":
+            shown = shortened(text, _LONGEST_QUERY_SHOWN)
+            raise QueryFailed(f"the query over {log_group} {_ending(answer)}: {shown}")
         rows = [{cell["field"]: cell["value"] for cell in row} for row in answer["results"]]
         if len(rows) >= MOST_ROWS:
             raise TooManyRows(
                 f"the query over {log_group} has {MOST_ROWS} rows or more, so some may be missing"
             )
         return Answer(rows, int(answer["statistics"]["bytesScanned"]))
+
+    def _await(self, query_id: str, deadline: float) -> GetQueryResultsResponseTypeDef:
+        """Return the last answer of a query; stop the query at the deadline."""
+        pause = _FIRST_POLL_SECONDS
+        while True:
+            answer = self._client.get_query_results(queryId=query_id)
+            if answer["status"] not in _UNFINISHED:
+                return answer
+            if time.monotonic() > deadline:
+                # The query would go on without its client, unless it has just ended.
+                with suppress(*SERVICE_ERRORS):
+                    self._client.stop_query(queryId=query_id)
+                return answer
+            time.sleep(pause)
+            pause = min(2 * pause, _SLOWEST_POLL_SECONDS)
+
+
+def _ending(answer: GetQueryResultsResponseTypeDef) -> str:
+    if answer["status"] in _UNFINISHED:
+        return "did not end in time and was stopped"
+    return f"ended as {answer['status']}"
 
 
 def _texts(query: str, streams: Collection[str]) -> list[str]:

@@ -133,8 +133,8 @@ class Functions(Construct):
             if self._tests.usage_logs:
                 groups.append(self._tests.usage_logs.log_group_arn)
             statements.append(allow(["logs:StartQuery"], groups))
-            # A query has no ARN: GetQueryResults takes no resource.
-            statements.append(allow(["logs:GetQueryResults"], ["*"]))
+            # A query has no ARN: these actions take no resource.
+            statements.append(allow(["logs:GetQueryResults", "logs:StopQuery"], ["*"]))
         if needs.announces:
             statements.append(allow(["sns:Publish"], [self._topic.topic_arn]))
             statements.append(self._put_events_statement())

@@ -33,7 +33,12 @@ class AthenaTables:
             query_id = self._start(statement, parameters)
         except self._athena.exceptions.InvalidRequestException as error:
             raise StatementFailed(error.response["Error"]["Message"]) from None
-        statistics = self._await(query_id)
+        try:
+            statistics = self._await(query_id)
+        except KeyboardInterrupt:
+            # Athena would go on without its client.
+            self._athena.stop_query_execution(QueryExecutionId=query_id)
+            raise
         pages = self._athena.get_paginator("get_query_results").paginate(QueryExecutionId=query_id)
         results = [page["ResultSet"] for page in pages]
         columns = [column["Name"] for column in results[0]["ResultSetMetadata"]["ColumnInfo"]]

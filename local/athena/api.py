@@ -14,14 +14,16 @@ from sqlglot import exp
 
 from local.athena.catalogue import Catalogue
 from local.athena.errors import MalformedQuery, QueryError, ScanLimitExceeded
-from local.athena.execution import execute, keep
+from local.athena.execution import MOST_SECONDS, execute, keep
 from local.athena.kept import KeptRows
 from local.athena.objects import Objects, StoredObject
 from local.athena.parser import parse
 from local.athena.results import Result, csv, page
 from local.athena.translation import translate, translate_parsed
+from local.cancellation import Cancellation
 
 __all__ = [
+    "MOST_SECONDS",
     "Catalogue",
     "KeptRows",
     "MalformedQuery",
@@ -48,6 +50,7 @@ def run(
     parameters: Sequence[str] = (),
     most_bytes: float = math.inf,
     kept: KeptRows | None = None,
+    cancellation: Cancellation | None = None,
 ) -> Result:
     """Run a query and return its result.
 
@@ -67,14 +70,19 @@ def run(
         The maximum size of the objects that are read.
     kept
         The cache of rows, which saves reading their objects for every query.
+    cancellation
+        The end of the query before its result; by default at the time limit of Athena.
 
     Raises
     ------
     QueryError
-        If the query is refused, its data cannot be read or its run fails.
+        If the query is refused, its data cannot be read, its run fails or its time is over.
+    Cancelled
+        If the query is cancelled.
     """
     parsed = parse(query, parameters) if isinstance(query, str) else query.copy()
     translation, types = translate_parsed(parsed, catalogue, database)
-    found = execute(translation, objects, catalogue, most_bytes, kept)
+    ending = cancellation or Cancellation(MOST_SECONDS)
+    found = execute(translation, objects, catalogue, most_bytes, kept, ending)
     names = [column.name for column in translation.columns]
     return Result(list(zip(names, types, strict=True)), found.rows, found.scanned_bytes)

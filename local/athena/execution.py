@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import duckdb
 
@@ -24,6 +25,12 @@ from local.athena.rows import (
     quoted_text,
 )
 from local.athena.texts import text
+from local.cancellation import Cancellation, TimedOut
+
+MOST_SECONDS = 1_800.0
+"""The time limit of a query [s] (AWS documentation, Athena service quotas: DML query timeout)."""
+# Athena writes any number of rows to S3; here a result is held in memory.
+MOST_ROWS = 1_000_000
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -98,28 +105,55 @@ def execute(
     catalogue: Catalogue,
     most_bytes: float,
     kept: KeptRows | None,
+    cancellation: Cancellation,
 ) -> Rows:
     """Return the rows of a translated query.
 
     Raises
     ------
     QueryError
-        If its data cannot be read or its run fails.
+        If its data cannot be read, its run fails or its time is over.
+    Cancelled
+        If it is cancelled.
     """
+    try:
+        with _connection() as connection, cancellation.of(connection):
+            return _execute(connection, translation, objects, catalogue, most_bytes, kept)
+    except TimedOut:
+        raise QueryError("", "Query timeout") from None
+
+
+def _execute(
+    connection: duckdb.DuckDBPyConnection,
+    translation: Translation,
+    objects: Objects,
+    catalogue: Catalogue,
+    most_bytes: float,
+    kept: KeptRows | None,
+) -> Rows:
     scanned = 0
-    with _connection() as connection:
-        for macro in MACROS:
-            connection.execute(f"CREATE TEMP MACRO {macro}")
-        try:
-            for scan in translation.scans:
-                table = read_table(catalogue[scan.database][scan.table])
-                scanned += _load(connection, scan, table, objects, most_bytes - scanned, kept)
-            cursor = connection.execute(translation.sql)
-            rows = cursor.fetchall()
-        except duckdb.Error as error:
-            raise _athena_error(error) from error
-        _check_types(cursor, translation.columns)
+    for macro in MACROS:
+        connection.execute(f"CREATE TEMP MACRO {macro}")
+    try:
+        for scan in translation.scans:
+            table = read_table(catalogue[scan.database][scan.table])
+            scanned += _load(connection, scan, table, objects, most_bytes - scanned, kept)
+        cursor = connection.execute(translation.sql)
+        rows = _fetched(cursor)
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise _athena_error(error) from error
+    _check_types(cursor, translation.columns)
     return Rows([[text(value) for value in row] for row in rows], scanned)
+
+
+def _fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    rows = cursor.fetchmany(MOST_ROWS + 1)
+    if len(rows) > MOST_ROWS:
+        reason = f"The result has more than {MOST_ROWS:,} rows, the most on one machine"
+        raise QueryError("EXCEEDED_LOCAL_MEMORY_LIMIT", reason)
+    return rows
 
 
 def keep(objects: Objects, catalogue: Catalogue, kept: KeptRows, most_seconds: float) -> None:

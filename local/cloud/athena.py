@@ -25,6 +25,7 @@ from sqlglot import exp
 
 from local.account import ACCOUNT, REGION
 from local.athena import api as athena
+from local.cancellation import Cancellation
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
@@ -107,6 +108,7 @@ class _Execution:
         self.group = group
         self.output = f"{output.rstrip('/')}/{self.id}.csv"
         self.result: Future[athena.Result] = Future()
+        self.cancellation = Cancellation(athena.MOST_SECONDS)
         self._request = request
         self._cancelled_at: float | None = None
         self._submitted_at = self._started_at = self._ended_at = time.time()
@@ -120,10 +122,11 @@ class _Execution:
             self._ended_at = time.time()
 
     def cancel(self) -> None:
-        """Cancel the query and discard its result, unless the query has ended."""
+        """Interrupt the query and discard its result, unless the query has ended."""
         if self.state in {"QUEUED", "RUNNING"}:
             self._cancelled_at = time.time()
             self.result.cancel()
+            self.cancellation.cancel()
 
     @property
     def state(self) -> str:
@@ -199,12 +202,14 @@ class AthenaQueries:
         self._replacements.refuse(AthenaResponse, _NOT_OVER_THE_ENGINE, InvalidRequestException)
 
     def close(self) -> None:
-        """Wait for the running queries, drop the others, and restore moto's own methods.
+        """Cancel the queries that have not ended, and restore moto's own methods.
 
         Then keep rows of the stored objects, so that no query has to read a long history. At this
         moment the work disturbs no measurement and delays no answer.
         """
-        self._threads.shutdown(cancel_futures=True)
+        for execution in self._executions.values():
+            execution.cancel()
+        self._threads.shutdown()
         self._replacements.restore()
         athena.keep(self._objects, catalogue(), self._kept, _KEEP_SECONDS)
 
@@ -239,6 +244,7 @@ class AthenaQueries:
             database=database,
             most_bytes=most_bytes,
             kept=self._kept,
+            cancellation=execution.cancellation,
         )
         bucket, key = _bucket_and_key(execution.output)
         if bucket not in s3_backends[ACCOUNT]["aws"].buckets:

@@ -20,14 +20,18 @@ from moto.logs.responses import LogsResponse
 
 from local import insights
 from local.account import ACCOUNT
+from local.cancellation import Cancellation, Cancelled, TimedOut
 from local.cloud.unsupported import not_honoured
 from local.insights.group_choice import NoLogGroupError, chosen
 from local.logs.store import LogStore
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
+MOST_SECONDS = 3_600.0  # AWS documentation, CloudWatch Logs quotas: query timeout
 _THREADS = 4
 _GROUPS = ("logGroupName", "logGroupNames", "logGroupIdentifiers")
 _START_QUERY = {*_GROUPS, "endTime", "limit", "queryLanguage", "queryString", "startTime"}
+
+_UNFINISHED = {"Running", "Scheduled"}
 
 _log = logging.getLogger(__name__)
 
@@ -47,22 +51,39 @@ class MalformedQueryException(LogsClientError):
 class _Query:
     """One started query and its description for DescribeQueries."""
 
-    def __init__(self, text: str, groups: list[str], result: Future[insights.QueryResult]) -> None:
+    def __init__(
+        self,
+        text: str,
+        groups: list[str],
+        result: Future[insights.QueryResult],
+        cancellation: Cancellation,
+    ) -> None:
         self.id = str(uuid4())
         self.text = text
         self.groups = groups
         self.result = result
-        self.cancelled = False
+        self._cancellation = cancellation
+        self._cancelled = False
         self._created_ms = time.time_ns() // 1_000_000
 
     @property
     def status(self) -> str:
         """The status of the query, by its name in the API."""
-        if self.cancelled:
+        if self._cancelled:
             return "Cancelled"
         if not self.result.done():
             return "Running" if self.result.running() else "Scheduled"
-        return "Complete" if self.result.exception() is None else "Failed"
+        error = self.result.exception()
+        if isinstance(error, TimedOut):
+            return "Timeout"
+        return "Complete" if error is None else "Failed"
+
+    def cancel(self) -> None:
+        """Interrupt the query and discard its result, unless the query has ended."""
+        if self.status in _UNFINISHED:
+            self._cancelled = True
+            self.result.cancel()
+            self._cancellation.cancel()
 
     def description(self) -> dict[str, Any]:
         """Return the query in the form of DescribeQueries."""
@@ -95,8 +116,10 @@ class LogQueries:
         }
 
     def close(self) -> None:
-        """Wait for the running queries, and drop the queries that have not begun."""
-        self._threads.shutdown(cancel_futures=True)
+        """Cancel the queries that have not ended."""
+        for query in self._queries.values():
+            query.cancel()
+        self._threads.shutdown()
 
     def _start(self, request: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
         _check_request(request)
@@ -118,6 +141,7 @@ class LogQueries:
                 raise ResourceNotFoundException(
                     f"Log group '{group}' does not exist for account ID '{ACCOUNT}'"
                 )
+        cancellation = Cancellation(MOST_SECONDS)
         result = self._threads.submit(
             _run,
             compiled,
@@ -126,8 +150,9 @@ class LogQueries:
             request["endTime"],
             request.get("limit"),
             self._store.events(sources),
+            cancellation,
         )
-        query = _Query(text, list(dict.fromkeys((*groups, *sources))), result)
+        query = _Query(text, list(dict.fromkeys((*groups, *sources))), result, cancellation)
         with self._lock:
             self._queries[query.id] = query
         return {"queryId": query.id}
@@ -143,12 +168,11 @@ class LogQueries:
 
     def _stop(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
         query = self._query(request)
-        if query.status not in {"Running", "Scheduled"}:
+        if query.status not in _UNFINISHED:
             raise InvalidParameterException(
                 f"Query {query.id} has already ended with status {query.status}."
             )
-        query.cancelled = True
-        query.result.cancel()
+        query.cancel()
         return {"success": True}
 
     def _describe(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
@@ -217,13 +241,16 @@ def _run(
     end: int,
     limit: int | None,
     sources: insights.EventSource,
+    cancellation: Cancellation,
 ) -> insights.QueryResult:
     """Run a query; log the reason if it fails, since the API shows only the status, as on AWS.
 
     The log entry comes before the status, so that a reader of the status finds the reason.
     """
     try:
-        return insights.run(compiled, events, start, end, limit, sources)
+        return insights.run(compiled, events, start, end, limit, sources, cancellation=cancellation)
+    except Cancelled:
+        raise
     except BaseException:
         _log.exception("A log query failed")
         raise

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 
+from local.cancellation import Cancellation
 from local.insights.commands.fields import Display, Fields
 from local.insights.commands.stats import Stats
 from local.insights.counts import count_events
@@ -152,6 +153,7 @@ def run(
     named: EventSource | None = None,
     tables: Mapping[str, Path] | None = None,
     told: Told | None = None,
+    cancellation: Cancellation | None = None,
 ) -> QueryResult:
     """Run a query over events.
 
@@ -172,6 +174,8 @@ def run(
         The lookup tables: CSV files in UTF-8 with a header line.
     told : callable, optional
         A receiver of the progress [%] of each reading of the events, called from another thread.
+    cancellation : Cancellation, optional
+        The end of the query before its result.
 
     Raises
     ------
@@ -181,11 +185,17 @@ def run(
         If the events cannot be read.
     LookupTableError
         If a lookup table cannot be read.
+    Cancelled, TimedOut
+        If ``cancellation`` ended the query.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
-    with duckdb.connect(config=_CONFIG) as connection, report_progress(connection, told):
+    with (
+        duckdb.connect(config=_CONFIG) as connection,
+        (cancellation or Cancellation()).of(connection),
+        report_progress(connection, told),
+    ):
         # DuckDB would draw a progress bar on standard output, terminal or not.
         connection.execute("SET enable_progress_bar_print = FALSE")
         _check_patterns(connection, compiled.patterns)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from local.athena.catalogue import Catalogue
 from local.athena.errors import QueryError
-from local.athena.execution import execute
+from local.athena.execution import MOST_SECONDS, execute
 from local.athena.kept import KeptRows
 from local.athena.objects import StoredObject
+from local.cancellation import interruptible
 from local.store.object_files import ObjectFiles
 from local.store.translations import KeptTranslations
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
@@ -61,8 +62,16 @@ class FileTables:
         began = time.monotonic()
         try:
             translation = self._translations.of(statement, [literal(one) for one in parameters])
-            found = execute(
-                translation, self._objects, self._catalogue, SCAN_LIMIT_BYTES, self._kept
+            found = interruptible(
+                lambda ending: execute(
+                    translation,
+                    self._objects,
+                    self._catalogue,
+                    SCAN_LIMIT_BYTES,
+                    self._kept,
+                    ending,
+                ),
+                MOST_SECONDS,
             )
         except QueryError as error:
             raise StatementFailed(str(error)) from None

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import click
 
 from local.account import ACCOUNT
+from local.cancellation import interruptible
 from local.insights import (
     CompiledQuery,
     EventsError,
@@ -109,14 +110,12 @@ def command(
         if explain or lint:
             _check(compiled, tables, explain=explain, lint=lint)
         elif paths:
-            with _files(compiled, paths) as events, reading() as progress:
-                result = run(compiled, events, *window, tables=tables, told=progress)
+            with _files(compiled, paths) as events:
+                result = _run(compiled, events, events, window, tables)
             _show(result, form)
         else:
             events, named = _stored(compiled, groups, state)
-            with reading() as progress:
-                result = run(compiled, events, *window, named=named, tables=tables, told=progress)
-            _show(result, form)
+            _show(_run(compiled, events, named, window, tables), form)
     except QueryError as error:
         lines = (f"{name}: {error}", error.excerpt())
         raise Refused("\n".join(line for line in lines if line)) from None
@@ -126,6 +125,21 @@ def command(
         raise (Refused if paths else click.ClickException)(str(error)) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _run(
+    query: CompiledQuery,
+    events: EventSource,
+    named: EventSource,
+    window: tuple[int | None, int | None],
+    tables: dict[str, Path],
+) -> QueryResult:
+    with reading() as told:
+        return interruptible(
+            lambda ending: run(
+                query, events, *window, None, named, tables, told, cancellation=ending
+            )
+        )
 
 
 def _query_text(query: str) -> tuple[str, str]:

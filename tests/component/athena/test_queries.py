@@ -3,6 +3,7 @@
 import pytest
 
 from local.athena import api as athena
+from local.athena import execution
 from local.athena.values import trino_name
 from tests.component.athena.conftest import LOCATION
 
@@ -238,3 +239,12 @@ def test_pages_begin_with_the_names_of_the_columns(run):
     assert (after, end) == (2, None)
     types = [column["Type"] for column in last["ResultSetMetadata"]["ColumnInfo"]]
     assert types == ["varchar", "double"]
+
+
+def test_a_result_with_more_rows_than_one_machine_holds_is_refused(run, monkeypatch):
+    monkeypatch.setattr(execution, "MOST_ROWS", 3)
+    reason = "EXCEEDED_LOCAL_MEMORY_LIMIT: The result has more than 3 rows, the most on one machine"
+
+    assert len(run("SELECT run_id FROM rates LIMIT 3").rows) == 3
+    with pytest.raises(athena.QueryError, match=f"^{reason}$"):
+        run("SELECT run_id FROM rates")

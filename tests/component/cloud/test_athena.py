@@ -13,6 +13,7 @@ from moto.moto_api._internal.models import moto_api_backend
 from local.account import ACCOUNT, REGION
 from local.cloud import athena, objects, stacks
 from local.cloud.server import Server
+from tests.component.endless import CROSS_JOIN
 
 SECONDS = 10
 TABLE = {
@@ -270,6 +271,26 @@ def test_a_stopped_query_is_cancelled_and_has_no_result(api, start, await_end, m
     proceed.set()
     with pytest.raises(ClientError, match="Final query state: CANCELLED"):
         api.get_query_results(QueryExecutionId=query_id)
+
+
+def test_stopped_queries_end_and_others_are_answered_meanwhile(api, start, await_end):
+    endless = [start(CROSS_JOIN) for _ in range(4)]
+    waiting = start("SELECT 1")
+    assert len(api.list_query_executions(WorkGroup="people")["QueryExecutionIds"]) == 5
+    for query_id in endless:
+        api.stop_query_execution(QueryExecutionId=query_id)
+    assert {await_end(query_id)["Status"]["State"] for query_id in endless} == {"CANCELLED"}
+    assert await_end(waiting)["Status"]["State"] == "SUCCEEDED"
+
+
+def test_a_query_beyond_the_time_limit_fails_and_says_so(start, await_end, monkeypatch):
+    monkeypatch.setattr(athena.athena, "MOST_SECONDS", 0.0)
+    status = await_end(start(CROSS_JOIN))["Status"]
+    assert (status["State"], status["StateChangeReason"]) == ("FAILED", "Query timeout")
+
+
+def test_closing_cancels_the_running_queries(endpoint, start):
+    start(CROSS_JOIN)  # the end of the test closes Athena
 
 
 def test_an_ended_query_cannot_be_cancelled(api, start, await_end):

@@ -6,8 +6,12 @@ import time
 import pytest
 from botocore.exceptions import ClientError
 
+from local.cloud import log_queries
 from local.cloud import logs as cloudwatch_logs
 from local.cloud.embedded_metrics import metrics_of
+from local.insights import EventSource
+from local.logs.store import LogStore
+from tests.component.endless import EVENTS
 
 
 def now_ms():
@@ -282,6 +286,37 @@ def test_queries_are_described_by_group_and_status(api, query):
     (described,) = api.describe_queries(logGroupName="other", status="Complete")["queries"]
     assert described["queryString"] == "fields @logStream"
     assert api.describe_queries(status="Failed")["queries"] == []
+
+
+@pytest.fixture
+def endless(api, monkeypatch):
+    """Return a way to start a query over events without end."""
+    monkeypatch.setattr(LogStore, "events", lambda *_: EVENTS)
+    request = {"logGroupName": "group", "startTime": 0, "endTime": 2_000_000_000}
+    return lambda: api.start_query(queryString="filter @message = ''", **request)["queryId"]
+
+
+def test_stopped_queries_end_and_others_are_answered_meanwhile(api, endless, monkeypatch):
+    queries = [endless() for _ in range(4)]
+    monkeypatch.setattr(LogStore, "events", lambda *_: EventSource.union([]))
+    now = int(time.time())
+    waiting = api.start_query(
+        queryString="stats count(*)", logGroupName="group", startTime=now, endTime=now
+    )
+    assert len(api.describe_queries(logGroupName="group")["queries"]) == 5
+    for query_id in queries:
+        api.stop_query(queryId=query_id)
+    assert {await_end(api, query_id)["status"] for query_id in queries} == {"Cancelled"}
+    assert await_end(api, waiting["queryId"])["status"] == "Complete"
+
+
+def test_a_query_beyond_the_time_limit_ends_as_timeout(api, endless, monkeypatch):
+    monkeypatch.setattr(log_queries, "MOST_SECONDS", 0.0)
+    assert await_end(api, endless())["status"] == "Timeout"
+
+
+def test_closing_cancels_the_running_queries(endless):
+    endless()  # the end of the test closes the logs
 
 
 def test_an_ended_query_cannot_be_stopped(api, query):

@@ -228,6 +228,7 @@ WILDCARDS = {
     "ecs:DescribeTasks": "the tasks do not exist yet; a condition limits it to our cluster",
     "ecs:ListTasks": "Fargate has no container instances; a condition limits it to our cluster",
     "logs:GetQueryResults": "a query has no ARN",
+    "logs:StopQuery": "a query has no ARN",
     "servicequotas:GetAWSDefaultServiceQuota": "it takes no resource: a default has no owner",
     "ecr:GetAuthorizationToken": "the token is the account's, not a repository's",
     "xray:PutTraceSegments": "X-Ray's segments have no ARN",
@@ -300,7 +301,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
     }  # fmt: skip
     assert actions_of("RestoreSystem") == {"s3:DeleteObject", "s3:ListBucket"}
     assert actions_of("CollectRates") == {
-        "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults",
+        "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults", "logs:StopQuery",
     }  # fmt: skip
 
 

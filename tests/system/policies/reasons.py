@@ -39,6 +39,12 @@ REASONS = (
         "arn:aws:logs:*:*:log-group:?*:*",
     ),
     Reason(
+        "A function stops a log query that takes longer than its share of the function's time; "
+        "here each query is quicker.",
+        ("logs:StopQuery",),
+        "?",
+    ),
+    Reason(
         "A quota without an applied value has AWS's default; here each quota has a value.",
         ("servicequotas:GetAWSDefaultServiceQuota",),
         "?",

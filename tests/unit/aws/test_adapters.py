@@ -16,7 +16,7 @@ from aws.releases import ParameterReleases
 from aws.schedules import SchedulerSchedules
 from aws.tasks import EcsTasks
 from tidemark.money.quotas import VCPUS, QuotaUnknown
-from tidemark.run.ports import NotTold
+from tidemark.run.ports import NotTold, QueryFailed
 from tidemark.store.bucket import NotDeleted
 
 
@@ -283,3 +283,31 @@ def test_a_query_over_no_log_stream_is_not_asked(insights):
 def test_a_name_that_no_ecs_log_stream_has_does_not_reach_a_query(insights, stream):
     with pytest.raises(ValueError, match="is not accepted; expected letters, digits and"):
         InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60, [stream])
+
+
+def began(stub, status):
+    stub.add_response("start_query", {"queryId": "q"})
+    stub.add_response("get_query_results", {"status": status, "results": [], "statistics": {}})
+
+
+def test_a_query_that_takes_too_long_is_stopped_and_the_error_says_so(insights):
+    began(insights, "Running")
+    insights.add_response("stop_query", {"success": True}, {"queryId": "q"})
+
+    with pytest.raises(QueryFailed, match=r"^the query over g did not end in time and was stopped"):
+        InsightsQueries(insights.client).run("fields x", "g", 0, 1, -1)
+
+
+def test_a_query_that_ended_just_before_it_was_stopped_failed_too(insights):
+    began(insights, "Running")
+    insights.add_client_error("stop_query", "InvalidParameterException")
+
+    with pytest.raises(QueryFailed, match="did not end in time"):
+        InsightsQueries(insights.client).run("fields x", "g", 0, 1, -1)
+
+
+def test_a_query_that_fails_is_an_error_with_its_status(insights):
+    began(insights, "Timeout")
+
+    with pytest.raises(QueryFailed, match=r"^the query over g ended as Timeout: fields x"):
+        InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60)

@@ -16,6 +16,9 @@ class FakeAthena:
         self.request = request
         return {"QueryExecutionId": "q"}
 
+    def stop_query_execution(self, **_):
+        raise AssertionError("the query has ended")
+
     def get_query_execution(self, **_):
         statistics = {"DataScannedInBytes": 7, "EngineExecutionTimeInMillis": 5}
         return {"QueryExecution": {"Status": {"State": "SUCCEEDED"}, "Statistics": statistics}}
@@ -61,3 +64,16 @@ def test_a_statement_keeps_the_order_of_its_saved_query(tables, athena, name):
 
     assert athena.request["QueryString"].endswith(f"\n) WHERE suite = ?\n{order}\nLIMIT 3")
     assert athena.request["QueryString"].count(order) == 1
+
+
+def test_an_interrupt_stops_the_query_in_athena(tables, athena, monkeypatch):
+    def interrupted(**_):
+        raise KeyboardInterrupt
+
+    stopped = []
+    monkeypatch.setattr(athena, "get_query_execution", interrupted)
+    monkeypatch.setattr(athena, "stop_query_execution", lambda **query: stopped.append(query))
+
+    with pytest.raises(KeyboardInterrupt):
+        tables.ask("SELECT 1")
+    assert stopped == [{"QueryExecutionId": "q"}]

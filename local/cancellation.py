@@ -1,0 +1,91 @@
+"""The cancellation of a query that runs on DuckDB."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import TypeVar
+
+import duckdb
+
+# An interrupt has no effect between two statements, so it is repeated.
+_REPETITION_SECONDS = 0.02
+_LONGEST_WAIT_SECONDS = 0.2
+_Result = TypeVar("_Result")
+
+
+class Cancelled(Exception):
+    """A query that ended without a result, because it was cancelled."""
+
+
+class TimedOut(Exception):
+    """A query that ended without a result, because its time was over."""
+
+
+class Cancellation:
+    """The end of one query at the wish of another thread, or at its time limit.
+
+    Parameters
+    ----------
+    most_seconds : float, optional
+        The time limit of the query [s].
+    """
+
+    def __init__(self, most_seconds: float | None = None) -> None:
+        self._most_seconds = most_seconds
+        self._asked, self._ended = threading.Event(), threading.Event()
+        self._error: type[Exception] = Cancelled
+
+    def cancel(self) -> None:
+        """Interrupt the query, now or as soon as it begins."""
+        self._asked.set()
+
+    @contextmanager
+    def of(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Interrupt the statements of a connection in this block, once the query is cancelled.
+
+        Raises
+        ------
+        Cancelled
+            If a statement was interrupted because the query was cancelled.
+        TimedOut
+            If a statement was interrupted because the time of the query was over.
+        """
+        thread = threading.Thread(target=self._interrupt, args=(connection,), daemon=True)
+        thread.start()
+        try:
+            yield
+        except duckdb.InterruptException:
+            raise self._error from None
+        finally:
+            self._ended.set()
+            self._asked.set()
+            thread.join()
+
+    def _interrupt(self, connection: duckdb.DuckDBPyConnection) -> None:
+        if not self._asked.wait(self._most_seconds):
+            self._error = TimedOut
+        while not self._ended.wait(_REPETITION_SECONDS):
+            connection.interrupt()
+
+
+def interruptible(
+    query: Callable[[Cancellation], _Result], most_seconds: float | None = None
+) -> _Result:
+    """Return the result of a query; cancel it if a signal interrupts this thread.
+
+    The query runs in another thread: DuckDB lets no signal handler of Python run in its own.
+    """
+    cancellation = Cancellation(most_seconds)
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            result = thread.submit(query, cancellation)
+            # A signal that arrives just before the wait does not end it, so the wait is short.
+            while not wait([result], _LONGEST_WAIT_SECONDS).done:
+                pass
+            return result.result()
+        finally:
+            # Without this the executor would wait for the query.
+            cancellation.cancel()
