@@ -1,46 +1,45 @@
-"""A small process that outlives the cloud's process, and then kills what the cloud started.
+"""The end of the programs that a cloud started, even if the cloud is killed.
 
 A process that is killed (SIGKILL, out of memory) runs no code any more, and its children go on.
 Linux can signal a child at its parent's death (prctl, PR_SET_PDEATHSIG), but the parent is the
-thread that started the child, and the child's own children get no signal. So the guard waits for
-the end of a pipe that only the cloud holds open, and then kills every process group it watches.
+thread that started the child, and the child's own children get no signal. So each program has a
+companion in its process group: a shell that waits for the end of a pipe, which only the cloud
+holds open, and then kills the group.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Sequence
 from types import TracebackType
+
+# The companion outlives the signals that stop its program. The program is not its parent: a
+# program may wait for all its children.
+_GUARDED = """
+( { trap '' TERM INT HUP; read -r _; kill -KILL 0; } <&3 >/dev/null 2>&1 & ) 3<&0
+exec "$@" </dev/null
+"""
 
 
 class Guard:
-    """The guard of one cloud's process groups; a context that guards while it is open."""
+    """The pipe of one cloud; a context that ends the guarded programs when it closes.
+
+    Attributes
+    ----------
+    pipe : int
+        The descriptor that a guarded command needs as its standard input.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        # The guard has its own session, because Ctrl-C goes to the whole session of a terminal.
-        self._guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__],
-            stdin=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        self.pipe, self._held_open = os.pipe()
 
-    def watch(self, group: int) -> None:
-        """Kill a process group if this process is killed."""
-        self._send(f"+{group}")
-
-    def forget(self, group: int) -> None:
-        """Stop watching a process group, which has ended."""
-        self._send(f"-{group}")
+    @staticmethod
+    def guarded(command: Sequence[str]) -> list[str]:
+        """Return the command that starts a program and its companion in one process group."""
+        return ["/bin/sh", "-c", _GUARDED, "guard", *command]
 
     def __enter__(self) -> Guard:
-        """Return the guard, which runs already."""
+        """Return the guard, which guards already."""
         return self
 
     def __exit__(
@@ -49,24 +48,6 @@ class Guard:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Kill the process groups that are still watched, and end."""
-        self._guard.communicate()
-
-    def _send(self, line: str) -> None:
-        pipe = self._guard.stdin
-        # If a user has killed the guard, the measurement goes on without it.
-        with self._lock, suppress(BrokenPipeError):
-            print(line, file=pipe, flush=True)
-
-
-def _stand_guard(lines: Iterable[str]) -> None:
-    watched: set[int] = set()
-    for line in lines:
-        (watched.add if line[0] == "+" else watched.discard)(int(line[1:]))
-    for group in watched:
-        with suppress(ProcessLookupError):
-            os.killpg(group, signal.SIGKILL)
-
-
-if __name__ == "__main__":
-    _stand_guard(sys.stdin)
+        """Let the companions kill the programs that still run."""
+        os.close(self._held_open)
+        os.close(self.pipe)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,7 +59,7 @@ class Process:
     write
         Called with the new lines, without their line ends, one call at a time.
     guard
-        The guard that kills the program if this process is killed.
+        The guard that ends the program if this process is killed.
 
     Raises
     ------
@@ -76,21 +78,20 @@ class Process:
     ) -> None:
         self.done: Future[int] = Future()
         self._write = write
-        self._guard = guard
         self._unfinished_line = b""
         self._output_lock = threading.Lock()
         self._life_lock = threading.Lock()
+        _check_found(command[0], directory, environment)
         self._popen = subprocess.Popen(
-            command,
+            guard.guarded(command),
             cwd=directory,
             env=dict(environment),
-            stdin=subprocess.DEVNULL,
+            stdin=guard.pipe,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             bufsize=0,
             start_new_session=True,
         )
-        guard.watch(self._popen.pid)
         self._output = _stdout_of(self._popen)
         os.set_blocking(self._output.fileno(), False)
         threading.Thread(
@@ -153,7 +154,6 @@ class Process:
         with self._life_lock:
             # Kill before the wait: until then the ended program keeps the group's number in use.
             os.killpg(self._popen.pid, signal.SIGKILL)
-            self._guard.forget(self._popen.pid)
             code = self._popen.wait()
         with self._output_lock:
             self._output.close()
@@ -176,6 +176,13 @@ class Process:
     def _write_lines(self, lines: list[bytes]) -> None:
         if lines:
             self._write([line.decode(errors="replace") for line in lines])
+
+
+def _check_found(program: str, directory: Path, environment: Mapping[str, str]) -> None:
+    """Raise FileNotFoundError if there is no such program: the shell of the guard would start."""
+    file = str(directory / program) if "/" in program else program
+    if shutil.which(file, path=environment.get("PATH", os.defpath)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
 
 
 def _stdout_of(popen: subprocess.Popen[bytes]) -> IO[bytes]:

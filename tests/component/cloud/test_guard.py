@@ -1,52 +1,101 @@
 """The guard, which ends what a cloud started, even if the cloud is killed."""
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
+
+import psutil
+import pytest
 
 from local.cloud.guard import Guard
+from local.cloud.processes import Process
 
-SLEEP = ["sleep", "3600"]
-# A process that starts a program with a child, as a task starts its measurement.
+# A process that starts a program with a child, as a task starts its measurement. Both ignore the
+# signals that ask a program to end.
 PARENT = """
 import sys
 from pathlib import Path
 from local.cloud.guard import Guard
 from local.cloud.processes import Process
 
+SCRIPT = "trap '' TERM HUP INT; sleep 3600 & echo $!; wait"
 with Guard() as guard:
     ids = []
-    process = Process(["sh", "-c", "sleep 3600 & echo $!; wait"], Path("/"), {}, ids.extend, guard)
+    process = Process(["sh", "-c", SCRIPT], Path("/"), {}, ids.extend, guard)
     while not ids:
         pass
-    print(process._popen.pid, *ids, flush=True)
+    print(process.group, *ids, flush=True)
     sys.stdin.read()
 """
 
 
-def test_a_program_and_its_child_end_with_a_killed_parent(has_ended):
+@pytest.fixture
+def parent():
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    program, child = parent.stdout.readline().split()
-    parent.send_signal(signal.SIGKILL)
+    yield parent
+    parent.kill()
     parent.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_program_and_its_child_end_with_a_killed_parent(parent, has_ended, number):
+    program, child = parent.stdout.readline().split()
+    parent.send_signal(number)
 
     assert has_ended(program)
     assert has_ended(child)
 
 
-def test_a_forgotten_program_is_not_killed():
-    with subprocess.Popen(SLEEP, start_new_session=True) as program:
-        with Guard() as guard:
-            guard.watch(program.pid)
-            guard.forget(program.pid)
-        assert program.poll() is None
-        program.kill()
+def test_a_program_ends_with_its_parent_if_every_process_beside_it_is_killed_first(
+    parent, has_ended
+):
+    program, child = parent.stdout.readline().split()
+    beside = psutil.Process(parent.pid).children(recursive=True)
+    for process in beside:
+        if os.getpgid(process.pid) != int(program):
+            process.kill()
+    parent.kill()
+
+    assert has_ended(program)
+    assert has_ended(child)
 
 
-def test_a_watched_program_is_killed_when_the_guard_ends():
-    with subprocess.Popen(SLEEP, start_new_session=True) as program:
-        with Guard() as guard:
-            guard.watch(program.pid)
-        assert program.wait(10) == -signal.SIGKILL
+def run(script, guard):
+    lines = []
+    process = Process(["sh", "-c", script], Path("/"), {}, lines.extend, guard)
+    return process, lines
+
+
+def test_a_program_waits_for_no_child_but_its_own():
+    with Guard() as guard:
+        program, lines = run("wait; echo waited", guard)
+        assert program.done.result(10) == 0
+    assert lines == ["waited"]
+
+
+def test_a_program_that_stops_itself_by_a_signal_ends_by_this_signal():
+    with Guard() as guard:
+        program, _ = run("kill -TERM $$", guard)
+        assert program.done.result(10) == -signal.SIGTERM
+
+
+def test_a_program_has_an_empty_standard_input():
+    with Guard() as guard:
+        program, lines = run("cat; echo end", guard)
+        assert program.done.result(10) == 0
+    assert lines == ["end"]
+
+
+def test_a_running_program_is_killed_when_the_guard_ends():
+    with Guard() as guard:
+        program, _ = run("sleep 3600", guard)
+    assert program.done.result(10) == -signal.SIGKILL
+
+
+def test_a_program_that_is_not_found_is_an_error():
+    with Guard() as guard, pytest.raises(FileNotFoundError, match="'/no/program'"):
+        Process(["/no/program"], Path("/"), {}, print, guard)
