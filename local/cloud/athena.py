@@ -27,10 +27,10 @@ from local.account import ACCOUNT, REGION
 from local.athena import api as athena
 from local.cancellation import Cancellation
 from local.cloud.endpoint import Endpoint
-from local.cloud.objects import FileKey
+from local.cloud.objects import DamagedKey, FileKey
 from local.cloud.replacements import Replacements
 from local.cloud.unsupported import not_honoured
-from local.store.object_files import Listed
+from local.store.index import Listed
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
@@ -82,8 +82,8 @@ class BucketObjects:
         """Return the body of an object."""
         try:
             return self._body(location)
-        except FileNotFoundError:
-            # A writer replaced the object between the lookup and the read.
+        except DamagedKey:
+            # Perhaps a writer replaced the object between the lookup and the read.
             return self._body(location)
 
     def _body(self, location: str) -> bytes:

@@ -112,30 +112,43 @@ def _assets_bucket() -> str:
     return f"cdk-hnb659fds-assets-{ACCOUNT}-{REGION}"
 
 
-def _upload(assembly: Path, stack: str, endpoint: Endpoint) -> None:
+def upload(assembly: Path, stack: str, endpoint: Endpoint) -> None:
     """Upload the file assets but no images: a container's workload runs as a process here."""
     assets = json.loads((assembly / f"{stack}.assets.json").read_text(encoding="utf-8"))
     for asset in assets["files"].values():
         source = assembly / asset["source"]["path"]
         body = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
         for destination in asset["destinations"].values():
-            endpoint.client("s3").put_object(
-                Bucket=_assets_bucket(), Key=destination["objectKey"], Body=body
-            )
+            _put(destination["objectKey"], body, endpoint)
+
+
+def _put(key: str, body: bytes, endpoint: Endpoint) -> None:
+    """Store an asset, unless the same bytes are stored already and are whole."""
+    s3 = endpoint.client("s3")
+    try:
+        stored = s3.get_object(Bucket=_assets_bucket(), Key=key)["Body"].read()
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in {"NoSuchKey", "DamagedObject"}:
+            raise
+        stored = None
+    if stored != body:
+        s3.put_object(Bucket=_assets_bucket(), Key=key, Body=body)
 
 
 def _zipped(folder: Path) -> bytes:
+    """Return an archive of a folder; equal files make equal archives, whenever they were made."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            archive.write(path, path.relative_to(folder))
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            member = zipfile.ZipInfo(str(path.relative_to(folder)))
+            archive.writestr(member, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
 def _create(
     name: str, artifact: Mapping[str, Any], assembly: Path, endpoint: Endpoint
 ) -> tuple[Stack, Sequence[str]]:
-    _upload(assembly, name, endpoint)
+    upload(assembly, name, endpoint)
     properties = artifact["properties"]
     template = (assembly / properties["templateFile"]).read_text(encoding="utf-8")
     cloudformation = endpoint.client("cloudformation")

@@ -24,6 +24,7 @@ from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
 from local.cloud.replacements import Replacements
+from local.store.errors import DamagedObject
 from local.store.object_files import Body, ObjectFiles
 
 _CHUNK_BYTES = 1 << 20
@@ -53,6 +54,12 @@ class NotKeptError(S3ClientError):
     code = "NotImplemented"
 
 
+class DamagedKey(S3ClientError):
+    """A request for an object whose file is damaged; the message names both."""
+
+    code = "DamagedObject"
+
+
 class FileKey(FakeKey):
     """An object, or a part of an upload, with its body in a file."""
 
@@ -73,7 +80,11 @@ class FileKey(FakeKey):
     @property
     def value(self) -> bytes:
         """The whole body."""
-        return self._body.path.read_bytes()
+        name = f"s3://{self.bucket_name}/{self.name}" if self.bucket_name else "a part of an upload"
+        try:
+            return self._body.read(name)
+        except DamagedObject as error:
+            raise DamagedKey(str(error)) from None
 
     @value.setter
     def value(self, new: Body | bytes | str) -> None:
@@ -214,7 +225,7 @@ class FileS3Response(S3Response):
                 return super().key_response(request, full_url, headers)
         finally:
             if self._received_body is not None and not self._received_body.owned:
-                self._received_body.path.unlink()
+                self._received_body.path.unlink(missing_ok=True)
 
     def bucket_response(self, request: Request, full_url: str, headers: Any) -> Any:  # noqa: ANN401
         """Answer a request for a bucket."""
@@ -244,7 +255,8 @@ def _receive(request: Request) -> Body | None:
     if not _is_plain_upload(request):
         request.get_data()
         return None
-    return FileKey.files.write(iter(lambda: request.stream.read(_CHUNK_BYTES), b""))
+    chunks = iter(lambda: request.stream.read(_CHUNK_BYTES), b"")
+    return FileKey.files.write(chunks, part="partNumber" in request.args)
 
 
 def _is_plain_upload(request: Request) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import duckdb
 
+from local.disk import sync_folder
 from local.insights.values import quoted
 from local.logs.parquet import parquet_of
 
@@ -120,7 +121,10 @@ def _merge(folder: Path, sources: Sequence[Path]) -> None:
             file.flush()
             os.fsync(file.fileno())
         source_list.replace(merged.with_suffix(_SOURCES))
+        # Without its list a merged segment would count beside its sources.
+        sync_folder(folder)
         unfinished.replace(merged)
+        sync_folder(folder)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from local.disk import sync_folder
 from local.insights.values import quoted
 from local.logs.merging import clear, merge_small, superseded_by
 from local.logs.parquet import ROW_GROUP, parquet_of
@@ -243,6 +244,7 @@ def _write_parquet(file: Path, group: str) -> None:
     try:
         with parquet_of(select, file.with_suffix(".tmp"), threads=1) as unfinished:
             unfinished.replace(file.with_suffix(_PARQUET))
+            sync_folder(file.parent)
     except duckdb.InvalidInputException as error:
         raise LogStoreError(f"{file}: {str(error).partition(chr(10))[0]}") from error
 

@@ -25,7 +25,7 @@ class FileBucket:
     def find(self, key: str) -> Tagged | None:
         """Return the object with its entity tag, None if there is none."""
         body = self._files.find(self._name, key)
-        return Tagged(body.path.read_bytes(), body.md5) if body else None
+        return Tagged(body.read(f"s3://{self._name}/{key}"), body.md5) if body else None
 
     def write(self, key: str, body: bytes) -> None:
         """Store an object in place of an existing one, if any."""

@@ -1,32 +1,37 @@
-"""Objects of buckets in a folder: a file for each body, and an index of them in SQLite.
+"""Objects of buckets in a folder: a file for each body, a journal of all changes and their index.
 
-The index maps each object to its file. An object exists from the commit of the index on: a process
-that dies leaves the old object or the new one.
+An object exists from the moment on at which the journal's line about it is on the disk, and so is
+its body by then. A process that dies, or a machine whose power fails, leaves the old object or the
+new one. A file is removed only after the journal has said on the disk that no object needs it.
+
+- ``uploads`` has the bodies that no object has yet; a process that writes removes those of dead
+  processes.
+- ``bodies`` has the bodies of objects.
+- ``journal.jsonl`` and ``index.sqlite`` can each be made from the other.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-Listed = tuple[str, int, str]
-"""The key of an object, its size in bytes and its MD5."""
+from local.disk import make_folder, sync_folder
+from local.store.aside import move_aside
+from local.store.errors import DOCTOR, DamagedIndex, DamagedObject, ObjectFilesError
+from local.store.index import Index, Listed
+from local.store.journal import Change, Entry, Journal, Position, Removal
 
-
-class ObjectFilesError(Exception):
-    """A folder of objects that cannot be used; the message names the file and the reason."""
-
-
-class FolderInUse(ObjectFilesError):
-    """A folder of objects that another process has open."""
+# A process that ends writes a journal anew that is longer than this.
+_MOST_TIMES, _MOST_BYTES = 2, 1 << 20
 
 
 @dataclass
@@ -43,16 +48,39 @@ class Body:
         Its MD5 in hexadecimal, which is the entity tag of an object put in one part.
     owned
         Whether an object or a part has this body; a refused request leaves a body without owner.
+    whole
+        Whether this process has written the file, or compared it with its digest.
     """
 
     path: Path
     size: int
     md5: str
     owned: bool = False
+    whole: bool = False
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of the object with this name, for messages.
+
+        Raises
+        ------
+        DamagedObject
+            If the file is missing or is not what was stored.
+        """
+        try:
+            content = self.path.read_bytes()
+        except FileNotFoundError:
+            raise DamagedObject(f"{name} is damaged: {self.path} is missing; {DOCTOR}.") from None
+        if not self.whole and _md5(content) != self.md5:
+            raise DamagedObject(
+                f"{name} is damaged: {self.path} has {len(content):,} bytes that are not the "
+                f"{self.size:,} bytes that were stored; {DOCTOR}."
+            )
+        self.whole = True
+        return content
 
 
 class ObjectFiles:
-    """A folder with the bodies of objects and the index that names them."""
+    """A folder with the bodies of objects, their journal and its index."""
 
     def __init__(self, folder: Path) -> None:
         """Open ``folder``; make the folder if it does not exist.
@@ -62,39 +90,57 @@ class ObjectFiles:
         FolderInUse
             If another process has the folder open.
         ObjectFilesError
-            If a file of the index is missing or cut short.
+            If neither the journal nor the index says what the bodies are.
         """
-        self._bodies = folder / "bodies"
-        self._bodies.mkdir(parents=True, exist_ok=True)
+        self._folder, self._bodies, self._uploads = folder, folder / "bodies", folder / "uploads"
+        make_folder(self._bodies)
         self._lock = RLock()
         self._depth = 0
-        self._discarded: list[Path] = []
+        self._writes = False
+        self._changes: dict[tuple[str, str], Change] = {}
+        self._added: list[Path] = []
+        self._replaced: list[Path] = []
         self._whole: dict[tuple[str, str], Sequence[Listed]] = {}
-        self._index = _open_index(folder / "index.sqlite")
-        self._sweep()
+        self._journal = Journal(folder / "journal.jsonl")
+        self._index = self._open_index()
+        try:
+            self._end = self._caught_up()
+        except BaseException:
+            self._index.close()
+            raise
 
     def close(self) -> None:
         """Let another process open the folder."""
+        # A longer journal is no harm: the disk may be full.
+        with suppress(OSError):
+            if self._writes and self._journal_is_long():
+                self._write_journal()
         self._index.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the block as one transaction, alone among threads; transactions may be nested."""
+        """Run the block as one transaction, alone among threads; transactions may be nested.
+
+        Raises
+        ------
+        OSError
+            If its changes cannot be written; nothing has changed then.
+        """
         with self._lock:
             if self._depth == 0:
-                self._index.execute("BEGIN")
+                self._index.begin()
             self._depth += 1
             try:
                 yield
             finally:
                 self._depth -= 1
                 if self._depth == 0:
-                    self._index.execute("COMMIT")
-                    self._unlink_discarded()
+                    self._end_transaction()
 
-    def write(self, chunks: Iterable[bytes]) -> Body:
-        """Write a body that no object has yet."""
-        path = self._bodies / uuid4().hex
+    def write(self, chunks: Iterable[bytes], *, part: bool = False) -> Body:
+        """Write a body that no object has yet; a ``part`` of one need not outlive the process."""
+        self._begin_writing()
+        path = self._uploads / uuid4().hex
         digest = hashlib.md5(usedforsecurity=False)
         size = 0
         try:
@@ -102,50 +148,46 @@ class ObjectFiles:
                 for chunk in chunks:
                     digest.update(chunk)
                     size += file.write(chunk)
-        except BaseException:  # a client may go away
-            path.unlink()
+                if not part:
+                    file.flush()
+                    os.fsync(file.fileno())
+        except BaseException:  # a client may go away, or the disk be full
+            path.unlink(missing_ok=True)
             raise
-        return Body(path, size, digest.hexdigest())
+        return Body(path, size, digest.hexdigest(), whole=True)
 
     def save(self, bucket: str, key: str, body: Body, attributes: dict[str, Any]) -> None:
         """Store an object with this body, in place of an earlier object with the key."""
-        row = (bucket, key, body.path.name, body.size, body.md5, json.dumps(attributes))
+        self._begin_writing()
         with self.transaction():
-            previous = self._body_of(bucket, key)
-            self._forget(bucket, key)
-            self._index.execute("INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)", row)
-            if previous is not None and previous != body.path:
-                self._discarded.append(previous)
+            if body.path.parent == self._uploads:
+                body.path = body.path.rename(self._bodies / body.path.name)
+                self._added.append(body.path)
+            text = json.dumps(attributes)
+            self._change(Entry(bucket, key, body.path.name, body.size, body.md5, text))
 
     def remove(self, bucket: str, key: str) -> None:
         """Remove an object, if there is one."""
-        with self.transaction():
-            previous = self._body_of(bucket, key)
-            self._forget(bucket, key)
-            self._index.execute("DELETE FROM objects WHERE bucket = ? AND key = ?", (bucket, key))
-            if previous is not None:
-                self._discarded.append(previous)
+        if self.find(bucket, key):
+            self._begin_writing()
+            with self.transaction():
+                self._change(Removal(bucket, key))
 
     def find(self, bucket: str, key: str) -> Body | None:
         """Return the body of an object, None if there is no such object."""
-        query = "SELECT body, size, md5 FROM objects WHERE bucket = ? AND key = ?"
-        with self._lock:
-            row = self._index.execute(query, (bucket, key)).fetchone()
-        return None if row is None else Body(self._bodies / row[0], row[1], row[2])
+        entry = self._index.find(bucket, key)
+        return self._body(entry) if entry else None
 
-    def buckets(self) -> list[str]:
-        """Return the names of the buckets that hold objects, in order."""
-        with self._lock:
-            rows = self._index.execute("SELECT DISTINCT bucket FROM objects ORDER BY bucket")
-            return [name for (name,) in rows]
+    def buckets(self, after: str = "") -> Iterator[str]:
+        """Yield the names behind ``after`` of the buckets that hold objects, in order."""
+        while name := self._index.next_bucket(after):
+            yield name
+            after = name
 
     def objects(self, bucket: str) -> Iterator[tuple[str, Body, dict[str, Any]]]:
         """Yield the key, the body and the attributes of each object of a bucket."""
-        columns = "SELECT key, body, size, md5, attributes FROM objects WHERE bucket = ?"
-        with self._lock:
-            rows = self._index.execute(columns, (bucket,)).fetchall()
-        for key, body, size, md5, attributes in rows:
-            yield key, Body(self._bodies / body, size, md5), json.loads(attributes)
+        for entry in self._index.entries(bucket):
+            yield entry.key, self._body(entry), json.loads(entry.attributes)
 
     def whole_listing(self, bucket: str, prefix: str) -> Sequence[Listed]:
         """Return what ``listed`` returns; the list is the same until an object in it changes."""
@@ -161,58 +203,109 @@ class ObjectFiles:
 
         The list has the first ``most`` keys that follow ``after``.
         """
-        # U+10FFFF, the last character, sorts after every continuation of the prefix.
-        bounds = (bucket, prefix, f"{prefix}\U0010ffff", after, -1 if most is None else most)
-        query = "SELECT key, size, md5 FROM objects WHERE bucket = ? AND key >= ? AND key < ?"
+        return self._index.listed(bucket, prefix, after, most)
+
+    def _body(self, entry: Entry) -> Body:
+        return Body(self._bodies / entry.body, entry.size, entry.md5, owned=True)
+
+    def _change(self, change: Change) -> None:
+        previous = self.find(change.bucket, change.key)
+        self._index.apply([change])
+        self._changes[change.bucket, change.key] = change
+        if previous and not (isinstance(change, Entry) and previous.path.name == change.body):
+            self._replaced.append(previous.path)
+        for bucket, prefix in list(self._whole):
+            if bucket == change.bucket and change.key.startswith(prefix):
+                del self._whole[bucket, prefix]
+
+    def _end_transaction(self) -> None:
+        """Commit the changes: first on the disk, then in the index; then unlink what they replace.
+
+        A failure undoes them, in the same order.
+        """
+        before, unused = self._end, list[Path]()
+        try:
+            if self._added:
+                sync_folder(self._bodies)
+            if self._changes:
+                self._end = self._journal.append([*self._changes.values()], before)
+                self._index.reach(self._end)
+            self._index.commit()
+            unused = self._replaced
+        except BaseException:
+            self._end = before
+            self._index.rollback()
+            self._whole.clear()
+            if self._changes:
+                self._journal.cut(before)
+            unused = self._added
+            raise
+        finally:
+            self._changes, self._added, self._replaced = {}, [], []
+            for path in unused:
+                path.unlink(missing_ok=True)
+
+    def _open_index(self) -> Index:
+        """Open the index, or a new one if SQLite cannot read it and the journal has its objects."""
+        file = self._folder / "index.sqlite"
+        try:
+            return Index(file)
+        except DamagedIndex:
+            if not self._journal.generation():
+                raise
+            for damaged in self._folder.glob(f"{file.name}*"):
+                move_aside(damaged, self._folder.parent)
+            return Index(file)
+
+    def _caught_up(self) -> Position:
+        """Apply what the journal has and the index lacks; return the position of the index."""
+        end, generation = self._index.position(), self._journal.generation()
+        if generation > end.generation:
+            self._index.begin()
+            self._index.clear()
+            end = self._replayed(Position(generation, 0))
+            self._index.commit()
+        elif self._journal.reaches(end):
+            self._index.begin()
+            end = self._replayed(end)
+            self._index.commit()
+        elif end.generation == 0 and not any(self.buckets()) and any(self._bodies.iterdir()):
+            raise ObjectFilesError(
+                f"{self._folder} has bodies of objects but neither their index nor their journal; "
+                "restore index.sqlite or journal.jsonl from a backup."
+            )
+        return end
+
+    def _replayed(self, end: Position) -> Position:
+        for end, changes in self._journal.transactions(end):  # noqa: B020, PLR1704
+            self._index.apply(changes)
+            self._index.reach(end)
+        return end
+
+    def _begin_writing(self) -> None:
+        """Remove the uploads of dead processes, and have a journal, before the first change."""
         with self._lock:
-            return self._index.execute(
-                f"{query} AND key > ? ORDER BY key LIMIT ?", bounds
-            ).fetchall()
+            if self._writes:
+                return
+            make_folder(self._uploads)
+            for unfinished in self._uploads.iterdir():
+                unfinished.unlink()
+            if not self._journal.reaches(self._end):
+                self._write_journal()
+            self._writes = True
 
-    def _forget(self, bucket: str, key: str) -> None:
-        for of_bucket, prefix in list(self._whole):
-            if of_bucket == bucket and key.startswith(prefix):
-                del self._whole[of_bucket, prefix]
+    def _write_journal(self) -> None:
+        """Write a new journal from the index."""
+        entries = chain.from_iterable(map(self._index.entries, self.buckets()))
+        generation = 1 + max(self._journal.generation(), self._end.generation)
+        self._end = self._journal.rewrite(entries, generation)
+        self._index.reach(self._end)
 
-    def _body_of(self, bucket: str, key: str) -> Path | None:
-        query = "SELECT body FROM objects WHERE bucket = ? AND key = ?"
-        row = self._index.execute(query, (bucket, key)).fetchone()
-        return None if row is None else self._bodies / row[0]
-
-    def _unlink_discarded(self) -> None:
-        # The index named these files until its commit.
-        for path in self._discarded:
-            path.unlink()
-        self._discarded.clear()
-
-    def _sweep(self) -> None:
-        """Check the file of each object, and remove files that a dead process did not finish."""
-        rows = self._index.execute("SELECT bucket, key, body, size FROM objects").fetchall()
-        sizes = {path.name: path.stat().st_size for path in self._bodies.iterdir()}
-        for bucket, key, body, size in rows:
-            if sizes.pop(body, None) != size:
-                raise ObjectFilesError(
-                    f"{self._bodies / body} is not the whole of s3://{bucket}/{key}: "
-                    f"{size} bytes were expected."
-                )
-        for orphan in sizes:
-            (self._bodies / orphan).unlink()
+    def _journal_is_long(self) -> bool:
+        # An index is about as long as a journal that has every object once.
+        index = (self._folder / "index.sqlite").stat().st_size
+        return self._end.offset > _MOST_TIMES * index + _MOST_BYTES
 
 
-def _open_index(path: Path) -> sqlite3.Connection:
-    # ObjectFiles begins its own transactions, and its lock lets all threads share a connection.
-    index = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-    try:
-        index.execute("PRAGMA locking_mode = EXCLUSIVE")
-        index.execute("PRAGMA journal_mode = WAL")
-        index.execute("PRAGMA synchronous = NORMAL")
-        index.execute(
-            "CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key TEXT, body TEXT, size INTEGER, "
-            "md5 TEXT, attributes TEXT, PRIMARY KEY (bucket, key)) WITHOUT ROWID"
-        )
-    except sqlite3.OperationalError as reason:
-        index.close()
-        if reason.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            raise FolderInUse(f"{path} is in use by another process.") from reason
-        raise ObjectFilesError(f"{path} cannot be used by this process: {reason}.") from reason
-    return index
+def _md5(content: bytes) -> str:
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()

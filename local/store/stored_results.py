@@ -53,4 +53,5 @@ def stored_in(state: Path, stack: str, suites: Sequence[str]) -> Iterator[Stored
 def _results_bucket(files: ObjectFiles, stack: str) -> str:
     """Return the name of a stack's results bucket; its prefix alone if nothing is stored."""
     prefix = f"{stack.lower()}-{_RESULTS}"
-    return next((name for name in files.buckets() if name.startswith(prefix)), prefix)
+    first = next(files.buckets(after=prefix), "")
+    return first if first.startswith(prefix) else prefix

@@ -37,7 +37,7 @@ class FileObjects:
         body = self._files.find(*_bucket_and_key(location))
         if body is None:
             raise QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
-        return body.path.read_bytes()
+        return body.read(location)
 
 
 class FileTables:

@@ -14,7 +14,7 @@ import click
 
 from local.cloud.presence import Presence, announced, find_cloud, forget
 from local.cloud.state_folder import make_private
-from local.store.object_files import FolderInUse, ObjectFilesError
+from local.store.errors import FolderInUse, ObjectFilesError
 from tidemark.cli.wording import ending
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient

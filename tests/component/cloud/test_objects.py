@@ -18,7 +18,6 @@ from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
 from local.cloud.objects import FileKey, install
-from local.store.object_files import ObjectFilesError
 
 MEBIBYTE = 1 << 20
 
@@ -78,8 +77,8 @@ def keys(s3, **options):
     return [entry["Key"] for entry in found.get("Contents", [])]
 
 
-def bodies(folder):
-    return [path.read_bytes() for path in (folder / "bodies").iterdir()]
+def bodies(folder, name="bodies"):
+    return [path.read_bytes() for path in (folder / name).iterdir()]
 
 
 def refusal(call, **arguments):
@@ -386,11 +385,11 @@ def test_a_replaced_or_aborted_part_leaves_no_file(s3, folder):
     upload = begin(s3, "k")
     put_part(s3, upload, 1, b"old")
     put_part(s3, upload, 1, b"new")
-    assert bodies(folder) == [b"new"]
+    assert bodies(folder, "uploads") == [b"new"]
 
     s3.abort_multipart_upload(**upload)
 
-    assert bodies(folder) == []
+    assert bodies(folder, "uploads") == []
     assert refusal(s3.upload_part, **upload, PartNumber=1, Body=b"") == ("NoSuchUpload", 404)
 
 
@@ -477,22 +476,27 @@ def test_a_folder_in_use_by_another_process_is_refused(s3, folder):
     assert "index.sqlite" in other.stderr
 
 
-def test_the_error_of_a_truncated_file_names_its_object(s3, folder):
-    s3.put_object(Bucket="results", Key="k", Body=b"body")
+def test_the_error_of_a_damaged_object_names_it_and_hides_no_other(s3, restart, folder):
+    s3.put_object(Bucket="results", Key="damaged", Body=b"body")
     (path,) = (folder / "bodies").iterdir()
+    s3.put_object(Bucket="results", Key="whole", Body=b"whole")
     path.write_bytes(b"bo")
+    restart()
 
-    with pytest.raises(ObjectFilesError, match="s3://results/k: 4 bytes were expected"):
-        install(folder)
+    with pytest.raises(ClientError, match=r"s3://results/damaged is damaged: .*tidemark doctor"):
+        read(s3, "damaged")
+    assert read(s3, "whole") == b"whole"
 
 
 def test_an_unfinished_file_of_a_dead_process_is_removed(s3, restart, folder):
     s3.put_object(Bucket="results", Key="k", Body=b"body")
-    (folder / "bodies" / "unfinished").write_bytes(b"bo")
+    (folder / "uploads" / "unfinished").write_bytes(b"bo")
 
     restart()
+    s3.put_object(Bucket="results", Key="k", Body=b"again")
 
-    assert bodies(folder) == [b"body"]
+    assert bodies(folder) == [b"again"]
+    assert bodies(folder, "uploads") == []
 
 
 def test_a_whole_listing_is_the_same_list_until_one_of_its_objects_changes(s3):

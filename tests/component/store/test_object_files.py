@@ -1,0 +1,198 @@
+"""Objects in files, through the loss of power, of the index and of the journal."""
+
+import shutil
+import sqlite3
+
+import pytest
+
+from local.store.errors import DamagedObject, FolderInUse, ObjectFilesError
+from local.store.object_files import ObjectFiles
+from tidemark.model.checkout import ROOT
+
+SCHEMA_1 = ROOT / "tests" / "system" / "end_to_end" / "stores" / "schema-1" / "objects"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "objects"
+
+
+def put(files, key, content, **attributes):
+    files.save("results", key, files.write([content]), attributes)
+
+
+def contents(folder):
+    """Return the contents of all objects by key, as a new process reads them."""
+    files = ObjectFiles(folder)
+    try:
+        return {
+            key: (body.read(key), attributes)
+            for bucket in files.buckets()
+            for key, body, attributes in files.objects(bucket)
+        }
+    finally:
+        files.close()
+
+
+@pytest.fixture
+def stored(folder):
+    """Fill the folder with three objects, one of them replaced, and a removed one."""
+    files = ObjectFiles(folder)
+    for key in ("kept", "replaced", "removed"):
+        put(files, key, b"first", tags={})
+    put(files, "replaced", b"second", tags={"a": "1"})
+    files.remove("results", "removed")
+    files.close()
+    return {"kept": (b"first", {"tags": {}}), "replaced": (b"second", {"tags": {"a": "1"}})}
+
+
+def state_of(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def damage(file):
+    file.write_bytes(b"\0" * file.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda file: file.unlink(), lambda file: file.write_bytes(b""), damage]
+)
+def test_a_lost_index_is_made_again_from_the_journal(folder, stored, harm):
+    harm(folder / "index.sqlite")
+
+    assert contents(folder) == stored
+    assert contents(folder) == stored
+
+
+def test_a_damaged_index_is_moved_aside(folder, stored):
+    damage(folder / "index.sqlite")
+    contents(folder)
+
+    (aside,) = (folder.parent / "damaged" / "objects").iterdir()
+    assert aside.name.startswith("index.sqlite.")
+
+
+def test_an_older_index_gets_the_changes_that_it_lacks(folder, stored):
+    older = (folder / "index.sqlite").read_bytes()
+    files = ObjectFiles(folder)
+    put(files, "new", b"new")
+    files.remove("results", "kept")
+    files.close()
+    (folder / "index.sqlite").write_bytes(older)
+
+    assert contents(folder) == {"replaced": stored["replaced"], "new": (b"new", {})}
+
+
+def test_an_index_from_before_the_journal_was_written_anew_is_made_again(folder, stored):
+    older = (folder / "index.sqlite").read_bytes()
+    (folder / "journal.jsonl").unlink()
+    files = ObjectFiles(folder)
+    put(files, "new", b"new")
+    files.close()
+    (folder / "index.sqlite").write_bytes(older)
+
+    assert contents(folder) == {**stored, "new": (b"new", {})}
+
+
+@pytest.mark.parametrize("left", [0, 100])
+def test_a_lost_or_shortened_journal_is_written_anew_with_the_next_change(folder, stored, left):
+    journal = folder / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes()[:left])
+    assert contents(folder) == stored
+
+    files = ObjectFiles(folder)
+    put(files, "new", b"new")
+    files.close()
+    (folder / "index.sqlite").unlink()
+
+    assert contents(folder) == {**stored, "new": (b"new", {})}
+
+
+def test_a_folder_without_index_and_journal_is_refused_and_left_as_it_is(folder, stored):
+    (folder / "index.sqlite").unlink()
+    (folder / "journal.jsonl").unlink()
+    bodies = state_of(folder / "bodies")
+
+    with pytest.raises(ObjectFilesError, match="neither their index nor their journal"):
+        ObjectFiles(folder)
+    assert state_of(folder / "bodies") == bodies
+
+
+def test_a_damaged_line_of_the_journal_keeps_a_lost_index_from_being_made(folder, stored):
+    journal = folder / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"kept", b"Kept"))
+    assert contents(folder) == stored
+    (folder / "index.sqlite").unlink()
+
+    with pytest.raises(ObjectFilesError, match=r"journal.jsonl is damaged at byte \d+; .*doctor"):
+        ObjectFiles(folder)
+
+
+def test_a_cut_off_last_line_of_the_journal_does_not_count(folder, stored):
+    journal = folder / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes() + b'0badf00d [["results","k"')
+    assert contents(folder) == stored
+
+    files = ObjectFiles(folder)
+    put(files, "new", b"new")
+    files.close()
+    (folder / "index.sqlite").unlink()
+    assert contents(folder) == {**stored, "new": (b"new", {})}
+
+
+def test_the_journal_of_often_replaced_objects_stays_short(folder):
+    for _ in range(2):
+        files = ObjectFiles(folder)
+        for number in range(3):
+            put(files, "k", b"%d" % number, text="x" * 1_000_000)
+        files.close()
+
+    assert (folder / "journal.jsonl").stat().st_size < 2_000_000
+    (folder / "index.sqlite").unlink()
+    assert contents(folder)["k"][0] == b"2"
+
+
+def test_a_store_without_a_journal_is_read_unchanged_and_gets_one_with_its_first_change(folder):
+    shutil.copytree(SCHEMA_1, folder)
+    index = sqlite3.connect(SCHEMA_1 / "index.sqlite")
+    keys = {key for (key,) in index.execute("SELECT key FROM objects")}
+    index.close()
+    before = state_of(folder)
+    assert contents(folder).keys() == keys
+    assert state_of(folder) == before
+
+    files = ObjectFiles(folder)
+    put(files, "new", b"new")
+    files.close()
+    (folder / "index.sqlite").unlink()
+
+    assert contents(folder).keys() == {*keys, "new"}
+
+
+def test_a_damaged_object_is_named_when_it_is_read(folder, stored):
+    files = ObjectFiles(folder)
+    body = files.find("results", "kept")
+    body.path.write_bytes(b"other")
+    with pytest.raises(DamagedObject, match=r"^s3://results/kept is damaged: .*tidemark doctor"):
+        body.read("s3://results/kept")
+    body.path.unlink()
+    with pytest.raises(DamagedObject, match=r"kept is damaged: .* is missing"):
+        body.read("kept")
+
+    assert files.find("results", "replaced").read("replaced") == b"second"
+    files.close()
+
+
+def test_reading_changes_no_file(folder, stored):
+    before = state_of(folder)
+
+    contents(folder)
+
+    assert state_of(folder) == before
+
+
+def test_a_folder_is_of_one_process_at_a_time(folder, stored):
+    files = ObjectFiles(folder)
+    with pytest.raises(FolderInUse, match=r"index.sqlite is in use by another process\."):
+        ObjectFiles(folder)
+    files.close()
