@@ -21,7 +21,7 @@ from botocore.exceptions import ClientError
 from aws.client.cloudformation import find_stack
 from local.account import ACCOUNT, REGION
 from local.cloud.endpoint import Endpoint
-from local.cloud.made import mark_used
+from local.cloud.made import is_made, mark_used, seal
 from local.cloud.sources import digest, source_files
 from tidemark.client.stack import DeploymentFailed, Stack
 from tidemark.model.checkout import ROOT
@@ -35,14 +35,18 @@ _IMAGES = f"cdk-hnb659fds-container-assets-{ACCOUNT}-{REGION}"
 
 
 def synthesise(state: Path, settings: Settings) -> Path:
-    """Return the folder of the app's cloud assembly; made anew only if a source has changed."""
+    """Return the folder of the app's cloud assembly, made anew if a source has changed.
+
+    A damaged folder is moved aside and made anew, too.
+    """
     context = settings.model_dump_json(by_alias=True)
     assembly = state / "assemblies" / _digest(settings.systems, context)
-    if not (assembly / "manifest.json").exists():
+    if not is_made(assembly, state):
         unfinished = assembly.with_suffix(f".{os.getpid()}")
         _run_app(unfinished, context)
+        seal(unfinished)
         # If two processes synthesise at once, the second finds the work done.
-        if not (assembly / "manifest.json").exists():
+        if not assembly.exists():
             unfinished.rename(assembly)
         shutil.rmtree(unfinished, ignore_errors=True)
     mark_used(assembly)

@@ -32,7 +32,7 @@ from local.cloud.environments import Environments
 from local.cloud.event_queue import EventQueue
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
-from local.cloud.made import mark_used
+from local.cloud.made import is_made, mark_used, seal
 from local.cloud.replacements import Replacements
 from local.cloud.sandboxes import Answer, Function
 from local.cloud.unsupported import not_honoured
@@ -77,7 +77,8 @@ class Functions:
     """
 
     def __init__(self, state: Path, environments: Environments) -> None:
-        self._code = state / "functions"
+        self._state, self._code = state, state / "functions"
+        self._whole: set[Path] = set()
         self._environments = environments
         self._unpacking = threading.Lock()
         self._events = EventQueue(self.invoke)
@@ -200,13 +201,14 @@ class Functions:
     def _unpack(self, asset: bytes) -> Path:
         folder = self._code / hashlib.sha256(asset).hexdigest()
         with self._unpacking:
-            if not folder.exists():
+            if folder not in self._whole and not is_made(folder, self._state):
                 self._code.mkdir(parents=True, exist_ok=True)
-                # The rename is the last step, so that an existing folder is complete.
                 with tempfile.TemporaryDirectory(dir=self._code) as unfinished:
                     whole = Path(unfinished) / "code"
                     zipfile.ZipFile(io.BytesIO(asset)).extractall(whole)
+                    seal(whole)
                     whole.rename(folder)
+            self._whole.add(folder)
             mark_used(folder)
         return folder
 

@@ -7,6 +7,7 @@ deletion of a log group hides its events but leaves them stored.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import time
@@ -25,11 +26,12 @@ from local.cloud.endpoint import Endpoint
 from local.cloud.log_queries import LogQueries
 from local.cloud.replacements import Replacements
 from local.logs.store import LogEvent as StoredEvent
-from local.logs.store import LogStore
+from local.logs.store import LogStore, LogStoreError
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items
 
+_log = logging.getLogger(__name__)
 # The filter patterns that moto matches correctly: words that all occur, or one quoted phrase.
 _FILTER_PATTERN = re.compile(r'[A-Za-z][\w ]*|"[^"]*"|')
 _NOT_OVER_THE_STORE = (
@@ -75,8 +77,12 @@ class CloudWatchLogs:
         def init(group: LogGroup, account: str, region: str, name: str, **more: str) -> None:
             original_init(group, account, region, name, **more)
             group.streams = _Streams()
-            for stream in store.streams(name):
-                group.streams[stream] = LogStream(group, stream)
+            try:
+                for stream in store.streams(name):
+                    group.streams[stream] = LogStream(group, stream)
+            except LogStoreError as error:
+                # New lines can still be written, and the queries of other groups answered.
+                _log.warning("%s", error)
 
         def put(stream: LogStream, events: list[dict[str, Any]]) -> str:
             lines = [(event["timestamp"], event["message"]) for event in events]

@@ -1,6 +1,8 @@
 """Folders that are created once and kept while in use: assemblies, unpacked functions.
 
-Each change of a source creates new folders, and the old ones are not used again.
+Each change of a source creates new folders, and the old ones are not used again. A folder is used
+only if its files have the digest that was written when it was made: a power failure may have left
+its name without its bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +12,33 @@ import shutil
 import time
 from pathlib import Path
 
+from local.cloud.sources import digest, source_files
+from local.store.aside import move_aside
+
 KEPT_DAYS = 14
+_SEAL = ".sha256"
+
+
+def seal(folder: Path) -> None:
+    """Write the digest of a finished folder into it."""
+    (folder / _SEAL).write_text(_digest(folder), encoding="utf-8")
+
+
+def is_whole(folder: Path) -> bool:
+    """Tell whether a folder is as it was sealed."""
+    try:
+        return (folder / _SEAL).read_text(encoding="utf-8") == _digest(folder)
+    except (FileNotFoundError, UnicodeDecodeError):
+        return False
+
+
+def is_made(folder: Path, state: Path) -> bool:
+    """Tell whether a folder of a state folder is made and whole; move a damaged one aside."""
+    if is_whole(folder):
+        return True
+    if folder.exists():
+        move_aside(folder, state)
+    return False
 
 
 def mark_used(folder: Path) -> None:
@@ -24,3 +52,7 @@ def remove_unused(parent: Path) -> None:
     for folder in parent.iterdir() if parent.exists() else ():
         if folder.stat().st_mtime < oldest:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _digest(folder: Path) -> str:
+    return digest((file for file in source_files(folder) if file.name != _SEAL), folder)

@@ -212,7 +212,10 @@ def run(
             counts = count_events(connection, sql, events, whole=whole)
             rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
             warnings = _absent_fields(connection, compiled) if counts.records else []
-        except _UNREADABLE as error:
+        except duckdb.Error as error:
+            # Damage within a Parquet file has no class of its own.
+            if not isinstance(error, _UNREADABLE) and type(error) is not duckdb.Error:
+                raise
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     if counts.records and not counts.matched:
         warnings.append(f"none of {counts.records:,} events passed the filters")

@@ -20,7 +20,7 @@ import duckdb
 
 from local.disk import sync_folder
 from local.insights.values import quoted
-from local.logs.parquet import parquet_of
+from local.logs.parquet import parquet_of, publish
 
 MIN_FILES = 8
 """The minimum number of small segments for a merge."""
@@ -123,8 +123,7 @@ def _merge(folder: Path, sources: Sequence[Path]) -> None:
         source_list.replace(merged.with_suffix(_SOURCES))
         # Without its list a merged segment would count beside its sources.
         sync_folder(folder)
-        unfinished.replace(merged)
-        sync_folder(folder)
+        publish(unfinished, merged)
 
 
 @contextmanager

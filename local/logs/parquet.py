@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 
+from local.disk import sync_folder
 from local.insights.values import quoted
 
 ROW_GROUP = 122_880
@@ -36,3 +37,21 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
         yield unfinished
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def publish(unfinished: Path, file: Path) -> None:
+    """Give a written Parquet file its name, and return when the name is on the disk."""
+    unfinished.replace(file)
+    sync_folder(file.parent)
+
+
+def problem_of(file: Path) -> str | None:
+    """Return why a Parquet file cannot be read to its end, None if it can."""
+    with duckdb.connect() as connection:
+        try:
+            # The hash of a row reads every column.
+            rows = f"read_parquet({quoted(str(file))}) AS row"
+            connection.execute(f"SELECT bit_xor(hash(row)) FROM {rows}").fetchall()  # noqa: S608
+        except duckdb.Error as error:
+            return str(error).partition("\n")[0]
+    return None

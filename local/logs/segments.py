@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from local.disk import sync_folder
 from local.insights.values import quoted
 from local.logs.merging import clear, merge_small, superseded_by
-from local.logs.parquet import ROW_GROUP, parquet_of
+from local.logs.parquet import ROW_GROUP, parquet_of, problem_of, publish
 
 SEGMENT_EVENTS = 4 * ROW_GROUP
 """The number of events after which a new segment begins."""
@@ -164,9 +163,23 @@ class Segments:
     ) -> list[tuple[Any, ...]]:
         if not self._parquet:
             return []
-        with duckdb.connect() as connection:
-            files = f"read_parquet({_names(self._parquet)})"
+        files = f"read_parquet({_names(self._parquet)})"
+        with duckdb.connect() as connection, self._naming_damage():
             return connection.execute(f"{select} FROM {files} {where}", values).fetchall()
+
+    def damage(self) -> str | None:
+        """Return a sentence about the first Parquet file that cannot be read, None if all can."""
+        for file in self._parquet:
+            if problem := problem_of(file):
+                return f"{file} is damaged: {problem}; `tidemark doctor` says what can be done"
+        return None
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.Error as error:
+            raise LogStoreError(self.damage() or str(error)) from error
 
     def fold(self, group: str) -> None:
         """Write every complete segment as Parquet, and remove JSON lines that were folded long ago.
@@ -192,7 +205,8 @@ class Segments:
         # JSON lines that still exist would count again without their Parquet file.
         lines = {file.stem for file in self._lines}
         files = [file for file in self._parquet if file.stem not in lines]
-        merge_small(self._folder, files, most_events)
+        with self._naming_damage():
+            merge_small(self._folder, files, most_events)
 
 
 def _fold(file: Path, group: str) -> None:
@@ -243,8 +257,7 @@ def _write_parquet(file: Path, group: str) -> None:
     )
     try:
         with parquet_of(select, file.with_suffix(".tmp"), threads=1) as unfinished:
-            unfinished.replace(file.with_suffix(_PARQUET))
-            sync_folder(file.parent)
+            publish(unfinished, file.with_suffix(_PARQUET))
     except duckdb.InvalidInputException as error:
         raise LogStoreError(f"{file}: {str(error).partition(chr(10))[0]}") from error
 

@@ -138,8 +138,19 @@ class LogStore:
             return []
         return sorted(unquote(folder.name) for folder in self._folder.iterdir())
 
+    def damage(self) -> str | None:
+        """Return a sentence about the first damaged file of events, None if all can be read."""
+        found = (Segments(self._group_folder(group)).damage() for group in self.groups())
+        return next(filter(None, found), None)
+
     def streams(self, group: str) -> list[str]:
-        """Return the streams of a log group that have events, sorted."""
+        """Return the streams of a log group that have events, sorted.
+
+        Raises
+        ------
+        LogStoreError
+            If a file is damaged.
+        """
         return Segments(self._group_folder(group)).streams()
 
     def read(

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
+from local.store.errors import DamagedObject
 from local.store.object_files import ObjectFiles
 from tidemark.store.bucket import Tagged
 
 
 class FileBucket:
-    """One bucket of a folder of objects; this process alone has the folder."""
+    """One bucket of a folder of objects; this process alone has the folder.
 
-    def __init__(self, files: ObjectFiles, name: str) -> None:
-        self._files, self._name = files, name
+    ``told`` is called with a sentence about each damaged object that is read.
+    """
+
+    def __init__(
+        self, files: ObjectFiles, name: str, told: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._files, self.name, self._told = files, name, told
 
     def read(self, key: str) -> bytes:
         """Return the object's body; LookupError if there is none."""
         if found := self.find(key):
             return found.body
-        raise LookupError(f"{key} is not in {self._name}")
+        raise LookupError(f"{key} is not in {self.name}")
 
     def find(self, key: str) -> Tagged | None:
         """Return the object with its entity tag, None if there is none."""
-        body = self._files.find(self._name, key)
-        return Tagged(body.read(f"s3://{self._name}/{key}"), body.md5) if body else None
+        body = self._files.find(self.name, key)
+        if body is None:
+            return None
+        try:
+            return Tagged(body.read(f"s3://{self.name}/{key}"), body.md5)
+        except DamagedObject as error:
+            self._told(str(error))
+            raise
 
     def write(self, key: str, body: bytes) -> None:
         """Store an object in place of an existing one, if any."""
@@ -36,7 +48,7 @@ class FileBucket:
             "metadata": {"content-type": kind},
             "tags": {},
         }
-        self._files.save(self._name, key, self._files.write([body]), attributes)
+        self._files.save(self.name, key, self._files.write([body]), attributes)
 
     def write_once(self, key: str, body: bytes) -> bool:
         """Store an object unless the key has one; tell whether it was stored."""
@@ -54,7 +66,7 @@ class FileBucket:
 
     def keys(self, prefix: str, at_once: int = 1_000, after: str = "") -> Iterator[str]:
         """Yield the keys that begin with ``prefix`` and follow ``after``, in order."""
-        return (key for key, *_ in self._files.listed(self._name, prefix, after))
+        return (key for key, *_ in self._files.listed(self.name, prefix, after))
 
     def folders(self, prefix: str) -> Iterator[str]:
         """Yield the names of the folders in the folder ``prefix``."""
@@ -63,7 +75,7 @@ class FileBucket:
 
     def discard(self, key: str) -> None:
         """Delete an object, if there is one."""
-        self._files.remove(self._name, key)
+        self._files.remove(self.name, key)
 
     def delete(self, prefix: str) -> None:
         """Delete every object whose key begins with ``prefix``."""
@@ -79,5 +91,5 @@ class FileBucket:
         return same
 
     def _etag(self, key: str) -> str | None:
-        body = self._files.find(self._name, key)
+        body = self._files.find(self.name, key)
         return body.md5 if body else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tidemark.store.bucket import Damaged
+
 DOCTOR = "`tidemark doctor` says what can be rebuilt"
 
 
@@ -21,5 +23,5 @@ class DamagedJournal(ObjectFilesError):
     """A journal with a damaged line."""
 
 
-class DamagedObject(ObjectFilesError):
+class DamagedObject(ObjectFilesError, Damaged):
     """An object whose file is not what was stored."""

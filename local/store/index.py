@@ -115,9 +115,12 @@ class Index:
         return self._objects(condition, bounds, "key, size, md5")
 
     def problem(self) -> str | None:
-        """Return what SQLite finds wrong with the file, None if it is whole."""
-        ((answer,),) = self._rows("PRAGMA integrity_check(1)")
-        return None if answer == "ok" else str(answer)
+        """Return a sentence about what SQLite finds wrong with the file, None if it is whole."""
+        try:
+            ((answer,),) = self._rows("PRAGMA integrity_check(1)")
+        except DamagedIndex as error:
+            return str(error)
+        return None if answer == "ok" else f"{self._file} is damaged: {answer}"
 
     def _objects(
         self, condition: str, values: Sequence[object], columns: str = _COLUMNS

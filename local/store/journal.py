@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -93,6 +93,23 @@ class Journal:
                         raise self._damaged(end.offset - len(line)) from None
                     continue
                 yield end, [_change(one) for one in changes if isinstance(one, list)]
+
+    def entries(self) -> dict[tuple[str, str], Entry]:
+        """Return the objects that the whole journal leads to, by bucket and key.
+
+        Raises
+        ------
+        DamagedJournal
+            If a line before the last is damaged.
+        """
+        found: dict[tuple[str, str], Entry] = {}
+        start = Position(self.generation(), 0)
+        for change in chain.from_iterable(changes for _, changes in self.transactions(start)):
+            if isinstance(change, Entry):
+                found[change.bucket, change.key] = change
+            else:
+                found.pop((change.bucket, change.key), None)
+        return found
 
     def _damaged(self, offset: int) -> DamagedJournal:
         return DamagedJournal(f"{self.file} is damaged at byte {offset:,}; {DOCTOR}.")

@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from local.disk import make_folder, sync_folder
 from local.store.aside import move_aside
-from local.store.errors import DOCTOR, DamagedIndex, DamagedObject, ObjectFilesError
+from local.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObject, ObjectFilesError
 from local.store.index import Index, Listed
 from local.store.journal import Change, Entry, Journal, Position, Removal
 
@@ -82,8 +82,10 @@ class Body:
 class ObjectFiles:
     """A folder with the bodies of objects, their journal and its index."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, skip_damaged: bool = False) -> None:
         """Open ``folder``; make the folder if it does not exist.
+
+        An index is made from a journal with damaged lines only if these are to be skipped.
 
         Raises
         ------
@@ -104,7 +106,7 @@ class ObjectFiles:
         self._journal = Journal(folder / "journal.jsonl")
         self._index = self._open_index()
         try:
-            self._end = self._caught_up()
+            self._end = self._caught_up(skip_damaged=skip_damaged)
         except BaseException:
             self._index.close()
             raise
@@ -205,6 +207,58 @@ class ObjectFiles:
         """
         return self._index.listed(bucket, prefix, after, most)
 
+    def disagreement(self) -> str | None:
+        """Return what is wrong with the index or the journal, None if they are whole and agree."""
+        if problem := self._index.problem():
+            return problem
+        if not self._journal.reaches(self._end):
+            return None  # the next change writes the journal
+        try:
+            told = self._journal.entries()
+        except DamagedJournal as error:
+            return str(error)
+        indexed = {(entry.bucket, entry.key): entry for entry in self._entries()}
+        count = sum(indexed.get(name) != told.get(name) for name in {*indexed, *told})
+        return f"{self._folder}: index and journal differ in {count:,} objects" if count else None
+
+    def agree(self) -> None:
+        """Make the index again from the journal, or a damaged journal from the index.
+
+        What is replaced is moved aside.
+
+        Raises
+        ------
+        ObjectFilesError
+            If neither is whole.
+        """
+        if not self._journal.generation():
+            raise ObjectFilesError(f"{self._folder} has no journal to make the index from.")
+        try:
+            self._journal.entries()
+        except DamagedJournal:
+            move_aside(self._journal.file, self._folder.parent)
+            self._write_journal()
+            return
+        self._index.close()
+        self._set_index_aside()
+        self._index = self._open_index()
+        self._end = self._caught_up()
+
+    def set_aside_if_damaged(self, bucket: str, key: str) -> None:
+        """Move the file of a damaged object aside, and remove the object."""
+        body = self.find(bucket, key)
+        if body is None:
+            return
+        try:
+            body.read(key)
+        except DamagedObject:
+            with suppress(FileNotFoundError):
+                move_aside(body.path, self._folder.parent)
+            self.remove(bucket, key)
+
+    def _entries(self) -> Iterator[Entry]:
+        return chain.from_iterable(map(self._index.entries, self.buckets()))
+
     def _body(self, entry: Entry) -> Body:
         return Body(self._bodies / entry.body, entry.size, entry.md5, owned=True)
 
@@ -253,21 +307,24 @@ class ObjectFiles:
         except DamagedIndex:
             if not self._journal.generation():
                 raise
-            for damaged in self._folder.glob(f"{file.name}*"):
-                move_aside(damaged, self._folder.parent)
+            self._set_index_aside()
             return Index(file)
 
-    def _caught_up(self) -> Position:
+    def _set_index_aside(self) -> None:
+        for file in self._folder.glob("index.sqlite*"):
+            move_aside(file, self._folder.parent)
+
+    def _caught_up(self, *, skip_damaged: bool = False) -> Position:
         """Apply what the journal has and the index lacks; return the position of the index."""
         end, generation = self._index.position(), self._journal.generation()
         if generation > end.generation:
             self._index.begin()
             self._index.clear()
-            end = self._replayed(Position(generation, 0))
+            end = self._replayed(Position(generation, 0), skip_damaged=skip_damaged)
             self._index.commit()
         elif self._journal.reaches(end):
             self._index.begin()
-            end = self._replayed(end)
+            end = self._replayed(end, skip_damaged=skip_damaged)
             self._index.commit()
         elif end.generation == 0 and not any(self.buckets()) and any(self._bodies.iterdir()):
             raise ObjectFilesError(
@@ -276,8 +333,8 @@ class ObjectFiles:
             )
         return end
 
-    def _replayed(self, end: Position) -> Position:
-        for end, changes in self._journal.transactions(end):  # noqa: B020, PLR1704
+    def _replayed(self, end: Position, *, skip_damaged: bool) -> Position:
+        for end, changes in self._journal.transactions(end, skip_damaged=skip_damaged):  # noqa: B020, PLR1704
             self._index.apply(changes)
             self._index.reach(end)
         return end
@@ -296,9 +353,8 @@ class ObjectFiles:
 
     def _write_journal(self) -> None:
         """Write a new journal from the index."""
-        entries = chain.from_iterable(map(self._index.entries, self.buckets()))
         generation = 1 + max(self._journal.generation(), self._end.generation)
-        self._end = self._journal.rewrite(entries, generation)
+        self._end = self._journal.rewrite(self._entries(), generation)
         self._index.reach(self._end)
 
     def _journal_is_long(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,21 +20,25 @@ _RESULTS = "resultsbucket"
 
 
 @contextmanager
-def stored_in(state: Path, stack: str, suites: Sequence[str]) -> Iterator[Stored]:
+def stored_in(
+    state: Path, stack: str, suites: Sequence[str], told: Callable[[str], None]
+) -> Iterator[Stored]:
     """Yield the results of a stack in a state folder; ``suites`` are the partitions of its tables.
+
+    ``told`` is called with a sentence about each damaged object that is read.
 
     Raises
     ------
     FolderInUse
         If another process has the folder open.
     ObjectFilesError
-        If the folder is damaged.
+        If the folder cannot be used, or an object that is needed is damaged.
 
     """
     files = ObjectFiles(state / "objects")
     try:
-        name = _results_bucket(files, stack)
-        bucket, database = FileBucket(files, name), database_name(stack)
+        name = results_bucket(files, stack)
+        bucket, database = FileBucket(files, name, told), database_name(stack)
         catalogue = {
             database: {
                 table: {
@@ -44,13 +48,13 @@ def stored_in(state: Path, stack: str, suites: Sequence[str]) -> Iterator[Stored
                 for table, columns in TABLES.items()
             }
         }
-        tables = FileTables(files, catalogue, database, state / "tables")
+        tables = FileTables(files, catalogue, database, state / "tables", told)
         yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
     finally:
         files.close()
 
 
-def _results_bucket(files: ObjectFiles, stack: str) -> str:
+def results_bucket(files: ObjectFiles, stack: str) -> str:
     """Return the name of a stack's results bucket; its prefix alone if nothing is stored."""
     prefix = f"{stack.lower()}-{_RESULTS}"
     first = next(files.buckets(after=prefix), "")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from local.athena.catalogue import Catalogue
 from local.athena.errors import QueryError
-from local.athena.execution import MOST_SECONDS, execute
+from local.athena.execution import MOST_SECONDS, Rows, Translation, execute
 from local.athena.kept import KeptRows
 from local.athena.objects import StoredObject
 from local.cancellation import interruptible
+from local.store.errors import DamagedObject
 from local.store.object_files import ObjectFiles
 from local.store.translations import KeptTranslations
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
@@ -19,10 +21,15 @@ from tidemark.store.catalogue import SCAN_LIMIT_BYTES
 
 
 class FileObjects:
-    """The objects of all buckets, for the Athena engine."""
+    """The objects of all buckets, for the Athena engine.
 
-    def __init__(self, files: ObjectFiles) -> None:
-        self._files = files
+    A damaged object is no longer listed after its reading. ``told`` is called with a sentence
+    about it.
+    """
+
+    def __init__(self, files: ObjectFiles, told: Callable[[str], None]) -> None:
+        self._files, self._told = files, told
+        self._damaged: set[str] = set()
 
     def list(self, location: str) -> Sequence[StoredObject]:
         """Return the objects whose location begins with ``location``."""
@@ -30,6 +37,7 @@ class FileObjects:
         return [
             StoredObject(f"s3://{bucket}/{key}", size, md5)
             for key, size, md5 in self._files.listed(bucket, prefix)
+            if f"s3://{bucket}/{key}" not in self._damaged
         ]
 
     def read(self, location: str) -> bytes:
@@ -37,16 +45,30 @@ class FileObjects:
         body = self._files.find(*_bucket_and_key(location))
         if body is None:
             raise QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
-        return body.read(location)
+        try:
+            return body.read(location)
+        except DamagedObject as error:
+            self._damaged.add(location)
+            self._told(str(error))
+            raise
 
 
 class FileTables:
-    """The tables of one database; ``folder`` keeps rows and translations between queries."""
+    """The tables of one database; ``folder`` keeps rows and translations between queries.
+
+    An answer leaves out the rows of damaged objects, and ``told`` is called with a sentence about
+    each of these objects.
+    """
 
     def __init__(
-        self, files: ObjectFiles, catalogue: Catalogue, database: str, folder: Path
+        self,
+        files: ObjectFiles,
+        catalogue: Catalogue,
+        database: str,
+        folder: Path,
+        told: Callable[[str], None],
     ) -> None:
-        self._objects, self._catalogue = FileObjects(files), catalogue
+        self._objects, self._catalogue = FileObjects(files, told), catalogue
         self._kept = KeptRows(folder)
         self._translations = KeptTranslations(folder / "translations", catalogue, database)
 
@@ -62,22 +84,27 @@ class FileTables:
         began = time.monotonic()
         try:
             translation = self._translations.of(statement, [literal(one) for one in parameters])
-            found = interruptible(
-                lambda ending: execute(
-                    translation,
-                    self._objects,
-                    self._catalogue,
-                    SCAN_LIMIT_BYTES,
-                    self._kept,
-                    ending,
-                ),
-                MOST_SECONDS,
-            )
+            found = self._execute(translation)
         except QueryError as error:
             raise StatementFailed(str(error)) from None
         columns = [column.name for column in translation.columns]
         milliseconds = round(1000 * (time.monotonic() - began))
         return Answer(columns, found.rows, found.scanned_bytes, milliseconds)
+
+    def _execute(self, translation: Translation) -> Rows:
+        while True:
+            with suppress(DamagedObject):  # the next attempt leaves the object out
+                return interruptible(
+                    lambda ending: execute(
+                        translation,
+                        self._objects,
+                        self._catalogue,
+                        SCAN_LIMIT_BYTES,
+                        self._kept,
+                        ending,
+                    ),
+                    MOST_SECONDS,
+                )
 
 
 def _bucket_and_key(location: str) -> tuple[str, str]:

@@ -122,7 +122,7 @@ def command(
     except (LogFilesError, LookupTableError) as error:
         raise Refused(str(error)) from None
     except EventsError as error:
-        raise (Refused if paths else click.ClickException)(str(error)) from None
+        raise _unread(error, paths, state) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
 
@@ -140,6 +140,13 @@ def _run(
                 query, events, *window, None, named, tables, told, cancellation=ending
             )
         )
+
+
+def _unread(error: EventsError, paths: tuple[str, ...], state: Path) -> Exception:
+    """Return the error for events that cannot be read: of the user's files, or stored ones."""
+    if paths:
+        return Refused(str(error))
+    return click.ClickException(LogStore(state / "logs").damage() or str(error))
 
 
 def _query_text(query: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,6 +104,8 @@ def on_this_machine(
 def stored_on_this_machine(state: Path, flags: str = "") -> Iterator[Stored]:
     """Yield the results in a state folder, from its files or from its running cloud.
 
+    The command fails at its end if it has read damaged objects; it has shown all others by then.
+
     Raises
     ------
     Refused
@@ -112,7 +114,23 @@ def stored_on_this_machine(state: Path, flags: str = "") -> Iterator[Stored]:
     """
     check_state(state, flags)
     with ExitStack() as opened:
-        yield _open(state, flags, opened)
+        try:
+            yield _open(state, flags, opened)
+        except ObjectFilesError as error:
+            raise click.ClickException(str(error)) from None
+
+
+def _damage() -> Callable[[str], None]:
+    """Return a function for sentences with which the command then ends, and with exit code 1."""
+    sentences: dict[str, None] = {}
+
+    def end() -> None:
+        if sentences:
+            raise click.ClickException("\n".join(sentences))
+
+    if context := click.get_current_context(silent=True):
+        context.call_on_close(end)
+    return sentences.setdefault
 
 
 def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
@@ -124,14 +142,14 @@ def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
             opened.enter_context(_one_sentence_if_gone(state, found, flags))
             return _here(found.endpoint, found.stack, found.pid)
         try:
-            return opened.enter_context(stored_in(state, written_stack(), written_suites()))
+            return opened.enter_context(
+                stored_in(state, written_stack(), written_suites(), _damage())
+            )
         except FolderInUse as error:
             # Another process is reading the files, or is starting or ending its cloud.
             if time.monotonic() > deadline:
                 raise click.ClickException(f"{error} Give this command another --state.") from None
             time.sleep(_READING_POLL_SECONDS)
-        except ObjectFilesError as error:
-            raise click.ClickException(str(error)) from None
         except PermissionError as error:
             raise _unusable(state, error) from None
 
@@ -233,11 +251,13 @@ def _await_others(here: Here) -> None:
 
 @contextmanager
 def _one_sentence_if_gone(state: Path, found: Presence, flags: str) -> Iterator[None]:
-    from local.cloud.endpoint import GONE  # noqa: PLC0415
+    from local.cloud.endpoint import GONE, damage_of  # noqa: PLC0415
 
     try:
         yield
-    except GONE:
+    except GONE as error:
+        if sentence := damage_of(error):
+            raise click.ClickException(sentence) from None
         if find_cloud(state) == found:
             raise
         raise click.ClickException(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tidemark.client.stored import Stored
+from tidemark.store.bucket import Damaged
 from tidemark.store.columns import timestamp
 
 if TYPE_CHECKING:
@@ -21,9 +23,16 @@ def active_runs(stored: Stored) -> Iterator[Row]:
     """
     for run_id, execution_arn in stored.results.claims().items():
         # A claim is written a moment before its plan.
-        if plan := stored.results.plan(run_id):
+        if plan := _whole_plan(stored, run_id):
             status = stored.status_of(execution_arn)
             yield _row(plan, status, len(stored.results.recorded(run_id)))
+
+
+def _whole_plan(stored: Stored, run_id: str) -> Plan | None:
+    """Return the plan of a run, None if there is none or it is damaged: it hides no other run."""
+    with suppress(Damaged):
+        return stored.results.plan(run_id)
+    return None
 
 
 def _row(plan: Plan, status: str, recorded: int) -> Row:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.store import keys
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import Bucket, Damaged, Tagged
 
 if TYPE_CHECKING:
     from tidemark.model.outcome import Outcome
@@ -54,10 +55,16 @@ class Results:
 
         Each execution is running or has died.
         """
-        bodies = (self._bucket.find(key) for key in self._bucket.keys(keys.CLAIMS))
+        bodies = (self._find_whole(key) for key in self._bucket.keys(keys.CLAIMS))
         # A claim may be released between its listing and its reading.
         claims = [json.loads(found.body) for found in bodies if found]
         return {claim["run_id"]: claim["execution_arn"] for claim in claims}
+
+    def _find_whole(self, key: str) -> Tagged | None:
+        """Return an object, None if there is none or it is damaged: it hides no other."""
+        with suppress(Damaged):
+            return self._bucket.find(key)
+        return None
 
     def recorded(self, run_id: str, after: int = 0) -> list[int]:
         """Return the numbers of a run's finished trials beyond trial ``after``, in order."""

@@ -17,8 +17,12 @@ class NotDeleted(RuntimeError):
     """Objects that S3 failed to delete; the deletion may be retried."""
 
 
+class Damaged(Exception):
+    """An object whose body is not what was stored; the message names it."""
+
+
 class Bucket(Protocol):
-    """The results bucket."""
+    """The results bucket; on one machine the reading of a damaged object raises ``Damaged``."""
 
     def read(self, key: str) -> bytes:
         """Return the object's body; raise the service's error if there is no object."""

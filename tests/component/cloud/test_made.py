@@ -3,7 +3,9 @@
 import os
 import time
 
-from local.cloud.made import KEPT_DAYS, mark_used, remove_unused
+import pytest
+
+from local.cloud.made import KEPT_DAYS, is_made, mark_used, remove_unused, seal
 
 
 def test_only_folders_that_were_not_used_for_long_are_removed(tmp_path):
@@ -22,3 +24,31 @@ def test_only_folders_that_were_not_used_for_long_are_removed(tmp_path):
 
 def test_a_missing_parent_folder_is_no_error(tmp_path):
     remove_unused(tmp_path / "not there")
+
+
+@pytest.fixture
+def made(tmp_path):
+    folder = tmp_path / "functions" / "code"
+    folder.mkdir(parents=True)
+    (folder / "handler.py").write_text("pass\n")
+    seal(folder)
+    return folder
+
+
+def test_a_sealed_folder_counts_as_made(made, tmp_path):
+    assert is_made(made, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["handler.py", ".sha256"])
+def test_a_damaged_folder_is_moved_aside(made, tmp_path, name):
+    (made / name).write_bytes(b"\0\xff")
+
+    assert not is_made(made, tmp_path)
+    assert not made.exists()
+    assert len([*(tmp_path / "damaged" / "functions").iterdir()]) == 1
+
+
+def test_a_folder_without_a_seal_is_not_trusted(made, tmp_path):
+    (made / ".sha256").unlink()
+
+    assert not is_made(made, tmp_path)

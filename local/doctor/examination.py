@@ -1,0 +1,28 @@
+"""The examination of everything in a state folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from local.doctor.finding import Finding
+from local.doctor.logs import examine_logs
+from local.doctor.made import examine_made
+from local.doctor.objects import examine_index, examine_objects
+from local.store.object_files import ObjectFiles
+
+
+def examine(state: Path, stack: str) -> Iterator[Finding]:
+    """Yield what is damaged in the state folder of a stack; each may be repaired at once.
+
+    Raises
+    ------
+    ObjectFilesError
+        If another process has the folder open, or its objects cannot be examined at all.
+    """
+    yield from examine_logs(state)
+    yield from examine_made(state)
+    yield from examine_index(state / "objects")
+    with closing(ObjectFiles(state / "objects")) as files:
+        yield from examine_objects(files, stack)

@@ -1,0 +1,61 @@
+"""The examination of stored log lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from local.doctor.finding import Finding
+from local.logs.merging import superseded_by
+from local.logs.parquet import problem_of
+from local.logs.segments import LogEvent
+from local.store.aside import move_aside
+
+
+def examine_logs(state: Path) -> Iterator[Finding]:
+    """Yield each damaged segment of the log groups of a state folder."""
+    for file in sorted((state / "logs").glob("*/*.parquet")):
+        if problem := problem_of(file):
+            others = [other for other in _others(file) if other.exists()]
+            source = f"are read from {others[0].name}" if others else "are lost"
+            repair = partial(_set_aside, file, state, kept=bool(others))
+            remedy = f"moves it aside; its log lines {source}"
+            yield Finding(f"{file} is damaged: {problem}", remedy, repair)
+    for file in sorted((state / "logs").glob("*/*.ndjson")):
+        if numbers := [number for number, line in _lines(file) if not _is_event(line)]:
+            problem = f"{file} is damaged: line {numbers[0]} is not an event"
+            remedy = "moves it aside and keeps its other lines"
+            yield Finding(problem, remedy, partial(_keep_events, file, state))
+
+
+def _others(file: Path) -> list[Path]:
+    """Return the files that have the events of a Parquet segment, too, if they are still there."""
+    return [file.with_suffix(".ndjson"), *superseded_by(file)]
+
+
+def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
+    move_aside(file, state)
+    return kept
+
+
+def _keep_events(file: Path, state: Path) -> bool:
+    events = [line for _, line in _lines(file) if _is_event(line)]
+    move_aside(file, state)
+    file.write_bytes(b"".join(line + b"\n" for line in events))
+    return False
+
+
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the numbered whole lines; an append that was cut off does not count."""
+    *lines, _cut_off = file.read_bytes().split(b"\n")
+    return iter(enumerate(lines, 1))
+
+
+def _is_event(line: bytes) -> bool:
+    try:
+        LogEvent(**json.loads(line))
+    except (ValueError, TypeError):
+        return False
+    return True

@@ -1,0 +1,248 @@
+"""Commands on a state folder in which one object or file is damaged."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+from click.testing import CliRunner
+
+from local.logs.store import LogStore, LogStoreError
+from local.store.object_files import ObjectFiles
+from tests.checks.bench.commands import BUCKET, store_runs
+from tidemark.cli import tidemark
+from tidemark.store import keys
+
+RUNS = [f"20261120T1{hour}0000Z-00000{hour - 2}" for hour in (2, 3, 4)]
+FIRST, SECOND, THIRD = RUNS
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A state folder with three complete runs, which no test changes."""
+    state = tmp_path_factory.mktemp("state")
+    store_runs(state)
+    return state
+
+
+@pytest.fixture
+def state(whole, tmp_path):
+    return shutil.copytree(whole, tmp_path / "state")
+
+
+def damage(state, key):
+    files = ObjectFiles(state / "objects")
+    body = files.find(BUCKET, key)
+    body.path.write_bytes(bytes(body.size))
+    files.close()
+
+
+def run(state, *words):
+    return CliRunner().invoke(tidemark, [*words, "--state", str(state)])
+
+
+def listed(done):
+    return [row["run_id"] for row in json.loads(done.stdout)]
+
+
+def test_a_damaged_table_object_is_named_and_hides_no_other_run(state):
+    run(state, "runs")  # keeps the rows of batches
+    key = keys.table("runs", "rocksdb", SECOND)
+    damage(state, key)
+
+    done = run(state, "runs", "--format", "json")
+
+    assert done.exit_code == 1
+    assert listed(done) == [THIRD, FIRST]
+    assert f"s3://{BUCKET}/{key} is damaged: " in done.stderr
+    assert "`tidemark doctor` says what can be rebuilt" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (keys.report("rocksdb", SECOND, "report.md"), ["show", SECOND]),
+        (keys.plan(SECOND), ["report", SECOND]),
+        (keys.trial(SECOND, 1), ["report", SECOND]),
+        (keys.plan(SECOND), ["exclude", SECOND, "--reason", "noisy"]),
+    ],
+)
+def test_a_damaged_object_of_one_run_is_named_and_leaves_the_others_readable(state, key, words):
+    damage(state, key)
+
+    done = run(state, *words)
+    runs = run(state, "runs", "--format", "json")
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"s3://{BUCKET}/{key} is damaged: " in done.stderr
+    assert (runs.exit_code, listed(runs)) == (0, [THIRD, SECOND, FIRST])
+    assert run(state, "show", FIRST).exit_code == 0
+
+
+def test_a_damaged_claim_hides_no_run(state):
+    files = ObjectFiles(state / "objects")
+    files.save(BUCKET, keys.claim("rocksdb"), files.write([b"{}"]), {})
+    files.close()
+    damage(state, keys.claim("rocksdb"))
+
+    done = run(state, "runs", "--format", "json")
+
+    assert (done.exit_code, listed(done)) == (1, [THIRD, SECOND, FIRST])
+    assert f"{keys.claim('rocksdb')} is damaged: " in done.stderr
+
+
+def test_the_doctor_finds_a_whole_folder_whole_and_changes_nothing(state):
+    run(state, "runs")
+    before = {path: path.read_bytes() for path in state.rglob("*") if path.is_file()}
+
+    done = run(state, "doctor", "--repair")
+
+    assert (done.exit_code, done.stdout) == (0, f"Everything in {state} is whole.\n")
+    assert {path: path.read_bytes() for path in state.rglob("*") if path.is_file()} == before
+
+
+def test_the_doctor_writes_again_what_follows_from_the_trials(state):
+    runs = run(state, "runs").stdout
+    history = run(state, "history", "rocksdb").stdout
+    shown = run(state, "show", SECOND).stdout
+    damaged = [
+        keys.table("runs", "rocksdb", SECOND),
+        keys.table("rates", "rocksdb", SECOND),
+        keys.table("task_rates", "rocksdb", SECOND),
+        keys.report("rocksdb", SECOND, "report.md"),
+    ]
+    for key in damaged:
+        damage(state, key)
+
+    found = run(state, "doctor")
+    assert found.exit_code == 1
+    for key in damaged:
+        assert f"s3://{BUCKET}/{key} is damaged: " in found.stdout
+    assert found.stdout.count("--repair writes it again from the trials of its run.") == 4
+    assert f"4 damaged; `tidemark doctor --repair --state {state}`" in found.stderr
+
+    mended = run(state, "doctor", "--repair")
+    assert (mended.exit_code, mended.stdout.splitlines()[-1]) == (0, "All 4 are mended.")
+    assert len([*(state / "damaged" / "objects" / "bodies").iterdir()]) == 4
+    assert run(state, "doctor").exit_code == 0
+    assert run(state, "runs").stdout == runs
+    assert run(state, "history", "rocksdb").stdout == history
+    assert run(state, "show", SECOND).stdout == shown
+
+
+def test_the_doctor_moves_aside_what_nothing_else_has(state):
+    damage(state, keys.trial(SECOND, 1))
+
+    done = run(state, "doctor", "--repair")
+
+    assert done.exit_code == 1
+    assert "--repair moves it aside; nothing else has its content." in done.stdout
+    assert f"1 of 1 could not be mended; see {state}/damaged" in done.stderr
+    assert run(state, "doctor").exit_code == 0
+    assert listed(run(state, "runs", "--format", "json")) == [THIRD, SECOND, FIRST]
+
+
+def test_the_doctor_makes_an_index_again_that_differs_from_the_journal(state):
+    runs = run(state, "runs").stdout
+    with closing(sqlite3.connect(state / "objects" / "index.sqlite")) as index:
+        index.execute("DELETE FROM objects WHERE key LIKE 'tables/runs/%'")
+        index.commit()
+
+    found = run(state, "doctor")
+    assert "index and journal differ in 3 objects" in found.stdout
+    assert run(state, "doctor", "--repair").exit_code == 0
+    assert run(state, "runs").stdout == runs
+
+
+def test_the_doctor_writes_a_damaged_journal_again_from_the_index(state):
+    runs = run(state, "runs").stdout
+    journal = state / "objects" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b"plan.json", b"Plan.json"))
+
+    assert "journal.jsonl is damaged at byte " in run(state, "doctor").stdout
+    assert run(state, "doctor", "--repair").exit_code == 0
+    (state / "objects" / "index.sqlite").unlink()
+    assert run(state, "runs").stdout == runs
+    assert run(state, "doctor").exit_code == 0
+
+
+def test_the_doctor_makes_an_index_from_the_whole_lines_of_a_damaged_journal(state):
+    journal = state / "objects" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(keys.plan(SECOND).encode(), b"x"))
+    (state / "objects" / "index.sqlite").unlink()
+    assert "journal.jsonl is damaged at byte " in run(state, "runs").stderr
+
+    done = run(state, "doctor", "--repair")
+    assert done.exit_code == 1
+    assert "--repair makes the index from the other lines." in done.stdout
+    assert listed(run(state, "runs", "--format", "json")) == [THIRD, SECOND, FIRST]
+    assert run(state, "doctor").exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["assemblies", "functions"])
+def test_the_doctor_moves_a_damaged_folder_aside(state, name):
+    folder = state / name / ("0" * 16)
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text("{}")
+
+    done = run(state, "doctor", "--repair")
+
+    assert done.exit_code == 0
+    assert f"{folder} is damaged: " in done.stdout
+    assert [*(state / name).iterdir()] == []
+
+
+def test_the_doctor_reads_every_log_line(state):
+    logs = LogStore(state / "logs")
+    logs.append("group", "stream", [(1, "first")], 1)
+    logs.close()
+    with closing(LogStore(state / "logs")) as logs:
+        logs.append("group", "stream", [(2, "second")], 2)
+        logs.append("group", "stream", [(3, "third")], 3)
+    folder = state / "logs" / "group"
+    for lines in folder.glob("*.ndjson"):
+        lines.unlink()
+    parquet = max(folder.glob("*.parquet"))
+    parquet.write_bytes(bytes(parquet.stat().st_size))
+    (folder / "damaged.ndjson").write_text("not an event\n")
+
+    done = run(state, "doctor", "--repair")
+
+    assert f"{parquet} is damaged: " in done.stdout
+    assert "--repair moves it aside; its log lines are lost." in done.stdout
+    assert "damaged.ndjson is damaged: line 1 is not an event; " in done.stdout
+    assert run(state, "doctor").exit_code == 0
+    assert [event.message for event in LogStore(state / "logs").read("group")] == ["first"]
+
+
+@pytest.fixture
+def damaged_segment(state):
+    """A log group with one segment, which is damaged."""
+    with closing(LogStore(state / "logs")) as logs:
+        logs.append("group", "stream", [(1, "line")], 1)
+    (lines,) = (state / "logs" / "group").glob("*.ndjson")
+    lines.unlink()
+    segment = lines.with_suffix(".parquet")
+    content = bytearray(segment.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    segment.write_bytes(content)
+    return segment
+
+
+def test_a_query_names_a_damaged_segment_of_logs(state, damaged_segment):
+    done = CliRunner().invoke(tidemark, ["query", "fields @message", "--state", str(state)])
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"{damaged_segment} is damaged: " in done.stderr
+    assert "`tidemark doctor` says what can be done" in done.stderr
+
+
+def test_lines_are_still_written_beside_a_damaged_segment(state, damaged_segment):
+    with closing(LogStore(state / "logs")) as logs:
+        logs.append("group", "stream", [(2, "new")], 2)
+        with pytest.raises(LogStoreError, match=f"{damaged_segment} is damaged: "):
+            logs.streams("group")
+    damaged_segment.unlink()
+
+    assert [event.message for event in LogStore(state / "logs").read("group")] == ["new"]

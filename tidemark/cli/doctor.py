@@ -1,0 +1,57 @@
+"""``tidemark doctor``: what is damaged in a state folder, and its repair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from local.cloud.presence import find_cloud
+from local.store.errors import ObjectFilesError
+from tidemark.cli.options import state_flag, state_option
+from tidemark.cli.this_machine import check_state, in_use
+from tidemark.model.context import written_stack
+
+
+@click.command(name="doctor")
+@click.option("--repair", is_flag=True, help="Mend what is damaged; move the rest aside.")
+@state_option
+def command(repair: bool, state: Path) -> None:
+    """Check everything that is stored, and say what is damaged.
+
+    --repair writes again what follows from other files, and moves the rest into the folder
+    `damaged` of the state folder. It deletes nothing.
+
+    Exit code 0 if everything is whole or mended, 1 if something is damaged or lost.
+
+    \b
+    Example:
+      tidemark doctor --repair
+    """
+    check_state(state, state_flag(state))
+    if found := find_cloud(state):
+        raise in_use(state, found.endpoint, found.pid)
+    # The import of what writes reports takes time, which a refusal does not need.
+    from local.doctor.examination import examine  # noqa: PLC0415
+
+    damaged = lost = 0
+    try:
+        for finding in examine(state, written_stack()):
+            damaged += 1
+            click.echo(f"{finding.problem}; --repair {finding.remedy}.")
+            lost += bool(repair and not finding.repair())
+    except ObjectFilesError as error:
+        raise click.ClickException(str(error)) from None
+    _end(damaged, lost, state, repair=repair)
+
+
+def _end(damaged: int, lost: int, state: Path, *, repair: bool) -> None:
+    if not damaged:
+        click.echo(f"Everything in {state} is whole.")
+    elif lost:
+        raise click.ClickException(f"{lost} of {damaged} could not be mended; see {state}/damaged")
+    elif repair:
+        click.echo(f"All {damaged} are mended.")
+    else:
+        hint = f"`tidemark doctor --repair{state_flag(state)}` mends what it can"
+        raise click.ClickException(f"{damaged} damaged; {hint}")
