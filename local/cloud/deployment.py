@@ -135,8 +135,13 @@ def _put(key: str, body: bytes, endpoint: Endpoint) -> None:
         if error.response["Error"]["Code"] not in {"NoSuchKey", "DamagedObject"}:
             raise
         stored = None
-    if stored != body:
+    if stored == body:
+        return
+    try:
         s3.put_object(Bucket=_assets_bucket(), Key=key, Body=body)
+    except ClientError as error:
+        reason = error.response["Error"]["Message"]
+        raise DeploymentFailed(f"asset {key} was not stored: {reason}") from None
 
 
 def _zipped(folder: Path) -> bytes:

@@ -10,7 +10,9 @@ notifications.
 from __future__ import annotations
 
 import gc
-from contextlib import ExitStack
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from datetime import datetime
 from pathlib import Path
@@ -58,6 +60,12 @@ class DamagedKey(S3ClientError):
     """A request for an object whose file is damaged; the message names both."""
 
     code = "DamagedObject"
+
+
+class NotStored(S3ClientError):
+    """A request whose changes cannot be written; the message names the file and the reason."""
+
+    code = "NotStored"
 
 
 class FileKey(FakeKey):
@@ -171,14 +179,18 @@ class FileBucket(FakeBucket):
     def __init__(self, name: str, account_id: str, region_name: str, **named: Any) -> None:  # noqa: ANN401
         super().__init__(name, account_id, region_name, **named)
         self.multiparts = Uploads()
-        self.keys = FileKeys(name)
-        for key, body, attributes in FileKey.files.objects(name):
+        self.restore()
+
+    def restore(self) -> None:
+        """Have the objects that are stored, and no others."""
+        self.keys = FileKeys(self.name)
+        for key, body, attributes in FileKey.files.objects(self.name):
             restored = FileKey(
                 key,
                 body,
-                account_id=account_id,
-                region_name=region_name,
-                bucket_name=name,
+                account_id=self.account_id,
+                region_name=self.region_name,
+                bucket_name=self.name,
                 version_id="null",
             )
             restored.restore_from(attributes)
@@ -219,10 +231,13 @@ class FileS3Response(S3Response):
 
     def key_response(self, request: Request, full_url: str, headers: Any) -> Any:  # noqa: ANN401
         """Answer a request for an object."""
-        self._received_body = _receive(request)
+        self._received_body, self._failure = None, None
         try:
-            with FileKey.files.transaction():
-                return super().key_response(request, full_url, headers)
+            self._received_body = _receive(request)
+        except OSError as error:
+            self._failure = error
+        try:
+            return super().key_response(request, full_url, headers)
         finally:
             if self._received_body is not None and not self._received_body.owned:
                 self._received_body.path.unlink(missing_ok=True)
@@ -231,23 +246,45 @@ class FileS3Response(S3Response):
         """Answer a request for a bucket."""
         self._received_body = None
         request.get_data()
-        with FileKey.files.transaction():
-            return super().bucket_response(request, full_url, headers)
+        return super().bucket_response(request, full_url, headers)
+
+    def _bucket_response(self, request: Request, full_url: str) -> Any:  # noqa: ANN401
+        with self._stored():
+            return super()._bucket_response(request, full_url)
 
     def _key_response(self, request: Request, full_url: str) -> Any:  # noqa: ANN401
+        if self._failure:
+            raise _not_stored(self._failure)
         _refuse_unkept(request)
-        response = super()._key_response(request, full_url)
-        if request.method not in {"GET", "HEAD", "OPTIONS"}:
-            key = self.backend.get_object(self.bucket_name, self.parse_key_name())
-            # moto stores an object first and sets its attributes afterwards.
-            if isinstance(key, FileKey):
-                key.save()
+        with self._stored():
+            response = super()._key_response(request, full_url)
+            if request.method not in {"GET", "HEAD", "OPTIONS"}:
+                key = self.backend.get_object(self.bucket_name, self.parse_key_name())
+                # moto stores an object first and sets its attributes afterwards.
+                if isinstance(key, FileKey):
+                    key.save()
         return response
+
+    @contextmanager
+    def _stored(self) -> Iterator[None]:
+        """Have the changes of a request stored when it is answered, or answer that they are not."""
+        try:
+            with FileKey.files.transaction():
+                yield
+        except OSError as error:
+            for bucket in self.backend.buckets.values():
+                assert isinstance(bucket, FileBucket), "moto makes no other buckets here"
+                bucket.restore()
+            raise _not_stored(error) from error
 
     def _bucket_response_post(self, request: Request, bucket_name: str) -> Any:  # noqa: ANN401
         if "delete" not in request.args:
             raise NotKeptError("An upload by POST is not kept; accepted: PUT.")
         return super()._bucket_response_post(request, bucket_name)
+
+
+def _not_stored(error: OSError) -> NotStored:
+    return NotStored(f"{error.filename or FileKey.files.folder}: {error.strerror}")
 
 
 def _receive(request: Request) -> Body | None:
@@ -256,7 +293,11 @@ def _receive(request: Request) -> Body | None:
         request.get_data()
         return None
     chunks = iter(lambda: request.stream.read(_CHUNK_BYTES), b"")
-    return FileKey.files.write(chunks, part="partNumber" in request.args)
+    try:
+        return FileKey.files.write(chunks, part="partNumber" in request.args)
+    except OSError:
+        deque(chunks, maxlen=0)  # a client reads the answer when it has sent everything
+        raise
 
 
 def _is_plain_upload(request: Request) -> bool:

@@ -58,8 +58,9 @@ class Index:
         self._rows("BEGIN")
 
     def commit(self) -> None:
-        """End the transaction."""
-        self._rows("COMMIT")
+        """End the transaction, unless it was undone."""
+        if self._database.in_transaction:
+            self._rows("COMMIT")
 
     def rollback(self) -> None:
         """Undo the transaction, unless SQLite has undone it already."""

@@ -80,7 +80,13 @@ class Body:
 
 
 class ObjectFiles:
-    """A folder with the bodies of objects, their journal and its index."""
+    """A folder with the bodies of objects, their journal and its index.
+
+    Attributes
+    ----------
+    folder
+        The folder.
+    """
 
     def __init__(self, folder: Path, *, skip_damaged: bool = False) -> None:
         """Open ``folder``; make the folder if it does not exist.
@@ -94,7 +100,7 @@ class ObjectFiles:
         ObjectFilesError
             If neither the journal nor the index says what the bodies are.
         """
-        self._folder, self._bodies, self._uploads = folder, folder / "bodies", folder / "uploads"
+        self.folder, self._bodies, self._uploads = folder, folder / "bodies", folder / "uploads"
         make_folder(self._bodies)
         self._lock = RLock()
         self._depth = 0
@@ -134,6 +140,9 @@ class ObjectFiles:
             self._depth += 1
             try:
                 yield
+            except OSError:
+                _unlink(self._undo())
+                raise
             finally:
                 self._depth -= 1
                 if self._depth == 0:
@@ -219,7 +228,7 @@ class ObjectFiles:
             return str(error)
         indexed = {(entry.bucket, entry.key): entry for entry in self._entries()}
         count = sum(indexed.get(name) != told.get(name) for name in {*indexed, *told})
-        return f"{self._folder}: index and journal differ in {count:,} objects" if count else None
+        return f"{self.folder}: index and journal differ in {count:,} objects" if count else None
 
     def agree(self) -> None:
         """Make the index again from the journal, or a damaged journal from the index.
@@ -232,11 +241,11 @@ class ObjectFiles:
             If neither is whole.
         """
         if not self._journal.generation():
-            raise ObjectFilesError(f"{self._folder} has no journal to make the index from.")
+            raise ObjectFilesError(f"{self.folder} has no journal to make the index from.")
         try:
             self._journal.entries()
         except DamagedJournal:
-            move_aside(self._journal.file, self._folder.parent)
+            move_aside(self._journal.file, self.folder.parent)
             self._write_journal()
             return
         self._index.close()
@@ -253,7 +262,7 @@ class ObjectFiles:
             body.read(key)
         except DamagedObject:
             with suppress(FileNotFoundError):
-                move_aside(body.path, self._folder.parent)
+                move_aside(body.path, self.folder.parent)
             self.remove(bucket, key)
 
     def _entries(self) -> Iterator[Entry]:
@@ -275,9 +284,9 @@ class ObjectFiles:
     def _end_transaction(self) -> None:
         """Commit the changes: first on the disk, then in the index; then unlink what they replace.
 
-        A failure undoes them, in the same order.
+        A failure undoes them.
         """
-        before, unused = self._end, list[Path]()
+        before = self._end
         try:
             if self._added:
                 sync_folder(self._bodies)
@@ -285,23 +294,27 @@ class ObjectFiles:
                 self._end = self._journal.append([*self._changes.values()], before)
                 self._index.reach(self._end)
             self._index.commit()
-            unused = self._replaced
         except BaseException:
-            self._end = before
-            self._index.rollback()
-            self._whole.clear()
-            if self._changes:
+            self._end, changes = before, len(self._changes)
+            added = self._undo()
+            if changes:
                 self._journal.cut(before)
-            unused = self._added
+            _unlink(added)
             raise
-        finally:
-            self._changes, self._added, self._replaced = {}, [], []
-            for path in unused:
-                path.unlink(missing_ok=True)
+        _unlink(self._replaced)
+        self._changes, self._added, self._replaced = {}, [], []
+
+    def _undo(self) -> list[Path]:
+        """Forget the changes of the transaction; return the bodies that no object needs then."""
+        self._index.rollback()
+        self._whole.clear()
+        added = self._added
+        self._changes, self._added, self._replaced = {}, [], []
+        return added
 
     def _open_index(self) -> Index:
         """Open the index, or a new one if SQLite cannot read it and the journal has its objects."""
-        file = self._folder / "index.sqlite"
+        file = self.folder / "index.sqlite"
         try:
             return Index(file)
         except DamagedIndex:
@@ -311,8 +324,8 @@ class ObjectFiles:
             return Index(file)
 
     def _set_index_aside(self) -> None:
-        for file in self._folder.glob("index.sqlite*"):
-            move_aside(file, self._folder.parent)
+        for file in self.folder.glob("index.sqlite*"):
+            move_aside(file, self.folder.parent)
 
     def _caught_up(self, *, skip_damaged: bool = False) -> Position:
         """Apply what the journal has and the index lacks; return the position of the index."""
@@ -328,7 +341,7 @@ class ObjectFiles:
             self._index.commit()
         elif end.generation == 0 and not any(self.buckets()) and any(self._bodies.iterdir()):
             raise ObjectFilesError(
-                f"{self._folder} has bodies of objects but neither their index nor their journal; "
+                f"{self.folder} has bodies of objects but neither their index nor their journal; "
                 "restore index.sqlite or journal.jsonl from a backup."
             )
         return end
@@ -359,8 +372,13 @@ class ObjectFiles:
 
     def _journal_is_long(self) -> bool:
         # An index is about as long as a journal that has every object once.
-        index = (self._folder / "index.sqlite").stat().st_size
+        index = (self.folder / "index.sqlite").stat().st_size
         return self._end.offset > _MOST_TIMES * index + _MOST_BYTES
+
+
+def _unlink(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 def _md5(content: bytes) -> str:

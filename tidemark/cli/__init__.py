@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import signal
 import sys
@@ -71,10 +72,7 @@ def main() -> None:
     An error is one sentence on standard error after ``tidemark: ``. Its exit code is 1 for a
     failure, 2 for an input that is not accepted, 130 for an interrupt.
     """
-    # A closed terminal or a cancelled job acts as Ctrl-C: no task is left behind.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, signal.default_int_handler)
+    _end_as_by_ctrl_c()
     if sys.stdout is not None:  # None if it is closed
         sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
     try:
@@ -90,8 +88,20 @@ def main() -> None:
         _end(_REFUSED, f"{sentence} `{command} --help` says what is accepted.")
     except click.ClickException as error:
         _end(_FAILED, error.format_message())
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        place = error.filename or "the state folder"
+        _end(_FAILED, f"{place} cannot be written: {error.strerror}; what was stored is kept")
     except click.Abort:
         _end(_INTERRUPTED, "interrupted")
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let a closed terminal or a cancelled job act as Ctrl-C: no task is left behind."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, signal.default_int_handler)
 
 
 def _with_full_stop(sentence: str) -> str:

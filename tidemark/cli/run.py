@@ -18,7 +18,7 @@ from tidemark.cli.live import follow, show_result
 from tidemark.cli.options import resume_option
 from tidemark.cli.preflight import Machine, prepare, warnings
 from tidemark.cli.target import Target, deployed, target_options
-from tidemark.cli.this_machine import Here, check_state
+from tidemark.cli.this_machine import Here, check_room, check_state
 from tidemark.cli.wording import cost, duration, plural
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.deployed import Deployed
@@ -132,6 +132,7 @@ def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console)
     """Print the risks of a run on this machine and prepare its versions."""
     if target.stack is not None:
         return
+    check_room(target.state)
     for warning in warnings(request, suite, Machine.here(target.state)):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.versions)}"):

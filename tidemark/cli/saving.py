@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -25,6 +26,8 @@ def save(path: Path, content: bytes) -> None:
     ------
     Refused
         If the file cannot be written.
+    OSError
+        If the disk is full.
 
     """
     try:
@@ -40,4 +43,6 @@ def save(path: Path, content: bytes) -> None:
                 temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             temporary.replace(path)
     except OSError as error:
+        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise
         raise Refused(f"{path} cannot be written: {error.strerror}") from None

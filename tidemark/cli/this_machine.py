@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,8 @@ _POLL_SECONDS = 0.5
 _READING_POLL_SECONDS = 0.02
 # The very first start synthesises the template; an ending cloud waits for its last functions.
 _LONGEST_WAIT_SECONDS = 120
+# The template, the functions, the objects and the logs of a small run need a third of it.
+_LEAST_ROOM_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,7 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
         make_private(state)
     except OSError as error:
         raise _unusable(state, error) from None
+    check_room(state)
     # On import moto looks up the user's AWS profile and fails if it does not exist.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
         os.environ.pop(name, None)
@@ -201,6 +205,17 @@ def check_state(state: Path, flags: str) -> None:
         raise Refused(
             f"--state: {state} holds no results; expected the state folder of a run "
             f"(`tidemark run{flags}` makes one)"
+        )
+
+
+def check_room(state: Path) -> None:
+    """Refuse a state folder on a disk without room for the files of a cloud."""
+    existing = next(folder for folder in (state, *state.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    if free < _LEAST_ROOM_BYTES:
+        raise Refused(
+            f"--state: {free >> 20:,} MiB are free on the disk of {state}; expected at least "
+            f"{_LEAST_ROOM_BYTES >> 20:,} MiB"
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tests.checks.bench import insights_queries, insights_speed, insights_steps, stored_runs
+from tests.checks.bench import insights_queries, insights_speed, insights_steps, scale, stored_runs
 from tests.checks.bench.commands import command_times
 from tests.checks.bench.imports import BARE, import_times
 
@@ -39,6 +39,7 @@ def main() -> int:
         ("tidemark run to first task, cached template", warm["to_first_task"], 6.0, "s"),
         ("trial without its longest tasks, worst", max(warm["trial_overheads"]), 2.0, "s"),
         ("last task to printed table", warm["to_table"], 6.0, "s"),
+        ("syncs of a run, at their median", 100 * warm["syncs"], 3.0, "% of its time"),
     ]
     for measured in import_times():
         name = f"import of {measured.module} ({measured.seconds * 1000:.0f} ms)"
@@ -48,6 +49,7 @@ def main() -> int:
         (f"tidemark {one.name} ({one.seconds * 1000:.0f} ms)", one.ratio, one.limit, "× imports")
         for one in command_times()
     ]
+    figures += scale.figures()
     figures += insights_steps.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):

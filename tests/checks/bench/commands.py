@@ -31,7 +31,7 @@ RUNS = 3
 BUCKET = "tidemark-resultsbucket"
 _LIBRARIES = [sys.executable, "-c", "import duckdb, click, rich"]
 _CLICK = [sys.executable, "-c", "import click"]
-_TIDEMARK = str(Path(sys.executable).with_name("tidemark"))
+TIDEMARK = str(Path(sys.executable).with_name("tidemark"))
 READING = {
     "runs": ["runs"],
     "history": ["history", "rocksdb"],
@@ -80,20 +80,21 @@ def command_times() -> Iterator[CommandTime]:
     """Yield the fastest process of each command over interleaved rounds."""
     with tempfile.TemporaryDirectory() as folder:
         store_runs(Path(folder))
-        reading = {name: [_TIDEMARK, *words, "--state", folder] for name, words in READING.items()}
-        commands = {**reading, "--help": [_TIDEMARK, "--help"]}
-        fastest = _fastest({**commands, "libraries": _LIBRARIES, "click": _CLICK})
+        reading = {name: [TIDEMARK, *words, "--state", folder] for name, words in READING.items()}
+        commands = {**reading, "--help": [TIDEMARK, "--help"]}
+        seconds = fastest({**commands, "libraries": _LIBRARIES, "click": _CLICK})
     for name in commands:
         base, limit = ("click", 2.0) if name == "--help" else ("libraries", 3.0)
-        yield CommandTime(name, fastest[name], fastest[name] / fastest[base], limit)
+        yield CommandTime(name, seconds[name], seconds[name] / seconds[base], limit)
 
 
-def _fastest(commands: dict[str, list[str]]) -> dict[str, float]:
-    fastest = dict.fromkeys(commands, float("inf"))
+def fastest(commands: dict[str, list[str]]) -> dict[str, float]:
+    """Return the least time [s] of each command over interleaved rounds."""
+    least = dict.fromkeys(commands, float("inf"))
     for _ in range(ROUNDS):
         for name, words in commands.items():
-            fastest[name] = min(fastest[name], _seconds(words))
-    return fastest
+            least[name] = min(least[name], _seconds(words))
+    return least
 
 
 def _seconds(words: Sequence[str]) -> float:

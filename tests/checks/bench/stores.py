@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import cycle
@@ -55,7 +55,7 @@ def store(runs: int, numbers: Iterable[int]) -> None:
     backend = s3_backends[ACCOUNT]["aws"]
     # A request for each object would take longer than the whole benchmark.
     with FileKey.files.transaction():
-        for key, body in _objects(runs, numbers):
+        for key, body in objects(runs, numbers, SUITES):
             backend.put_object(bucket(runs), key, body)
 
 
@@ -67,11 +67,13 @@ def started(runs: int, number: int) -> tuple[datetime, str]:
     return moment, f"{moment:%Y%m%dT%H%M%SZ}-{number:06x}"
 
 
-def _objects(runs: int, numbers: Iterable[int]) -> Iterator[tuple[str, bytes]]:
+def objects(
+    runs: int, numbers: Iterable[int], suites: Sequence[str]
+) -> Iterator[tuple[str, bytes]]:
     """Yield the table objects of runs; the suites take turns."""
     patterns = cycle(_patterns())
     for number in numbers:
-        suite = SUITES[number % len(SUITES)]
+        suite = suites[number % len(suites)]
         moment, run_id = started(runs, number)
         for table, (pattern, text) in next(patterns).items():
             rows = text.replace(pattern, run_id).replace(
@@ -79,7 +81,7 @@ def _objects(runs: int, numbers: Iterable[int]) -> Iterator[tuple[str, bytes]]:
             )
             body = gzip.compress(rows.encode(), mtime=0)
             yield keys.table(table, suite, run_id), body
-            if table == "rates" and runs - len(SUITES) <= number < runs:
+            if table == "rates" and runs - len(suites) <= number < runs:
                 yield keys.table("latest_rates", suite, run_id), body
 
 

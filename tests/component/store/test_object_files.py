@@ -1,5 +1,7 @@
 """Objects in files, through the loss of power, of the index and of the journal."""
 
+import errno
+import os
 import shutil
 import sqlite3
 
@@ -196,3 +198,55 @@ def test_a_folder_is_of_one_process_at_a_time(folder, stored):
     with pytest.raises(FolderInUse, match=r"index.sqlite is in use by another process\."):
         ObjectFiles(folder)
     files.close()
+
+
+class FullDisk:
+    """Syncs that fail for want of room, from one of them on, until there is room again."""
+
+    def __init__(self, monkeypatch, first):
+        self._left, self.is_full = first, True
+        for name in ("fsync", "fdatasync"):
+            monkeypatch.setattr(os, name, self._checked(getattr(os, name)))
+
+    def _checked(self, sync):
+        def checked(descriptor):
+            self._left -= 1
+            if self.is_full and self._left < 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            sync(descriptor)
+
+        return checked
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_a_change_without_room_changes_nothing_and_succeeds_when_there_is_room(
+    folder, stored, monkeypatch, first
+):
+    files = ObjectFiles(folder)
+    before = state_of(folder / "bodies")
+    disk = FullDisk(monkeypatch, first)
+
+    with pytest.raises(OSError, match="No space left"):
+        put(files, "kept", b"other")
+    assert state_of(folder / "bodies").keys() >= before.keys()
+    assert files.find("results", "kept").read("kept") == b"first"
+
+    disk.is_full = False
+    put(files, "new", b"new")
+    files.close()
+    assert contents(folder) == {**stored, "new": (b"new", {})}
+    (folder / "index.sqlite").unlink()
+    assert contents(folder) == {**stored, "new": (b"new", {})}
+
+
+def test_an_index_without_room_takes_the_change_back_from_the_journal(folder, stored):
+    files = ObjectFiles(folder)
+    files._index._rows("PRAGMA max_page_count = 1")  # SQLite then reports a full disk
+
+    with pytest.raises(OSError, match="No space left"):
+        put(files, "new", b"new", text="x" * 100_000)
+    files.close()
+
+    assert contents(folder) == stored
+    (folder / "index.sqlite").unlink()
+    assert contents(folder) == stored

@@ -1,5 +1,6 @@
 """Ends of the command line after an error."""
 
+import errno
 import re
 import signal
 import subprocess
@@ -33,6 +34,11 @@ def ended(monkeypatch, capsys):
         (Refused("RUN: no run is stored yet"), 2, "RUN: no run is stored yet"),
         (click.ClickException("the cloud is gone"), 1, "the cloud is gone"),
         (KeyboardInterrupt(), 130, "interrupted"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "report.html"),
+            1,
+            "report.html cannot be written: No space left on device; what was stored is kept",
+        ),
     ],
 )
 def test_an_error_is_one_sentence_with_an_exit_code(ended, monkeypatch, raised, code, sentence):

@@ -1,9 +1,12 @@
 """Errors that keep a command from a cloud on this machine."""
 
+import shutil
+from types import SimpleNamespace
+
 import click
 import pytest
 
-from tidemark.cli.this_machine import on_this_machine
+from tidemark.cli.this_machine import check_room, on_this_machine
 from tidemark.model.refusal import Refused
 
 
@@ -37,3 +40,14 @@ def test_a_reading_command_leaves_a_folder_without_results_unchanged(tmp_path, n
         f"(`tidemark run --state {folder}` makes one)"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("free", "refused"), [((64 << 20) - 1, True), (64 << 20, False)])
+def test_a_cloud_needs_room_on_the_disk_before_it_starts(tmp_path, monkeypatch, free, refused):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+
+    if not refused:
+        check_room(tmp_path / "new")
+        return
+    with pytest.raises(Refused, match=r"^--state: 63 MiB are free .*; expected at least 64 MiB$"):
+        check_room(tmp_path / "new")
