@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from tidemark.model.sentences import visible
 from tidemark.pages import shell
 from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
 
@@ -27,7 +28,8 @@ def page(report: Report, vega: str) -> str:
         summary=_blocks(report.summary),
         sections="\n".join(map(_section, report.sections)),
     )
-    return shell.page(report.title, _file("page.css"), body, vega, _file("page.js"))
+    # The charts' JSON in the body means the same with these escapes.
+    return shell.page(report.title, _file("page.css"), visible(body), vega, _file("page.js"))
 
 
 def _file(name: str) -> str:

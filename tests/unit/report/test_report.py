@@ -524,13 +524,14 @@ def test_a_report_shows_the_first_twenty_machines_and_counts_the_others():
     assert "6.20 in trial 20, and 5 more." in text
 
 
-def test_control_characters_and_characters_of_direction_have_no_effect_in_markdown():
+def test_control_characters_and_characters_of_direction_have_no_effect():
     plan = planned(["9.8.4"], repetitions=1)
     (trial,) = measured(plan)
 
-    text = markdown_of(plan, [on_machine(trial, kernel="6 \x1b[2J \u202e7")])
+    contents = report_of(plan, [on_machine(trial, kernel="6 \x1b[2J \u202e7")])
 
-    assert "6 \\\\u001b\\[2J \\\\u202e7" in text
+    assert r"6 \\u001b\[2J \\u202e7" in markdown(contents)
+    assert r"6 \u001b[2J \u202e7" in page(contents, "vega()")
 
 
 def test_a_hostile_text_is_shown_in_markdown_without_effect():
