@@ -111,20 +111,21 @@ class _Execution:
         self.cancellation = Cancellation(athena.MOST_SECONDS)
         self._request = request
         self._cancelled_at: float | None = None
-        self._submitted_at = self._started_at = self._ended_at = time.time()
+        self._submitted_at = time.time()
+        self._submitted = self._started = self._ended = time.monotonic()
 
     def run(self, work: Callable[[], athena.Result]) -> athena.Result:
         """Do the work and record its start and its end."""
-        self._started_at = time.time()
+        self._started = time.monotonic()
         try:
             return work()
         finally:
-            self._ended_at = time.time()
+            self._ended = time.monotonic()
 
     def cancel(self) -> None:
         """Interrupt the query and discard its result, unless the query has ended."""
         if self.state in {"QUEUED", "RUNNING"}:
-            self._cancelled_at = time.time()
+            self._cancelled_at = self._submitted_at + time.monotonic() - self._submitted
             self.result.cancel()
             self.cancellation.cancel()
 
@@ -160,18 +161,19 @@ class _Execution:
         state = self.state
         status: Answer = {"State": state, "SubmissionDateTime": self._submitted_at}
         if state not in {"QUEUED", "RUNNING"}:
-            status["CompletionDateTime"] = self._cancelled_at or self._ended_at
+            ended_at = self._submitted_at + self._ended - self._submitted
+            status["CompletionDateTime"] = self._cancelled_at or ended_at
         if self._cancelled_at is None and self.result.done() and self.result.exception():
             status["StateChangeReason"] = str(self.result.exception())
         return status
 
     def _statistics(self) -> Answer:
         succeeded = self.state == "SUCCEEDED"
-        milliseconds = round((self._ended_at - self._started_at) * 1000)
+        milliseconds = round((self._ended - self._started) * 1000)
         return {
             "DataScannedInBytes": self.result.result().scanned_bytes if succeeded else 0,
             "EngineExecutionTimeInMillis": milliseconds,
-            "TotalExecutionTimeInMillis": round((self._ended_at - self._submitted_at) * 1000),
+            "TotalExecutionTimeInMillis": round((self._ended - self._submitted) * 1000),
         }
 
 

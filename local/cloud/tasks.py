@@ -10,9 +10,10 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -60,10 +61,11 @@ class Task:
         self._scratch = scratch / self.id
         self._process: Process | None = None
         self._lock = threading.Lock()
+        self._created_at, self._began = datetime.now(UTC), time.monotonic()
         self._task_fields: dict[str, Any] = {
             **fields,
             "taskArn": self.arn,
-            "createdAt": datetime.now(UTC),
+            "createdAt": self._created_at,
             "lastStatus": "PROVISIONING",
             "desiredStatus": "RUNNING",
             "launchType": "FARGATE",
@@ -124,7 +126,7 @@ class Task:
             return
         with self._lock:
             self._process = process
-            self._task_fields |= {"lastStatus": "RUNNING", "startedAt": datetime.now(UTC)}
+            self._task_fields |= {"lastStatus": "RUNNING", "startedAt": self._now()}
             self._container_fields |= {
                 "lastStatus": "RUNNING",
                 "imageDigest": container.image_digest,
@@ -157,6 +159,10 @@ class Task:
             self._process.send(signal.SIGKILL)
         self.stopped.result()
 
+    def _now(self) -> datetime:
+        """Return the time, which does not go back during the task if the clock does."""
+        return self._created_at + timedelta(seconds=time.monotonic() - self._began)
+
     def _write(self, lines: list[str]) -> None:
         stream = f"{self._container.log_stream_prefix}/{self._container.name}/{self.id}"
         self._logs.write(self._container.log_group, stream, lines)
@@ -180,7 +186,7 @@ class Task:
             "desiredStatus": "STOPPED",
             "stopCode": code,
             "stoppedReason": reason,
-            "stoppingAt": datetime.now(UTC),
+            "stoppingAt": self._now(),
         }
 
     def _finish(self) -> None:
@@ -188,7 +194,7 @@ class Task:
         # The last output of a dying process is removed later, with the whole state folder.
         shutil.rmtree(self._scratch, ignore_errors=True)
         with self._lock:
-            self._task_fields |= {"lastStatus": "STOPPED", "stoppedAt": datetime.now(UTC)}
+            self._task_fields |= {"lastStatus": "STOPPED", "stoppedAt": self._now()}
             self._container_fields["lastStatus"] = "STOPPED"
         self.stopped.set_result(None)
 

@@ -44,10 +44,10 @@ class TaskResult(Frozen):
 
     @property
     def duration(self) -> timedelta:
-        """The run time; zero if the start or the end is not known."""
+        """The run time; zero if start or end is not known, or a clock went back between them."""
         if self.started_at is None or self.stopped_at is None:
             return timedelta()
-        return self.stopped_at - self.started_at
+        return max(timedelta(), self.stopped_at - self.started_at)
 
     @property
     def seconds(self) -> float:

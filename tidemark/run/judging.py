@@ -53,7 +53,7 @@ def planned_outcome(
         reason=reason,
         trials_planned=len(plan.trials),
         trials_done=done,
-        ended_at=ended_at,
+        ended_at=max(plan.started_at, ended_at),  # the clock may have gone back
         execution_arn=execution_arn,
         comparisons=tuple(key for key in comparisons if key in published),
         report=report if report in published else None,

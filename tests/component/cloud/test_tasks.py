@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -124,6 +124,23 @@ def override(*command, **variables):
 
 def waits_for(path):
     return f"import pathlib, time\nwhile not pathlib.Path({str(path)!r}).exists(): time.sleep(0.01)"
+
+
+def test_the_times_of_a_task_are_in_order_if_the_clock_goes_back(
+    define, run, await_end, monkeypatch
+):
+    hours = itertools.count()
+
+    class Clock:
+        @staticmethod
+        def now(zone):
+            return datetime.now(zone) - timedelta(hours=next(hours))
+
+    monkeypatch.setattr(ecs_tasks, "datetime", Clock)
+    define("pass")
+    task = await_end(run())
+    times = [task[name] for name in ("createdAt", "startedAt", "stoppingAt", "stoppedAt")]
+    assert times == sorted(times)
 
 
 def test_a_task_runs_its_command_in_the_folder_of_its_workload(

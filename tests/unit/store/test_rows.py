@@ -161,6 +161,13 @@ def test_fargate_bills_seconds_from_the_pull_to_the_end_and_at_least_a_minute(
     assert task.billed_seconds == billed
 
 
+def test_a_task_has_no_run_time_if_the_clock_went_back():
+    at = 1_763_640_000_000
+    task = TaskResult(index=0, status="ok", started_at=at, stopped_at=at - 18_000)
+
+    assert (task.seconds, task.billed_seconds) == (0, 60)
+
+
 def excluding(plan, **decisions):
     exclusions = {
         name.removeprefix("n"): Exclusion(excluded=excluded, reason="why", at=plan.started_at)
