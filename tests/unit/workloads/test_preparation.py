@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from rocksdb_workload import preparation
 from rocksdb_workload.configuration import ConfigurationError
 from rocksdb_workload.preparation import BOTO3, prepare
 
@@ -159,3 +160,22 @@ def test_a_cache_that_cannot_be_written_is_named(uv):
 
     assert code == 2
     assert output == f"{PACKAGE} cannot be kept in /proc/cache: No such file or directory.\n"
+
+
+def test_the_time_limit_holds_for_all_calls_of_uv_together(uv, monkeypatch):
+    now = iter([0.0, 0.0, 50.0])  # the limit begins; "venv" takes 50 s; "pip install" begins
+    limits = []
+
+    def run(_, timeout, **more):
+        limits.append(timeout)
+        return subprocess.CompletedProcess([], 0) if len(limits) == 1 else hang(timeout)
+
+    def hang(timeout):
+        raise subprocess.TimeoutExpired("uv", timeout)
+
+    monkeypatch.setattr(preparation.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(preparation.subprocess, "run", run)
+
+    with pytest.raises(subprocess.TimeoutExpired):
+        prepare(PACKAGE, uv(MAKES), timeout=60)
+    assert limits == [60.0, 10.0]

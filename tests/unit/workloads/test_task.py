@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rocksdb_workload import __main__ as task
 from rocksdb_workload.preparation import BOTO3
 
 FOLDER = Path(__file__).parents[3] / "workloads" / "rocksdb"
@@ -100,6 +101,30 @@ def test_a_stopped_task_ends_its_process_and_removes_its_files(start, tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
     with pytest.raises(ProcessLookupError):
         os.kill(measuring, 0)
+
+
+def test_a_task_that_is_stopped_while_its_process_starts_leaves_no_process(monkeypatch):
+    started = []
+
+    class StoppedWhileItStarts(subprocess.Popen):
+        def __init__(self, *arguments, **more):
+            super().__init__(*arguments, **more)
+            started.append(self.pid)
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, task._stop)
+    monkeypatch.setattr(task.subprocess, "Popen", StoppedWhileItStarts)
+    try:
+        with pytest.raises(SystemExit):
+            task._measured(["sleep", "60"], 60)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(ProcessLookupError):
+        os.kill(started[0], 0)
+
+
+def test_the_measuring_process_is_not_deaf_to_a_stop():
+    assert task._measured(["sh", "-c", "kill -TERM $$"], 60) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize("arguments", [(), ("query",), ("ingest", "compaction")])

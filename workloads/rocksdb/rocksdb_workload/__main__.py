@@ -58,11 +58,29 @@ def _run(test: str, configuration: Configuration) -> int:
     )
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         command = [str(python), "-m", "rocksdb_workload.measurement", test, scratch]
-        code = subprocess.run(command, timeout=left(), check=False).returncode
+        code = _measured(command, left())
     if code < 0:
         log.error("Task", f"The {test} test was ended by {signal.Signals(-code).name}.")
         return 1
     return code
+
+
+def _measured(command: list[str], timeout: float) -> int:
+    """Return the return code of the measuring process, which never outlives this function."""
+    stops = {signal.SIGTERM}
+    # A stop in the middle of the start would leave a process without anybody to kill it.
+    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+    process = subprocess.Popen(
+        command,
+        # A process has the signal mask of its parent. No other thread runs here.
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, stops),  # noqa: PLW1509
+    )
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
+        return process.wait(timeout)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _stop(number: int, _frame: object) -> None:

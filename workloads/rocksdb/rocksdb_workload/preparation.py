@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def prepare(package: str, variables: Mapping[str, str], timeout: float) -> Path:
     ConfigurationError
         If the package has no pinned hashes, or if uv is not found or cannot install it.
     subprocess.TimeoutExpired
-        If one call of uv takes more than ``timeout`` seconds.
+        If the calls of uv take more than ``timeout`` seconds in all.
     """
     cache = Path(variables.get("TIDEMARK_CACHE") or Path.home() / ".cache" / "tidemark")
     environment = cache / f"{package}_{BOTO3}_python{platform.python_version()}"
@@ -66,15 +67,16 @@ def _release(package: str) -> str:
 
 
 def _install(uv: str, package: str, environment: Path, timeout: float) -> None:
-    release = _release(package)
+    release, deadline = _release(package), time.monotonic() + timeout
 
     def failure(*arguments: str) -> str:
+        left = max(0.0, deadline - time.monotonic())
         done = subprocess.run(
             [uv, *arguments],
             input=release,
             capture_output=True,
             text=True,
-            timeout=timeout,
+            timeout=left,
             check=False,
         )
         if done.returncode == 0:
