@@ -9,7 +9,7 @@ import click
 
 from tidemark.cli.options import optional_run_argument
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.cli.wording import active_state
+from tidemark.cli.wording import active_state, ending
 from tidemark.client.stored import Stored
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
@@ -74,7 +74,9 @@ def _ended(store: Stored, run: str, target: Target) -> tuple[str, str]:
     plan = store.results.plan(run)
     if plan is None:
         raise target.not_stored(run)
-    return plan.suite.name, "is without an outcome"
+    outcome, progress = store.results.outcome(run), store.results.progress(run)
+    state = ending(run, outcome, progress, target.flags)
+    return plan.suite.name, f"is {state}" if outcome else f"was planned and ended {state}"
 
 
 def _newest(store: Stored, target: Target) -> str:

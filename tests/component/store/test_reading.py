@@ -21,11 +21,12 @@ from tidemark.store.claims import Claim
 SLOW = ("aws_cdk", "boto3", "moto", "sqlglot")
 MOMENT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INTERRUPTED = "20261121T120000Z-0a1b2c"
+PLANNED = "20261121T110000Z-0a1b2c"
 
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory):
-    """A state folder with three complete runs and one whose cloud was killed."""
+    """A state folder with three complete runs, one whose cloud was killed, and a bare plan."""
     state = tmp_path_factory.mktemp("state")
     store_runs(state)
     files = ObjectFiles(state / "objects")
@@ -33,6 +34,8 @@ def state(tmp_path_factory):
     fields = {"versions": ["9.0.0", "9.8.4"], "repetitions": 2}
     plan = plan_of(fields, name=INTERRUPTED, execution_arn="arn:x", started_at=MOMENT)
     bucket.write(keys.plan(plan.run_id), plan.model_dump_json().encode())
+    planned = plan_of(fields, name=PLANNED, execution_arn="arn:y", started_at=MOMENT)
+    bucket.write(keys.plan(planned.run_id), planned.model_dump_json().encode())
     claim = Claim(run_id=plan.run_id, execution_arn="arn:x", claimed_at=MOMENT)
     claims.take(bucket, "rocksdb", claim)
     files.close()
@@ -79,6 +82,14 @@ def test_show_says_how_far_an_interrupted_run_is_and_how_to_resume_it(state):
     first = done.stdout.splitlines()[0]
     assert first.startswith(f"Run {INTERRUPTED} was interrupted, 0 of 4 trials recorded; ")
     assert f"`tidemark run --resume {INTERRUPTED} --state {state}`" in first
+
+
+def test_show_says_how_to_resume_a_run_that_has_a_plan_alone(state):
+    done = tidemark(state, "show", PLANNED)
+
+    first = done.stdout.splitlines()[0]
+    begin = f"Run {PLANNED} was planned and ended without an outcome, 0 of 4 trials kept; "
+    assert first.startswith(f"{begin}resume it with `tidemark run --resume {PLANNED} "), first
 
 
 def test_an_interrupted_run_has_no_report_yet(state):
