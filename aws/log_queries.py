@@ -62,27 +62,27 @@ class InsightsQueries:
 
         """
         deadline = time.monotonic() + patience_seconds
-        texts = [query] if streams is None else _texts(query, streams)
-        answers = [self._answer(text, log_group, start, end, deadline) for text in texts]
+        filters = [""] if streams is None else _filters(streams, _LONGEST_TEXT - len(query))
+        answers = [self._answer(own, query, log_group, start, end, deadline) for own in filters]
         return Answer(
             [row for answer in answers for row in answer.rows],
             sum(answer.bytes_scanned for answer in answers),
         )
 
     def _answer(
-        self, text: str, log_group: str, start: float, end: float, deadline: float
+        self, own: str, query: str, log_group: str, start: float, end: float, deadline: float
     ) -> Answer:
         started = self._client.start_query(
             logGroupName=log_group,
             startTime=int(start),
             endTime=int(end) + 1,
-            queryString=text,
+            queryString=own + query,
             limit=MOST_ROWS,
         )
         answer = self._await(started["queryId"], deadline)
         # A Running answer holds only some of the rows, so only Complete is read.
         if answer["status"] != "Complete":
-            shown = shortened(text, _LONGEST_QUERY_SHOWN)
+            shown = shortened(query, _LONGEST_QUERY_SHOWN)
             raise QueryFailed(f"the query over {log_group} {_ending(answer)}: {shown}")
         rows = [{cell["field"]: cell["value"] for cell in row} for row in answer["results"]]
         if len(rows) >= MOST_ROWS:
@@ -113,13 +113,13 @@ def _ending(answer: GetQueryResultsResponseTypeDef) -> str:
     return f"ended as {answer['status']}"
 
 
-def _texts(query: str, streams: Collection[str]) -> list[str]:
-    """Return texts of a query that read each of the streams once."""
+def _filters(streams: Collection[str], longest: int) -> list[str]:
+    """Return filters of at most ``longest`` characters that select each stream once in all."""
     names = [f"'{_checked(stream)}'" for stream in sorted(streams)]
-    room = _LONGEST_TEXT - len(query) - len(_OF_STREAMS)
+    room = longest - len(_OF_STREAMS)
     most = max(1, room // (max(map(len, names), default=0) + len(", ")))
     groups = [names[first : first + most] for first in range(0, len(names), most)]
-    return [_OF_STREAMS.format(", ".join(group)) + query for group in groups]
+    return [_OF_STREAMS.format(", ".join(group)) for group in groups]
 
 
 def _checked(stream: str) -> str:

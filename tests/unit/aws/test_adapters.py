@@ -310,4 +310,4 @@ def test_a_query_that_fails_is_an_error_with_its_status(insights):
     began(insights, "Timeout")
 
     with pytest.raises(QueryFailed, match=r"^the query over g ended as Timeout: fields x"):
-        InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60)
+        InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60, ["system/task/1"])
