@@ -50,8 +50,9 @@ lint: $(PYTHON_READY)
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.checks.bench
 
-faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs/faults.md (some 15 minutes)
+faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs/faults.md (some 25 minutes)
 	$(BIN)/python -m tests.system.faults $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power)
 
 conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
 	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)

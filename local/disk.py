@@ -8,11 +8,13 @@ from pathlib import Path
 
 def sync_folder(folder: Path) -> None:
     """Return when the names in a folder are on the disk; the contents of its files need not be."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    _sync(folder)
+
+
+def sync_tree(folder: Path) -> None:
+    """Return when everything below a folder is on the disk."""
+    for path in (*folder.rglob("*"), folder):
+        _sync(path)
 
 
 def make_folder(folder: Path) -> None:
@@ -20,3 +22,11 @@ def make_folder(folder: Path) -> None:
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         sync_folder(folder.parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,8 +1,7 @@
 """Folders that are created once and kept while in use: assemblies, unpacked functions.
 
 Each change of a source creates new folders, and the old ones are not used again. A folder is used
-only if its files have the digest that was written when it was made: a power failure may have left
-its name without its bytes.
+only if its files have the digest that was written when it was made.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import time
 from pathlib import Path
 
 from local.cloud.sources import digest, source_files
+from local.disk import sync_tree
 from local.store.aside import move_aside
 
 KEPT_DAYS = 14
@@ -20,8 +20,9 @@ _SEAL = ".sha256"
 
 
 def seal(folder: Path) -> None:
-    """Write the digest of a finished folder into it."""
+    """Write the digest of a finished folder into it, and return when all of it is on the disk."""
     (folder / _SEAL).write_text(_digest(folder), encoding="utf-8")
+    sync_tree(folder)
 
 
 def is_whole(folder: Path) -> bool:

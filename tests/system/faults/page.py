@@ -15,6 +15,11 @@ faults ended as expected. After each fault, the stored figures match the logs of
 line; no process, claim or working data is left; no table has a row twice; and the next run is
 complete.
 
+Then `make faults` cuts the power at 240 moments of `run`, `runs`, `exclude`, `up`, `history` and a
+merge of log segments (`tests/system/faults/power`): it records what these commands write and sync,
+and replays it on a disk that loses what was not synced. After each cut, every command works,
+`tidemark doctor` finds nothing, every reported figure is there, and nothing is doubled.
+
 In a reason, `…` stands for names and times. Most faults hit one of two trials. Each trial has two
 rates; *rates kept* counts the rates of the other trial and of tests before the fault.
 

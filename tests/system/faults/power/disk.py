@@ -84,6 +84,10 @@ class Disk:
         else:
             file.synced, file.writes = _written(file.synced, file.writes), []
 
+    def has(self, path: str) -> bool:
+        """Tell whether there is a file or folder."""
+        return path in self._names
+
     def size(self, path: str) -> int:
         """Return the length of a file."""
         return len(self.content(path))
