@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import IO
 
+from local.cloud.confinement import Confinement
 from local.cloud.guard import Guard
 
 _CHUNK_BYTES = 65536
@@ -60,6 +61,8 @@ class Process:
         Called with the new lines, without their line ends, one call at a time.
     guard
         The guard that ends the program if this process is killed.
+    confinement
+        The folder that the program may not enter, if any.
 
     Raises
     ------
@@ -75,6 +78,7 @@ class Process:
         environment: Mapping[str, str],
         write: Callable[[list[str]], None],
         guard: Guard,
+        confinement: Confinement | None = None,
     ) -> None:
         self.done: Future[int] = Future()
         self._write = write
@@ -82,16 +86,20 @@ class Process:
         self._output_lock = threading.Lock()
         self._life_lock = threading.Lock()
         _check_found(command[0], directory, environment)
-        self._popen = subprocess.Popen(
-            guard.guarded(command),
-            cwd=directory,
-            env=dict(environment),
-            stdin=guard.pipe,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            bufsize=0,
-            start_new_session=True,
-        )
+
+        def begin() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                guard.guarded(command),
+                cwd=directory,
+                env=dict(environment),
+                stdin=guard.pipe,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                start_new_session=True,
+            )
+
+        self._popen = confinement.start(begin) if confinement else begin()
         self._output = _stdout_of(self._popen)
         os.set_blocking(self._output.fileno(), False)
         threading.Thread(

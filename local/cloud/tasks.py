@@ -24,6 +24,7 @@ from moto.ecs.exceptions import EcsClientException, InvalidParameterException
 from moto.ecs.models import Cluster, EC2ContainerServiceBackend, TaskDefinition, ecs_backends
 from moto.ecs.responses import EC2ContainerServiceResponse
 
+from local.cloud.confinement import Confinement
 from local.cloud.container_insights import ContainerInsights
 from local.cloud.containers import Container, container_of, refuse_unknown
 from local.cloud.endpoint import Endpoint
@@ -50,7 +51,7 @@ class Task:
     """
 
     def __init__(
-        self, container: Container, logs: CloudWatchLogs, scratch: Path, fields: dict[str, Any]
+        self, container: Container, logs: CloudWatchLogs, state: Path, fields: dict[str, Any]
     ) -> None:
         self.id = uuid4().hex
         cluster_arn = fields["clusterArn"]
@@ -58,7 +59,8 @@ class Task:
         self.stopped: Future[None] = Future()
         self._container = container
         self._logs = logs
-        self._scratch = scratch / self.id
+        self._state = state
+        self._scratch = _scratch(state) / self.id
         self._process: Process | None = None
         self._lock = threading.Lock()
         self._created_at, self._began = datetime.now(UTC), time.monotonic()
@@ -119,7 +121,12 @@ class Task:
         }
         try:
             process = Process(
-                container.command, container.directory, environment, self._write, guard
+                container.command,
+                container.directory,
+                environment,
+                self._write,
+                guard,
+                Confinement(self._state, self._scratch),
             )
         except OSError as error:
             self._fail_to_start(f"CannotStartContainerError: {container.command[0]}: {error}")
@@ -221,9 +228,9 @@ class Tasks:
         self, workloads: Path, state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
     ) -> None:
         self._workloads = workloads
-        self._scratch = state / "tasks"
+        self._state = state
         # A process that was killed left its folders.
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        shutil.rmtree(_scratch(state), ignore_errors=True)
         self._endpoint = endpoint
         self._logs = logs
         self._guard = guard
@@ -289,7 +296,7 @@ class Tasks:
             "cpu": definition.cpu,
             "memory": definition.memory,
         }
-        tasks = [Task(container, self._logs, self._scratch, fields) for _ in range(count)]
+        tasks = [Task(container, self._logs, self._state, fields) for _ in range(count)]
         insights = self._insights if _INSIGHTS_ON in cluster.settings else None
         descriptions = self._start_tasks(request.get("clientToken"), tasks, insights)
         return {"tasks": descriptions, "failures": []}
@@ -348,6 +355,10 @@ class Tasks:
         with self._lock:
             task = self._tasks.get(name.rsplit("/", 1)[-1])
         return task if task and task.arn.startswith(_task_prefix(cluster_arn)) else None
+
+
+def _scratch(state: Path) -> Path:
+    return state / "tasks"
 
 
 def install(

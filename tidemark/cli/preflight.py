@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from local.cloud.confinement import landlock
 from local.cloud.processes import workload_environment
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunSpec
@@ -39,6 +40,8 @@ class Machine:
     """The memory that is available without swapping."""
     disk_bytes: int
     """The free space for results and the files of tasks."""
+    confines: bool = True
+    """Whether the kernel keeps tasks out of the state folder."""
 
     @classmethod
     def here(cls, state: Path) -> Machine:
@@ -49,6 +52,7 @@ class Machine:
             load=os.getloadavg()[0],
             memory_bytes=psutil.virtual_memory().available,
             disk_bytes=shutil.disk_usage(existing).free,
+            confines=landlock() > 0,
         )
 
 
@@ -76,6 +80,11 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
         yield (
             f"load: {machine.load:.1f} on {machine.cores} cores over the last minute; other "
             "programs are busy, so rates will scatter and be too low"
+        )
+    if not machine.confines:
+        yield (
+            "kernel: Landlock is missing or off, Linux 5.13 or later has it; the system under test "
+            "can read and change the files of all results"
         )
 
 

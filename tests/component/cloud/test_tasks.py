@@ -279,6 +279,16 @@ def test_a_task_without_a_role_has_no_access_key(define, run, await_end, lines, 
     assert not [name for name in environment if "KEY" in name]
 
 
+def test_a_task_cannot_use_the_state_folder(define, run, await_end, lines, tmp_path):
+    key = tmp_path / "state" / "cloud.json"
+    key.parent.mkdir(exist_ok=True)
+    key.write_text("the key")
+    define(f"open({str(key)!r})")
+    arn = run()
+    await_end(arn)
+    assert lines(arn)[-1].startswith("PermissionError: ")
+
+
 def test_each_task_has_its_own_scratch_folder_until_it_stops(define, run, await_end, lines):
     define("import tempfile; print(tempfile.mkdtemp())")
     first, second = run(), run()
@@ -296,18 +306,18 @@ def test_an_override_replaces_the_command(define, run, await_end, lines):
     assert lines(arn) == ["overridden"]
 
 
-def test_a_stopped_task_may_end_by_itself(define, run, await_end, lines, endpoint, tmp_path):
+def test_a_stopped_task_may_end_by_itself(define, run, await_end, lines, endpoint, workloads):
     define(f"""
 import pathlib, signal, sys, time
 def end(*_):
     print("told to stop", flush=True)
     sys.exit(7)
 signal.signal(signal.SIGTERM, end)
-pathlib.Path({str(tmp_path / "up")!r}).touch()
+pathlib.Path({str(workloads / "up")!r}).touch()
 time.sleep(600)
 """)
     arn = run()
-    wait_for(tmp_path / "up")
+    wait_for(workloads / "up")
     endpoint.client("ecs").stop_task(cluster="tests", task=arn, reason="the run was aborted")
     task = await_end(arn)
     assert task["stopCode"] == "UserInitiated"
@@ -317,19 +327,19 @@ time.sleep(600)
 
 
 def test_a_stopped_task_that_does_not_end_is_killed_after_its_stop_timeout(
-    define, run, await_end, endpoint, tmp_path
+    define, run, await_end, endpoint, workloads
 ):
     define(
         f"""
 import pathlib, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-pathlib.Path({str(tmp_path / "up")!r}).touch()
+pathlib.Path({str(workloads / "up")!r}).touch()
 time.sleep(600)
 """,
         stopTimeout=1,
     )
     arn = run()
-    wait_for(tmp_path / "up")
+    wait_for(workloads / "up")
     endpoint.client("ecs").stop_task(cluster="tests", task=arn)
     task = await_end(arn)
     assert task["stopCode"] == "UserInitiated"

@@ -55,6 +55,13 @@ def test_the_warning_of_a_busy_machine_has_its_load():
     ]
 
 
+def test_a_kernel_that_cannot_confine_tasks_gets_a_warning():
+    assert sentences(replace(LARGE, confines=False)) == [
+        "kernel: Landlock is missing or off, Linux 5.13 or later has it; the system under test can "
+        "read and change the files of all results"
+    ]
+
+
 def test_this_machine_has_cores_memory_and_disk_for_a_new_folder(tmp_path):
     machine = Machine.here(tmp_path / "not" / "there")
 
