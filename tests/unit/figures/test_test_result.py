@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tidemark.figures.test_result import Logged, test_result
+from tidemark.figures import test_result
+from tidemark.figures.test_result import Logged
 from tidemark.model.suite_files import read_suites
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -14,6 +15,6 @@ NOTHING = Logged(
 
 
 def test_a_test_does_not_end_before_its_start_if_the_clock_went_back():
-    result = test_result(INGEST, [], NOTHING, NOON, NOON - timedelta(hours=1))
+    result = test_result.test_result(INGEST, [], NOTHING, NOON, NOON - timedelta(hours=1))
 
     assert (result.started_at, result.ended_at) == (NOON, NOON)

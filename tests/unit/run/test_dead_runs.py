@@ -222,7 +222,7 @@ def resumed(world):
 def finished(world):
     """Let the resumed run end."""
     record(world, 2)
-    event = {**RESUME, "run_id": RUN, "failure": None, "now": "2026-11-20T10:00:00Z"}
+    event = {**RESUME, "run_id": RUN, "failure": None, "now": "2026-11-21T10:00:00Z"}
     world.call(record_outcome, event)
 
 
@@ -253,7 +253,7 @@ def test_an_ending_that_a_resume_overtakes_leaves_the_outcome_of_the_resume(dead
         (row,) = rows(dead, "runs")
         outcome = dead.json(f"runs/{RUN}/outcome.json")
         assert outcome["execution_arn"] == RESUME["execution_arn"]
-        assert (row["reason"], row["ended_at"]) == (outcome["reason"], "2026-11-20 10:00:00.000")
+        assert (row["reason"], row["ended_at"]) == (outcome["reason"], "2026-11-21 10:00:00.000")
 
 
 def test_an_execution_that_was_killed_before_its_plan_has_an_outcome(dead):
