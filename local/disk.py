@@ -18,9 +18,10 @@ def sync_tree(folder: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder whose name is on the disk, unless it exists."""
+    """Make a folder and its parents, unless they exist; their names are then on the disk."""
     if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
         sync_folder(folder.parent)
 
 

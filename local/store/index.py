@@ -45,6 +45,7 @@ class Index:
             for setting in _SETTINGS:
                 self._rows(f"PRAGMA {setting}")
             self._tables = {name for (name,) in self._rows("SELECT name FROM sqlite_schema")}
+            self.position()
         except BaseException:
             self._database.close()
             raise

@@ -354,12 +354,13 @@ class ObjectFiles:
 
     def _begin_writing(self) -> None:
         """Remove the uploads of dead processes, and have a journal, before the first change."""
+        if self._writes:
+            return
         with self._lock:
-            if self._writes:
+            if self._writes:  # another thread was first
                 return
             make_folder(self._uploads)
-            for unfinished in self._uploads.iterdir():
-                unfinished.unlink()
+            _unlink(self._uploads.iterdir())
             if not self._journal.reaches(self._end):
                 self._write_journal()
             self._writes = True
