@@ -19,6 +19,8 @@ from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
+from local.cloud.deployment import bootstrap, upload
+from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey, install
 
 MEBIBYTE = 1 << 20
@@ -552,3 +554,23 @@ def test_a_request_without_room_is_refused_and_leaves_the_old_object(
     assert (read(s3, "k"), read(s3, "k2")) == (b"old", b"new")
     # Without a synced journal it is not certain that no object needs the body.
     assert set(bodies(folder)) == {b"new", b"old"}
+
+
+def test_a_damaged_asset_of_a_deployment_is_put_again(s3, url, folder, restart, tmp_path):
+    endpoint = Endpoint(urllib.parse.urlsplit(url).port)
+    (tmp_path / "template.json").write_text("{}")
+    file = {
+        "source": {"path": "template.json", "packaging": "file"},
+        "destinations": {"here": {"objectKey": "asset"}},
+    }
+    (tmp_path / "App.assets.json").write_text(json.dumps({"files": {"asset": file}}))
+    bootstrap(endpoint)
+    upload(tmp_path, "App", endpoint)
+    (body,) = (folder / "bodies").iterdir()
+    body.write_bytes(b"??")
+    restart()
+    bootstrap(endpoint)
+
+    upload(tmp_path, "App", endpoint)
+
+    assert bodies(folder) == [b"{}"]
