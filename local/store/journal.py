@@ -103,6 +103,8 @@ class Journal:
             If a line before the last is damaged.
         """
         found: dict[tuple[str, str], Entry] = {}
+        if not self.file.exists():
+            return found
         start = Position(self.generation(), 0)
         for change in chain.from_iterable(changes for _, changes in self.transactions(start)):
             if isinstance(change, Entry):

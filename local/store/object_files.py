@@ -30,7 +30,8 @@ from local.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObje
 from local.store.index import Index, Listed
 from local.store.journal import Change, Entry, Journal, Position, Removal
 
-# A process that ends writes a journal anew that is longer than this.
+# A process that ends writes a journal anew that is longer than so many times its index, and so many
+# bytes more.
 _MOST_TIMES, _MOST_BYTES = 2, 1 << 20
 
 
@@ -220,8 +221,10 @@ class ObjectFiles:
         """Return what is wrong with the index or the journal, None if they are whole and agree."""
         if problem := self._index.problem():
             return problem
+        if not self._journal.file.exists():
+            return None  # an earlier version wrote none, and the next change does
         if not self._journal.reaches(self._end):
-            return None  # the next change writes the journal
+            return f"{self._journal.file} is damaged: it lacks changes that the index has"
         try:
             told = self._journal.entries()
         except DamagedJournal as error:
@@ -240,13 +243,8 @@ class ObjectFiles:
         ObjectFilesError
             If neither is whole.
         """
-        if not self._journal.generation():
-            raise ObjectFilesError(f"{self.folder} has no journal to make the index from.")
-        try:
-            self._journal.entries()
-        except DamagedJournal:
-            move_aside(self._journal.file, self.folder.parent)
-            self._write_journal()
+        if not self._journal_is_whole():
+            self._renew_journal()
             return
         self._index.close()
         self._set_index_aside()
@@ -362,8 +360,21 @@ class ObjectFiles:
             make_folder(self._uploads)
             _unlink(self._uploads.iterdir())
             if not self._journal.reaches(self._end):
-                self._write_journal()
+                self._renew_journal()
             self._writes = True
+
+    def _journal_is_whole(self) -> bool:
+        try:
+            self._journal.entries()
+        except DamagedJournal:
+            return False
+        return self._journal.reaches(self._end)
+
+    def _renew_journal(self) -> None:
+        """Write the journal from the index; move aside what there was."""
+        if self._journal.file.exists():
+            move_aside(self._journal.file, self.folder.parent)
+        self._write_journal()
 
     def _write_journal(self) -> None:
         """Write a new journal from the index."""

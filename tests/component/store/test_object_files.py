@@ -110,6 +110,24 @@ def test_a_lost_or_shortened_journal_is_written_anew_with_the_next_change(folder
     assert contents(folder) == {**stored, "new": (b"new", {})}
 
 
+def test_a_journal_with_a_damaged_beginning_is_moved_aside_before_the_next_change(folder, stored):
+    journal = folder / "journal.jsonl"
+    damaged = b"x" + journal.read_bytes()[1:]
+    journal.write_bytes(damaged)
+    assert contents(folder) == stored
+
+    files = ObjectFiles(folder)
+    assert "journal.jsonl is damaged" in files.disagreement()
+    put(files, "new", b"new")
+    assert files.disagreement() is None
+    files.close()
+
+    (aside,) = (folder.parent / "damaged" / "objects").iterdir()
+    assert aside.read_bytes() == damaged
+    (folder / "index.sqlite").unlink()
+    assert contents(folder) == {**stored, "new": (b"new", {})}
+
+
 def test_a_folder_without_index_and_journal_is_refused_and_left_as_it_is(folder, stored):
     (folder / "index.sqlite").unlink()
     (folder / "journal.jsonl").unlink()
