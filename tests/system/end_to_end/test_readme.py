@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import subprocess
+from contextlib import contextmanager
 
 import boto3
 import pytest
@@ -19,15 +20,19 @@ DOCS = ROOT / "docs"
 # The commands of deploy.md need an account or its substitute: test_deploying.py. The README's come
 # first: the commands of docs/ read their runs.
 PAGES = [README, *sorted({*DOCS.glob("*.md")} - {DOCS / "deploy.md"})]
-COMMANDS = [
+COMMANDS = dict.fromkeys(
     line
     for page in PAGES
     for line in re.findall(r"^\$ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-]
+)
 QUICK = ["--versions", "9.0.0", "--repetitions", "1", "--records", "2000"]
 # Continuous integration runs this command, which cannot run itself.
 RUN_BY_CI = "make test"
 UP = " up"
+MEASURING = [line for line in COMMANDS if "run" in line.split()[:2]]
+READING = [
+    line for line in COMMANDS if line not in {*MEASURING, RUN_BY_CI} and not line.endswith(UP)
+]
 
 
 def command(line):
@@ -48,23 +53,19 @@ def environment(new_state):
     return {**os.environ, "TIDEMARK_STATE": str(new_state()), "AWS_PROFILE": "not-there"}
 
 
-@pytest.fixture(scope="module")
+@contextmanager
 def cloud(environment):
-    """Yield the output of the command that keeps a cloud up, which all other commands use."""
+    """Yield the output of the command that keeps a cloud up."""
     (line,) = [line for line in COMMANDS if line.endswith(UP)]
     with up(command(line), cwd=ROOT, env=environment) as output:
         yield output
 
 
 def test_the_readme_has_its_two_commands():
-    assert {"make run", RUN_BY_CI} <= set(COMMANDS)
+    assert {"make run", RUN_BY_CI} <= COMMANDS.keys()
 
 
-@pytest.mark.parametrize(
-    "line",
-    [line for line in dict.fromkeys(COMMANDS) if line != RUN_BY_CI and not line.endswith(UP)],
-)
-def test_a_command_works(line, environment, cloud):
+def assert_works(line, environment):
     done = subprocess.run(
         command(line), cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
@@ -72,9 +73,17 @@ def test_a_command_works(line, environment, cloud):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_variables_that_up_prints_lead_an_sdk_to_the_cloud(cloud):
-    variables = dict(re.findall(r"export (\w+)=(\S+)", cloud))
-    (machine,) = re.findall(r"^State machine: (\S+)$", cloud, re.MULTILINE)
+def test_the_commands_that_measure_work_beside_the_command_that_keeps_a_cloud_up(environment):
+    with cloud(environment) as output:
+        assert output.splitlines()[-1].startswith("Ctrl-C")
+        assert_an_sdk_reaches_the_cloud(output)
+        for line in MEASURING:
+            assert_works(line, environment)
+
+
+def assert_an_sdk_reaches_the_cloud(output):
+    variables = dict(re.findall(r"export (\w+)=(\S+)", output))
+    (machine,) = re.findall(r"^State machine: (\S+)$", output, re.MULTILINE)
     states = boto3.client(
         "stepfunctions",
         endpoint_url=variables["AWS_ENDPOINT_URL"],
@@ -84,8 +93,12 @@ def test_the_variables_that_up_prints_lead_an_sdk_to_the_cloud(cloud):
     )
 
     assert states.describe_state_machine(stateMachineArn=machine)["status"] == "ACTIVE"
-    assert f"aws stepfunctions start-execution --state-machine-arn {machine}" in cloud
-    assert cloud.splitlines()[-1].startswith("Ctrl-C")
+    assert f"aws stepfunctions start-execution --state-machine-arn {machine}" in output
+
+
+@pytest.mark.parametrize("line", READING)
+def test_a_command_works(line, environment):
+    assert_works(line, environment)
 
 
 def test_the_example_of_an_execution_input_is_accepted():
