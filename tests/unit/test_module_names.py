@@ -15,6 +15,7 @@ PARTS = (
     "lambdas",
     "local/athena",
     "local/cloud",
+    "local/doctor",
     "local/insights",
     "local/logs",
     "local/store",

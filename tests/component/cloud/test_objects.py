@@ -557,7 +557,7 @@ def test_a_request_without_room_is_refused_and_leaves_the_old_object(
 
 
 def test_a_damaged_asset_of_a_deployment_is_put_again(s3, url, folder, restart, tmp_path):
-    endpoint = Endpoint(urllib.parse.urlsplit(url).port)
+    endpoint = Endpoint(urllib.parse.urlsplit(url).port, key="")
     (tmp_path / "template.json").write_text("{}")
     file = {
         "source": {"path": "template.json", "packaging": "file"},
