@@ -16,12 +16,12 @@ from moto.logs.models import LogGroup
 from moto.s3.models import FakeBucket
 
 from local.cloud import (
+    accepted_properties,
     alarms,
     catalogue_types,  # noqa: F401 (moto finds its classes)
     change_sets,
     lifecycle,
     messaging_types,  # noqa: F401
-    properties,
     schedule_types,  # noqa: F401
 )
 from local.cloud.replacements import Replacements
@@ -55,7 +55,7 @@ def _refuse_unsupported(replacements: Replacements) -> None:
 
     def parse_checked(resource: dict[str, Any], resources: ResourceMap) -> Any:  # noqa: ANN401 (moto's)
         parsed = parse(resource, resources)
-        properties.check(resource["Type"], parsed[1]["Properties"])
+        accepted_properties.check(resource["Type"], parsed[1]["Properties"])
         return parsed
 
     def create_all(stack: Stack) -> None:
