@@ -18,7 +18,7 @@ from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.idle import idle_charges
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 
 _COLUMNS = ("of", "what", "amount", "usd", "reason")
 _ALL = "in all"
@@ -64,7 +64,7 @@ def _idle(templates: list[dict[str, Any]]) -> Iterator[Mapping[str, str]]:
 
 def _run(suite: Suite) -> Iterator[Mapping[str, str]]:
     request = resolve_request({"suite": suite.name}, {suite.name: suite})
-    expected = estimate(request, suite, LIST_PRICES)
+    expected = estimate(request, suite, list_prices())
     of = f"run of {suite.name}"
     for what, amount, usd, reason in (
         ("Fargate tasks", f"{expected.task_seconds:,} s", expected.tasks_usd, expected.basis),
@@ -81,7 +81,7 @@ def _run(suite: Suite) -> Iterator[Mapping[str, str]]:
             expected.athena_usd,
             "each saved query executed once",
         ),
-        (_ALL, "", expected.usd, f"{LIST_PRICES.region}, {LIST_PRICES.as_of}"),
+        (_ALL, "", expected.usd, f"{list_prices().region}, {list_prices().as_of}"),
     ):
         yield _row(of, what, amount, usd, reason)
 

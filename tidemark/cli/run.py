@@ -28,7 +28,7 @@ from tidemark.model.request import RunSpec, resolve_request, resume_request
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate, estimate_seconds
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 
 _DEFAULT_SUITE = "rocksdb"
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
@@ -117,7 +117,7 @@ def command(
 
 def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
     trials = len(request.versions) * request.repetitions
-    expected = estimate(request, suite, LIST_PRICES)
+    expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
     return (
         f"[bold]{suite.title}[/] {versions}: "
@@ -159,7 +159,7 @@ def _resume(run_id: str, fields: Mapping[str, object], target: Target, console: 
         missing = progress.planned - progress.recorded
         if not missing:
             raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
-        expected = estimate(plan.request, plan.suite, LIST_PRICES)
+        expected = estimate(plan.request, plan.suite, list_prices())
         share = cost(expected, missing / progress.planned)
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
         _preflight(plan.request, plan.suite, target, console)

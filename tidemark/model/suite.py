@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import (
+    ConfigDict,
     Field,
     TypeAdapter,
     ValidationError,
@@ -50,7 +51,7 @@ EVENTS_OF_TEST = 3_020
 MOST_ITERATIONS = 40
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
 MOST_SAMPLES = 9_999
-_ANY_VERSION = TypeAdapter(VersionText)
+_ANY_VERSION = TypeAdapter(VersionText, config=ConfigDict(defer_build=True))
 
 # A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
 LONGEST_TESTS_SECONDS = 69_120

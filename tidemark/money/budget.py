@@ -9,7 +9,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.resume import Resume
 from tidemark.money.estimate import estimate
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost
 
 
@@ -53,7 +53,7 @@ def expected_usd(spent: Spent, plan: Plan) -> float:
     """Return what the next trial may cost [USD]: the highest known cost, or else the estimate."""
     if spent.dearest:
         return spent.dearest
-    expected = plan.estimate or estimate(plan.request, plan.suite, plan.prices or LIST_PRICES)
+    expected = plan.estimate or estimate(plan.request, plan.suite, plan.prices or list_prices())
     return expected.measuring_usd / len(plan.trials)
 
 

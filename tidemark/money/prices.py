@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
+from functools import cache
 
 from tidemark.model.cost import GB, Prices
-from tidemark.model.frozen import Frozen
 
 HOURS_OF_MONTH = 730  # as in AWS's own calculator
 _TB = 10**12
@@ -13,23 +14,26 @@ _TB = 10**12
 FUNCTION_MEMORY = 512
 
 
-# The prices of new plans; a plan keeps its prices, so that the cost of its run never changes.
-LIST_PRICES = Prices(
-    region="us-east-1",
-    as_of=date(2026, 6, 17),
-    architecture="X86_64",
-    # aws.amazon.com/fargate/pricing: Linux/X86.
-    vcpu_hour=0.04048,
-    memory_hour=0.004445,
-    storage_hour=0.000111,
-    # aws.amazon.com/vpc/pricing: in-use public IPv4 address.
-    address_hour=0.005,
-    # aws.amazon.com/cloudwatch/pricing: Logs, Analyze (Logs Insights queries).
-    scanned_gb=0.005,
-)
+@cache
+def list_prices() -> Prices:
+    """Return the prices of new plans; a plan keeps its prices, so that a cost never changes."""
+    return Prices(
+        region="us-east-1",
+        as_of=date(2026, 6, 17),
+        architecture="X86_64",
+        # aws.amazon.com/fargate/pricing: Linux/X86.
+        vcpu_hour=0.04048,
+        memory_hour=0.004445,
+        storage_hour=0.000111,
+        # aws.amazon.com/vpc/pricing: in-use public IPv4 address.
+        address_hour=0.005,
+        # aws.amazon.com/cloudwatch/pricing: Logs, Analyze (Logs Insights queries).
+        scanned_gb=0.005,
+    )
 
 
-class ServicePrices(Frozen):
+@dataclass(frozen=True)
+class ServicePrices:
     """On-demand list prices [USD] of the items of runs and idle stacks that ``Prices`` lacks."""
 
     transition: float

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
-from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunSpec
 from tidemark.model.suite import Suite
 
 
-class Quota(Frozen):
+@dataclass(frozen=True)
+class Quota:
     """A quota of Service Quotas."""
 
     service: str

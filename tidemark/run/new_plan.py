@@ -12,7 +12,7 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.request import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 
 
 def make_plan(
@@ -35,8 +35,8 @@ def make_plan(
         seed=seed,
         trials=_trials(request, suite, random.Random(seed)),  # noqa: S311 (order, no secret)
         tidemark_version=__version__,
-        prices=LIST_PRICES,
-        estimate=estimate(request, suite, LIST_PRICES),
+        prices=list_prices(),
+        estimate=estimate(request, suite, list_prices()),
     )
 
 

@@ -10,7 +10,7 @@ from cdk.functions import module_of
 from cdk.permissions import FUNCTIONS
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 from tidemark.run.collecting import patience_seconds
 
 
@@ -177,7 +177,7 @@ def test_collect_rates_has_time_for_the_queries_of_20_metrics(template):
 
 def test_tasks_run_on_the_platform_of_the_price_list(template):
     platform = {
-        "CpuArchitecture": LIST_PRICES.architecture,
+        "CpuArchitecture": list_prices().architecture,
         "OperatingSystemFamily": "LINUX",
     }
     for task in template.find_resources("AWS::ECS::TaskDefinition").values():

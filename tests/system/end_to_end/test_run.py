@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from local.cloud.deployment import created_resources, synthesise
 from local.logs.store import LogStore
 from tidemark import __version__
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 
 LOG_GROUP = "/Tidemark/rocksdb"
 
@@ -146,8 +146,8 @@ def test_the_cost_of_a_run_is_the_aws_bill_for_its_tasks_and_queries(deployed, m
     # Fargate bills at least a minute, and every task is shorter.
     assert len(tasks) == 2 * 2 * 2
     assert row["cost_usd"] == pytest.approx(
-        LIST_PRICES.of_tasks(plan.suite.task, 60 * len(tasks))
-        + LIST_PRICES.of_queries(row["insights_bytes"])
+        list_prices().of_tasks(plan.suite.task, 60 * len(tasks))
+        + list_prices().of_queries(row["insights_bytes"])
     )
     assert row["insights_bytes"] > 0
 

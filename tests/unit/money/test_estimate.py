@@ -6,7 +6,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
 from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
-from tidemark.money.prices import LIST_PRICES
+from tidemark.money.prices import list_prices
 
 SUITES = read_suites()
 SUITE = SUITES["rocksdb"]
@@ -14,7 +14,7 @@ SUITE = SUITES["rocksdb"]
 
 def expected(suite=SUITE, **fields):
     request = resolve_request({"suite": "rocksdb", **fields}, SUITES)
-    return estimate(request, suite, LIST_PRICES)
+    return estimate(request, suite, list_prices())
 
 
 def without_times(suite):
@@ -47,7 +47,7 @@ def test_a_short_task_is_billed_for_a_minute_and_a_long_one_from_the_pull_of_its
     # Ingest: 2 jobs of 23 s, compaction: 5 of 10 s; 1.5 s beside the work and 30 s of pulling.
     assert short.task_seconds == 3 * 2 * 60
     assert long.task_seconds == 3 * (math.ceil(46 + 31.5) + math.ceil(50 + 31.5))
-    assert long.tasks_usd == LIST_PRICES.of_tasks(SUITE.task, long.task_seconds)
+    assert long.tasks_usd == list_prices().of_tasks(SUITE.task, long.task_seconds)
 
 
 def test_a_suite_without_declared_times_is_estimated_by_its_time_limits():
