@@ -53,6 +53,7 @@ bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs/faults.md (some 25 minutes)
 	$(BIN)/python -m tests.system.faults $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power)
+	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power.block_device)
 
 conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
 	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
