@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.store.keys import DATA
+
 
 @dataclass(frozen=True)
 class Needs:
@@ -100,8 +102,8 @@ FUNCTIONS: Mapping[str, Needs] = {
     "ChooseTrial": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
         writes=["runs/*/trials/*"],
-        lists=["runs/*/trials/*", "work/*/measured/*", "work/data/*"],
-        deletes=["work/*/measured/*", "work/data/*"],
+        lists=["runs/*/trials/*", "work/*/measured/*", f"{DATA}*"],
+        deletes=["work/*/measured/*", f"{DATA}*"],
         # The first choice of a run that is resumed with a budget reads every trial.
         timeout_seconds=240,
     ),
@@ -113,7 +115,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         queries_logs=True,
         timeout_seconds=900,
     ),
-    "RestoreSystem": Needs(lists=["work/data/*"], deletes=["work/data/*"], timeout_seconds=240),
+    "RestoreSystem": Needs(lists=[f"{DATA}*"], deletes=[f"{DATA}*"], timeout_seconds=240),
     "RecordTrial": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
         writes=["runs/*/trials/*"],

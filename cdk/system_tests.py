@@ -29,6 +29,7 @@ from cdk.network import Network
 from cdk.policy_statements import allow
 from tidemark.model.settings import Settings
 from tidemark.model.suite import WORKLOAD_LABEL, Suite
+from tidemark.store.keys import DATA
 
 # An image in ECR: account, region, repository, and digest or else tag.
 _ECR_IMAGE = re.compile(
@@ -76,11 +77,11 @@ class SuiteTasks(Construct):
         # secret of its tasks. Credentials of a run of its own would end after an hour, the limit of
         # a role that is assumed by a role, and would stand in the history of the execution.
         self.definition.task_role.add_to_principal_policy(
-            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects("work/data/*")])
+            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")])
         )
         acknowledge(
             self.definition,
-            objects_finding(bucket, "work/data/*"),
+            objects_finding(bucket, f"{DATA}*"),
             "The data of a trial has a secret name, and no trial exists yet.",
         )
         acknowledge(

@@ -59,7 +59,7 @@ def examine_objects(files: ObjectFiles, stack: str) -> list[Finding]:
             # All at once: a rebuilding may replace several.
             for name in damaged:
                 files.set_aside_if_damaged(*name)
-            # What the object follows from may be lost.
+            # The trials that it is made from may be lost.
             with suppress(ObjectFilesError, LookupError):
                 if rebuild:
                     rebuild()

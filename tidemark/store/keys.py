@@ -8,6 +8,8 @@ from datetime import datetime
 _LAST_SECOND = 99991231235959
 
 CLAIMS = "claims/"
+DATA = "work/data/"
+"""The prefix of the data that tasks store, apart from all that Tidemark itself reads."""
 # A part of the file name of a comparison.
 AGAINST = "-against-"
 
@@ -73,11 +75,8 @@ def work(run_id: str) -> str:
 
 
 def data_of(run_id: str) -> str:
-    """Return the prefix of the data of a run's trials, apart from all that Tidemark itself reads.
-
-    The tasks of all runs may read and store below ``work/data/``.
-    """
-    return f"work/data/{run_id}/"
+    """Return the prefix of the data of a run's trials."""
+    return f"{DATA}{run_id}/"
 
 
 def data(run_id: str, number: int) -> str:

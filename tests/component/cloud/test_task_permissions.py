@@ -1,15 +1,17 @@
-"""What a task may do in the cloud of one machine, with the key of its role."""
+"""The permissions of a task in the cloud of one machine, with the key of its role."""
 
 import json
 
 import pytest
 from botocore.exceptions import ClientError
 
+from tidemark.store.keys import DATA
+
 ROLE = "arn:aws:iam::123456789012:role/task"
 ALLOWED = {
     "Effect": "Allow",
     "Action": ["s3:GetObject", "s3:PutObject"],
-    "Resource": "arn:aws:s3:::results/work/data/*",
+    "Resource": f"arn:aws:s3:::results/{DATA}*",
 }
 
 
@@ -47,10 +49,10 @@ def refused(call, **arguments):
 
 
 def test_a_task_stores_and_reads_data(task):
-    task("s3").put_object(Bucket="results", Key="work/data/r/a b+c", Body=b"1")
+    task("s3").put_object(Bucket="results", Key=f"{DATA}r/a b+c", Body=b"1")
 
-    assert task("s3").get_object(Bucket="results", Key="work/data/r/a b+c")["Body"].read() == b"1"
-    assert task("s3").head_object(Bucket="results", Key="work/data/r/a b+c")["ContentLength"] == 1
+    assert task("s3").get_object(Bucket="results", Key=f"{DATA}r/a b+c")["Body"].read() == b"1"
+    assert task("s3").head_object(Bucket="results", Key=f"{DATA}r/a b+c")["ContentLength"] == 1
 
 
 @pytest.mark.parametrize(
@@ -60,16 +62,16 @@ def test_a_task_stores_and_reads_data(task):
         ("head_object", {"Key": "runs/r/trials/001.json"}),
         ("put_object", {"Key": "runs/r/trials/001.json", "Body": b"forged"}),
         ("put_object", {"Key": "work/r/001/measured/data/x.json", "Body": b"forged"}),
-        ("put_object", {"Key": "work/data", "Body": b"1"}),
-        ("put_object", {"Key": "/work/data/a", "Body": b"1"}),
+        ("put_object", {"Key": DATA.rstrip("/"), "Body": b"1"}),
+        ("put_object", {"Key": f"/{DATA}a", "Body": b"1"}),
         ("delete_object", {"Key": "runs/r/trials/001.json"}),
-        ("delete_object", {"Key": "work/data/r/a"}),
+        ("delete_object", {"Key": f"{DATA}r/a"}),
         ("delete_objects", {"Delete": {"Objects": [{"Key": "runs/r/trials/001.json"}]}}),
-        ("copy_object", {"Key": "work/data/a", "CopySource": "results/runs/r/trials/001.json"}),
-        ("get_object", {"Key": "work/data/r/a", "VersionId": "1"}),
-        ("create_multipart_upload", {"Key": "work/data/r/a"}),
+        ("copy_object", {"Key": f"{DATA}a", "CopySource": "results/runs/r/trials/001.json"}),
+        ("get_object", {"Key": f"{DATA}r/a", "VersionId": "1"}),
+        ("create_multipart_upload", {"Key": f"{DATA}r/a"}),
         ("list_objects_v2", {}),
-        ("list_objects_v2", {"Prefix": "work/data/"}),
+        ("list_objects_v2", {"Prefix": DATA}),
         ("put_bucket_policy", {"Policy": "{}"}),
         ("delete_bucket", {}),
     ],
@@ -107,18 +109,18 @@ def test_a_task_calls_no_other_service(task, service, call, arguments):
 
 
 def test_a_denial_in_the_policies_of_a_role_holds(task, endpoint):
-    denied = {**ALLOWED, "Effect": "Deny", "Resource": "arn:aws:s3:::results/work/data/no/*"}
+    denied = {**ALLOWED, "Effect": "Deny", "Resource": f"arn:aws:s3:::results/{DATA}no/*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": denied})
     endpoint.client("iam").put_role_policy(RoleName="task", PolicyName="q", PolicyDocument=policy)
 
-    assert refused(task("s3").put_object, Bucket="results", Key="work/data/no/a", Body=b"1")
-    task("s3").put_object(Bucket="results", Key="work/data/yes/a", Body=b"1")
+    assert refused(task("s3").put_object, Bucket="results", Key=f"{DATA}no/a", Body=b"1")
+    task("s3").put_object(Bucket="results", Key=f"{DATA}yes/a", Body=b"1")
 
 
 def test_a_role_of_tasks_without_policies_may_do_nothing(endpoint, task):
     endpoint.client("iam").delete_role_policy(RoleName="task", PolicyName="p")
 
-    assert refused(task("s3").put_object, Bucket="results", Key="work/data/r/a", Body=b"1")
+    assert refused(task("s3").put_object, Bucket="results", Key=f"{DATA}r/a", Body=b"1")
 
 
 def test_other_roles_are_not_limited_here(endpoint, deployed):

@@ -12,6 +12,7 @@ from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
 from tidemark.money.prices import list_prices
 from tidemark.run.collecting import patience_seconds
+from tidemark.store.keys import DATA
 
 
 def actions(statement):
@@ -212,7 +213,7 @@ def test_tasks_may_use_only_the_data_of_trials_in_the_bucket(policies):
     (statement,) = policies[role]
 
     assert actions(statement) == ["s3:GetObject", "s3:PutObject"]
-    assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == ["/work/data/*"]
+    assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == [f"/{DATA}*"]
 
 
 def test_there_is_no_nat_gateway_and_nothing_comes_in(template):

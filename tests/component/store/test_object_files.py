@@ -96,16 +96,20 @@ def test_an_index_from_before_the_journal_was_written_anew_is_made_again(folder,
     assert contents(folder) == {**stored, "new": (b"new", {})}
 
 
+def change_and_lose_index(folder):
+    files = ObjectFiles(folder)
+    put(files, "new", b"new")
+    files.close()
+    (folder / "index.sqlite").unlink()
+
+
 @pytest.mark.parametrize("left", [0, 100])
 def test_a_lost_or_shortened_journal_is_written_anew_with_the_next_change(folder, stored, left):
     journal = folder / "journal.jsonl"
     journal.write_bytes(journal.read_bytes()[:left])
     assert contents(folder) == stored
 
-    files = ObjectFiles(folder)
-    put(files, "new", b"new")
-    files.close()
-    (folder / "index.sqlite").unlink()
+    change_and_lose_index(folder)
 
     assert contents(folder) == {**stored, "new": (b"new", {})}
 
@@ -153,10 +157,7 @@ def test_a_cut_off_last_line_of_the_journal_does_not_count(folder, stored):
     journal.write_bytes(journal.read_bytes() + b'0badf00d [["results","k"')
     assert contents(folder) == stored
 
-    files = ObjectFiles(folder)
-    put(files, "new", b"new")
-    files.close()
-    (folder / "index.sqlite").unlink()
+    change_and_lose_index(folder)
     assert contents(folder) == {**stored, "new": (b"new", {})}
 
 
@@ -181,10 +182,7 @@ def test_a_store_without_a_journal_is_read_unchanged_and_gets_one_with_its_first
     assert contents(folder).keys() == keys
     assert state_of(folder) == before
 
-    files = ObjectFiles(folder)
-    put(files, "new", b"new")
-    files.close()
-    (folder / "index.sqlite").unlink()
+    change_and_lose_index(folder)
 
     assert contents(folder).keys() == {*keys, "new"}
 

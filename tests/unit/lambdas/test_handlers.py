@@ -24,6 +24,7 @@ from lambdas import (
 from tests.plans import RUN
 from tidemark.model.refusal import Refused
 from tidemark.run.ports import QueryFailed, TooManyRows
+from tidemark.store import keys
 
 EXECUTION = {
     "execution_arn": "arn:aws:states:eu-west-2:1:execution:Run:by-hand",
@@ -221,7 +222,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     assert (ingest["name"], ingest["timeout_seconds"]) == ("ingest", 3900)
     assert ingest["groups"] == [{"first": 0, "last": 1}]
     data = environment.pop("TIDEMARK_DATA")
-    assert re.fullmatch(rf"s3://results/work/data/{RUN}/001/[0-9a-f]{{32}}", data)
+    assert re.fullmatch(rf"s3://results/{keys.data(RUN, 1)}[0-9a-f]{{32}}", data)
     assert environment == {
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,

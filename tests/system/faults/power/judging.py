@@ -1,4 +1,4 @@
-"""What must hold for a state folder after a power failure."""
+"""The conditions that a state folder meets after a power failure."""
 
 from __future__ import annotations
 
