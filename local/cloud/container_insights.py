@@ -104,6 +104,9 @@ class _WatchedTask:
     cluster: str
     group: int
     last: _Usage
+    read_bytes: int = 0
+    written_bytes: int = 0
+    """Its traffic from and to disks since the task was watched; it never goes back [B]."""
 
     def event(self, task_id: str) -> dict[str, object] | None:
         """Return the usage since the last sample in the form of Container Insights.
@@ -112,6 +115,8 @@ class _WatchedTask:
         """
         before, now = self.last, _usage(self.group)
         self.last = now
+        self.read_bytes += max(0, now.read_bytes - before.read_bytes)
+        self.written_bytes += max(0, now.written_bytes - before.written_bytes)
         if not now.memory:
             return None
         seconds = now.at - before.at
@@ -127,8 +132,9 @@ class _WatchedTask:
             "MemoryUtilized": round(now.memory / _MIB, 2),
             "NetworkRxBytes": round((now.received_bytes - before.received_bytes) / seconds),
             "NetworkTxBytes": round((now.sent_bytes - before.sent_bytes) / seconds),
-            "StorageReadBytes": max(0, now.read_bytes - before.read_bytes),
-            "StorageWriteBytes": max(0, now.written_bytes - before.written_bytes),
+            # Both count from the start of the task on AWS, too, unlike the rates above.
+            "StorageReadBytes": self.read_bytes,
+            "StorageWriteBytes": self.written_bytes,
         }
 
 

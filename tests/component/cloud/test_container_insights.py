@@ -10,6 +10,7 @@ from queue import Queue
 
 import pytest
 
+from local.cloud import container_insights
 from local.cloud.container_insights import ContainerInsights, log_group
 
 GROUP = "/aws/ecs/containerinsights/tests/performance"
@@ -74,6 +75,24 @@ def test_the_usage_of_a_task_is_logged_in_the_form_of_container_insights(
         for event in events
         for name in ("NetworkRxBytes", "NetworkTxBytes", "StorageReadBytes", "StorageWriteBytes")
     )
+
+
+def test_storage_bytes_count_from_the_start_of_the_task_as_they_do_on_aws(load, monkeypatch):
+    written = iter([500, 700, 1200, 900, 1000])  # a process of the task ends with 300 bytes
+    monkeypatch.setattr(
+        container_insights,
+        "_usage",
+        lambda _: container_insights._Usage(time.monotonic(), 0.0, 1, 0, next(written), 0, 0),
+    )
+    logs = FakeLogs()
+    with closing(ContainerInsights(logs, period_seconds=3600)) as insights:
+        insights.watch("abc", "tests", load.pid)
+        monkeypatch.setattr(insights, "_period_seconds", 0.0)
+        for _ in range(4):
+            insights.log()
+
+    lines = [json.loads(*logs.written.get(timeout=60)) for _ in range(4)]
+    assert [line["StorageWriteBytes"] for line in lines] == [200, 700, 700, 800]
 
 
 def test_a_forgotten_or_ended_task_is_not_logged(insights, load, await_events):
