@@ -1,0 +1,81 @@
+"""Metrics in a run that goes on until it is decided."""
+
+from itertools import pairwise
+
+import pytest
+
+from tests.unit.figures.verdicts.test_rule import criteria
+from tidemark.figures.verdicts.course import CONFIRMATION, HOPELESS, Course
+from tidemark.figures.verdicts.methods import MIXTURE_T
+from tidemark.figures.verdicts.pairs import Pairs
+
+RULE = criteria(MIXTURE_T)
+LOSS, GAIN, NOTHING = (-0.11, -0.09), (0.11, 0.09), (-0.01, 0.01)
+ALARM = (*LOSS, *LOSS, LOSS[0])
+
+
+def follow(*pairs, most=30):
+    course = Course()
+    for pair in pairs:
+        assert not course.is_decided(RULE, most)
+        course = course.after(pair, RULE, most)
+    return course
+
+
+def until_decided(pattern, most=30):
+    course, count = Course(), 0
+    while not course.is_decided(RULE, most):
+        course, count = course.after(pattern[count % len(pattern)], RULE, most), count + 1
+    return course, count
+
+
+@pytest.mark.parametrize(("pattern", "word"), [(GAIN, "faster"), (NOTHING, "same")])
+def test_faster_and_same_are_decided_by_the_first_stage(pattern, word):
+    course, _ = until_decided(pattern)
+
+    assert (course.judgement(RULE).word, course.stage) == (word, "first")
+
+
+def test_slower_is_decided_only_by_new_pairs():
+    first = follow(*ALARM)
+    assert first.again == Pairs()
+    assert first.judgement(RULE).reason == "not confirmed by 0 new pairs"
+
+    course, count = until_decided(LOSS)
+
+    assert (course.judgement(RULE).word, course.stage) == ("slower", "confirmed")
+    assert (course.first.count, course.again.count) == (5, count - 5)
+
+
+def test_a_first_stage_that_new_pairs_do_not_repeat_cannot_tell():
+    course = follow(*ALARM)
+    for pair in 3 * NOTHING:
+        course = course.after(pair, RULE, 30)
+
+    assert course.is_decided(RULE, 30)
+    judgement = course.judgement(RULE)
+    assert (judgement.word, judgement.reason) == ("cannot tell", "not confirmed by 6 new pairs")
+
+
+def test_a_confirmation_has_its_own_number_of_pairs():
+    course = follow(*ALARM, most=6)
+
+    assert not course.is_decided(RULE, 6)
+    scattered = Course(first=course.first, again=Pairs(count=CONFIRMATION, total=-2, squares=4))
+    assert scattered.is_decided(RULE, 6)
+
+
+def test_pairs_that_scatter_too_much_end_before_the_last_one():
+    course, count = until_decided((-0.5, 0.5))
+
+    assert count < 30
+    assert course.judgement(RULE).reason == HOPELESS
+
+
+def test_the_sums_never_shrink():
+    courses = [Course()]
+    for pair in 6 * LOSS:
+        courses.append(courses[-1].after(pair, RULE, 30))
+
+    counts = [course.first.count + (course.again or Pairs()).count for course in courses]
+    assert all(after == before + 1 for before, after in pairwise(counts))

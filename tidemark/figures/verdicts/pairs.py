@@ -1,0 +1,66 @@
+"""Pairs of trials: in each repetition of a run, one trial of the base and one of the new version.
+
+A pair counts as d = ln(new / base). Both trials of a repetition run close together, so that a slow
+change of the machine cancels in d.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from tidemark.model.frozen import Frozen
+
+
+class Pairs(Frozen):
+    """The running sums of d over the pairs of two versions, for one metric."""
+
+    count: int = 0
+    total: float = 0.0
+    """Σd."""
+    squares: float = 0.0
+    """Σd²."""
+
+    @classmethod
+    def of(cls, differences: list[float]) -> Pairs:
+        """Return the sums of some differences d."""
+        squares = sum(difference * difference for difference in differences)
+        return cls(count=len(differences), total=sum(differences), squares=squares)
+
+    @property
+    def mean(self) -> float:
+        """The mean of d; zero without a pair."""
+        return self.total / self.count if self.count else 0.0
+
+    @property
+    def deviation(self) -> float:
+        """The sample standard deviation of d (n - 1); zero for fewer than two pairs."""
+        if self.count < 2:
+            return 0.0
+        # Rounding errors of equal differences must not give the root of a number below zero.
+        scatter = max(0.0, self.squares - self.total * self.mean)
+        return math.sqrt(scatter / (self.count - 1))
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean of d; zero for fewer than two pairs."""
+        return self.deviation / math.sqrt(self.count) if self.count else 0.0
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs(
+            count=self.count + other.count,
+            total=self.total + other.total,
+            squares=self.squares + other.squares,
+        )
+
+
+def differences(base: Mapping[int, float], new: Mapping[int, float]) -> dict[int, float]:
+    """Return d of each repetition that has a rate of both versions, by repetition, in order.
+
+    ``base`` and ``new`` are the rates of the trials that count, by repetition. A rate of zero or
+    less has no logarithm: it raises ValueError.
+    """
+    both = sorted(base.keys() & new.keys())
+    return {
+        repetition: math.log(new[repetition]) - math.log(base[repetition]) for repetition in both
+    }

@@ -1,0 +1,117 @@
+"""The rule that judges the pairs of two versions, for one metric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from tidemark.figures.verdicts.methods import Method
+from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.model.frozen import Frozen
+from tidemark.model.numerals import percent
+
+ALARM = 0.01
+"""The share of runs without a change that may alarm, shared by all metrics and versions."""
+EQUIVALENCE = 0.10
+"""1 - the confidence of the interval that decides ``same``: two one-sided tests of 5 % each.
+
+Source: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987)."""
+SHOWN = 0.05
+"""1 - the confidence of the interval that people read."""
+FEWEST = 5
+"""The fewest pairs that may have a verdict."""
+
+Word = Literal["slower", "faster", "same", "cannot tell"]
+
+
+class Margins(Frozen):
+    """The changes of a metric that matter."""
+
+    alarm: float = 0.03
+    """The smallest change that is called slower or faster, 0.03 being 3 %."""
+    same: float = 0.05
+    """The bound of changes that are called the same."""
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """The criteria by which the pairs of one metric are judged."""
+
+    direction: str
+    """The better direction, ``higher`` or ``lower``."""
+    method: Method
+    margins: Margins
+    share: float = 1.0
+    """The metric's share of ``ALARM``; all metrics and versions that decide share it."""
+
+    @property
+    def alpha(self) -> float:
+        """The probability that the metric alarms without a change."""
+        return self.share * ALARM
+
+
+class Judgement(Frozen):
+    """The verdict on one metric of two versions."""
+
+    word: Word
+    reason: str
+    """The reason for ``cannot tell``, '' for other verdicts."""
+    method: str
+    effect: float | None
+    """The change of the geometric mean of new / base, 0.1 being 10 % more; None without a pair."""
+    low: float | None
+    high: float | None
+    """The interval of the change with the confidence 1 - ``SHOWN``; None without an interval."""
+    pairs: int
+
+
+def judge(pairs: Pairs, criteria: Criteria) -> Judgement:
+    """Return the verdict on some pairs.
+
+    A change is slower or faster if its p-value is at most the metric's share of ``ALARM`` and the
+    change is at least the margin. It is the same if its interval lies within the margins.
+    """
+    return judge_by(min(1.0, criteria.method.p_value(pairs) / criteria.share), pairs, criteria)
+
+
+def judge_by(p_value: float, pairs: Pairs, criteria: Criteria) -> Judgement:
+    """Return the verdict on some pairs by a p-value that is adjusted for its family."""
+    word = _word(p_value, pairs, criteria)
+    low, high = interval(pairs, criteria.method.shown(pairs, SHOWN))
+    return Judgement(
+        word=word,
+        reason=_reason(p_value, pairs, criteria.margins) if word == "cannot tell" else "",
+        method=criteria.method.name,
+        effect=math.expm1(pairs.mean) if pairs.count else None,
+        low=low,
+        high=high,
+        pairs=pairs.count,
+    )
+
+
+def interval(pairs: Pairs, half: float) -> tuple[float | None, float | None]:
+    """Return the interval of a change from the half of that of the mean of d; None if infinite."""
+    if math.isinf(half):
+        return None, None
+    return math.expm1(pairs.mean - half), math.expm1(pairs.mean + half)
+
+
+def _word(p_value: float, pairs: Pairs, criteria: Criteria) -> Word:
+    if pairs.count < FEWEST:
+        return "cannot tell"
+    if p_value <= ALARM and abs(math.expm1(pairs.mean)) >= criteria.margins.alarm:
+        return "faster" if (pairs.mean > 0) == (criteria.direction == "higher") else "slower"
+    low, high = interval(pairs, criteria.method.equivalence(pairs, EQUIVALENCE))
+    bound = criteria.margins.same
+    if low is not None and high is not None and -bound <= low <= high <= bound:
+        return "same"
+    return "cannot tell"
+
+
+def _reason(p_value: float, pairs: Pairs, margins: Margins) -> str:
+    if pairs.count < FEWEST:
+        return f"{pairs.count} of at least {FEWEST} pairs"
+    if p_value <= ALARM and abs(math.expm1(pairs.mean)) < margins.alarm:
+        return f"the change is certain, but below the margin of {percent(margins.alarm, places=0)}"
+    return "the pairs scatter too much"
