@@ -13,10 +13,12 @@ from pydantic import BaseModel
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.settings import Settings
+from tidemark.model.subject import Subject
 
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
+    ROOT / "docs" / "suites.md": (Subject,),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
 

@@ -101,7 +101,7 @@ def prepare(versions: Sequence[str], suite: Suite, workloads: Path) -> None:
     if not (folder / "prepare.py").exists():
         return
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
-        packages = map(suite.requirement, versions)
+        packages = map(suite.subject.requirement, versions)
         failures = list(threads.map(lambda package: _failure(package, folder), packages))
     for version, failure in zip(versions, failures, strict=True):
         if failure:

@@ -24,7 +24,7 @@ from tidemark.cli.written_suites import suites, systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.refusal import Refused
-from tidemark.model.request import RunSpec, resolve_request, resume_request
+from tidemark.model.request import RunSpec, check_subject, resolve_request, resume_request
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate, estimate_seconds
@@ -106,6 +106,7 @@ def command(
     fields = {"suite": _DEFAULT_SUITE, **fields, **limit, "note": note, "trigger": "cli"}
     known = suites()
     request = resolve_request(fields, known)
+    check_subject(known[request.suite])
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)

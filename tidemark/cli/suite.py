@@ -64,7 +64,7 @@ def _checked(file: Path) -> Suite:
 def _size(suite: Suite) -> str:
     metrics = sum(len(test.metrics) for test in suite.tests)
     parts = (plural(len(suite.tests), "test"), plural(metrics, "metric"))
-    return listed([*parts, plural(len(suite.versions), "version")])
+    return listed([*parts, plural(len(suite.subject.versions), "version")])
 
 
 def _query_problems(suite: Suite, suites: Path) -> Iterator[str]:

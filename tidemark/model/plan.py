@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.frozen import Frozen
+from tidemark.model.older_suites import upgraded
 from tidemark.model.request import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
@@ -27,7 +31,7 @@ class Plan(Frozen):
     execution_arn: str
     started_at: datetime
     request: RunSpec
-    suite: Suite
+    suite: Annotated[Suite, BeforeValidator(upgraded)]
     suite_digest: str
     seed: int
     trials: tuple[PlannedTrial, ...]

@@ -83,6 +83,8 @@ def problems(
     ``forms`` has the accepted texts in words, by regular expression of the model.
     """
     for one in error.errors(include_url=False):
+        if one["type"] == "default_factory_not_called":
+            continue  # The field has a default, which another field's problem keeps from it.
         reason = one.get("ctx", {}).get("error")
         if isinstance(reason, Contradictions):
             yield from reason.problems

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
@@ -123,7 +122,7 @@ def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest 
 def resolve_request(
     value: object,
     suites: Mapping[str, Suite],
-    released: Callable[[Suite], Iterable[str]] = attrgetter("versions"),
+    released: Callable[[Suite], Iterable[str]] = lambda suite: suite.subject.versions,
 ) -> RunSpec:
     """Return the run that an execution input asks for.
 
@@ -184,6 +183,15 @@ def _validated(model: type[_Request], value: object) -> _Request:
         raise refusal(model, error) from None
 
 
+def check_subject(suite: Suite) -> None:
+    """Refuse a suite whose tasks would not run the version's own program."""
+    if suite.subject.image is not None:
+        raise Refused(
+            f"suite: the subject of {suite.name} is an image of each version, which cannot be run "
+            "yet; expected a subject with package or prepare"
+        )
+
+
 def known_suite(name: str, suites: Mapping[str, Suite]) -> Suite:
     """Return the suite of a name; refuse an unknown name."""
     check_suite_name(name, suites)
@@ -200,28 +208,28 @@ def _latest_versions(
     by_word = latest(released(suite))
     for word in words:
         if word not in by_word:
-            raise Refused(
-                f"versions: {suite.title} has no {word} version; {listed(by_word.values())} is the "
-                "only one"
-            )
-        if by_word[word] not in suite.versions:
+            only = f"{listed(by_word.values())} is the only one" if by_word else "none is listed"
+            raise Refused(f"versions: {suite.title} has no {word} version; {only}")
+        if not suite.subject.has(by_word[word]):
             raise Refused(
                 f"versions: the {word} version of {suite.title} is {shown(by_word[word])}, which "
-                f"its suite does not have; there are {listed(suite.versions)}"
+                f"its suite does not have; there are {listed(suite.subject.versions)}"
             )
     return by_word
 
 
 def _check_version(version: str, suite: Suite) -> None:
-    if not suite.has_form(version):
+    subject = suite.subject
+    if not subject.has_form(version):
+        form = next(reversed(subject.versions), subject.form)
         raise Refused(
             f"versions: {shown(version)} is not a version of {suite.title}; "
-            f"expected the form of {list(suite.versions)[-1]}"
+            f"expected the form of {form}"
         )
-    if version not in suite.versions:
+    if not subject.has(version):
         raise Refused(
-            f"versions: {version} has no {suite.package} wheel for this Python; "
-            f"versions with a wheel are {listed(suite.versions)}"
+            f"versions: {version} has no release in the suite of {suite.title}; there are "
+            f"{listed(subject.versions)}"
         )
 
 

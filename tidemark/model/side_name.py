@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import shown
-from tidemark.model.suite import VERSION
+from tidemark.model.subject import VERSION
 
 _SIDE = re.compile(rf"(?P<run>{RUN_ID})(/(?P<of>{VERSION}))?|(?P<version>{VERSION})")
 

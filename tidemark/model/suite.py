@@ -5,33 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
-from pydantic_core import SchemaError
+from pydantic import Field, model_validator
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.refusal import Contradictions, Place, Problem
-from tidemark.model.sentences import ONE_LINE, listed, shown
+from tidemark.model.sentences import listed
+from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 
 NAME = "[a-z][a-z0-9_]{0,31}"
 _NAME = f"^{NAME}$"
-VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
-_VERSION = f"^{VERSION}$"
-_PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
 FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
-    _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
-    _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
+    **SUBJECT_FORMS,
 }
 """The accepted texts of a suite in words, by regular expression."""
 Name = Annotated[str, Field(pattern=_NAME)]
-VersionText = Annotated[str, Field(pattern=_VERSION)]
-Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 MOST_TASKS = 200
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
@@ -51,7 +39,6 @@ EVENTS_OF_TEST = 3_020
 MOST_ITERATIONS = 40
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
 MOST_SAMPLES = 9_999
-_ANY_VERSION = TypeAdapter(VersionText, config=ConfigDict(defer_build=True))
 
 # A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
 LONGEST_TESTS_SECONDS = 69_120
@@ -92,8 +79,13 @@ class Task(Frozen):
 
     workload: Name
     """``workloads/<workload>/``: the program and its Dockerfile."""
-    entry_point: tuple[Line, ...] = Field(min_length=1, max_length=20)
-    """The start of the program's command line; the test's name follows as its argument."""
+    entry_point: tuple[Line, ...] = Field(
+        default_factory=lambda fields: ("python", "-m", f"{fields['workload']}_workload"),
+        min_length=1,
+        max_length=20,
+    )
+    """The start of the program's command line, by default ``python -m <workload>_workload``; the
+    test's name follows as its argument."""
     cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
     """CPU units: 1024 are one vCPU."""
     memory: int = Field(strict=True, ge=512, le=122_880)
@@ -123,12 +115,7 @@ class Suite(Frozen):
 
     name: Name
     title: Line
-    package: str = Field(pattern=_PACKAGE)
-    """The PyPI package that carries the system."""
-    version_form: Line
-    """A regular expression that a whole version must match before the version is used."""
-    versions: dict[VersionText, VersionText] = Field(min_length=1, max_length=1000)
-    """The version of the package, by version of the system in it."""
+    subject: Subject
     task: Task
     defaults: Defaults
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
@@ -140,7 +127,7 @@ class Suite(Frozen):
         return self
 
     def _contradictions(self) -> Iterator[Problem]:
-        yield from self._misfits()
+        yield from self.subject.contradictions()
         limits = sum(test.timeout_seconds for test in self.tests)
         if limits > LONGEST_TESTS_SECONDS:
             sentence = f"tests: their timeout_seconds add up to {limits}"
@@ -149,34 +136,6 @@ class Suite(Frozen):
         for number, test in enumerate(self.tests):
             place, names = f"tests.{test.name}.metrics", [metric.name for metric in test.metrics]
             yield from _repeated(("tests", number, "metrics"), place, names)
-
-    def _misfits(self) -> Iterator[Problem]:
-        try:
-            misfits = [text for text in self.versions if not self.has_form(text)]
-        except SchemaError:
-            form = f"version_form: {shown(self.version_form)} is no regular expression"
-            yield Problem(("version_form",), f"{form} without look-around and back-references")
-            return
-        for text in misfits:
-            sentence = f"versions: {text!r} does not have the form of version_form"
-            yield Problem(("versions", text), sentence)
-
-    def has_form(self, version: str) -> bool:
-        """Tell whether a text has the form of the system's versions; the suite may not have it.
-
-        Any user may send the text: pydantic's engine matches every form in linear time, while
-        ``re`` may take exponential time.
-        """
-        form = TypeAdapter(Annotated[str, Field(pattern=f"^(?:{self.version_form})$")])
-        try:
-            form.validate_python(_ANY_VERSION.validate_python(version))
-        except ValidationError:
-            return False
-        return True
-
-    def requirement(self, version: str) -> str:
-        """Return the requirement for pip of ``version``, such as ``rocksdict==0.3.23``."""
-        return f"{self.package}=={self.versions[version]}"
 
     def test(self, name: str) -> Test:
         """Return the test of this name; raise KeyError for an unknown name."""

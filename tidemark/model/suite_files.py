@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.older_suites import moved
 from tidemark.model.refusal import Place, Problem, Refused, problems
 from tidemark.model.request import resolve_request
 from tidemark.model.suite import FORMS, Suite, Test
@@ -38,6 +39,8 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
 
     name = f"{path.parent.name}/{path.name}"
     document = read_yaml(path, name)
+    if problem := moved(document.value):
+        raise _refused(name, document, [problem])
     try:
         suite = Suite.model_validate(document.value)
         found = [*_outside(path, suite, workloads), *_defaults(suite)]

@@ -48,7 +48,7 @@ def _trials(request: RunSpec, suite: Suite, shuffle: random.Random) -> tuple[Pla
         PlannedTrial(
             trial=number,
             version=version,
-            package=suite.requirement(version),
+            package=suite.subject.requirement(version),
             repetition=repetition,
         )
         for number, (repetition, version) in enumerate(order, start=1)

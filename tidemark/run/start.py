@@ -9,7 +9,7 @@ from tidemark.model.cost import Estimate
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.request import ResumeRequest, resolve_request, resume_request
+from tidemark.model.request import ResumeRequest, check_subject, resolve_request, resume_request
 from tidemark.model.resume import Resume
 from tidemark.model.run_id import run_id
 from tidemark.model.suite import Suite
@@ -115,8 +115,9 @@ def _new_plan(
 ) -> Plan:
     """Return the plan of the run that this execution or an earlier one starts."""
     request = resolve_request(
-        event.input, suites, lambda suite: releases.versions(suite.name) or suite.versions
+        event.input, suites, lambda suite: releases.versions(suite.name) or suite.subject.versions
     )
+    check_subject(suites[request.suite])
     name = run_id(event.execution_name, event.started_at)
     if request.scheduled_at:
         _check_scheduled(request.scheduled_at, event.started_at)

@@ -79,7 +79,7 @@ def one_sentence(done, sentence):
         ),
         (
             ["--versions", "6.29.5"],
-            "versions: 6.29.5 has no rocksdict wheel for this Python; versions with a wheel are "
+            "versions: 6.29.5 has no release in the suite of RocksDB; there are "
             "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
         ),
         (

@@ -1,7 +1,8 @@
 import pytest
 
 from tidemark.model.refusal import Refused
-from tidemark.model.request import resolve_request
+from tidemark.model.request import check_subject, resolve_request
+from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
 SUITES = read_suites()
@@ -66,7 +67,7 @@ def test_requested_values_are_kept():
         ),
         (
             {"suite": "rocksdb", "versions": ["9.9.9"]},
-            "versions: 9.9.9 has no rocksdict wheel for this Python; versions with a wheel are "
+            "versions: 9.9.9 has no release in the suite of RocksDB; there are "
             "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
         ),
         (
@@ -86,7 +87,11 @@ def test_requested_values_are_kept():
             "records: 10000001 is more than a task of RocksDB can hold, 10000000",
         ),
         (
-            {"suite": "rocksdb", "versions": list(SUITES["rocksdb"].versions), "repetitions": 90},
+            {
+                "suite": "rocksdb",
+                "versions": list(SUITES["rocksdb"].subject.versions),
+                "repetitions": 90,
+            },
             "repetitions: 90 of 11 versions are 990 trials; one run has at most 900",
         ),
         (
@@ -185,11 +190,12 @@ def test_released_versions_are_not_read_if_every_version_is_named():
             ["9.8.4"],
             "versions: RocksDB has no previous version; 9.8.4 is the only one",
         ),
+        (["newest"], [], "versions: RocksDB has no newest version; none is listed"),
         (
             ["newest"],
             ["9.8.4", "10.0.0"],
             "versions: the newest version of RocksDB is '10.0.0', which its suite does not have; "
-            f"there are {', '.join(SUITES['rocksdb'].versions)}",
+            f"there are {', '.join(SUITES['rocksdb'].subject.versions)}",
         ),
         (
             ["newest", "9.8.4"],
@@ -211,3 +217,12 @@ def test_an_unusable_newest_or_previous_version_is_refused(versions, released, s
 def test_a_scheduled_time_that_is_no_time_in_utc_is_refused(value):
     with pytest.raises(Refused, match=r"^scheduled_at: "):
         resolve_request({"suite": "rocksdb", "scheduled_at": value}, SUITES)
+
+
+def test_a_subject_that_no_task_can_run_yet_is_refused():
+    subject = Subject(image="ghcr.io/x/rocksdb:{version}", form=".*")
+
+    with pytest.raises(
+        Refused, match=r"^suite: the subject of rocksdb is an image of each version"
+    ):
+        check_subject(SUITES["rocksdb"].model_copy(update={"subject": subject}))

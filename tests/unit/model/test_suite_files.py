@@ -77,17 +77,19 @@ def test_text_that_is_no_yaml_is_refused(tmp_path):
 
 def test_a_version_outside_its_form_is_refused(tmp_path):
     refusal = refusal_of(
-        tmp_path, ROCKSDB.replace("  7.4.4: 0.3.2", "  '7.4': 0.3.2\n  7.4.4: 0.3.2")
+        tmp_path, ROCKSDB.replace("    7.4.4: 0.3.2", "    '7.4': 0.3.2\n    7.4.4: 0.3.2")
     )
 
-    assert refusal == "rocksdb/suite.yaml:7: versions: '7.4' does not have the form of version_form"
+    assert refusal == (
+        "rocksdb/suite.yaml:8: subject.versions: '7.4' does not have the form of subject.form"
+    )
 
 
 def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.0.0", "[8.8.2, 9.0.0"))
 
     assert sentence.startswith(
-        "rocksdb/suite.yaml:26: defaults.versions: 8.8.2 has no rocksdict wheel for this Python; "
+        "rocksdb/suite.yaml:26: defaults.versions: 8.8.2 has no release in the suite of RocksDB; "
     )
 
 
@@ -133,14 +135,14 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "package: rocksdict",
             "package: rocks.dict",
-            "package: 'rocks.dict' is not accepted; expected a small letter, and up to 63 small "
-            "letters, digits and hyphens after it",
+            "subject.package: 'rocks.dict' is not accepted; expected a small letter, and up to 63 "
+            "small letters, digits and hyphens after it",
         ),
         (
             "  9.8.4: 0.3.29",
             "  9.8.4: '>0.3'",
-            "versions.9.8.4: '>0.3' is not accepted; expected a letter or digit, and up to 63 "
-            "letters, digits and .+_- after it",
+            "subject.versions.9.8.4: '>0.3' is not accepted; expected a version such as 1.4.0, or "
+            "a list of requirements such as [deltalake==0.20.2]",
         ),
         (
             "title: RocksDB",
@@ -159,9 +161,9 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
             "tests.1.seconds_per_million_records: inf is not accepted; expected 86,400 or less",
         ),
         (
-            r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",
-            r"version_form: '(\d+)\1'",
-            r"version_form: '(\\d+)\\1' is no regular expression without look-around and "
+            r"form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",
+            r"form: '(\d+)\1'",
+            r"subject.form: '(\\d+)\\1' is no regular expression without look-around and "
             "back-references",
         ),
         (
@@ -185,25 +187,24 @@ def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
     assert sentences(refusal_of(tmp_path, f"{text}colour: blue\n")) == [
         "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
         "tests.0.jobs: 'two' is not accepted; expected a whole number",
-        "colour: unknown field; known are name, title, package, version_form, versions, task, "
-        "defaults, tests",
+        "colour: unknown field; known are name, title, subject, task, defaults, tests",
     ]
 
 
 def test_all_contradictions_of_a_suite_are_named_at_once(tmp_path):
-    text = ROCKSDB.replace("  7.4.4:", "  '7.4':").replace(
+    text = ROCKSDB.replace("    7.4.4:", "    '7.4':").replace(
         "- name: compaction\n", "- name: ingest\n"
     )
 
     assert sentences(refusal_of(tmp_path, text)) == [
-        "versions: '7.4' does not have the form of version_form",
+        "subject.versions: '7.4' does not have the form of subject.form",
         "tests: a name stands twice in ingest, ingest",
     ]
 
 
 def test_many_problems_of_a_suite_are_counted(tmp_path):
-    versions = "".join(f"  {number}: x\n" for number in range(60))
-    text = ROCKSDB.replace("  7.4.4: 0.3.2\n", versions)
+    versions = "".join(f"    {number}: x\n" for number in range(60))
+    text = ROCKSDB.replace("    7.4.4: 0.3.2\n", versions)
 
     *named, counted = refusal_of(tmp_path, text).splitlines()
     assert (len(named), counted) == (50, "rocksdb/suite.yaml: 10 more")
@@ -216,11 +217,11 @@ def test_a_duplicate_key_is_refused(tmp_path):
 
 
 def test_the_form_of_versions_is_matched_in_linear_time(tmp_path):
-    form = r"version_form: '(\d+\.?)+'"
-    path = write(tmp_path, ROCKSDB.replace(r"version_form: '\d{1,3}\.\d{1,3}\.\d{1,3}'", form))
+    form = r"form: '(\d+\.?)+'"
+    path = write(tmp_path, ROCKSDB.replace(r"form: '\d{1,3}\.\d{1,3}\.\d{1,3}'", form))
 
     # An engine that tries every way to split these digits would not end.
-    assert not read_suite(path).has_form("1" * 63 + "-")
+    assert not read_suite(path).subject.has_form("1" * 63 + "-")
 
 
 def test_versions_sort_as_numbers_do():
@@ -236,3 +237,18 @@ def test_every_pattern_of_the_model_has_words():
 
     patterns = {json.loads(text) for text in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', schema)}
     assert patterns - {ONE_LINE} == set(FORMS)
+
+
+def test_an_older_suite_is_refused_with_todays_fields(tmp_path):
+    start, _, rest = ROCKSDB.partition("subject:\n")
+    _, _, others = rest.partition("task:\n")
+    older = f"{start}package: rocksdict\nversion_form: x\nversions: {{a: b}}\ntask:\n{others}"
+
+    assert refusal_of(tmp_path, older) == (
+        "rocksdb/suite.yaml:4: package, version_form, versions: not accepted here; write "
+        "subject: {package: …, form: …, versions: …}"
+    )
+
+
+def test_a_python_workload_needs_no_entry_point():
+    assert read_suites()["rocksdb"].task.entry_point == ("python", "-m", "rocksdb_workload")

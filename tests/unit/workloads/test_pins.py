@@ -20,10 +20,10 @@ def test_boto3_and_what_it_needs_have_the_versions_that_are_pinned_here():
 
 
 def test_every_version_of_the_suite_has_its_hashes():
-    suite = read_suites()["rocksdb"]
+    subject = read_suites()["rocksdb"].subject
     releases = re.findall(r"^\S+==\S+", PINS.joinpath("rocksdict.txt").read_text(), re.MULTILINE)
 
-    assert releases == [f"{suite.package}=={release}" for release in suite.versions.values()]
+    assert releases == [subject.requirement(version) for version in subject.versions]
 
 
 def test_uv_in_the_image_has_the_version_and_the_hashes_that_are_pinned_here():

@@ -45,7 +45,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
 def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
     """Return the package and image of a version, by name."""
     return {
-        "Package": run.plan.suite.requirement(version),
+        "Package": run.plan.suite.subject.requirement(version),
         "Package digest": digests(run.trials, version),
         "Image digest": images(run.trials, version),
     }

@@ -1,0 +1,116 @@
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from tidemark.model.plan import Plan
+from tidemark.model.refusal import problems
+from tidemark.model.subject import SUBJECT_FORMS, Subject
+from tidemark.model.suite_files import read_suites
+
+BODIES = Path(__file__).parents[2] / "system/end_to_end/stores/schema-1/objects/bodies"
+FORM = r"\d+\.\d+\.\d+"
+
+
+def subject(**fields):
+    return Subject.model_validate({"form": FORM, **fields})
+
+
+def refusals(**fields):
+    try:
+        return [problem.sentence for problem in subject(**fields).contradictions()]
+    except ValidationError as error:
+        return [problem.sentence for problem in problems(Subject, error, SUBJECT_FORMS)]
+
+
+def older_plans():
+    """Return the plans of a store whose suites have no subject."""
+    bodies = [path.read_bytes() for path in sorted(BODIES.iterdir())]
+    return [json.loads(body) for body in bodies if b'"version_form"' in body]
+
+
+@pytest.mark.parametrize(
+    ("fields", "version", "requirement"),
+    [
+        ({"package": "rocksdict", "versions": {"9.0.0": "0.3.23"}}, "9.0.0", "rocksdict==0.3.23"),
+        ({"package": "chdb", "versions": ["3.1.0"]}, "3.1.0", "chdb==3.1.0"),
+        ({"package": "chdb", "versions": ["3.1.0"]}, "3.2.0", "chdb==3.2.0"),
+        ({"package": "chdb"}, "3.2.0", "chdb==3.2.0"),
+        (
+            {"package": "deltalake", "versions": {"0.20.2": ["deltalake==0.20.2", "pyarrow==17"]}},
+            "0.20.2",
+            "deltalake==0.20.2 pyarrow==17",
+        ),
+        ({"image": "ghcr.io/x/y:v{version}"}, "1.2.3", "ghcr.io/x/y:v1.2.3"),
+        ({"prepare": ["./install.sh"], "versions": {"1.2.3": "r7"}}, "1.2.3", "r7"),
+    ],
+)
+def test_a_version_is_installed_from_its_release(fields, version, requirement):
+    found = subject(**fields)
+
+    assert list(found.contradictions()) == []
+    assert found.has(version)
+    assert found.requirement(version) == requirement
+    assert Subject.model_validate_json(found.model_dump_json()) == found
+
+
+def test_a_mapping_of_releases_has_no_other_versions():
+    assert not subject(package="rocksdict", versions={"9.0.0": "0.3.23"}).has("9.0.1")
+
+
+def test_a_version_of_another_form_is_unknown():
+    assert not subject(package="chdb").has("newest")
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({}, "subject: there is no kind; expected exactly one of package, image, prepare"),
+        (
+            {"package": "chdb", "image": "chdb:{version}"},
+            "subject: there is package, image; expected exactly one of package, image, prepare",
+        ),
+        (
+            {"image": "chdb:latest"},
+            "image: 'chdb:latest' is not accepted; expected an image with {version} in its tag, "
+            "such as ghcr.io/x/y:{version}",
+        ),
+        (
+            {"instance": "kiwi"},
+            "instance: unknown field; known are package, image, prepare, form, versions",
+        ),
+        (
+            {"package": "chdb", "versions": [3.1]},
+            "versions: 3.1 is no text; write the version in quotes",
+        ),
+        (
+            {"package": "chdb", "versions": ["3.1.0", "3.1.0"]},
+            "versions: '3.1.0' stands twice",
+        ),
+        (
+            {"package": "chdb", "versions": {"3.1.0": ["chdb>=3"]}},
+            "versions.3.1.0: ['chdb>=3'] is not accepted; expected a version such as 1.4.0, or a "
+            "list of requirements such as [deltalake==0.20.2]",
+        ),
+        (
+            {"package": "deltalake", "versions": {"0.20.2": ["pyarrow==17.0.0"]}},
+            "subject.versions.0.20.2: pyarrow==17.0.0 is not accepted; expected deltalake== first",
+        ),
+        (
+            {"prepare": ["make"], "versions": {"0.20.2": ["pyarrow==17.0.0"]}},
+            "subject.versions.0.20.2: pyarrow==17.0.0 is not accepted; expected a version",
+        ),
+    ],
+)
+def test_a_subject_that_installs_nothing_certain_is_refused(fields, sentence):
+    assert refusals(**fields) == [sentence]
+
+
+def test_a_plan_without_a_subject_is_read_with_the_subject_of_its_suite():
+    plans = older_plans()
+
+    assert plans
+    for stored in plans:
+        subject = Plan.model_validate_json(json.dumps(stored)).suite.subject
+        assert subject == read_suites()["rocksdb"].subject

@@ -1,0 +1,139 @@
+"""The subject of a suite: how a version of the system becomes a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import SchemaError
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.refusal import Problem
+from tidemark.model.sentences import ONE_LINE, listed, shown
+
+VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
+_VERSION = f"^{VERSION}$"
+_PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
+_TAG = r"[A-Za-z0-9_.-]{0,63}"
+_IMAGE = rf"^[a-z0-9][A-Za-z0-9./:_-]{{0,200}}:{_TAG}\{{version\}}{_TAG}$"
+SUBJECT_FORMS = {
+    _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
+    _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
+    _IMAGE: "an image with {version} in its tag, such as ghcr.io/x/y:{version}",
+}
+"""The accepted texts of a subject in words, by regular expression."""
+VersionText = Annotated[str, Field(pattern=_VERSION)]
+Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
+_REQUIREMENT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}(\[[a-z0-9,._-]+\])?=={VERSION}")
+_MOST_REQUIREMENTS = 20
+_RELEASE = "a version such as 1.4.0, or a list of requirements such as [deltalake==0.20.2]"
+_KINDS = ("package", "image", "prepare")
+_ANY_VERSION = TypeAdapter(VersionText, config=ConfigDict(defer_build=True))
+
+
+def _named(versions: object) -> object:
+    """Return a list of versions as a mapping of each to itself."""
+    if not isinstance(versions, list):
+        return versions
+    for version in versions:
+        if not isinstance(version, str):
+            raise ValueError(f"{shown(version)} is no text; write the version in quotes")
+        if versions.count(version) > 1:
+            raise ValueError(f"{shown(version)} stands twice")
+    return dict(zip(versions, versions, strict=True))
+
+
+def _release(value: object) -> str | list[str]:
+    if isinstance(value, str) and re.fullmatch(VERSION, value):
+        return value
+    if isinstance(value, list) and 0 < len(value) <= _MOST_REQUIREMENTS:
+        requirements = [text for text in value if isinstance(text, str)]
+        if len(requirements) == len(value) and all(map(_REQUIREMENT.fullmatch, requirements)):
+            return requirements
+    raise ValueError(f"{shown(value)} is not accepted; expected {_RELEASE}")
+
+
+class Subject(Frozen):
+    """A kind of program, exactly one, and the versions of the system in it."""
+
+    package: str | None = Field(default=None, pattern=_PACKAGE)
+    """The PyPI package that carries the system."""
+    image: str | None = Field(default=None, pattern=_IMAGE)
+    """The container image of a version, with ``{version}`` in its tag."""
+    prepare: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
+    """The workload's own command that installs the version in ``TIDEMARK_VERSION``."""
+    form: Line
+    """A regular expression that a whole version must match before the version is used."""
+    versions: Annotated[
+        dict[VersionText, Annotated[str | list[str], PlainValidator(_release)]],
+        BeforeValidator(_named),
+    ] = Field(default={}, max_length=1000)
+    """The release of the package or image that carries a version, or else the version's
+    requirements. In a list, each version is its own release, and so is any that fits the form."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the fields do not fit each other."""
+        given = [kind for kind in _KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            sentence = f"subject: there is {listed(given) or 'no kind'}; expected exactly one of "
+            yield Problem(("subject",), sentence + listed(_KINDS))
+            return
+        yield from self._misfits()
+        for version, release in self.versions.items():
+            if isinstance(release, list) and re.split(r"[\[=]", release[0])[0] != self.package:
+                first = f"{self.package}== first" if self.package else "a version"
+                sentence = f"{listed(release)} is not accepted; expected {first}"
+                place = ("subject", "versions", version)
+                yield Problem(place, f"{'.'.join(place)}: {sentence}")
+
+    def _misfits(self) -> Iterator[Problem]:
+        try:
+            misfits = [text for text in self.versions if not self.has_form(text)]
+        except SchemaError:
+            form = f"subject.form: {shown(self.form)} is no regular expression"
+            yield Problem(("subject", "form"), f"{form} without look-around and back-references")
+            return
+        for text in misfits:
+            sentence = f"subject.versions: {text!r} does not have the form of subject.form"
+            yield Problem(("subject", "versions", text), sentence)
+
+    def has_form(self, version: str) -> bool:
+        """Tell whether a text has the form of the system's versions; no release may carry it.
+
+        Any user may send the text: pydantic's engine matches every form in linear time, while
+        ``re`` may take exponential time.
+        """
+        form = TypeAdapter(Annotated[str, Field(pattern=f"^(?:{self.form})$")])
+        try:
+            form.validate_python(_ANY_VERSION.validate_python(version))
+        except ValidationError:
+            return False
+        return True
+
+    def has(self, version: str) -> bool:
+        """Tell whether the release of a version is known."""
+        # A mapping says which release carries a version: of another version nobody knows.
+        own = all(name == release for name, release in self.versions.items())
+        return version in self.versions or (own and self.has_form(version))
+
+    def requirement(self, version: str) -> str:
+        """Return what installs ``version``.
+
+        For a package these are requirements with spaces between, such as ``rocksdict==0.3.23``;
+        for an image its name; for a command of the workload the release.
+        """
+        release = self.versions.get(version, version)
+        if isinstance(release, list):
+            return " ".join(release)
+        if self.image is not None:
+            return self.image.replace("{version}", release)
+        return f"{self.package}=={release}" if self.package else release
