@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.model import OperationModel
 from botocore.parsers import ResponseParserError
 
 from local.asl import errors
@@ -22,6 +23,11 @@ from local.asl.payload import Json, dump, parse
 from local.cloud.endpoint import Endpoint
 
 _Work = TypeVar("_Work")
+_SERVICE_EXCEPTIONS = {
+    "ECS": "AmazonECSException",
+    "Lambda": "AWSLambdaException",
+    "StepFunctions": "AWSStepFunctionsException",
+}
 
 
 class TaskEnds(Protocol):
@@ -166,14 +172,24 @@ class _Services:
         except ParamValidationError as error:
             raise StateError(errors.RUNTIME, str(error)) from error
         except ClientError as error:
-            code = error.response["Error"]["Code"].removesuffix("Exception")
-            raise StateError(f"{service}.{code}Exception", str(error)) from error
+            raise StateError(_error_name(service, model, error), str(error)) from error
         except (BotoCoreError, ResponseParserError, UnicodeDecodeError) as error:
             raise StateError(f"{service}.SdkClientException", str(error)) from error
         if missing := [field for field in required if field not in answer]:
             cause = f"the answer of {operation} has no {missing[0]}: {dump(answer)}"
             raise StateError(f"{service}.SdkClientException", cause)
         return answer
+
+
+def _error_name(service: str, model: OperationModel, error: ClientError) -> str:
+    """Return the name of an API's error in Step Functions.
+
+    An error that the API's model does not have, such as a throttling of ECS, has the name of the
+    SDK's exception for the whole service (docs/retries.md has the sources).
+    """
+    code: str = error.response["Error"]["Code"]
+    modelled = {shape.name for shape in model.error_shapes}
+    return f"{service}.{code if code in modelled else _SERVICE_EXCEPTIONS[service]}"
 
 
 async def _follow_to_end(

@@ -15,7 +15,7 @@ from tidemark.model.sentences import shortened
 _KILLED = 137  # 128 + SIGKILL, which the kernel sends when memory has run out
 _LONGEST_DETAIL = 250  # [B] of UTF-8 of a text from ECS or Step Functions
 _IMAGE_ERRORS = ("CannotPullContainer", "CannotPullImageManifest", "ImageNotFound")
-# The errors of RunTask for lack of capacity or quota (AWS re:Post, "Capacity is unavailable").
+# The errors of RunTask for lack of capacity or quota (docs/retries.md has the sources).
 _CAPACITY_ERRORS = {"ECS.AmazonECSException", "AmazonECS.Unknown"}
 
 # By category: the cause and the remedy.

@@ -9,6 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto.awslambda_simple.models import LambdaSimpleBackend
 from moto.core.config import default_user_config
+from moto.core.exceptions import JsonRESTError
 from moto.core.responses import ActionResult
 from moto.ecs.exceptions import ClusterNotFoundException
 from moto.ecs.responses import EC2ContainerServiceResponse
@@ -488,7 +489,7 @@ def test_a_child_that_fails_fails_its_parent_with_its_description(run, create):
 def test_a_child_that_cannot_start_is_an_error_of_step_functions(run, create):
     child = create({"B": PASS}, name="child")
     described = run({"A": task(START, {"StateMachineArn": child + "x"})})
-    assert described["error"] == "StepFunctions.StateMachineDoesNotExistException"
+    assert described["error"] == "StepFunctions.StateMachineDoesNotExist"
 
 
 def test_an_aborted_parent_aborts_its_child(states, create, await_end):
@@ -599,6 +600,18 @@ def test_a_task_that_ecs_cannot_place_has_its_own_error(ecs, start_task, await_e
 def test_an_error_of_ecs_keeps_its_name(ecs, start_task, await_end):
     ecs.error = ClusterNotFoundException
     assert await_end(start_task())["error"] == "ECS.ClusterNotFoundException"
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("ServerException", "ECS.ServerException"),
+        ("ThrottlingException", "ECS.AmazonECSException"),
+    ],
+)
+def test_an_error_has_the_name_that_step_functions_gives_it(ecs, start_task, await_end, code, name):
+    ecs.error = JsonRESTError(code, "as the test wants")
+    assert await_end(start_task())["error"] == name
 
 
 @pytest.mark.parametrize(
