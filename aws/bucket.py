@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import PaginatorConfigTypeDef
 
-# Amazon S3 user guide, conditional requests: S3 may ask one of several concurrent writers to retry.
+# Amazon S3 user guide, "How to prevent object overwrites with conditional writes" and "How to
+# perform conditional deletes": S3 answers 409 to one of several concurrent requests, to repeat it.
 _CONFLICT_ATTEMPTS = 5
 # Amazon S3 API reference, ListObjectsV2 and DeleteObjects: the most keys of one request.
 _MOST_LISTED = 1_000
@@ -68,19 +69,9 @@ class S3Bucket:
         The tag None means that the key has no object.
         """
         condition: _Condition = {"IfMatch": etag} if etag else {"IfNoneMatch": "*"}
-        for attempt in range(1, _CONFLICT_ATTEMPTS + 1):
-            try:
-                self._client.put_object(Bucket=self._name, Key=key, Body=body, **condition)
-            except self._client.exceptions.ClientError as error:
-                code = error.response["Error"]["Code"]
-                # S3 answers NoSuchKey if the object to replace is gone.
-                if code in {"PreconditionFailed", "NoSuchKey"}:
-                    return False
-                if code != "ConditionalRequestConflict" or attempt == _CONFLICT_ATTEMPTS:
-                    raise
-            else:
-                break
-        return True
+        return self._if_unchanged(
+            lambda: self._client.put_object(Bucket=self._name, Key=key, Body=body, **condition)
+        )
 
     def keys(self, prefix: str, at_once: int = _MOST_LISTED, after: str = "") -> Iterator[str]:
         """Yield the keys that begin with ``prefix`` and follow ``after``, in order.
@@ -132,11 +123,22 @@ class S3Bucket:
 
     def delete_if(self, key: str, etag: str) -> bool:
         """Delete an object if it still has this entity tag; tell whether it was deleted."""
-        try:
-            self._client.delete_object(Bucket=self._name, Key=key, IfMatch=etag)
-        except self._client.exceptions.ClientError as error:
-            # S3 answers NoSuchKey if the object is gone.
-            if error.response["Error"]["Code"] in {"PreconditionFailed", "NoSuchKey"}:
-                return False
-            raise
+        return self._if_unchanged(
+            lambda: self._client.delete_object(Bucket=self._name, Key=key, IfMatch=etag)
+        )
+
+    def _if_unchanged(self, request: Callable[[], object]) -> bool:
+        """Send a conditional request; tell whether its condition held."""
+        for attempt in range(1, _CONFLICT_ATTEMPTS + 1):
+            try:
+                request()
+            except self._client.exceptions.ClientError as error:
+                code = error.response["Error"]["Code"]
+                # S3 answers NoSuchKey if the object to replace or to delete is gone.
+                if code in {"PreconditionFailed", "NoSuchKey"}:
+                    return False
+                if code != "ConditionalRequestConflict" or attempt == _CONFLICT_ATTEMPTS:
+                    raise
+            else:
+                break
         return True

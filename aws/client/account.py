@@ -25,6 +25,9 @@ from tidemark.client.stack import DeploymentFailed
 # DescribeExecution per second.
 _POLL_SECONDS = 2.0
 _RETRIES = Config(retries={"mode": "standard", "total_max_attempts": 5})
+# boto3 repeats an invocation without an answer within 60 s, beside the first one, which still runs:
+# wait longer than any function that a client invokes may run (240 s).
+_INVOCATIONS = _RETRIES.merge(Config(read_timeout=300, tcp_keepalive=True))
 
 
 class AccountFailed(RuntimeError):
@@ -58,7 +61,8 @@ def in_account(name: str) -> Iterator[Deployed]:
             raise AccountFailed(f"--stack: {name!r} is not a stack of Tidemark")
 
         def client(service: str) -> Any:  # noqa: ANN401 (boto3 makes its clients at run time)
-            return session.client(service, config=_RETRIES)
+            config = _INVOCATIONS if service == "lambda" else _RETRIES
+            return session.client(service, config=config)
 
         yield deployed_stack(client, stack, _POLL_SECONDS)
 

@@ -6,6 +6,7 @@ import click
 import pytest
 from botocore.exceptions import ClientError
 
+from cdk.permissions import FUNCTIONS
 from tidemark.cli.account import console_link, in_account, place
 
 PLACES = {
@@ -56,6 +57,16 @@ def test_the_stack_of_an_account_is_found_by_its_name(account):
     with in_account("Tidemark") as app:
         assert app.stack.state_machine.startswith("arn:aws:sns:us-east-1:")
         assert place(app.stack) == "Tidemark in us-east-1 of account 123456789012"
+
+
+def test_an_invocation_is_not_repeated_while_its_function_may_still_run(account):
+    account("Tidemark", *OUTPUTS)
+
+    with in_account("Tidemark") as app:
+        waits = app.runs._functions._lambda.meta.config.read_timeout
+
+    invoked = {"EndRun", "RecordRates", "PublishReport", "PublishComparison"}
+    assert waits > max(FUNCTIONS[name].timeout_seconds for name in invoked)
 
 
 def test_the_error_of_a_missing_stack_names_the_stack_and_the_region(account):

@@ -36,8 +36,8 @@ def s3():
         stub.assert_no_pending_responses()
 
 
-def conflict(stub):
-    stub.add_client_error("put_object", "ConditionalRequestConflict", http_status_code=409)
+def conflict(stub, operation="put_object"):
+    stub.add_client_error(operation, "ConditionalRequestConflict", http_status_code=409)
 
 
 def test_a_conditional_write_is_tried_again_after_a_conflict(s3):
@@ -88,6 +88,20 @@ def test_an_object_that_is_deleted_between_list_and_get_is_missing(s3):
 @pytest.mark.parametrize(("code", "status"), [("PreconditionFailed", 412), ("NoSuchKey", 404)])
 def test_an_object_that_was_replaced_or_is_gone_is_not_deleted(s3, code, status):
     s3.add_client_error("delete_object", code, http_status_code=status)
+
+    assert not S3Bucket(s3.client, "results").delete_if("k", "etag")
+
+
+def test_a_conditional_delete_is_tried_again_after_a_conflict(s3):
+    conflict(s3, "delete_object")
+    s3.add_response("delete_object", {}, {"Bucket": "results", "Key": "k", "IfMatch": "etag"})
+
+    assert S3Bucket(s3.client, "results").delete_if("k", "etag")
+
+
+def test_a_conditional_delete_that_loses_a_race_returns_false(s3):
+    conflict(s3, "delete_object")
+    s3.add_client_error("delete_object", "NoSuchKey", http_status_code=404)
 
     assert not S3Bucket(s3.client, "results").delete_if("k", "etag")
 
