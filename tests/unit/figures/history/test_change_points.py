@@ -1,0 +1,111 @@
+"""Change points of histories."""
+
+import csv
+import random
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+import pytest
+
+from tidemark.figures.history.change_points import FEWEST, change_points
+
+SAP = Path(__file__).parent / "sap_hana_small"
+
+
+def rows(name):
+    with (SAP / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def sap_series():
+    return {
+        series: [float(row["median"]) for row in medians]
+        for series, medians in groupby(rows("medians.csv"), key=itemgetter("series"))
+    }
+
+
+def level(chance, count, middle=100.0, scatter=1.0):
+    return [chance.gauss(middle, scatter) for _ in range(count)]
+
+
+def autoregressive(chance, count, correlation=0.6):
+    value, series = chance.gauss(0, 1.25), []
+    for _ in range(count):
+        value = correlation * value + chance.gauss(0, 1)
+        series.append(100 + value)
+    return series
+
+
+def test_the_regressions_that_people_saw_are_found_and_nothing_else():
+    seen = {row["series"]: int(row["change"]) if row["change"] else None
+            for row in rows("changes.csv")}  # fmt: skip
+
+    found = {
+        series: [point.index for point in change_points(values)]
+        for series, values in sap_series().items()
+    }
+
+    assert found == {series: [] if change is None else [change] for series, change in seen.items()}
+
+
+@pytest.mark.parametrize(("count", "series"), [(30, 200), (100, 100), (300, 40)])
+def test_series_whose_points_resemble_the_point_before_seldom_alarm(count, series):
+    chance = random.Random(1)
+
+    alarms = [bool(change_points(autoregressive(chance, count))) for _ in range(series)]
+
+    assert sum(alarms) / series <= 0.03
+
+
+def test_a_single_spike_is_no_change_of_level():
+    chance = random.Random(1)
+    for _ in range(50):
+        series = level(chance, 60)
+        series[chance.randrange(60)] += 6
+
+        assert change_points(series) == []
+
+
+@pytest.mark.parametrize("step", [-5, 5])
+def test_a_step_is_found_where_it_is_with_both_levels(step):
+    chance = random.Random(1)
+
+    (point,) = change_points(level(chance, 40) + level(chance, 20, 100 + step))
+
+    assert point.index == 40
+    assert point.before == pytest.approx(100, abs=0.5)
+    assert point.after == pytest.approx(100 + step, abs=0.5)
+
+
+def test_two_steps_are_two_changes():
+    chance = random.Random(1)
+    series = level(chance, 30) + level(chance, 30, 110) + level(chance, 30, 120)
+
+    assert [point.index for point in change_points(series)] == [30, 60]
+
+
+def test_a_change_is_found_once_eight_points_follow():
+    chance = random.Random(1)
+    before, after = level(chance, 30), level(chance, 8, 90)
+
+    assert change_points(before + after[:7]) == []
+    assert [point.index for point in change_points(before + after)] == [30]
+
+
+def test_short_and_constant_histories_have_no_change():
+    assert change_points([]) == []
+    assert change_points([1.0] * (FEWEST - 1)) == []
+    assert change_points([1.0] * 100) == []
+
+
+def test_exact_levels_without_any_scatter_are_told_apart():
+    (point,) = change_points([100.0] * 20 + [90.0] * 20)
+
+    assert (point.index, point.before, point.after) == (20, 100, 90)
+
+
+def test_a_changed_scatter_is_no_change_of_level():
+    chance = random.Random(1)
+
+    assert change_points(level(chance, 50) + level(chance, 50, scatter=4)) == []

@@ -1,0 +1,1 @@
+"""The history of a metric over runs: changes of its level."""

@@ -1,0 +1,106 @@
+"""Change points: the places in a history where the level of a metric changed for good.
+
+docs/verdicts.md has how often they are right.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tidemark.figures.history.robust import (
+    autocorrelation,
+    clipped,
+    running_median,
+    scatter,
+    winsorised,
+)
+from tidemark.figures.history.segments import boundaries
+
+FEWEST = 16
+"""The fewest points of a history that may have a change: a segment on either side."""
+_SHORTEST = 8
+_SPIKES, _SPIKE_WIDTH = 9, 3.0
+_LEVELS, _MOST_CORRELATION = 15, 0.8
+_PENALTY = 8.0
+# Points on either side of a change that show how certain and how large the change is.
+_NEAR = 50
+_TAILS = 0.05
+_LEAST_T, _LEAST_STEP, _LEAST_SEGMENT = 8.0, 1.5, 6
+
+
+@dataclass(frozen=True)
+class ChangePoint:
+    """One change of level."""
+
+    index: int
+    """The index of the first point on the new level."""
+    before: float
+    after: float
+    """The medians of the points near the change, on either side."""
+    t: float
+    """The certainty: Welch's t of the points near the change."""
+
+
+def change_points(values: Sequence[float]) -> list[ChangePoint]:
+    """Return the changes of level of a history, in order; none in a history that is too short."""
+    if len(values) < FEWEST or min(values) == max(values):
+        return []
+    found = boundaries(*_prepared(values), _SHORTEST)
+    while found:
+        points = [_change_point(values, *place) for place in _places(found, len(values))]
+        weak = [point for point in points if not _stands(point, values, found)]
+        if not weak:
+            return points
+        found.remove(min(weak, key=lambda point: point.t).index)
+    return []
+
+
+def _prepared(values: Sequence[float]) -> tuple[list[float], float]:
+    """Return a series without spikes, in standard deviations, and the penalty of a boundary.
+
+    Values that resemble the value before them have fewer independent points.
+    """
+    without = clipped(values, _SPIKES, _SPIKE_WIDTH)
+    unit = scatter(without) or 1.0
+    series = [value / unit for value in without]
+    rest = [
+        value - level for value, level in zip(series, running_median(series, _LEVELS), strict=True)
+    ]
+    correlation = min(max(0.0, autocorrelation(rest)), _MOST_CORRELATION)
+    return series, _PENALTY * math.log(len(values)) * (1 + correlation) / (1 - correlation)
+
+
+def _places(found: Sequence[int], count: int) -> list[tuple[int, int, int]]:
+    """Return the start, the boundary and the end of the segments at each boundary."""
+    edges = [0, *found, count]
+    return list(zip(edges, found, edges[2:], strict=False))
+
+
+def _change_point(values: Sequence[float], start: int, index: int, end: int) -> ChangePoint:
+    before, after = _near(values, start, index, end)
+    both = [winsorised(side, _TAILS) for side in (before, after)]
+    apart = abs(statistics.mean(both[1]) - statistics.mean(both[0]))
+    error = math.sqrt(sum(statistics.variance(side) / len(side) for side in both))
+    t = apart / error if error else math.inf if apart else 0.0
+    return ChangePoint(index, statistics.median(before), statistics.median(after), t)
+
+
+def _stands(point: ChangePoint, values: Sequence[float], found: Sequence[int]) -> bool:
+    place = next(place for place in _places(found, len(values)) if place[1] == point.index)
+    start, index, end = place
+    sides = [winsorised(side, _TAILS) for side in _near(values, *place)]
+    local = math.sqrt(statistics.mean(statistics.variance(side) for side in sides))
+    return (
+        point.t >= _LEAST_T
+        and abs(point.after - point.before) >= _LEAST_STEP * local
+        and min(index - start, end - index) >= _LEAST_SEGMENT
+    )
+
+
+def _near(
+    values: Sequence[float], start: int, index: int, end: int
+) -> tuple[Sequence[float], Sequence[float]]:
+    return values[max(start, index - _NEAR) : index], values[index : min(end, index + _NEAR)]

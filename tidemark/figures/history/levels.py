@@ -1,0 +1,96 @@
+"""The levels of a metric over runs, and the causes of their changes.
+
+A canary is a version that every run measures: what shifts the canary, too, is no change of the
+system under test.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from tidemark.figures.history.change_points import ChangePoint, change_points
+
+# Two levels are one if they are nearer to each other than this share of the step between.
+_ONE_LEVEL = 0.5
+# Runs on either side of a change of the canary within which a metric's change is the same one.
+_TOGETHER = 3
+
+Cause = Literal["version", "environment", "alternation"]
+
+
+@dataclass(frozen=True)
+class RunFigure:
+    """One metric of one run."""
+
+    median: float
+    """The median of the trials."""
+    canary: float | None = None
+    """The median of the canary's trials in the same run; None without a canary."""
+    environment: str | None = None
+    """A digest of machine type, processor, image and Tidemark's version; None if unknown."""
+
+
+@dataclass(frozen=True)
+class LevelChange:
+    """A change of level with its cause."""
+
+    point: ChangePoint
+    cause: Cause
+    """``alternation`` is a change in a series that flips between two levels."""
+
+
+def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
+    """Return the changes of a metric over runs, in order.
+
+    If every run has the canary, the figures are shares of the canary's. A change of the canary
+    itself, or one that comes with another environment, has the cause ``environment``.
+    """
+    canaries = [run.canary for run in runs if run.canary]
+    if len(canaries) < len(runs):
+        return _with_causes(runs, change_points([run.median for run in runs]), [])
+    shares = [run.median / canary for run, canary in zip(runs, canaries, strict=True)]
+    moved = change_points(canaries)
+    causes = _with_causes(runs, change_points(shares), moved)
+    return sorted(
+        [*causes, *(LevelChange(point, "environment") for point in moved)],
+        key=lambda change: change.point.index,
+    )
+
+
+def _with_causes(
+    runs: Sequence[RunFigure], points: Sequence[ChangePoint], moved: Sequence[ChangePoint]
+) -> list[LevelChange]:
+    flips = _alternates(points)
+
+    def cause(point: ChangePoint) -> Cause:
+        together = any(abs(point.index - other.index) <= _TOGETHER for other in moved)
+        if together or _environment_changes(runs, point.index):
+            return "environment"
+        return "alternation" if flips else "version"
+
+    return [LevelChange(point, cause(point)) for point in points]
+
+
+def _environment_changes(runs: Sequence[RunFigure], index: int) -> bool:
+    """Tell whether most runs near a change have another environment than those before it."""
+    sides = (
+        [run.environment for run in runs[max(0, index - _TOGETHER) : index]],
+        [run.environment for run in runs[index : index + _TOGETHER]],
+    )
+    before, after = (Counter(side).most_common(1)[0][0] for side in sides)
+    return before is not None and after is not None and before != after
+
+
+def _alternates(points: Sequence[ChangePoint]) -> bool:
+    """Tell whether a series returns to its first level twice or more."""
+    levels = [point.before for point in points] + [point.after for point in points[-1:]]
+    steps = [abs(after - before) for before, after in pairwise(levels)]
+    returns = [
+        abs(third - first) < _ONE_LEVEL * step
+        for first, third, step in zip(levels, levels[2:], steps, strict=False)
+    ]
+    return len(returns) >= 2 and all(returns)
