@@ -1,0 +1,81 @@
+"""Simulated runs whose verdicts the benchmark counts: the shipped rule on pairs of random noise."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from tests.checks.bench.noises import Noise
+from tidemark.figures.verdicts.course import Course
+from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.verdicts.outlook import is_hopeless
+from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.figures.verdicts.rule import FEWEST, Criteria, Judgement, Margins, Word, judge
+
+ALARMS: tuple[Word, Word] = ("slower", "faster")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of a simulated run."""
+
+    noise: Noise
+    scatter: float
+    """The standard deviation of d of one pair."""
+    loss: float = 0.0
+    """The true change downwards: 0.1 is 10 % slower."""
+    metrics: int = 1
+    """The metrics that share the alarms of the run."""
+
+    def pairs(self, chance: random.Random) -> Iterator[float]:
+        """Yield the pairs of a run."""
+        shift = math.log1p(-self.loss)
+        return (pair + shift for pair in self.noise(chance, self.scatter))
+
+    @property
+    def share(self) -> float:
+        """The metric's share of the alarms."""
+        return 1 / self.metrics
+
+
+def fixed(metric: Metric, chance: random.Random, count: int) -> Judgement:
+    """Return the verdict after a number of pairs that was planned."""
+    criteria = Criteria("higher", PAIRED_T, Margins(), metric.share)
+    return judge(Pairs.of(list(islice(metric.pairs(chance), count))), criteria)
+
+
+def first_stage(metric: Metric, chance: random.Random, most: int) -> Judgement:
+    """Return the first verdict of a run that looks after each pair, from the fifth to the last."""
+    criteria = Criteria("higher", MIXTURE_T, Margins(), metric.share)
+    source = metric.pairs(chance)
+    pairs = Pairs.of(list(islice(source, FEWEST - 1)))
+    while True:
+        pairs += Pairs.of([next(source)])
+        judgement = judge(pairs, criteria)
+        if judgement.word != "cannot tell" or pairs.count >= most:
+            return judgement
+        if is_hopeless(pairs, criteria, most):
+            return judgement
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The end of a run with a confirmation."""
+
+    word: Word
+    extra: int
+    """The pairs of the confirmation."""
+
+
+def confirmed(metric: Metric, chance: random.Random, most: int) -> Ended:
+    """Return the end of a run in which new pairs have to confirm ``slower``."""
+    criteria = Criteria("higher", MIXTURE_T, Margins(), metric.share)
+    course = Course()
+    for pair in metric.pairs(chance):
+        course = course.after(pair, criteria, most)
+        if course.is_decided(criteria, most):
+            break
+    return Ended(course.judgement(criteria).word, course.again.count if course.again else 0)
