@@ -69,12 +69,15 @@ sbom: $(SUPPLY)/.ready  ## Write what is installed as CycloneDX into sbom/
 	npm sbom --package-lock-only --sbom-format cyclonedx > sbom/npm.json
 
 synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates into cdk.out/
+	$(BIN)/tidemark suite check
 	$(CDK) synth --quiet $(ARGS)
 
 diff: $(PYTHON_READY) $(NODE_READY)  ## Show what a deployment would change in the account
+	$(BIN)/tidemark suite check
 	$(CDK) diff $(ARGS)
 
 deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS credentials: make deploy ARGS='--profile work'
+	$(BIN)/tidemark suite check
 	$(CDK) deploy --all $(ARGS)
 
 destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced, having said what stays

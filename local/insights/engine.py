@@ -54,8 +54,11 @@ class CompiledQuery:
         The query as written.
     columns : tuple of str
         The fields of the result, ``@ptr`` last unless the query names it.
-    columns_line : int
-        The line of the command that chooses the fields of the result, 1 if none does.
+    choice : tuple of int
+        The line and column of the command that chooses the fields of the result, 1 and 1 if none
+        does.
+    grouped : bool
+        Whether the result has a row for each group of a stats command.
     warnings : tuple of str
         The warnings to the author of the query, each with line and column.
     stages : tuple of str
@@ -78,7 +81,8 @@ class CompiledQuery:
 
     text: str
     columns: tuple[str, ...]
-    columns_line: int
+    choice: tuple[int, int]
+    grouped: bool
     warnings: tuple[str, ...]
     stages: tuple[str, ...]
     sources: tuple[Groups, ...]
@@ -128,10 +132,12 @@ def compile_query(query: str) -> CompiledQuery:
     """
     commands = parse(query)
     plan = resolve(commands)
+    choices = [one.span for one in commands if isinstance(one, _CHOOSING)]
     return CompiledQuery(
         query,
         tuple(plan.outputs),
-        max((one.span.line for one in commands if isinstance(one, _CHOOSING)), default=1),
+        (choices[-1].line, choices[-1].column) if choices else (1, 1),
+        any(isinstance(one, Stats) for one in commands),
         plan.warnings,
         tuple(map(str, commands)),
         plan.sources,

@@ -133,6 +133,10 @@ def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console)
     """Print the risks of a run on this machine and prepare its versions."""
     if target.stack is not None:
         return
+    # Imported here because a run on AWS needs no engine.
+    from tidemark.cli.query_contract import check_queries  # noqa: PLC0415
+
+    check_queries(suite, systems() / "suites")
     check_room(target.state)
     for warning in warnings(request, suite, Machine.here(target.state)):
         click.echo(f"warning: {warning}", err=True)

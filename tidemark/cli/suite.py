@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from local.insights import QueryError
-from local.insights import compile as compile_query
+from tidemark.cli.query_contract import check_queries
 from tidemark.cli.wording import plural
 from tidemark.cli.written_suites import systems
-from tidemark.figures.rates import RATE_COLUMNS, SAMPLE_COLUMNS
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
-from tidemark.model.suite_files import query_file, read_suite, suite_files
+from tidemark.model.suite_files import read_suite, suite_files
 
 
 @click.group("suite")
@@ -56,8 +53,7 @@ def _checked(file: Path) -> Suite:
     if not file.is_file():
         raise Refused(f"FILE: {str(file)!r} is no file; expected suites/<name>/suite.yaml")
     suite = read_suite(file.resolve(), file.resolve().parents[2] / "workloads")
-    if problems := list(_query_problems(suite, file.resolve().parents[1])):
-        raise Refused("\n".join(problems))
+    check_queries(suite, file.resolve().parents[1])
     return suite
 
 
@@ -65,27 +61,3 @@ def _size(suite: Suite) -> str:
     metrics = sum(len(test.metrics) for test in suite.tests)
     parts = (plural(len(suite.tests), "test"), plural(metrics, "metric"))
     return listed([*parts, plural(len(suite.subject.versions), "version")])
-
-
-def _query_problems(suite: Suite, suites: Path) -> Iterator[str]:
-    """Yield a line for each query that is not accepted or lacks a column."""
-    needed: dict[Path, Sequence[str]] = {}
-    for metric in (metric for test in suite.tests for metric in test.metrics):
-        needed[query_file(suite.name, metric.query, suites)] = RATE_COLUMNS
-        needed[query_file(suite.name, metric.samples, suites)] = SAMPLE_COLUMNS
-    for file, columns in needed.items():
-        yield from _problems_of_query(file, columns)
-
-
-def _problems_of_query(file: Path, columns: Sequence[str]) -> Iterator[str]:
-    name = f"{file.parent.name}/{file.name}"
-    try:
-        query = compile_query(file.read_text(encoding="utf-8"))
-    except QueryError as error:
-        yield f"{name}:{error.line}: column {error.column}: {error.message}"
-        return
-    if missing := [column for column in columns if column not in query.columns]:
-        yield (
-            f"{name}:{query.columns_line}: the result has no {listed(missing)}; "
-            f"expected {listed(columns)}"
-        )

@@ -8,15 +8,18 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from tidemark.model.refusal import Refused
 from tidemark.model.results import Rate, Sample, TaskResult
-from tidemark.model.sentences import shortened
+from tidemark.model.sentences import shortened, shown
 from tidemark.model.suite import Metric
 
 Row = Mapping[str, str]
-RATE_COLUMNS = ("@logStream", "avg(number)", "count(number)", "count(rate)")
-"""The columns that the query of a metric must have."""
-SAMPLE_COLUMNS = ("@timestamp", "@logStream", "rate")
-"""The columns that the query of a metric's samples must have; it may have job, records, seconds."""
+RATE_COLUMNS = ("@logStream", "value", "n")
+"""The columns of a metric's query: a mean and the number of finite values in it, by log stream."""
+SAMPLE_COLUMNS = ("@timestamp", "@logStream", "value")
+"""The columns of a metric's samples: each value as its line has it."""
+MORE_SAMPLE_COLUMNS = ("job", "records", "seconds")
+"""The columns that samples may have, too."""
 # One per picosecond: a greater rate of anything is an error of units or of counting.
 _FASTEST = 1e12
 _LONGEST_TEXT = 200  # [B]; a system may log a job or a value of any length
@@ -25,19 +28,31 @@ _CLOCK_SECONDS = 1.0
 
 
 class MetricRows:
-    """The rows of the two queries of one metric, over the trial's own streams."""
+    """The rows of the two queries of one metric, over the trial's own streams.
+
+    Raises
+    ------
+    Refused
+        If a row's mean or number of values is no number.
+
+    """
 
     def __init__(
         self, metric: Metric, rate_rows: Sequence[Row], sample_rows: Sequence[Row]
     ) -> None:
         self.metric = metric
-        self.rates = {row["@logStream"]: row for row in rate_rows}
+        self.means = {row["@logStream"]: _mean(metric, row) for row in rate_rows}
         self.samples = sample_rows
 
     def lines(self, stream: str) -> tuple[int, int]:
-        """Return the fewest and the most rate lines that the two queries found in a stream."""
-        counted = int(self.rates.get(stream, {}).get("count(rate)", "0"))
-        listed = sum(row["@logStream"] == stream for row in self.samples)
+        """Return the fewest and the most rate lines that the two queries found in a stream.
+
+        The query of the metric counts only lines with a finite number.
+        """
+        texts = [row["value"] for row in self.samples if row["@logStream"] == stream]
+        listed, not_finite = len(texts), sum(_finite(text) is None for text in texts)
+        _, n = self.means.get(stream, (0.0, 0))
+        counted = n if n > listed else min(listed, n + not_finite)
         return min(counted, listed), max(counted, listed)
 
     def repeated_jobs(self, stream: str) -> list[str]:
@@ -128,8 +143,8 @@ def samples(rows: MetricRows) -> list[Sample]:
             log_stream=row["@logStream"],
             logged_at=row["@timestamp"],
             job=shortened(row["job"], _LONGEST_TEXT) if "job" in row else None,
-            value_text=shortened(row["rate"], _LONGEST_TEXT),
-            value=_finite(row["rate"]),
+            value_text=shortened(row["value"], _LONGEST_TEXT),
+            value=_finite(row["value"]),
             records=int(row["records"]) if "records" in row else None,
             seconds=_finite(row["seconds"]) if "seconds" in row else None,
         )
@@ -138,27 +153,18 @@ def samples(rows: MetricRows) -> list[Sample]:
 
 
 def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
-    """Return the mean of a metric's samples: the sum of avg times n over the sum of n by stream.
+    """Return the mean of a metric's samples: the sum of mean times n over the sum of n by stream.
 
     ``whole`` tells whether every task did all its work: a partial test has samples and no rate.
     """
-    streams = list(rows.rates.values())
-    counts = [int(row["count(number)"]) for row in streams]
     logged = samples(rows)
     finite = [sample for sample in logged if sample.value is not None]
     values = [sample.value for sample in finite if sample.value is not None]
-    total = sum(counts)
-    # count(rate) also counts logged texts that are no numbers: ∞, NaN.
-    not_numbers = sum(int(row["count(rate)"]) for row in streams) - total
-    not_finite = max(not_numbers, len(logged) - len(finite))
+    total = sum(n for _, n in rows.means.values())
+    not_finite = len(logged) - len(finite)
     mean = None
     if whole and total == expected and not_finite == 0:
-        weighted = (
-            float(row["avg(number)"]) * count
-            for row, count in zip(streams, counts, strict=True)
-            if count
-        )
-        mean = math.fsum(weighted) / total
+        mean = math.fsum(value * n for value, n in rows.means.values()) / total
     records = [sample.records for sample in finite]
     return Rate(
         metric=rows.metric.name,
@@ -173,6 +179,18 @@ def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
         max=max(values, default=None),
         records=sum(filter(None, records)) if records and None not in records else None,
     )
+
+
+def _mean(metric: Metric, row: Row) -> tuple[float, int]:
+    """Return the mean of a stream, and the number of values in it."""
+    n, text = row["n"], row.get("value", "0" if row["n"] == "0" else "nothing")
+    try:
+        return float(text), int(n)
+    except ValueError:
+        raise Refused(
+            f"{metric.query}.cwli: value {shown(text)} with n {shown(n)} is not accepted; expected "
+            "a number and how many values it is the mean of"
+        ) from None
 
 
 def _finite(text: str) -> float | None:

@@ -43,7 +43,7 @@ def streams_of(trial, tasks=MOST_TASKS):
 
 
 def logged(rows):
-    return sorted((row["@logStream"], float(row["rate"])) for row in rows)
+    return sorted((row["@logStream"], float(row["value"])) for row in rows)
 
 
 def test_the_largest_test_that_a_request_may_ask_for_is_read_whole_beside_another(log, ask):
@@ -55,9 +55,7 @@ def test_the_largest_test_that_a_request_may_ask_for_is_read_whole_beside_anothe
 
     assert logged(samples) == [(stream, job + 1.0) for stream in own for job in range(JOBS)]
     assert sorted(row["@logStream"] for row in means) == own
-    assert {(row["avg(number)"], row["count(rate)"]) for row in means} == {
-        (f"{(JOBS + 1) / 2:g}", str(JOBS))
-    }
+    assert {(row["value"], row["n"]) for row in means} == {(f"{(JOBS + 1) / 2:g}", str(JOBS))}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,7 @@ def test_the_lines_of_a_neighbour_take_no_row_from_a_test(log, ask, lines):
     log(own, 2)
 
     assert logged(ask("ingest_samples", [own])) == [(own, 1.0), (own, 2.0)]
-    assert [row["count(rate)"] for row in ask("ingest_rate", [own])] == ["2"]
+    assert [row["n"] for row in ask("ingest_rate", [own])] == ["2"]
     assert ask("failures", [own]) == []
 
 

@@ -46,16 +46,68 @@ def test_a_suite_outside_the_repository_is_accepted(suite):
     assert check(suite).stdout == f"{suite}: accepted, 2 tests, 2 metrics, 11 versions\n"
 
 
-def test_a_query_without_a_needed_column_is_refused_with_its_line(suite):
-    replace(suite.with_name("ingest_rate.cwli"), "count(number), ", "")
-    replace(suite.with_name("ingest_samples.cwli"), "rate, records", "records")
+@pytest.mark.parametrize(
+    ("file", "original", "replacement", "problem"),
+    [
+        (
+            "ingest_rate",
+            ", count(number) as n",
+            "",
+            "7: column 3: the result has no n; expected @logStream, value, n",
+        ),
+        (
+            "ingest_rate",
+            "avg(number) as value, count(number) as n",
+            "avg(number), count(number) as n",
+            "7: column 3: the result has no value; expected @logStream, value, n",
+        ),
+        (
+            "ingest_rate",
+            "by @logStream",
+            "by @logStream, level",
+            "7: column 3: the result has level, too; expected only @logStream, value, n",
+        ),
+        (
+            "ingest_rate",
+            "stats avg(number) as value, count(number) as n by @logStream",
+            "fields number as value, 1 as n, @logStream\n| display @logStream, value, n",
+            "8: column 3: the result has a row for each line; "
+            "expected stats … by @logStream, with @logStream, value, n",
+        ),
+        (
+            "ingest_samples",
+            "@logStream, value, records",
+            "@logStream, records",
+            "8: column 3: the result has no value; expected @timestamp, @logStream, value",
+        ),
+        (
+            "ingest_samples",
+            "value, records",
+            "value, msg, records",
+            "8: column 3: the result has msg, too; expected only @timestamp, @logStream, value "
+            "and, if the lines have them, job, records, seconds",
+        ),
+        (
+            "ingest_samples",
+            "limit 10000",
+            "limit 100",
+            "8: column 3: limit 100 may leave values out; expected limit 10000 or no limit",
+        ),
+    ],
+)
+def test_a_query_that_cannot_give_a_metric_is_refused_with_line_and_column(
+    suite, file, original, replacement, problem
+):
+    replace(suite.with_name(f"{file}.cwli"), original, replacement)
 
-    assert problems_of(suite) == [
-        "rocksdb/ingest_rate.cwli:7: the result has no count(number); "
-        "expected @logStream, avg(number), count(number), count(rate)",
-        "rocksdb/ingest_samples.cwli:8: the result has no rate; "
-        "expected @timestamp, @logStream, rate",
-    ]
+    assert problems_of(suite) == [f"rocksdb/{file}.cwli:{problem}"]
+
+
+def test_a_regular_expression_that_cannot_run_is_refused_with_line_and_column(suite):
+    replace(suite.with_name("ingest_rate.cwli"), r"(\.\d+)?)$/", r"(\.\d{2000})?)$/")
+
+    (problem,) = problems_of(suite)
+    assert problem.startswith("rocksdb/ingest_rate.cwli:6: column ")
 
 
 def test_a_query_that_does_not_parse_is_refused_with_line_and_column(suite):

@@ -10,6 +10,7 @@ from tidemark.figures.rates import (
     samples,
     surplus,
 )
+from tidemark.model.refusal import Refused
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
 
@@ -17,21 +18,17 @@ METRIC = read_suites()["rocksdb"].test("compaction").metrics[0]
 STREAMS = {"t0": "rocksdb/rocksdb/t0", "t1": "rocksdb/rocksdb/t1"}
 
 
-def row(stream, mean, count, lines=None):
-    """Return a row of the rate query; a stream without a number has no avg."""
-    cells = {
-        "@logStream": STREAMS[stream],
-        "count(number)": str(count),
-        "count(rate)": str(count if lines is None else lines),
-    }
-    return cells | ({"avg(number)": str(mean)} if count else {})
+def row(stream, mean, count):
+    """Return a row of the rate query; a stream without a number has no mean."""
+    cells = {"@logStream": STREAMS[stream], "n": str(count)}
+    return cells | ({"value": str(mean)} if count else {})
 
 
 def line(stream, text, **more):
     return {
         "@logStream": STREAMS[stream],
         "@timestamp": "2026-11-20 12:00:00.000",
-        "rate": text,
+        "value": text,
     } | more
 
 
@@ -66,13 +63,27 @@ def test_a_partial_test_has_samples_and_no_rate():
 @pytest.mark.parametrize("text", ["∞", "NaN", "Infinity", "1_000", "-5", "9" * 400])
 def test_a_text_that_is_no_finite_number_is_counted_and_never_averaged(text):
     found = rate(
-        rows([row("t0", 100.0, 1, lines=2)], [line("t0", "100.0"), line("t0", text)]),
+        rows([row("t0", 100.0, 1)], [line("t0", "100.0"), line("t0", text)]),
         expected=2,
         whole=True,
     )
 
     assert (found.value, found.not_finite, found.samples) == (None, 1, 1)
     assert found.max == 100.0
+
+
+@pytest.mark.parametrize(
+    "cells", [{"value": "7", "n": "2.5"}, {"value": "fast", "n": "1"}, {"n": "1"}]
+)
+def test_a_row_that_has_no_mean_or_no_number_of_values_is_refused_by_query_and_row(cells):
+    with pytest.raises(Refused, match=r"^compaction_rate\.cwli: value '.*' with n '.*' is not acc"):
+        rows([{"@logStream": STREAMS["t0"], **cells}], [])
+
+
+def test_a_line_without_a_finite_number_is_not_missing():
+    logged = rows([row("t0", 100.0, 1)], [line("t0", "100.0"), line("t0", "∞")])
+
+    assert missing([logged], [task(0)], STREAMS, jobs=2) == []
 
 
 def test_more_lines_than_expected_give_no_rate():

@@ -79,16 +79,11 @@ def log(world, *, words="to S3", rates=("100.0", "200.0"), jobs=1):
     """Make each task log its rate ``jobs`` times."""
     streams = [f"rocksdb/rocksdb/t{n}" for n in range(len(rates))]
     stats = [
-        {
-            "@logStream": stream,
-            "avg(number)": rate,
-            "count(number)": str(jobs),
-            "count(rate)": str(jobs),
-        }
+        {"@logStream": stream, "value": rate, "n": str(jobs)}
         for stream, rate in zip(streams, rates, strict=True)
     ]
     lines = [
-        {"@logStream": s, "@timestamp": "2026-11-20 12:45:59.000", "rate": rate, "records": "1000"}
+        {"@logStream": s, "@timestamp": "2026-11-20 12:45:59.000", "value": rate, "records": "1000"}
         for s, rate in zip(streams, rates, strict=True)
         for _ in range(jobs)
     ]
