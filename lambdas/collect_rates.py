@@ -15,7 +15,7 @@ from tidemark.run.collecting import CollectRatesEvent, collect
 @event_parser(model=CollectRatesEvent)
 def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     """Return whether the test is complete, and its status or how long to wait for its logs [s]."""
-    environment = Environment.read()
+    environment = Environment()
     collected = collect(
         services.bucket(),
         services.log_queries(),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lambdas import services
-from lambdas.environment import EndingEnvironment
-from tidemark.run.announcing import Listeners
+from lambdas.environment import Environment
+from lambdas.listeners import listeners
 from tidemark.run.dead_runs import Ending
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_run import StoredRun
@@ -12,14 +12,12 @@ from tidemark.store.stored_run import StoredRun
 
 def ending() -> Ending:
     """Return the ending of runs with the adapters and the environment of this function."""
-    environment = EndingEnvironment.read()
-    listeners = Listeners(services.topic(), services.bus(), services.metrics(), environment.links())
     return Ending(
         services.bucket(),
         services.executions(),
         services.tasks(),
-        listeners,
-        environment.trial_state_machine,
+        listeners(),
+        Environment().trial_state_machine,
         _publish,
     )
 

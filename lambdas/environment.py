@@ -2,52 +2,64 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
-from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Json
-
-from tidemark.run.links import ObjectLinks
 from tidemark.run.system import System
 
 
-class Environment(BaseModel):
-    """The variables of every function."""
+class Environment:
+    """The variables of a function; one that its stack did not set raises KeyError."""
 
-    model_config = ConfigDict(frozen=True, alias_generator=str.upper)
+    @property
+    def bucket(self) -> str:
+        """Name of the results bucket."""
+        return os.environ["BUCKET"]
 
-    bucket: str
-    """Name of the results bucket."""
-    stack: str
-    topic: str
-    """ARN of the topic of outcomes."""
-    systems: Json[Mapping[str, System]]
-    """ECS task definition and log groups of each suite."""
-    logs_deadline_seconds: float
-    """The longest wait for the logs of a test after its tasks have ended [s]."""
-    aws_region: str
-    aws_endpoint_url: str | None = None
-    """Endpoint of the one-machine cloud; None in AWS."""
+    @property
+    def stack(self) -> str:
+        """Name of the stack."""
+        return os.environ["STACK"]
 
-    @classmethod
-    def read(cls) -> Self:
-        """Return the environment; raise pydantic's ValidationError if a variable is missing."""
-        return cls.model_validate(dict(os.environ))
+    @property
+    def topic(self) -> str:
+        """ARN of the topic of outcomes."""
+        return os.environ["TOPIC"]
 
-    def links(self) -> ObjectLinks:
-        """Return the links to objects of the results bucket."""
-        # AWS SDKs and Tools Reference, "Service-specific endpoints": only the one-machine cloud
-        # sets this variable, and it has no console.
-        return ObjectLinks(self.bucket, self.aws_region, in_console=self.aws_endpoint_url is None)
+    @property
+    def systems(self) -> Mapping[str, System]:
+        """ECS task definition and log groups of each suite."""
+        systems: Mapping[str, Mapping[str, str]] = json.loads(os.environ["SYSTEMS"])
+        return {suite: System(**fields) for suite, fields in systems.items()}
 
+    @property
+    def logs_deadline_seconds(self) -> float:
+        """The longest wait for the logs of a test after its tasks have ended [s]."""
+        return float(os.environ["LOGS_DEADLINE_SECONDS"])
 
-class EndingEnvironment(Environment):
-    """The variables of the functions that end runs."""
+    @property
+    def region(self) -> str:
+        """Region of the stack."""
+        return os.environ["AWS_REGION"]
 
-    cluster: str
-    """ARN of the cluster that tasks run in."""
-    trial_state_machine: str
-    """ARN of the state machine of a trial."""
-    schedules: Json[Mapping[str, str]] = {}
-    """Name of each suite's schedule."""
+    @property
+    def endpoint_url(self) -> str | None:
+        """Endpoint of the one-machine cloud; None in AWS."""
+        return os.environ.get("AWS_ENDPOINT_URL")
+
+    @property
+    def cluster(self) -> str:
+        """ARN of the cluster that tasks run in; for the functions that end runs."""
+        return os.environ["CLUSTER"]
+
+    @property
+    def trial_state_machine(self) -> str:
+        """ARN of the state machine of a trial; for the functions that end runs."""
+        return os.environ["TRIAL_STATE_MACHINE"]
+
+    @property
+    def schedules(self) -> Mapping[str, str]:
+        """Name of each suite's schedule; for the functions that end runs."""
+        schedules: Mapping[str, str] = json.loads(os.environ.get("SCHEDULES", "{}"))
+        return schedules

@@ -17,7 +17,7 @@ from tidemark.store.stored_run import planned, read_plan
 @event_parser(model=TrialEvent)
 def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the tests in order, each with its environment, groups of tasks and time limit [s]."""
-    environment, plan = Environment.read(), read_plan(services.bucket(), event.run_id)
+    environment, plan = Environment(), read_plan(services.bucket(), event.run_id)
     system = environment.systems[plan.suite.name]
     prepared = prepare(plan, planned(plan, event.trial), system, environment.bucket)
     return prepared.model_dump(mode="json")

@@ -7,10 +7,9 @@ from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import services
-from lambdas.environment import Environment
+from lambdas.listeners import listeners
 from lambdas.observability import logger
 from tidemark.model.failure import Failure
-from tidemark.run.announcing import Listeners
 from tidemark.run.concluding import conclude
 from tidemark.run.events import ExecutionEvent
 
@@ -27,8 +26,8 @@ class RecordOutcomeEvent(ExecutionEvent):
 @event_parser(model=RecordOutcomeEvent)
 def handler(event: RecordOutcomeEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the outcome and the run's row, announce them, release the claim; return the outcome."""
-    links = Environment.read().links()
-    listeners = Listeners(services.topic(), services.bus(), services.metrics(), links)
-    outcome = conclude(services.bucket(), listeners, event, event.run_id, event.failure, event.now)
+    outcome = conclude(
+        services.bucket(), listeners(), event, event.run_id, event.failure, event.now
+    )
     logger.info("ended", extra={"run_id": outcome.run_id, "status": outcome.status})
     return outcome.model_dump(mode="json")

@@ -16,7 +16,7 @@ from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
 from aws.schedules import SchedulerSchedules
 from aws.tasks import EcsTasks
-from lambdas.environment import EndingEnvironment, Environment
+from lambdas.environment import Environment
 from tidemark.money.quotas import Quotas
 from tidemark.run.ports import (
     EventBus,
@@ -44,7 +44,7 @@ def _client(service: str) -> Any:  # noqa: ANN401 (botocore makes its clients at
 @cache
 def bucket() -> Bucket:
     """Return the results bucket."""
-    return S3Bucket(_client("s3"), Environment.read().bucket)
+    return S3Bucket(_client("s3"), Environment().bucket)
 
 
 @cache
@@ -62,7 +62,7 @@ def executions() -> Executions:
 @cache
 def tasks() -> Tasks:
     """Return the tasks of the cluster."""
-    return EcsTasks(_client("ecs"), EndingEnvironment.read().cluster)
+    return EcsTasks(_client("ecs"), Environment().cluster)
 
 
 @cache
@@ -74,13 +74,13 @@ def bus() -> EventBus:
 @cache
 def topic() -> Topic:
     """Return the topic of outcomes."""
-    return SnsTopic(_client("sns"), Environment.read().topic)
+    return SnsTopic(_client("sns"), Environment().topic)
 
 
 @cache
 def releases() -> Releases:
     """Return the versions that release pipelines have announced to the stack."""
-    return ParameterReleases(_client("ssm"), Environment.read().stack)
+    return ParameterReleases(_client("ssm"), Environment().stack)
 
 
 @cache
@@ -98,4 +98,4 @@ def schedules() -> Schedules:
 @cache
 def metrics() -> Metrics:
     """Return the stack's CloudWatch metrics."""
-    return EmbeddedMetrics(Environment.read().stack)
+    return EmbeddedMetrics(Environment().stack)

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.service_errors import SERVICE_ERRORS
 from lambdas import services
 from lambdas.dead_runs import ending
-from lambdas.environment import EndingEnvironment
+from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.attempts import Attempts
 from tidemark.run.missed import tell_missed
@@ -28,7 +28,7 @@ def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
     """
     attempts, now = Attempts(SERVICE_ERRORS), datetime.now(UTC)
     outcomes = ending().sweep(now, attempts)
-    schedules = EndingEnvironment.read().schedules
+    schedules = Environment().schedules
     missed = tell_missed(
         services.bucket(), services.schedules(), services.metrics(), schedules, now, attempts
     )

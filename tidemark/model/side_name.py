@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tidemark.model.refusal import Refused
 from tidemark.model.run_id import RUN_ID
@@ -13,8 +13,7 @@ from tidemark.model.subject import VERSION
 _SIDE = re.compile(rf"(?P<run>{RUN_ID})(/(?P<of>{VERSION}))?|(?P<version>{VERSION})")
 
 
-@dataclass(frozen=True)
-class SideName:
+class SideName(NamedTuple):
     """A parsed name of a side: a run, a version, or both."""
 
     run_id: str | None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
+from typing import NamedTuple
 
 from tidemark.model.cost import GB, Prices
 
@@ -32,8 +32,7 @@ def list_prices() -> Prices:
     )
 
 
-@dataclass(frozen=True)
-class ServicePrices:
+class ServicePrices(NamedTuple):
     """On-demand list prices [USD] of the items of runs and idle stacks that ``Prices`` lacks."""
 
     transition: float

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
@@ -12,8 +11,7 @@ from tidemark.model.request import RunSpec
 from tidemark.model.suite import Suite
 
 
-@dataclass(frozen=True)
-class Quota:
+class Quota(NamedTuple):
     """A quota of Service Quotas."""
 
     service: str

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from tidemark.model.plan import Plan
 from tidemark.model.results import TestResult, TrialResult
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """The cost of the tasks and log queries of a run [USD]."""
 
     tasks: float

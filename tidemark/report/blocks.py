@@ -6,12 +6,10 @@ The forms are ``tidemark.report.markdown`` and ``tidemark.report.page``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One row of a table; its first cell names it."""
 
     cells: tuple[str, ...]
@@ -19,8 +17,7 @@ class Row:
     """Whether the row is crossed out: kept, but left out of every figure."""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table; each row has a cell for each column."""
 
     caption: str
@@ -30,15 +27,13 @@ class Table:
     """The columns of figures, which are aligned right."""
 
 
-@dataclass(frozen=True)
-class Bullets:
+class Bullets(NamedTuple):
     """A list of independent sentences."""
 
     items: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """An entry of a chart's legend."""
 
     color: str
@@ -47,8 +42,7 @@ class Mark:
     words: str
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """A chart, and a table of the same data."""
 
     caption: str
@@ -63,16 +57,14 @@ class Chart:
 Block = str | Bullets | Table | Chart
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """Blocks under a heading."""
 
     heading: str
     blocks: tuple[Block, ...]
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """A title, a summary and sections."""
 
     title: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
@@ -19,16 +19,14 @@ MOST_GROUPS = len(_DASHES)
 Points = Sequence[tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The results of a test in the trials of a version, or of a side of a comparison."""
 
     name: str
     results: Sequence[tuple[TrialResult, TestResult]]
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A value of one trial over time."""
 
     group: str

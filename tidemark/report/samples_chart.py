@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tidemark.model.suite import Metric
 from tidemark.pages import vega_lite
@@ -25,8 +25,7 @@ _LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of the chart: a version, or a side of a comparison."""
 
     name: str

@@ -6,8 +6,7 @@ The adapters are in ``aws``, over boto3; the tests' fakes have the same types.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 class QueryFailed(RuntimeError):
@@ -22,8 +21,7 @@ class NotTold(RuntimeError):
     """An outcome that a topic or event bus did not accept, with the reason. A retry may help."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """The answer to a log query."""
 
     rows: list[dict[str, str]]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tidemark.model.frozen import Frozen
+from typing import NamedTuple
 
 
-class System(Frozen):
+class System(NamedTuple):
     """The ECS side of one suite."""
 
     task_definition: str

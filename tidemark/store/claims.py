@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from tidemark.model.frozen import Frozen
 from tidemark.store import keys
@@ -19,8 +19,7 @@ class Claim(Frozen):
     claimed_at: datetime
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(NamedTuple):
     """A stored claim with its entity tag, so that no other claim is released in its place."""
 
     suite: str

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.plan import Plan, PlannedTrial
@@ -17,8 +16,7 @@ from tidemark.store.bucket import Bucket
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True)
-class StoredRun:
+class StoredRun(NamedTuple):
     """The stored contents of a run, from which its tables and report are made."""
 
     plan: Plan

@@ -1,6 +1,5 @@
 """The comparison of two versions in both of its forms."""
 
-import dataclasses
 from cProfile import Profile
 from datetime import timedelta
 
@@ -493,7 +492,7 @@ def test_a_table_too_long_for_a_comment_is_left_to_the_page():
 def test_a_comparison_of_many_tests_fits_a_comment():
     plan = planned(BOTH, repetitions=20)
     report = comparison_of(plan, measured(plan))
-    many = dataclasses.replace(report, sections=report.sections * 8)
+    many = report._replace(sections=report.sections * 8)
 
     assert len(markdown(many, most_rows=40)) > 65_536
     assert len(comment(many)) <= 65_536
@@ -516,9 +515,9 @@ def test_a_comparison_with_many_failures_fits_a_comment_and_keeps_its_results():
 def test_the_longest_section_is_left_out_of_a_comment_that_is_still_too_long():
     report = comparison_of(plan := planned(BOTH, repetitions=1), measured(plan))
     results, *others = sorted(report.sections, key=lambda found: found.heading != "Results")
-    long = dataclasses.replace(results, blocks=results.blocks * 300)
+    long = results._replace(blocks=results.blocks * 300)
 
-    text = comment(dataclasses.replace(report, sections=(long, *others)))
+    text = comment(report._replace(sections=(long, *others)))
 
     assert "## Results\n" not in text
     assert "## Comments\n" in text

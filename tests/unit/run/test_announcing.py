@@ -9,6 +9,7 @@ import pytest
 from aws.metrics import EmbeddedMetrics
 from lambdas import end_run, record_outcome
 from lambdas.environment import Environment
+from lambdas.listeners import links
 from tests.plans import RUN
 from tidemark.model.checkout import ROOT
 from tidemark.model.outcome import Outcome
@@ -85,7 +86,7 @@ def test_the_topic_and_the_bus_get_the_same_message_with_links_to_the_results(wo
 
 def test_a_page_has_no_address_without_a_console(world, listeners, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:4566")
-    listeners = replace(listeners, links=Environment.read().links())
+    listeners = replace(listeners, links=links(Environment()))
 
     listeners.announce(outcome(report=f"{REPORT}/report.md"))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Report, Section
@@ -38,8 +37,7 @@ def _length(section: Section) -> int:
 def _without(report: Report, left_out: list[Section]) -> Report:
     headings = [section.heading for section in report.sections if section in left_out]
     why = f"A comment holds {_LONGEST:,} characters. The page has more: {listed(headings)}."
-    return replace(
-        report,
+    return report._replace(
         sections=(
             *(section for section in report.sections if section not in left_out),
             Section("Left out", (why,)),
