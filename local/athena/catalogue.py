@@ -14,7 +14,8 @@ from typing import Any
 from local.athena.errors import QueryError, not_supported
 
 TYPES = ("string", "int", "bigint", "double", "boolean", "timestamp", "array<string>")
-SERDES = ("org.openx.data.jsonserde.JsonSerDe", "org.apache.hive.hcatalog.data.JsonSerDe")
+SERDE = "org.apache.hive.hcatalog.data.JsonSerDe"
+TIMESTAMP_FORMATS = ("yyyy-MM-dd HH:mm:ss.SSS", None)
 MOST_PARTITIONS = 100_000
 
 Value = str | int
@@ -106,13 +107,23 @@ def _columns(table: str, descriptions: Sequence[Mapping[str, str]]) -> dict[str,
 
 
 def _check_format(name: str, description: Mapping[str, Any], storage: Mapping[str, Any]) -> None:
-    serde = storage.get("SerdeInfo", {}).get("SerializationLibrary")
+    serde = storage.get("SerdeInfo", {})
     if description.get("TableType") != "EXTERNAL_TABLE":
         raise not_supported(f"Table {name} with TableType {description.get('TableType')}")
-    if serde not in SERDES:
-        raise not_supported(f"Table {name} with SerializationLibrary {serde}")
+    if serde.get("SerializationLibrary") != SERDE:
+        raise not_supported(
+            f"Table {name} with SerializationLibrary {serde.get('SerializationLibrary')}"
+        )
+    _check_serde(name, serde.get("Parameters", {}))
     if not storage.get("Location", "").startswith("s3://"):
         raise not_supported(f"Table {name} with Location {storage.get('Location')}")
+
+
+def _check_serde(name: str, parameters: Mapping[str, str]) -> None:
+    if more := sorted(parameters.keys() - {"timestamp.formats"}):
+        raise not_supported(f"Table {name} with {more[0]} in its SerdeInfo")
+    if (form := parameters.get("timestamp.formats")) not in TIMESTAMP_FORMATS:
+        raise not_supported(f"Table {name} with timestamp.formats {form}")
 
 
 def _projection(

@@ -6,11 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tidemark.store.columns import PARTITIONS
+from tidemark.store.columns import PARTITIONS, TIMESTAMP_FORMAT
 
 SCAN_LIMIT_BYTES = 1024**3
 """The most bytes that one query may read: a mistake in a query fails and costs little. A run takes
 about 10 kB."""
+# Athena user guide, "OpenX JSON SerDe": its results can be non-deterministic, with more or fewer
+# rows or unexpected nulls; "Hive JSON SerDe": timestamp.formats.
+_SERDE = {
+    "SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe",
+    "Parameters": {"timestamp.formats": TIMESTAMP_FORMAT},
+}
 # The possible years of a run; a year without runs costs nothing.
 _YEARS = "2000,2100"
 
@@ -51,7 +57,7 @@ def table_input(
             "Compressed": True,
             "InputFormat": "org.apache.hadoop.mapred.TextInputFormat",
             "OutputFormat": "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
-            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+            "SerdeInfo": _SERDE,
         },
     }
 

@@ -2,7 +2,7 @@
 
 Each file of a table holds one run's rows as gzipped JSON lines, under
 ``tables/<table>/suite=<suite>/year=<yyyy>/<run_id>.jsonl.gz``; ``suite`` and ``year`` are
-partitions, named by the path. Times are UTC, ``yyyy-MM-dd HH:mm:ss.SSS``. New columns are only ever
+partitions, named by the path. Times are UTC, in ``TIMESTAMP_FORMAT``. New columns are only ever
 added at the end, and ``schema`` counts the additions.
 """
 
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 SCHEMA = 4
+TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
+"""The form of a time, as Hive writes forms."""
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
 
 _TIMES = {"started_at": "timestamp", "ended_at": "timestamp"}

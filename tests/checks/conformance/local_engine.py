@@ -72,6 +72,6 @@ def described(table: str, bucket: str, suites: str = "rocksdb,sleeper") -> dict[
         "StorageDescriptor": {
             "Columns": [{"Name": name, "Type": kind} for name, kind in TABLES[table].items()],
             "Location": location,
-            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+            "SerdeInfo": {"SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe"},
         },
     }

@@ -55,7 +55,7 @@ def table_description(name, location, columns, partitions=(), parameters=(), **m
         "StorageDescriptor": {
             "Location": location,
             "Columns": [{"Name": column, "Type": type_} for column, type_ in columns.items()],
-            "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+            "SerdeInfo": {"SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe"},
         },
         **more,
     }

@@ -270,6 +270,28 @@ def test_an_unsupported_table_is_refused_by_name(refusal, rates, change, message
 
 
 @pytest.mark.parametrize(
+    ("serde", "message"),
+    [
+        (
+            {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+            "Table tidemark.rates with SerializationLibrary org.openx.data.jsonserde.JsonSerDe",
+        ),
+        (
+            {"Parameters": {"timestamp.formats": "millis"}},
+            "Table tidemark.rates with timestamp.formats millis",
+        ),
+        (
+            {"Parameters": {"explicit.null": "true"}},
+            "Table tidemark.rates with explicit.null in its SerdeInfo",
+        ),
+    ],
+)
+def test_another_reader_of_lines_is_refused_by_name(refusal, rates, serde, message):
+    rates["StorageDescriptor"]["SerdeInfo"].update(serde)
+    assert refusal("SELECT 1 FROM rates").startswith(f"NOT_SUPPORTED: {message}")
+
+
+@pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
         ("projection.year.type", "date", "NOT_SUPPORTED: projection.year.type date"),

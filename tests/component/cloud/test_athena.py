@@ -30,7 +30,7 @@ TABLE = {
     "StorageDescriptor": {
         "Location": "s3://results/tables/rates/",
         "Columns": [{"Name": "run_id", "Type": "string"}, {"Name": "value", "Type": "double"}],
-        "SerdeInfo": {"SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"},
+        "SerdeInfo": {"SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe"},
     },
 }
 

@@ -61,7 +61,8 @@ def test_each_table_reads_gzipped_json_lines_under_its_own_prefix(data):
         storage = table["StorageDescriptor"]
         assert joined(storage["Location"]) == f"s3://<bucket>/tables/{name}/"
         assert storage["SerdeInfo"] == {
-            "SerializationLibrary": "org.openx.data.jsonserde.JsonSerDe"
+            "SerializationLibrary": "org.apache.hive.hcatalog.data.JsonSerDe",
+            "Parameters": {"timestamp.formats": "yyyy-MM-dd HH:mm:ss.SSS"},
         }
         assert table["TableType"] == "EXTERNAL_TABLE"
 

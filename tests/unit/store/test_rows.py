@@ -1,5 +1,6 @@
 import gzip
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -43,12 +44,24 @@ def measured(plan):
     return [trial_result(plan, trial, {"ingest": ingest}, "") for trial in plan.trials]
 
 
+# Hive's JSON SerDe finds a field by the lower-case name of a column, and reads ``_col0`` by place.
+HIVE_NAME = "[a-z][a-z0-9_]*"
+TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}"  # Hive: TIMESTAMP_FORMAT
+
+
 def fits(row, table):
     columns = TABLES[table]
     assert set(row) == set(columns)
     for name, value in row.items():
         assert value is None or isinstance(value, PYTHON[columns[name]]), name
         assert not isinstance(value, bool) or columns[name] == "boolean", name
+        if value is not None and columns[name] == "timestamp":
+            assert re.fullmatch(TIME, value), name
+
+
+def test_every_column_has_a_name_that_hive_finds_in_a_line():
+    names = [name for columns in [*TABLES.values(), PARTITIONS] for name in columns]
+    assert [name for name in names if not re.fullmatch(HIVE_NAME, name)] == []
 
 
 def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
