@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
+    from mypy_boto3_ecs.literals import DesiredStatusType
+    from mypy_boto3_ecs.type_defs import TaskTypeDef
 
 # Amazon ECS API reference, StopTask: the longest reason, in characters.
 _LONGEST_REASON = 1024
+_STATUSES: Sequence[DesiredStatusType] = ("RUNNING", "STOPPED")
 
 
 class EcsTasks:
@@ -20,14 +25,25 @@ class EcsTasks:
 
     def groups(self) -> dict[str, str]:
         """Return the task group of each running task, by the task's ARN."""
-        groups: dict[str, str] = {}
-        # A page holds up to 100 ARNs, which is also the limit of DescribeTasks.
-        for page in self._client.get_paginator("list_tasks").paginate(cluster=self._cluster):
-            if page["taskArns"]:
-                answer = self._client.describe_tasks(cluster=self._cluster, tasks=page["taskArns"])
-                groups |= {task["taskArn"]: task.get("group", "") for task in answer["tasks"]}
-        return groups
+        return {task["taskArn"]: task.get("group", "") for task in self._described("RUNNING")}
+
+    def started(self, group: str, since: datetime) -> Iterator[str]:
+        """Yield the ARNs of a group's tasks that were started since a time, ended ones too.
+
+        ECS forgets a task an hour after its end.
+        """
+        for status in _STATUSES:
+            for task in self._described(status):
+                if task.get("group") == group and task["createdAt"] >= since:
+                    yield task["taskArn"]
 
     def stop(self, arn: str, reason: str) -> None:
         """Stop a task."""
         self._client.stop_task(cluster=self._cluster, task=arn, reason=reason[:_LONGEST_REASON])
+
+    def _described(self, status: DesiredStatusType) -> Iterator[TaskTypeDef]:
+        pages = self._client.get_paginator("list_tasks")
+        # A page holds up to 100 ARNs, which is also the limit of DescribeTasks.
+        for page in pages.paginate(cluster=self._cluster, desiredStatus=status):
+            if arns := page["taskArns"]:
+                yield from self._client.describe_tasks(cluster=self._cluster, tasks=arns)["tasks"]

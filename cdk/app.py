@@ -67,7 +67,7 @@ class TidemarkStack(Stack):
             bucket=bucket,
             tests=tests,
         )
-        Endings(self, "Endings", workflow=workflow, cluster=tests.cluster)
+        Endings(self, "Endings", workflow=workflow)
         schedules = self._schedules(settings, workflow) if settings.schedules else None
         if settings.notify_email:
             workflow.topic.add_subscription(EmailSubscription(settings.notify_email))

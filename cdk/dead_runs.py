@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from aws_cdk import Duration
-from aws_cdk.aws_ecs import Cluster
 from aws_cdk.aws_events import EventPattern, Rule, Schedule
 from aws_cdk.aws_events_targets import LambdaFunction
 from aws_cdk.aws_iam import Policy, PolicyStatement
@@ -12,7 +11,7 @@ from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
 from cdk.findings import EXECUTIONS, acknowledge, executions_finding
-from cdk.policy_statements import allow, executions, in_cluster
+from cdk.policy_statements import allow, executions
 from cdk.workflow import Workflow
 
 # The longest time that a dead run stays unnoticed if the event of its end is lost.
@@ -22,16 +21,13 @@ SWEEP_EVERY = Duration.hours(1)
 class Endings(Construct):
     """The rules that end runs, and the permissions that EndRun and SweepRuns need for it."""
 
-    def __init__(
-        self, scope: Construct, name: str, *, workflow: Workflow, cluster: Cluster
-    ) -> None:
+    def __init__(self, scope: Construct, name: str, *, workflow: Workflow) -> None:
         super().__init__(scope, name)
         functions = workflow.functions
         end, sweep = functions["EndRun"], functions["SweepRuns"]
         for function in (end, sweep):
-            function.add_environment("CLUSTER", cluster.cluster_arn)
             function.add_environment("TRIAL_STATE_MACHINE", workflow.trial.state_machine_arn)
-            for statement in self._stop_statements(workflow.trial, cluster):
+            for statement in _stop_statements(workflow.trial):
                 function.add_to_role_policy(statement)
             if function.role:
                 acknowledge(function.role, executions_finding(workflow.trial), EXECUTIONS)
@@ -60,14 +56,6 @@ class Endings(Construct):
             targets=[LambdaFunction(sweep)],
         )
 
-    def _stop_statements(self, trial: StateMachine, cluster: Cluster) -> list[PolicyStatement]:
-        return [
-            allow(["states:ListExecutions"], [trial.state_machine_arn]),
-            allow(["states:StopExecution"], [executions(trial)]),
-            # ListTasks does not return a task's group, which names its run.
-            _on_any_task(cluster, "ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"),
-        ]
-
     def _allow_describing_runs(self, run: StateMachine, *functions: Function) -> None:
         """Allow functions to read whether the holder of a claim is alive, and how it died."""
         # A separate policy avoids a cycle: the machine already depends on the functions.
@@ -80,10 +68,8 @@ class Endings(Construct):
         acknowledge(policy, executions_finding(run), EXECUTIONS)
 
 
-def _on_any_task(cluster: Cluster, *actions: str) -> PolicyStatement:
-    """Return a statement that allows actions on any task of a cluster.
-
-    The resource of ListTasks is a container instance, which Fargate lacks, and the tasks of a run
-    do not exist yet. So a condition limits the statement to the cluster.
-    """
-    return allow(actions, ["*"], in_cluster(cluster))
+def _stop_statements(trial: StateMachine) -> list[PolicyStatement]:
+    return [
+        allow(["states:ListExecutions"], [trial.state_machine_arn]),
+        allow(["states:StopExecution"], [executions(trial)]),
+    ]

@@ -12,7 +12,7 @@ from constructs import Construct
 from cdk.findings import acknowledge, objects_finding
 from cdk.log_groups import log_group
 from cdk.permissions import FUNCTIONS, Needs
-from cdk.policy_statements import allow
+from cdk.policy_statements import allow, in_cluster
 from cdk.system_tests import SystemTests
 from tidemark.model.settings import Settings
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
@@ -108,6 +108,7 @@ class Functions(Construct):
         }
         return {
             "BUCKET": self._bucket.bucket_name,
+            "CLUSTER": self._tests.cluster.cluster_arn,
             "SYSTEMS": Stack.of(self).to_json_string(systems),
             "LOGS_DEADLINE_SECONDS": str(self._settings.logs_deadline_seconds),
             "STACK": Stack.of(self).stack_name,
@@ -135,6 +136,11 @@ class Functions(Construct):
             statements.append(allow(["logs:StartQuery"], groups))
             # A query has no ARN: these actions take no resource.
             statements.append(allow(["logs:GetQueryResults", "logs:StopQuery"], ["*"]))
+        if needs.stops_tasks:
+            # ListTasks does not return a task's group, which names its run. Its resource is a
+            # container instance, which Fargate lacks, and the tasks of a run do not exist yet.
+            actions = ["ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"]
+            statements.append(allow(actions, ["*"], in_cluster(self._tests.cluster)))
         if needs.announces:
             statements.append(allow(["sns:Publish"], [self._topic.topic_arn]))
             statements.append(self._put_events_statement())

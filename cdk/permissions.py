@@ -20,6 +20,7 @@ class Needs:
     announces: bool = False
     reads_releases: bool = False
     reads_quotas: bool = False
+    stops_tasks: bool = False
     timeout_seconds: int = 30
 
     @classmethod
@@ -34,6 +35,7 @@ class Needs:
             announces=any(needs.announces for needs in parts),
             reads_releases=any(needs.reads_releases for needs in parts),
             reads_quotas=any(needs.reads_quotas for needs in parts),
+            stops_tasks=any(needs.stops_tasks for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
         )
 
@@ -113,6 +115,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads=["runs/*/plan.json"],
         writes=["work/*/measured/*"],
         queries_logs=True,
+        stops_tasks=True,
         timeout_seconds=900,
     ),
     "RestoreSystem": Needs(lists=[f"{DATA}*"], deletes=[f"{DATA}*"], timeout_seconds=240),
@@ -136,6 +139,6 @@ FUNCTIONS: Mapping[str, Needs] = {
     ),
     **RECORDING,
     # Both record a run whose execution died before the states of RECORDING.
-    "EndRun": Needs.union(RECORDING.values()),
-    "SweepRuns": Needs.union(RECORDING.values()),
+    "EndRun": Needs.union([*RECORDING.values(), Needs(stops_tasks=True)]),
+    "SweepRuns": Needs.union([*RECORDING.values(), Needs(stops_tasks=True)]),
 }

@@ -19,6 +19,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     collected = collect(
         services.bucket(),
         services.log_queries(),
+        services.tasks(),
         environment.systems,
         event,
         environment.logs_deadline_seconds,

@@ -50,7 +50,7 @@ class Environment:
 
     @property
     def cluster(self) -> str:
-        """ARN of the cluster that tasks run in; for the functions that end runs."""
+        """ARN of the cluster that tasks run in; for the functions that find or stop tasks."""
         return os.environ["CLUSTER"]
 
     @property

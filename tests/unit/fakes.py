@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import ModuleType
 from typing import Any
 
@@ -146,7 +147,7 @@ class FakeExecutions:
 
 
 class FakeTasks:
-    """ECS tasks by ARN: the group of each task, and the reason of each stopped task.
+    """ECS tasks by ARN: the group and start of each task, and the reason of each stopped task.
 
     ``called`` is called after each listing and each stop. A test lets its caller be overtaken
     there.
@@ -154,6 +155,7 @@ class FakeTasks:
 
     def __init__(self) -> None:
         self.group_of: dict[str, str] = {}
+        self.started_at: dict[str, datetime] = {}
         self.stopped: dict[str, str] = {}
         self.called: Callable[[], object] = lambda: None
 
@@ -161,6 +163,13 @@ class FakeTasks:
         listed = {arn: name for arn, name in self.group_of.items() if arn not in self.stopped}
         self.called()
         return listed
+
+    def started(self, group: str, since: datetime) -> list[str]:
+        return [
+            arn
+            for arn, name in self.group_of.items()
+            if name == group and self.started_at[arn] >= since
+        ]
 
     def stop(self, arn: str, reason: str) -> None:
         self.stopped[arn] = reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from tidemark.figures.rates import MetricRows, missing
@@ -14,7 +14,8 @@ from tidemark.model.suite import Metric, Test
 from tidemark.model.suite_files import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.events import TrialEvent
-from tidemark.run.ports import LogQueries, QueryFailed, TooManyRows
+from tidemark.run.ports import LogQueries, QueryFailed, Tasks, TooManyRows
+from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
@@ -110,29 +111,33 @@ class _Search:
 def collect(
     bucket: Bucket,
     queries: LogQueries,
+    tasks: Tasks,
     systems: Mapping[str, System],
     event: CollectRatesEvent,
     deadline_seconds: float,
 ) -> Collected:
     """Store the result of a test, unless more of its logs may still arrive.
 
+    A task of the run that still runs then, or ran beside those of the test, fails the test.
+
     The logs count as complete ``deadline_seconds`` after the end of the tasks [s].
     """
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
     test, system = suite.test(event.test), systems[suite.name]
-    streams = {task.task_id: system.stream(task.task_id) for task in event.tasks if task.task_id}
+    streams = _streams(system, event.tasks)
     search = _Search(queries, suite.name, system.log_group, streams.values(), event, test)
     metrics = [search.metric_rows(metric) for metric in test.metrics]
     waited = (event.now - event.ended_at).total_seconds()
     if missing(metrics, event.tasks, streams, test.jobs) and waited < deadline_seconds:
         wait = min(2**event.attempt, _LONGEST_WAIT_SECONDS)
         return Collected(complete=False, wait_seconds=wait, bytes_scanned=search.bytes_scanned)
-    some_failed = any(task.status != "ok" for task in event.tasks)
+    ran = [*event.tasks, *stop_strays(tasks, event.run_id, event.tasks, event.started_at)]
+    some_failed = any(task.status != "ok" for task in ran)
     usages, usages_unknown = search.usages(system.usage_log_group)
     logged = Logged(
         log_group=system.log_group,
-        streams=streams,
+        streams=_streams(system, ran),
         window=search.window,
         metrics=metrics,
         environments=search.rows("environment"),
@@ -141,10 +146,15 @@ def collect(
         usages_unknown=usages_unknown,
         bytes_scanned=search.bytes_scanned,
     )
-    result = test_result(test, event.tasks, logged, event.started_at, event.ended_at)
+    result = test_result(test, ran, logged, event.started_at, event.ended_at)
     key = keys.measured(event.run_id, event.trial, event.test)
     bucket.write(key, result.model_dump_json().encode())
     return Collected(complete=True, status=result.status, bytes_scanned=search.bytes_scanned)
+
+
+def _streams(system: System, tasks: Iterable[TaskResult]) -> dict[str, str]:
+    """Return the log stream of each task that was started, by the task's id."""
+    return {task.task_id: system.stream(task.task_id) for task in tasks if task.task_id}
 
 
 def patience_seconds(test: Test) -> float:

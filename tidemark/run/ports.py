@@ -6,6 +6,7 @@ The adapters are in ``aws``, over boto3; the tests' fakes have the same types.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 
@@ -78,6 +79,9 @@ class Tasks(Protocol):
 
     def groups(self) -> Mapping[str, str]:
         """Return the task group of each running task, by the task's ARN."""
+
+    def started(self, group: str, since: datetime) -> Iterable[str]:
+        """Yield the ARNs of a group's tasks that were started since a time, ended ones too."""
 
     def stop(self, arn: str, reason: str) -> None:
         """Stop a task."""

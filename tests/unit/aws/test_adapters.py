@@ -1,6 +1,6 @@
 """The adapters over API answers that the one-machine cloud never gives."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import botocore.session
 import pytest
@@ -157,6 +157,25 @@ def test_every_page_of_tasks_is_described():
             ecs.add_response("describe_tasks", {"tasks": [{"taskArn": arn, "group": "r"}]})
 
         assert EcsTasks(ecs.client, "c").groups() == {"a": "r", "b": "r"}
+
+
+def test_the_tasks_that_a_group_started_are_running_or_have_ended():
+    since = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    described = {
+        "RUNNING": [("a", "r", 0), ("b", "other", 0)],
+        "STOPPED": [("c", "r", 5), ("d", "r", -1)],
+    }
+    with Stubber(client("ecs")) as ecs:
+        for status, tasks in described.items():
+            listing = {"cluster": "c", "desiredStatus": status}
+            ecs.add_response("list_tasks", {"taskArns": [arn for arn, _, _ in tasks]}, listing)
+            answer = [
+                {"taskArn": arn, "group": group, "createdAt": since + timedelta(seconds=seconds)}
+                for arn, group, seconds in tasks
+            ]
+            ecs.add_response("describe_tasks", {"tasks": answer})
+
+        assert list(EcsTasks(ecs.client, "c").started("r", since)) == ["a", "c"]
 
 
 def test_a_quota_that_may_not_be_read_is_an_error_and_not_unlimited():

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+from datetime import UTC, datetime
 from itertools import permutations
 
 import pytest
@@ -248,6 +249,20 @@ def test_classify_stop_accepts_a_cause_that_is_not_json(world):
     )
 
     assert (answer["index"], answer["status"]) == (3, "failed")
+
+
+def test_a_task_that_ran_beside_those_of_the_test_fails_the_test_and_is_stopped(world):
+    log(world)
+    world.tasks.group_of["arn:task/c/stray"] = RUN
+    world.tasks.started_at["arn:task/c/stray"] = datetime(2026, 11, 20, 12, 45, 1, tzinfo=UTC)
+
+    assert collect(world)["status"] == "failed"
+
+    assert world.tasks.stopped.keys() == {"arn:task/c/stray"}
+    stored = world.json(f"work/{RUN}/001/measured/ingest.json")
+    assert stored["reason"].startswith("task 2: it ran beside the tasks of the test")
+    assert stored["tasks"][2]["log_stream"] == "rocksdb/rocksdb/stray"
+    assert [rate["value"] for rate in stored["rates"]] == [None]
 
 
 def test_collect_rates_reads_only_the_streams_and_the_time_window_of_the_trial(world):

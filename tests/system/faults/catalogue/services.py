@@ -9,6 +9,9 @@ from dataclasses import replace
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
+from moto.core.exceptions import JsonRESTError
+from moto.ecs.responses import EC2ContainerServiceResponse
+
 from cdk.functions import module_of
 from local.cloud import tasks as ecs_tasks
 from local.cloud.processes import Process
@@ -106,6 +109,19 @@ def _timed_out(ground: Ground) -> list[Run]:
     ran = ground.replaced.set(Sandbox, "_run", run)
     with ground.wire.fault("^logs StartQuery", slow(3), 1):
         return [ground.run()]
+
+
+def _started_twice(ground: Ground) -> list[Run]:
+    left = _Countdown(1)
+
+    def run_task(response: EC2ContainerServiceResponse) -> object:
+        answer: object = ran(response)
+        if left.count():
+            raise JsonRESTError("ServerException", "as the fault wants")
+        return answer
+
+    ran = ground.replaced.set(EC2ContainerServiceResponse, "run_task", run_task)
+    return [ground.run()]
 
 
 def _not_started(ground: Ground) -> list[Run]:
@@ -258,6 +274,13 @@ FAULTS = (
         happens="ECS never has capacity",
         act=_under("RunTask", _NO_CAPACITY),
         endings=(_lost("ingest: task 0: …Capacity is unavailable at this time.…"),),
+    ),
+    Fault(
+        name="task-started-twice",
+        happens="RunTask starts a task and answers with an internal error",
+        act=_started_twice,
+        endings=(_lost("ingest: task 2: it ran beside the tasks of the test: …"),),
+        quick=True,
     ),
     Fault(
         name="topic-fails-at-first",
