@@ -22,6 +22,7 @@ class Trial:
     def __init__(self, lab):
         self.lab = lab
         self.ecs = []  # the error of every start of a task, if any
+        self.throttled = False  # whether Lambda refuses every ClassifyStop
         self.running = self.most_running = 0
         self.called = {}
         lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
@@ -48,6 +49,8 @@ class Trial:
         return {"task_definition": "arn", "container": "c", "tests": [test]}
 
     def ClassifyStop(self, payload):
+        if self.throttled:
+            raise StateError("Lambda.TooManyRequestsException", "Rate Exceeded.")
         failure = payload["failure"]
         stop = classify(payload["index"], failure["Error"], failure["Cause"])
         return stop.model_dump(mode="json")
@@ -82,6 +85,24 @@ def test_all_tasks_of_a_test_run_in_parallel(trial):
     assert [task["index"] for task in trial.collected["tasks"]] == list(range(MOST_TASKS))
 
 
+def test_tasks_whose_failure_cannot_be_classified_keep_their_error(trial):
+    trial.ecs = [StateError("ECS.AmazonECSException", "Rate exceeded")]
+    trial.throttled = True
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    tasks = trial.collected["tasks"]
+    assert [task["index"] for task in tasks] == list(range(MOST_TASKS))
+    assert {task["status"] for task in tasks} == {"failed"}
+    assert tasks[7]["reason"] == (
+        "task 7: it failed with ECS.AmazonECSException; its reason is not known, since "
+        "ClassifyStop failed with Lambda.TooManyRequestsException"
+    )
+    # No trial of this size has a longer history: every start and classification was retried.
+    assert len(execution.history.events) < MOST_TASKS * EVENTS_OF_TASK + EVENTS_OF_TEST
+
+
 def test_two_hundred_failures_with_the_longest_cause_are_all_collected(trial):
     trial.ecs = [StateError("ECS.AmazonECSException", CAUSE)]
 
@@ -90,6 +111,4 @@ def test_two_hundred_failures_with_the_longest_cause_are_all_collected(trial):
     assert execution.status == "SUCCEEDED", execution.cause
     assert {task["status"] for task in trial.collected["tasks"]} == {"failed"}
     assert len(json.dumps(trial.collected, ensure_ascii=False).encode()) < MAX_BYTES
-    # Every start used all its retries: no trial of this size has a longer history.
     assert len(trial.called["ClassifyStop"]) == MOST_TASKS
-    assert len(execution.history.events) < MOST_TASKS * EVENTS_OF_TASK + EVENTS_OF_TEST

@@ -10,8 +10,19 @@ import pytest
 from local.asl.jsonata import Template, is_expression
 from tidemark.model.checkout import ROOT
 
-# No run here is sure to reach these: late logs, and a claim with a dead holder.
+UNCLASSIFIED = (
+    "'task ' & $states.input.index & ': it failed with ' & $states.input.failure.Error & '; its "
+    "reason is not known, since ClassifyStop failed with ' & $states.errorOutput.Error"
+)
+# No run here is sure to reach these: late logs, a claim with a dead holder, and a failed task while
+# Lambda refuses invocations.
 NOT_REACHED = {
+    UNCLASSIFIED: {
+        "states": {
+            "input": {"index": 7, "failure": {"Error": "States.Timeout"}},
+            "errorOutput": {"Error": "Lambda.TooManyRequestsException"},
+        }
+    },
     "$states.input.wait_seconds": {"states": {"input": {"wait_seconds": 2}}},
     "$states.input.holder": {"states": {"input": {"holder": {"status": "GONE"}}}},
 }
