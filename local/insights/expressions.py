@@ -30,6 +30,7 @@ from local.insights.syntax import (
     Subquery,
     Text,
 )
+from local.insights.values import LEAST_LONG, MOST_DIGITS
 from local.insights.words import Words
 
 # Python and DuckDB walk expressions by recursion; their limits are well above this.
@@ -148,7 +149,8 @@ class Reader(Words):
         value = float(token.value)
         if not math.isfinite(value):
             raise QueryError("this number is larger than a double holds", token.span)
-        return Number(token.span, value)
+        is_long = token.value.isdigit() and LEAST_LONG <= value < 10**MOST_DIGITS
+        return Number(token.span, int(token.value) if is_long else value)
 
     def period(self) -> Period:
         """Return the period that must come next."""

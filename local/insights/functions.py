@@ -23,12 +23,14 @@ from local.insights.addresses import (
 from local.insights.dates import format_date, parse_date
 from local.insights.series import histogram, rate
 from local.insights.values import (
+    LEAST_LONG,
     ArgumentError,
     Type,
     Value,
     condition,
     finite,
     literal,
+    long_integer,
     natural_order,
     number,
     text,
@@ -155,8 +157,11 @@ def _extreme(name: str) -> Callable[..., Value]:
     def extreme(value: Value) -> Value:
         if value.type is not _TEXT:
             return Value(f"{name}({value})", value.type)
-        numeric = text(Value(f"{name}({number(value)})", _NUMBER))
-        return Value(f"coalesce({numeric}, {name}({value}))", _TEXT)
+        double = f"{name}({number(value)})"
+        # The digits of the integer, where the double may be that of several.
+        digits = f"(CASE WHEN abs({double}) >= {LEAST_LONG} THEN {name}({long_integer(value)}) END)"
+        exact = f"CASE WHEN CAST({digits} AS DOUBLE) = {double} THEN CAST({digits} AS VARCHAR) END"
+        return Value(f"coalesce({exact}, {text(Value(double, _NUMBER))}, {name}({value}))", _TEXT)
 
     return extreme
 

@@ -15,6 +15,8 @@ from local.insights.values import (
     Value,
     condition,
     finite,
+    literal,
+    long_integer,
     may_be_number,
     number,
     quoted,
@@ -38,6 +40,8 @@ def _sign(operator: str) -> Callable[..., Value]:
                 message = "a period can be added only to a time: @timestamp + 9h"
                 raise ArgumentError(message, place)
         if right is None:
+            if operator == "-" and isinstance(left.constant, int):
+                return literal(-left.constant)
             return Value(f"({operator} {number(left)})", Type.NUMBER)
         return finite(f"{number(left)} {operator} {number(right)}")
 
@@ -66,15 +70,30 @@ def _comparison(operator: str) -> Callable[..., Value]:
                     "parseDate(…) converts a date",
                     place,
                 )
-        # As numbers if both are numbers; otherwise this term is null, and that of texts decides.
         terms: list[str] = []
-        if may_be_number(left) and may_be_number(right):
-            terms.append(f"{number(left)} {operator} {number(right)}")
-        if Type.TEXT in (left.type, right.type):
-            terms.append(f"{text(left)} {operator} {text(right)}")
-        return condition(", ".join(terms))
+        if not (operator == "=" and _is_quoted(left, right)):
+            terms += _numeric_terms(operator, left, right)
+        if left.type is right.type is Type.TEXT:
+            # Two texts that are not both numbers make the numeric terms null.
+            terms.append(f"{left} {operator} {right}")
+        return condition(", ".join(terms) or "FALSE")
 
     return compare
+
+
+def _is_quoted(left: Value, right: Value) -> bool:
+    """Tell whether two texts are equal only if their characters are: one is a text in quotes."""
+    texts = left.type is right.type is Type.TEXT
+    return texts and (left.constant is not None or right.constant is not None)
+
+
+def _numeric_terms(operator: str, left: Value, right: Value) -> list[str]:
+    """Return the comparisons as numbers, null unless both are; the first may decide for others."""
+    if not (may_be_number(left) and may_be_number(right)):
+        return []
+    terms = [f"{number(left)} {operator} {number(right)}"]
+    long = (long_integer(left), long_integer(right))
+    return [f"{long[0]} {operator} {long[1]}", *terms] if all(long) else terms
 
 
 def _unequal(left: Value, right: Value) -> Value:
@@ -105,11 +124,11 @@ def _in(subject: Value, *members: Value) -> Value:
         return condition("FALSE")
     if members and members[0].type is Type.TABLE:
         return condition(f"{text(subject)} IN {members[0]}")
-    # Equal as numbers or as texts, like =, with one search instead of a comparison per member.
-    numbers = ", ".join(str(number(member)) for member in members if may_be_number(member))
-    texts = ", ".join(str(text(member)) for member in members)
-    as_number = f"{number(subject)} IN ({numbers})" if numbers else "FALSE"
-    return condition(f"{as_number} OR {text(subject)} IN ({texts})")
+    # Texts in quotes are searched at once, and are most members.
+    quotes = [each for each in members if _is_quoted(subject, each)]
+    found = f"{subject} IN ({', '.join(map(str, quotes))})" if quotes else "FALSE"
+    equal = (str(_comparison("=")(subject, each)) for each in members if each not in quotes)
+    return condition(" OR ".join((found, *equal)))
 
 
 def _not(operand: Value) -> Value:

@@ -84,7 +84,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Number(Node):
-    """``200`` or ``0.5``."""
+    """``200`` or ``0.5``; an ``int`` is an integer that a double may not hold."""
 
     value: float
 

@@ -54,6 +54,12 @@ class Value:
 
 # DuckDB's casts accept more texts: nan, inf and 1_000.
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+LEAST_LONG = 2**53
+"""The least positive integer that is long: a double may also be that of the next integer."""
+MOST_DIGITS = 38
+"""The digits of the largest integers that are compared exactly: DuckDB's HUGEINT holds them all."""
+# Every long integer has at least 16 digits.
+_LONG = f"^[+-]?[0-9]{{16,{MOST_DIGITS}}}$"
 
 
 def quoted(text: str) -> str:
@@ -65,7 +71,7 @@ def literal(constant: str | float) -> Value:
     """Return a text or a number literal of the query as a value."""
     if isinstance(constant, str):
         return Value(quoted(constant), Type.TEXT, constant)
-    # Without an exponent DuckDB would read a decimal.
+    # Without an exponent DuckDB would read a decimal. An integer is a long one.
     digits = repr(constant)
     return Value(digits if "e" in digits else f"{digits}e0", Type.NUMBER, constant)
 
@@ -101,6 +107,21 @@ def number(value: Value) -> Value:
     if value.type is Type.STRUCTURE:
         return Value("CAST(NULL AS DOUBLE)", Type.NUMBER)
     return Value(f"CAST({value} AS DOUBLE)", Type.NUMBER)
+
+
+def long_integer(value: Value) -> str | None:
+    """Return SQL for a long integer, null for shorter ones; None if no row can have one."""
+    if isinstance(value.constant, int):
+        return f"{value.constant}::HUGEINT"
+    if value.type is not Type.TEXT or value.constant is not None:
+        return None
+    integer = f"TRY_CAST(regexp_extract({value}, {quoted(_LONG)}) AS HUGEINT)"
+    # The length tells most texts apart, which is the faster test.
+    return (
+        f"(CASE WHEN strlen({value}) > 15 THEN {integer} END)"
+        if value.sql.isidentifier()
+        else integer
+    )
 
 
 def text(value: Value) -> Value:

@@ -24,6 +24,7 @@ from tests.component.insights.reference_values import (
     Order,
     Row,
     Value,
+    as_integer_or_number,
     as_number,
     as_text,
     finite,
@@ -217,4 +218,6 @@ def aggregate(call: Expression, rows: list[Row]) -> Value:
             return finite(math.fsum(numbers) / len(numbers)) if numbers else None
     extreme: Any = {"min": min, "max": max}[call.function]
     texts = [text for each in present if (text := as_text(each)) is not None]
-    return extreme(numbers) if numbers else extreme(texts, default=None)
+    exact = [number for each in present if (number := as_integer_or_number(each)) is not None]
+    found = extreme(exact) if exact else extreme(texts, default=None)
+    return str(found) if isinstance(found, int) else found

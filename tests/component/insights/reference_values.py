@@ -76,7 +76,8 @@ def value(node: Expression, row: Row) -> Value:
         case Operation(operator="like", arguments=[subject, pattern]):
             return is_like(as_text(value(subject, row)), pattern)
         case Operation():
-            return operate(node.operator, [value(each, row) for each in node.arguments])
+            quoted = [isinstance(each, Text) for each in node.arguments]
+            return operate(node.operator, [value(each, row) for each in node.arguments], quoted)
     raise AssertionError(node)
 
 
@@ -95,7 +96,7 @@ def is_like(text: str | None, pattern: Expression) -> bool:
     return pattern.value in text
 
 
-def operate(sign: str, operands: list[Value]) -> Value:
+def operate(sign: str, operands: list[Value], quoted: list[bool]) -> Value:
     match sign:
         case "and":
             return all(map(truth, operands))
@@ -104,23 +105,30 @@ def operate(sign: str, operands: list[Value]) -> Value:
         case "not":
             return not truth(operands[0])
         case "!=":
-            return not compare("=", *operands)
+            return not operate("=", operands, quoted)
         case "in":
-            return any(compare("=", operands[0], member) for member in operands[1:])
+            members = zip(operands[1:], quoted[1:], strict=True)
+            return any(operate("=", [operands[0], m], [quoted[0], q]) for m, q in members)
     if sign in COMPARISONS:
-        return compare(sign, *operands)
+        return compare(sign, *operands, as_texts=sign == "=" and any(quoted))
     numbers = [number for each in operands if (number := as_number(each)) is not None]
     if len(numbers) < len(operands):
         return None
     return finite(ARITHMETIC[sign](*numbers)) if len(numbers) == 2 else -numbers[0]
 
 
-def compare(sign: str, left: Value, right: Value) -> bool:
-    a: Any = as_number(left)
-    b: Any = as_number(right)
-    if a is None or b is None:
-        a, b = as_text(left), as_text(right)
+def compare(sign: str, left: Value, right: Value, *, as_texts: bool) -> bool:
+    both_texts = isinstance(left, str) and isinstance(right, str)
+    a: Any = as_integer_or_number(left)
+    b: Any = as_integer_or_number(right)
+    if both_texts and (as_texts or a is None or b is None):
+        a, b = left, right
     return a is not None and b is not None and COMPARISONS[sign](a, b)
+
+
+def as_integer_or_number(value: Value) -> float | None:
+    integer = isinstance(value, str) and re.fullmatch("[+-]?[0-9]{16,38}", value)
+    return int(value) if isinstance(value, str) and integer else as_number(value)
 
 
 def call(name: str, arguments: list[Value]) -> Value:

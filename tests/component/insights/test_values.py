@@ -99,9 +99,10 @@ def test_arithmetic_returns_a_finite_number_or_nothing(ask, expression, value):
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
-        # Two numbers are compared as numbers, in any notation.
+        # Two numbers are compared as numbers, in any notation, but = compares texts in quotes.
         ("'200' = 200", True),
-        ("'200.0' = '200'", True),
+        ("'200.0' = '200'", False),
+        ("'200.0' = 200", True),
         ("'9' < '10'", True),
         ("9 < 10", True),
         ("'1e2' = 100", True),
@@ -109,9 +110,14 @@ def test_arithmetic_returns_a_finite_number_or_nothing(ask, expression, value):
         ("'9a' < '10a'", False),
         ("'abc' = 'abc'", True),
         ("'abc' != 'abd'", True),
-        ("'a' > 5", True),
+        # A text that is no number is neither smaller nor larger than a number.
+        ("'a' > 5", False),
+        ("'a' < 5", False),
+        ("'a' != 5", True),
+        ("5 >= 'a'", False),
         ("'A' = 'a'", False),
-        ("'10' in [1, '10.0']", True),
+        ("'10' in [1, '10.0']", False),
+        ("'10' in [1, 10.0]", True),
         ("'b' in [1, 'b']", True),
         ("'B' in ['b']", False),
         ("2 in ['2', 3]", True),
@@ -129,6 +135,48 @@ def test_arithmetic_returns_a_finite_number_or_nothing(ask, expression, value):
 )
 def test_a_comparison_is_numeric_if_both_sides_are_numbers(ask, condition, holds):
     assert value_of(ask, condition) == ("1" if holds else "0")
+
+
+SNOWFLAKE = '{"id": "4611686018427387905", "n": -9007199254740993, "code": "01234", "x": "1.0"}'
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("id = '4611686018427387904'", False),
+        ("id = 4611686018427387904", False),
+        ("id > 4611686018427387904", True),
+        ("id = 4611686018427387905", True),
+        ("id != 4611686018427387906", True),
+        ("id in [4611686018427387904, 1]", False),
+        ("id in ['4611686018427387905', 1]", True),
+        ("id in ['4611686018427387904', 4611686018427387905]", True),
+        ("id = concat('46116860184273879', '04')", False),
+        ("id > concat('46116860184273879', '04')", True),
+        ("n = -9007199254740992", False),
+        ("n < -9007199254740992", True),
+        ("n in [-9007199254740993]", True),
+        ("code = '1234'", False),
+        ("code = 1234", True),
+        ("code in ['1234']", False),
+        ("x = '1'", False),
+        ("x = 1", True),
+        # A time has no text that a query could name.
+        ("@timestamp = '1000'", True),
+    ],
+)
+def test_a_text_in_quotes_is_equal_by_its_characters_and_an_integer_by_all_digits(
+    ask, condition, holds
+):
+    assert value_of(ask, condition, SNOWFLAKE) == ("1" if holds else "0")
+
+
+def test_the_least_and_the_largest_integer_keep_their_digits(ask):
+    times = ["1717338360123456789", "1717338360123456790", "1717338360123456788", "7", "-", "7.5"]
+    query = "stats max(@message) as high, min(@message) as low"
+    assert ask(query, *times) == [{"high": "1717338360123456790", "low": "7"}]
+    assert ask(query, *times[:3]) == [{"high": "1717338360123456790", "low": "1717338360123456788"}]
+    assert ask(query, *times, "1e300", "-1e300") == [{"high": "1e+300", "low": "-1e+300"}]
 
 
 @pytest.mark.parametrize(
