@@ -7,7 +7,7 @@ functions, and stats.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from local.insights.addresses import (
@@ -39,6 +39,7 @@ from local.insights.values import (
 
 ANY = None
 _TEXT, _NUMBER, _TIME, _PERIOD = Type.TEXT, Type.NUMBER, Type.TIME, Type.PERIOD
+_COUNTED = {Type.NUMBER, Type.BOOLEAN, Type.TIME}
 # AWS documentation, CloudWatch Logs Insights query syntax: general functions, case.
 _MOST_BRANCHES = 10
 # The characters that trim removes and that isblank ignores.
@@ -121,10 +122,17 @@ def _round(value: Value, digits: Value | None = None) -> Value:
     return finite(f"round({value}{to})")
 
 
+def _of_one_type(values: Sequence[Value]) -> list[Value]:
+    """Return values of the same type: numbers if all count as numbers, else texts."""
+    types = {value.type for value in values}
+    if len(types) == 1:
+        return list(values)
+    return [(number if types <= _COUNTED else text)(value) for value in values]
+
+
 def _coalesce(*values: Value) -> Value:
-    if len({value.type for value in values}) > 1:
-        values = tuple(text(value) for value in values)
-    return Value(f"coalesce({', '.join(map(str, values))})", values[0].type)
+    same = _of_one_type(values)
+    return Value(f"coalesce({', '.join(map(str, same))})", same[0].type)
 
 
 def _bucket(round_: str) -> Callable[..., Value]:
@@ -189,8 +197,7 @@ def _alternatives(*parts: Value) -> Value:
     """Return the value after the first true condition; a last value alone is the default."""
     pairs = list(zip(parts[::2], parts[1::2], strict=False))
     values = [value for _, value in pairs] + list(parts[2 * len(pairs) :])
-    same_type = len({value.type for value in values}) == 1
-    results = [value if same_type else text(value) for value in values]
+    results = _of_one_type(values)
     whens = " ".join(
         f"WHEN {truth(when)} THEN {then}" for (when, _), then in zip(pairs, results, strict=False)
     )

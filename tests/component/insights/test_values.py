@@ -137,6 +137,13 @@ def test_a_comparison_is_numeric_if_both_sides_are_numbers(ask, condition, holds
     assert value_of(ask, condition) == ("1" if holds else "0")
 
 
+def test_the_largest_of_times_and_numbers_is_a_number(ask):
+    query = "stats max(if(@message = 'end', @timestamp, 0)) as end, max(coalesce(@timestamp, 0))"
+    assert ask(query, "begin", "end", "more") == [
+        {"end": "2000", "max(coalesce(@timestamp, 0))": "3000"}
+    ]
+
+
 SNOWFLAKE = '{"id": "4611686018427387905", "n": -9007199254740993, "code": "01234", "x": "1.0"}'
 
 
@@ -254,6 +261,11 @@ def test_conditions_count_as_one_and_zero(ask):
         ("toMillis(@timestamp)", "1000"),
         ("if(1 = 1, 'a', 2)", "a"),
         ("case(1 = 2, 'a', 1 = 1, 'b', 'c')", "b"),
+        # Times and conditions are numbers beside numbers: milliseconds, 1 and 0.
+        ("if(1 = 1, @timestamp, 0)", "1000"),
+        ("coalesce(@timestamp, 0) + 1", "1001"),
+        ("if(1 = 2, 5, 1 = 1)", "1"),
+        ("case(1 = 1, @timestamp, '')", "1970-01-01 00:00:01.000"),
         ("case(1 = 2, 'a')", None),
         ("isNumeric('1.5')", "1"),
         ("isNumeric('x')", "0"),
