@@ -48,6 +48,8 @@ _COLUMNS = {
 }
 # A JSON key may contain dots. In names with more dots than this, either all dots or none nest.
 _MOST_DOTS = 3
+# A line of text with deeper JSON has fields only if no other braces stand in it.
+_MOST_LEVELS = 24
 _NOTHING = "CAST(NULL AS VARCHAR)"
 # For this many fields or more, one pass over the JSON is faster.
 _ONE_PASS = 3
@@ -134,12 +136,26 @@ def _json_of_message() -> Value:
 
     Only JSON from a line of text is checked; a message that looks like JSON may be invalid.
     """
-    fragment = r"regexp_extract(message, '(?s)\{.*\}')"
+    widest = r"regexp_extract(message, '(?s)\{.*\}')"
+    balanced = f"regexp_extract_all(message, {quoted(_balanced())})"
+    # Most lines of text have one JSON, and reading it is faster than looking for braces in pairs.
+    first = f"list_filter({balanced}, lambda j: json_valid(j))[1]"
+    fragment = f"CASE WHEN json_valid({widest}) THEN {widest} ELSE {first} END"
+    several = "contains(message, '} ') OR contains(message, '}{')"
     return Value(
-        "CASE WHEN message LIKE '{%}' THEN message WHEN contains(message, '{') "
-        f"THEN CASE WHEN json_valid({fragment}) THEN {fragment} END END",
+        f"CASE WHEN message LIKE '{{%}}' AND NOT ({several}) THEN message "
+        f"WHEN contains(message, '{{') THEN {fragment} END",
         Type.TEXT,
     )
+
+
+def _balanced() -> str:
+    """Return the regular expression of a text in balanced braces; RE2 has no recursion."""
+    inside = r'[^{}"]|"(?:[^"\\]|\\.)*"'
+    pattern = rf"\{{(?:{inside})*\}}"
+    for _ in range(_MOST_LEVELS - 1):
+        pattern = rf"\{{(?:{inside}|{pattern})*\}}"
+    return f"(?s){pattern}"
 
 
 def _first_of(document: str, paths: list[str]) -> Value:

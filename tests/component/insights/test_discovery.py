@@ -60,7 +60,7 @@ def test_fields_of_a_json_message_have_dotted_names(ask, field, value):
     assert row.get("x") == value
 
 
-@pytest.mark.parametrize("message", ['{"a": 1', "{a}", '{"a": 1} {"a": 2}', "a=1", "", "[1]", "1"])
+@pytest.mark.parametrize("message", ['{"a": 1', "{a}", '{a} {"a": 2', "a=1", "", "[1]", "1"])
 def test_a_message_without_a_json_object_has_no_fields_and_causes_no_error(ask, message):
     query = "filter ispresent(@message) | stats count(*) as n, count(a) as a, sum(a) as s"
     assert ask(query, message, '{"a": 5}') == [{"n": "2", "a": "1", "s": "5"}]
@@ -70,6 +70,27 @@ def test_the_json_in_a_line_of_text_is_found(ask):
     # AWS documents this for Lambda: its runtimes write the time and the request before the JSON.
     line = '2026-01-02T03:04:05.006Z\t6bc28136-xmpl\tINFO\t{"user": {"id": 7}}\n'
     assert ask("filter user.id = 7 | display user.id", line, "{x} no") == [{"user.id": "7"}]
+
+
+DEEP = '{"b":' * 30 + "{}" + "}" * 30
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"a": 1} {"a": 2}',
+        '{"a": 1}{"a": 2}',
+        'got {"a": 1} and {"a": 2}',
+        'got {"a": 1, "b": {"c": "} {"}} in {pool-1}',
+        'in {pool-1} got {"a": 1}',
+        'got {"a": 1} in {pool-1',
+        '{ "b": { "c": 2 } , "a": 1 }',
+        f'got {{"a": 1, "b": {DEEP}}}',
+    ],
+)
+def test_only_the_first_json_of_a_line_has_fields(ask, line):
+    # AWS documentation, CloudWatch Logs: discovered fields (the first embedded JSON fragment).
+    assert ask("fields a | display a", line) == [{"a": "1"}]
 
 
 REPORT = (
