@@ -8,6 +8,7 @@ have names (AWS documentation, CloudWatch Logs Insights query syntax: stats).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import TypeVar
@@ -97,6 +98,13 @@ class Scope:
         """Return the column of a field that may hold a map or a list, None without one."""
         return self.fields.get(owner)
 
+    def hint(self, field: Field) -> str:
+        """Return a question that suggests the nearest field, or else all of them."""
+        return (
+            suggestion(nearest(field.name, self.fields))
+            or f"the results are {', '.join(self.fields)}"
+        )
+
     def unknown(self, field: Field) -> Expression:
         """Refuse a name that is none of these fields; other scopes return an expression."""
         if field.name.lower() in FUNCTIONS:
@@ -117,10 +125,9 @@ class _ResultScope(Scope):
 
     def unknown(self, field: Field) -> Expression:
         """Return a missing field, with a warning."""
-        near = nearest(field.name, self.fields)
-        hint = suggestion(near) or f"the results are {', '.join(self.fields)}"
         self._names.warn(
-            field.span, f"{field.name!r} is missing, because stats does not return it; {hint}"
+            field.span,
+            f"{field.name!r} is missing, because stats does not return it; {self.hint(field)}",
         )
         return Missing(field.span)
 
@@ -162,6 +169,8 @@ class Names:
         self.discovered: dict[str, str] = {}
         self.scope: Scope = _EventScope(self)
         self.before_stats = True
+        # The fields of the rows that each stats groups, and the number of steps before it.
+        self._grouped: list[tuple[Scope, int]] = []
         self.order = self._default_order = _NEWEST_FIRST
         # Names in the order of the result; dictionaries, since a set has no order.
         self._implied: tuple[str, ...] = ("@timestamp", "@message")
@@ -258,6 +267,27 @@ class Names:
         """Order the rows by a column where all other sort keys are equal."""
         self.order = (*self.order, (column, False))
         self._default_order = (*self._default_order, (column, False))
+
+    def group(self, *steps: Step) -> None:
+        """Add the steps of stats, the first of which groups the rows."""
+        self._grouped.append((self.scope, len(self._steps)))
+        self._steps += steps
+
+    def lacks(self, field: Field) -> bool:
+        """Tell whether a field is not among the results of the last stats."""
+        owners = (owner for owner, _ in _splits(field.name))
+        known = any(name in self.scope.fields for name in (field.name, *owners))
+        return bool(self._grouped) and not known
+
+    @contextmanager
+    def rows_of_stats(self) -> Iterator[None]:
+        """Add steps before the last stats for a while, over the fields of the rows there."""
+        scope, place = self._grouped.pop()
+        results, later = self.scope, self._steps[place:]
+        self.scope, self._steps = scope, self._steps[:place]
+        yield
+        self._grouped.append((scope, len(self._steps)))
+        self.scope, self._steps = results, self._steps + later
 
     def begin_results(self, fields: dict[str, str], order: Order) -> None:
         """Replace all fields by the results of a command."""

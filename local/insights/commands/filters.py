@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from local.insights import printing
-from local.insights.expressions import Reader
+from local.insights.expressions import Reader, source_name
 from local.insights.names import Names
 from local.insights.plan import Keep
 from local.insights.syntax import (
+    Call,
     Command,
     Expression,
     Field,
@@ -31,11 +33,55 @@ class Filter(Command):
         return cls(reader.since(start), condition)
 
     def resolve(self, names: Names) -> None:
-        """Add the filter."""
-        names.step(Keep(names.resolve(self.condition)))
+        """Add the filter, and after stats its conditions on the grouped rows before the stats."""
+        for condition in _conditions(self.condition):
+            _keep(condition, names)
 
     def __str__(self) -> str:
         return f"filter {printing.expression(self.condition)}"
+
+
+def _conditions(expression: Expression) -> tuple[Expression, ...]:
+    """Return the conditions that must all hold."""
+    if isinstance(expression, Operation) and expression.operator == "and":
+        return tuple(part for each in expression.arguments for part in _conditions(each))
+    return (expression,)
+
+
+def _keep(condition: Expression, names: Names) -> None:
+    """Add a filter; one on fields that stats does not return filters the rows before it.
+
+    AWS's sample queries for Container Insights filter by the type of the event after stats.
+    """
+    fields = list(_fields(condition, names))
+    missing = [field for field in fields if names.lacks(field)]
+    if not missing:
+        names.step(Keep(names.resolve(condition)))
+        return
+    field, hint = missing[0], names.scope.hint(missing[0])
+    if len(missing) < len(fields):
+        raise QueryError(
+            f"{field.name!r} is not a result of stats, but other fields of this condition are; "
+            f"filter by it before stats; {hint}",
+            field.span,
+        )
+    names.warn(
+        field.span,
+        f"{field.name!r} is not a result of stats, so this filter works before stats; {hint}",
+    )
+    with names.rows_of_stats():
+        _keep(condition, names)
+
+
+def _fields(expression: Expression, names: Names) -> Iterator[Field]:
+    """Yield the fields of an expression; a result of stats without an alias is one, too."""
+    if isinstance(expression, Field):
+        yield expression
+    elif source_name(expression) in names.scope.fields:
+        yield Field(expression.span, source_name(expression))
+    elif isinstance(expression, Call | Operation):
+        for argument in expression.arguments:
+            yield from _fields(argument, names)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ class Stats(Command):
             group.scope.fields[item.name] = names.column_of(value, derived)
         if not group.aggregates:
             raise QueryError("stats takes at least one aggregate, such as count(*)", self.span)
-        names.step(Aggregate(tuple(keys.values()), group.aggregates), *derived)
+        names.group(Aggregate(tuple(keys.values()), group.aggregates), *derived)
         names.begin_results(group.scope.fields, tuple((key, False) for key in keys.values()))
         names.bins = self._bins(names, tuple(keys.values()))
 

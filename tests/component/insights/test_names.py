@@ -156,7 +156,7 @@ def test_percent_signs_around_a_text_to_find_get_a_warning():
         ("stats count(*)\n| sort @timestamp", "line 2, column 8: '@timestamp' is missing, beca"),
         ("stats count() by @log | sort count desc", "did you mean 'count()'?"),
         (
-            "stats count(*) as n | filter m > 1 or m < 1",
+            "stats count(*) as n | fields m + 1 as x, m + 2 as y",
             "'m' is missing, because stats does not return it; the results are n",
         ),
     ],

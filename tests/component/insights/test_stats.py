@@ -2,6 +2,8 @@ import statistics
 
 import pytest
 
+from local.insights import QueryError, run
+
 
 def test_aggregates_agree_with_their_textbook_definitions(ask):
     values = [4.0, 8.5, 15.25, 16.0, 23.0, 42.0]
@@ -118,3 +120,38 @@ def test_attributes_of_parsed_json_may_be_keys(ask):
         {"js.m.x": "a", "n": "2", "s": "2"},
         {"n": "1"},
     ]
+
+
+PODS = [
+    '{"Type": "Pod", "PodName": "a", "restarts": 3}',
+    '{"Type": "Pod", "PodName": "b", "restarts": 1}',
+    '{"Type": "Node", "PodName": "a", "restarts": 99}',
+]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "filter Type = 'Pod' | filter n > 1",
+        "filter n > 1 and Type = 'Pod'",
+        "stats max(n) as n by PodName | filter Type = 'Pod' and n > 1",
+    ],
+)
+def test_a_filter_by_a_field_that_stats_does_not_return_filters_before_stats(source, condition):
+    # AWS documentation, Container Insights: sample queries (restarts and CPU usage by pod).
+    query = f"stats avg(restarts) as n by PodName | {condition}"
+    result = run(query, source(*PODS))
+    assert [[cell["value"] for cell in row] for row in result.rows] == [["a", "3"]]
+    (warning,) = {each.partition(": ")[2] for each in result.warnings}
+    assert warning.startswith("'Type' is not a result of stats, so this filter works before stats")
+
+
+def test_a_filter_names_the_result_of_stats_that_may_be_meant(source):
+    result = run("stats count(*) as total by Type | filter totl > 1", source(*PODS))
+    assert result.warnings[0].endswith("works before stats; did you mean 'total'?")
+    assert result.rows == []
+
+
+def test_a_condition_on_results_of_stats_and_other_fields_is_refused(source):
+    with pytest.raises(QueryError, match="'Type' is not a result of stats, but other fields"):
+        run("stats count(*) as n by PodName | filter Type = 'Pod' or n > 1", source(*PODS))
