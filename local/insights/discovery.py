@@ -7,6 +7,7 @@ flow logs and Route 53 query logs give the names of their columns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -48,6 +49,7 @@ _COLUMNS = {
 }
 # A JSON key may contain dots. In names with more dots than this, either all dots or none nest.
 _MOST_DOTS = 3
+_KEY = re.compile("`([^`]*)`|([^.`]+)")
 # A line of text with deeper JSON has fields only if no other braces stand in it.
 _MOST_LEVELS = 24
 _NOTHING = "CAST(NULL AS VARCHAR)"
@@ -110,11 +112,21 @@ def _key(name: str) -> str:
 
 
 def json_paths(name: str) -> list[str]:
-    """Return the JSON pointers that a dotted name may mean, the most nested first."""
+    """Return the JSON pointers that a dotted name may mean, the most nested first.
+
+    Pointers with keys that the name has in backticks come before the others.
+    """
     escaped = name.replace("~", "~0").replace("/", "~1")
-    parts = escaped.split(".")
+    paths = _pointers(escaped.replace("`", "").split("."))
+    if "`" in name:
+        keys = (key or part for key, part in _KEY.findall(escaped))
+        paths = list(dict.fromkeys((*_pointers(list(keys)), *paths)))
+    return paths
+
+
+def _pointers(parts: list[str]) -> list[str]:
     if len(parts) > _MOST_DOTS + 1:
-        return [f"/{'/'.join(parts)}", f"/{escaped}"]
+        return [f"/{'/'.join(parts)}", f"/{'.'.join(parts)}"]
     return [
         "/" + parts[0] + "".join(map("".join, zip(separators, parts[1:], strict=True)))
         for separators in product("/.", repeat=len(parts) - 1)

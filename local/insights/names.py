@@ -89,8 +89,8 @@ class Scope:
         """
         if column := self.fields.get(field.name):
             return Column(field.span, column)
-        for owner, path in _splits(field.name):
-            if column := self.structure(owner):
+        for owner, path in _splits(field.path or field.name):
+            if column := self.structure(owner.replace("`", "")):
                 return Attribute(field.span, column, path)
         return self.unknown(field)
 
@@ -342,17 +342,18 @@ class Names:
 
     def discover(self, field: Field) -> str:
         """Return the column of a field of the message."""
-        if column := self.discovered.get(field.name):
+        path = field.path or field.name
+        if column := self.discovered.get(path):
             return column
-        column = self.discovered[field.name] = self.new_column()
+        column = self.discovered[path] = self.new_column()
         if field.name.startswith("@") and not is_discovered(field.name):
             hint = suggestion(nearest(field.name, self.scope.fields, 0.8))
             self.warn(field.span, f"no log has a field {field.name!r}; {hint}".rstrip("; "))
         last = self._steps[-1] if self._steps else None
         if isinstance(last, Discover):
-            self._steps[-1] = Discover({**last.columns, column: field.name})
+            self._steps[-1] = Discover({**last.columns, column: path})
         else:
-            self._steps.append(Discover({column: field.name}))
+            self._steps.append(Discover({column: path}))
         return column
 
     # Expressions

@@ -37,7 +37,7 @@ def names(texts: Iterable[str]) -> str:
 
 def fields(nodes: Iterable[Field]) -> str:
     """Return fields, separated by commas."""
-    return names(field.name for field in nodes)
+    return ", ".join(map(expression, nodes))
 
 
 def quoted(text: str) -> str:
@@ -58,7 +58,7 @@ def expression(node: Expression) -> str:
         case Period(amount=amount, unit=unit):
             text = f"{amount}{unit}"
         case Field():
-            text = name(node.name)
+            text = node.path or name(node.name)
         case Call(function="count", arguments=()):
             text = "count(*)"
         case Subquery(commands=commands):

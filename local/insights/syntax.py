@@ -113,9 +113,14 @@ class Period(Node):
 
 @dataclass(frozen=True)
 class Field(Node):
-    """``@message``, ``requestParameters.userName`` or ```Duration (us)```."""
+    """``@message``, ``requestParameters.userName`` or ```Duration (us)```.
+
+    ``path`` is the name with backticks around each key that the query has in them: AWS's names of
+    JSON fields have a dot between keys, and a key may contain dots itself.
+    """
 
     name: str
+    path: str = ""
 
 
 @dataclass(frozen=True)

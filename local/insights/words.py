@@ -10,6 +10,7 @@ from local.insights.lexer import Kind, Lexer, Token
 from local.insights.syntax import Field, QueryError, Regex, Span, Text
 
 T = TypeVar("T")
+_KEY = re.compile("`([^`]*)`")
 _FLAGS = re.compile("[gimsuxy]+")
 
 
@@ -90,13 +91,16 @@ class Words:
                 f"write a name with other characters in backticks: `{self.token.value}`",
                 self.token.span,
             )
-        parts = [name.value]
+        parts = [name.span.text]
         while self.take("["):
             parts.append(str(self.whole_number("the place of an element, from 0")))
             self.need("]", "']'")
             if self.take("."):
-                parts.append(self.name().value)
-        return Field(self.since(name.span), ".".join(parts))
+                parts.append(self.name().span.text)
+        path = ".".join(parts)
+        plain = path.replace("`", "")
+        has_key = any("." in key for key in _KEY.findall(path)) and path != f"`{plain}`"
+        return Field(self.since(name.span), plain, path if has_key else "")
 
     def text(self) -> Text:
         """Return the text in quotes that must come next."""

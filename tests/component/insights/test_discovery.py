@@ -72,6 +72,29 @@ def test_the_json_in_a_line_of_text_is_found(ask):
     assert ask("filter user.id = 7 | display user.id", line, "{x} no") == [{"user.id": "7"}]
 
 
+TWINS = (
+    '{"j": {"user": {"id": "nested"}, "user.id": "whole"}, "j.user.id": "flat", "a.b": {"c": 1}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("j.`user.id`", "whole"),
+        ("j.user.id", "nested"),
+        ("`j.user.id`", "nested"),
+        ("`a.b`.c", "1"),
+        ("`a.b.c`", "1"),
+        ("a.b.c", "1"),
+        ("m.`user.id`", "whole"),
+        ("m.user.id", "nested"),
+    ],
+)
+def test_a_part_of_a_name_in_backticks_is_one_key(ask, field, value):
+    query = f"fields jsonParse(@message) as x | fields x.j as m | display {field} as f, a.b.c"
+    assert ask(query, TWINS) == [{"f": value, "a.b.c": "1"}]
+
+
 DEEP = '{"b":' * 30 + "{}" + "}" * 30
 
 

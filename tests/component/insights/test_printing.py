@@ -32,6 +32,7 @@ QUERIES = [
     "cidrlookup t a OUTPUT b | cidrlookup t a as b OUTPUTNEW c as d, e",
     "stats avg(a) as n by bin(300s) | fillmissing with 0 for n | tail 7",
     "stats avg(a) as n by bin(1m) | fillmissing with -1 for n, 'x' for `bin(1m)` | filldown",
+    "fields j.`a.b`[0].`c d` | display `a.b`.c, a[1].`b.c` | dedup j.`a.b`",
     "filldown *a b*c* `odd name`*, d | fillmissing",
     "fields 0.0000001 as tiny, 100000000000000000000000 as huge # a comment\n| sort tiny",
 ]
