@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from aws_cdk import App, CfnOutput, Stack, Tags
 from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
@@ -137,8 +138,13 @@ class TidemarkStack(Stack):
                 self,
                 f"{suite.name.capitalize()}Input",
                 description="What to start StateMachine with, in the Step Functions console",
-                value=json.dumps({"suite": suite.name, **suite.defaults.model_dump(mode="json")}),
+                value=json.dumps(_default_input(suite)),
             )
+
+
+def _default_input(suite: Suite) -> dict[str, Any]:
+    defaults = suite.defaults.model_dump(mode="json")
+    return {"suite": suite.name, **defaults, "parameters": suite.default_parameters}
 
 
 def build(app: App) -> TidemarkStack:

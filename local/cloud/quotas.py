@@ -7,7 +7,7 @@ from typing import Any
 from moto.servicequotas.models import ServiceQuotasBackend
 
 from local.cloud.replacements import Replacements
-from tidemark.model.suite import MOST_TASKS
+from tidemark.model.parameters import MOST_TASKS
 from tidemark.money.quotas import VCPUS
 
 _MOST_VCPUS_OF_TASK = 16

@@ -11,14 +11,16 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.settings import Settings
 from tidemark.model.subject import Subject
+from tidemark.model.suite import Test
 
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
-    ROOT / "docs" / "suites.md": (Subject,),
+    ROOT / "docs" / "suites.md": (Subject, Parameter, Test),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
 

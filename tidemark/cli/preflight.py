@@ -6,6 +6,7 @@ work is refused, because the package of a version is neither in a cache nor in a
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -19,9 +20,10 @@ import psutil
 
 from local.cloud.confinement import landlock
 from local.cloud.processes import workload_environment
+from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunSpec
-from tidemark.model.suite import Suite
+from tidemark.model.suite import Suite, Test
 
 # Rates suffer if other programs use more than this share of the cores.
 _BUSY = 0.5
@@ -59,11 +61,12 @@ class Machine:
 def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
     """Yield a sentence for each risk of a run.
 
-    The needs are generous. Each task needs a share of its storage and memory: its records divided
-    by the suite's most records. All tasks of a test run side by side.
+    The needs are generous. Each task needs a share of its storage and memory, which are for the
+    largest parameters. All tasks of a test run side by side.
     """
-    share = request.records / suite.task.most_records
-    work = f"{request.tasks:,} x {request.records:,} records"
+    share = max(_share(test, request, suite) for test in suite.tests)
+    size = described(request.parameters)
+    work = f"tests{size and f' with {size}'}"
     disk = request.tasks * share * (suite.task.storage << 30)
     if machine.disk_bytes < disk:
         yield (
@@ -73,7 +76,7 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
     memory = request.tasks * max(share * (suite.task.memory << 20), _LEAST_MEMORY_BYTES)
     if machine.memory_bytes < memory:
         yield (
-            f"memory: {_gib(machine.memory_bytes)} are available, {work} side by side may need "
+            f"memory: {_gib(machine.memory_bytes)} are available, {work} may need "
             f"{_gib(memory)}; tasks may be killed, or slowed down by swapping"
         )
     if machine.load > _BUSY * machine.cores:
@@ -86,6 +89,12 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
             "kernel: Landlock is missing or off, Linux 5.13 or later has it; the system under test "
             "can read and change the files of all results"
         )
+
+
+def _share(test: Test, request: RunSpec, suite: Suite) -> float:
+    """Return the work of a test as a share of the most that its parameters allow."""
+    most = ((name, suite.parameters[name].most or 1) for name in test.per)
+    return math.prod(float(request.parameters[name]) / amount for name, amount in most)
 
 
 def prepare(versions: Sequence[str], suite: Suite, workloads: Path) -> None:

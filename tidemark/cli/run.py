@@ -17,14 +17,22 @@ from tidemark.cli.account import console_link, place
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.options import resume_option
 from tidemark.cli.preflight import Machine, prepare, warnings
+from tidemark.cli.set_option import parsed, records_option, set_option, split, tasks_option
 from tidemark.cli.target import Target, deployed, target_options
 from tidemark.cli.this_machine import Here, check_room, check_state
 from tidemark.cli.wording import cost, duration, plural
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
+from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
-from tidemark.model.request import RunSpec, check_subject, resolve_request, resume_request
+from tidemark.model.request import (
+    RunSpec,
+    check_subject,
+    known_suite,
+    resolve_request,
+    resume_request,
+)
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate, estimate_seconds
@@ -50,8 +58,9 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
     type=int,
     help="Trials of each version, 1 to 100; if not given, as many as the suite says.",
 )
-@click.option("--tasks", type=int, help="ECS tasks that run each test side by side, 1 to 200.")
-@click.option("--records", type=int, help="Records that each task writes and compacts.")
+@set_option
+@tasks_option
+@records_option
 @click.option(
     "--budget-usd",
     type=float,
@@ -66,6 +75,7 @@ def command(
     versions: str | None,
     baseline: str | None,
     repetitions: int | None,
+    settings: tuple[str, ...],
     tasks: int | None,
     records: int | None,
     budget_usd: float | None,
@@ -94,6 +104,7 @@ def command(
         "versions": None if versions is None else [v.strip() for v in versions.split(",")],
         "baseline": baseline,
         "repetitions": repetitions,
+        "parameters": split(settings) or None,
         "tasks": tasks,
         "records": records,
     }
@@ -105,14 +116,17 @@ def command(
         sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, target, console))
     fields = {"suite": _DEFAULT_SUITE, **fields, **limit, "note": note, "trigger": "cli"}
     known = suites()
+    system = known_suite(fields["suite"], known)
+    if settings:
+        fields["parameters"] = parsed(fields["parameters"], system)
     request = resolve_request(fields, known)
-    check_subject(known[request.suite])
+    check_subject(system)
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
     names = listed(fields.get("versions", request.versions))
-    console.print(_intention(names, request, known[request.suite], target), soft_wrap=True)
-    _preflight(request, known[request.suite], target, console)
+    console.print(_intention(names, request, system, target), soft_wrap=True)
+    _preflight(request, system, target, console)
     sys.exit(_measure(fields, target, console))
 
 
@@ -120,11 +134,12 @@ def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) ->
     trials = len(request.versions) * request.repetitions
     expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
+    size = described(request.parameters)
     return (
         f"[bold]{suite.title}[/] {versions}: "
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
-        f"{' and '.join(test.name for test in suite.tests)}, "
-        f"{plural(request.tasks, 'task')} of {request.records:,} records; "
+        f"{' and '.join(test.name for test in suite.tests)}"
+        f"{size and f' with {size}'}; "
         f"about {duration(expected.seconds if target.stack else here)}, on AWS {cost(expected)}."
     )
 

@@ -36,7 +36,7 @@ class Target:
     @property
     def at_once(self) -> int:
         """The number of tasks that run side by side without waiting for each other."""
-        from tidemark.model.suite import MOST_TASKS  # noqa: PLC0415 (only a run asks for it)
+        from tidemark.model.parameters import MOST_TASKS  # noqa: PLC0415 (only a run asks for it)
 
         return (os.cpu_count() or 1) if self.stack is None else MOST_TASKS
 

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.frozen import Frozen
-from tidemark.model.older_suites import upgraded
+from tidemark.model.older_suites import upgraded_request, upgraded_suite
 from tidemark.model.request import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
@@ -30,8 +30,8 @@ class Plan(Frozen):
     run_id: str
     execution_arn: str
     started_at: datetime
-    request: RunSpec
-    suite: Annotated[Suite, BeforeValidator(upgraded)]
+    request: Annotated[RunSpec, BeforeValidator(upgraded_request)]
+    suite: Annotated[Suite, BeforeValidator(upgraded_suite)]
     suite_digest: str
     seed: int
     trials: tuple[PlannedTrial, ...]

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
+from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import ONE_LINE, listed, shown
@@ -18,10 +19,8 @@ from tidemark.model.suite import (
     EVENTS_OF_TASK,
     EVENTS_OF_TEST,
     MOST_BUDGET_USD,
-    MOST_RECORDS,
     MOST_REPETITIONS,
     MOST_SAMPLES,
-    MOST_TASKS,
     MOST_TRIAL_EVENTS,
     MOST_TRIALS,
     MOST_VERSIONS,
@@ -48,11 +47,14 @@ class RunRequest(Frozen):
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100. A run has at most 900 trials."""
+    parameters: dict[str, Any] | None = None
+    """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
+    suite's file has their meaning, their bounds and their defaults."""
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
-    """The ECS tasks that do each test side by side, 1 to 200."""
-    records: int | None = Field(default=None, strict=True, ge=1, le=MOST_RECORDS)
-    """The records that each task writes and compacts, 1 to 1,000,000,000 and at most what a task
-    of the suite holds (10,000,000 for RocksDB)."""
+    """Short for the parameter ``tasks``: the ECS tasks that do each test side by side, 1 to 200."""
+    records: int | None = Field(default=None, strict=True, ge=1)
+    """Short for the parameter ``records`` (of RocksDB: the records that each task writes and
+    compacts)."""
     budget_usd: Budget | None = None
     """The budget for the tasks and log queries of all trials on AWS, above 0 and at most 1,000,000
     [USD]. The run ends before the trial that would exceed it and keeps what it measured."""
@@ -95,12 +97,17 @@ class RunSpec(Frozen):
     versions: tuple[str, ...]
     baseline: str | None
     repetitions: int
-    tasks: int
-    records: int
+    parameters: dict[str, Value]
+    """The value of every parameter of the suite."""
     note: str
     trigger: str
     scheduled_at: datetime | None = None
     budget_usd: float | None = None
+
+    @property
+    def tasks(self) -> int:
+        """The number of tasks that do each test side by side."""
+        return int(self.parameters.get(TASKS, 1))
 
 
 def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
@@ -150,18 +157,19 @@ def resolve_request(
             f"baseline: {shown(baseline)} is not measured in this run; "
             f"it must be one of {listed(versions)}"
         )
-    numbers = _numbers(request, suite)
-    _check_size(numbers, len(versions), suite)
-    return RunSpec(
+    spec = RunSpec(
         suite=suite.name,
         versions=versions,
         baseline=baseline,
-        **numbers,
+        repetitions=request.repetitions or suite.defaults.repetitions,
+        parameters=_parameters(request, suite),
         note=request.note,
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
     )
+    _check_size(spec, suite)
+    return spec
 
 
 def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:
@@ -233,37 +241,43 @@ def _check_version(version: str, suite: Suite) -> None:
         )
 
 
-def _check_size(numbers: Mapping[str, int], versions: int, suite: Suite) -> None:
-    if numbers["records"] > suite.task.most_records:
-        raise Refused(
-            f"records: {numbers['records']} is more than a task of {suite.title} can hold, "
-            f"{suite.task.most_records}"
-        )
-    trials = versions * numbers["repetitions"]
+def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
+    """Return the value of every parameter of a suite."""
+    short = {name: getattr(request, name) for name in ("records", "tasks")}
+    short = {name: value for name, value in short.items() if value is not None}
+    given = request.parameters or {}
+    for name, value in [*given.items(), *short.items()]:
+        parameter = suite.parameters.get(name)
+        if parameter is None:
+            names = listed(suite.parameters) or "none"
+            raise Refused(f"parameters: {suite.name} has no {shown(name)}; there are {names}")
+        if not parameter.accepts(value):
+            place = name if name in short else f"parameters.{name}"
+            sentence = f"{shown(value)} is not accepted; expected {parameter.accepted}"
+            raise Refused(f"{place}: {sentence}")
+    for name in short:
+        if name in given:
+            raise Refused(f"{name}: the parameter stands twice, here and in parameters")
+    return {**suite.default_parameters, **given, **short}
+
+
+def _check_size(spec: RunSpec, suite: Suite) -> None:
+    versions, tests = len(spec.versions), len(suite.tests)
+    trials = versions * spec.repetitions
     if trials > MOST_TRIALS:
         raise Refused(
-            f"repetitions: {numbers['repetitions']} of {versions} versions are {trials} trials; "
+            f"repetitions: {spec.repetitions} of {versions} versions are {trials} trials; "
             f"one run has at most {MOST_TRIALS}"
         )
-    tests = len(suite.tests)
-    events = tests * (EVENTS_OF_TEST + numbers["tasks"] * EVENTS_OF_TASK)
+    events = tests * (EVENTS_OF_TEST + spec.tasks * EVENTS_OF_TASK)
     if events > MOST_TRIAL_EVENTS:
         raise Refused(
-            f"tasks: {numbers['tasks']} tasks of {tests} tests may take {events} events; the "
+            f"tasks: {spec.tasks} tasks of {tests} tests may take {events} events; the "
             f"history of a trial holds {MOST_TRIAL_EVENTS}"
         )
     jobs = max(test.jobs for test in suite.tests)
-    if numbers["tasks"] * jobs > MOST_SAMPLES:
+    if spec.tasks * jobs > MOST_SAMPLES:
         raise Refused(
-            f"tasks: {numbers['tasks']} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
+            f"tasks: {spec.tasks} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
             "rates that one query returns"
         )
-
-
-def _numbers(request: RunRequest, suite: Suite) -> dict[str, Any]:
-    return {
-        name: getattr(suite.defaults, name)
-        if getattr(request, name) is None
-        else getattr(request, name)
-        for name in ("repetitions", "tasks", "records")
-    }

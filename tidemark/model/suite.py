@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Contradictions, Place, Problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
@@ -20,10 +21,8 @@ FORMS = {
 }
 """The accepted texts of a suite in words, by regular expression."""
 Name = Annotated[str, Field(pattern=_NAME)]
-MOST_TASKS = 200
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
-MOST_RECORDS = 1_000_000_000
 MOST_BUDGET_USD = 1_000_000
 # The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
 # for about four retries in every trial. Trial numbers have three digits.
@@ -62,16 +61,22 @@ class Metric(Frozen):
 
 
 class Test(Frozen):
-    """One load of a suite: tasks that run to their end, each doing ``jobs`` pieces of work."""
+    """One load of a suite: tasks that run to their end."""
 
     name: Name
-    jobs: int = Field(strict=True, ge=1, le=100)
-    """Pieces of work in a task; each logs one rate."""
+    """The name, which the tasks get as their argument."""
+    jobs: int = Field(default=1, strict=True, ge=1, le=100)
+    """The number of values that each task logs for each metric, 1 to 100."""
     timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
-    seconds_per_million_records: float | None = Field(default=None, strict=True, gt=0, le=86_400)
-    """The approximate duration of one job of one task [s], for the estimate before a run. If it is
-    None, the estimate uses ``timeout_seconds``."""
+    """The time after which a task is stopped, 10 to 69,120 [s]."""
+    seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
+    """The approximate duration of one job of one task [s], for the estimate before a run. Without
+    it the estimate uses ``timeout_seconds`` and says so."""
+    per: dict[Name, Number] = Field(default={}, max_length=5)
+    """The amounts of parameters that ``seconds`` are the duration for, such as
+    ``{records: 1000000}``; the duration grows with them."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
+    """The metrics that log queries read, 1 to 20."""
 
 
 class Task(Frozen):
@@ -92,8 +97,6 @@ class Task(Frozen):
     """Memory [MiB]."""
     storage: int = Field(strict=True, ge=21, le=200)
     """Ephemeral storage [GiB]; Fargate includes 20."""
-    most_records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
-    """The most records that one task can hold."""
 
 
 class Defaults(Frozen):
@@ -101,8 +104,6 @@ class Defaults(Frozen):
 
     versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
-    tasks: int = Field(strict=True, ge=1, le=MOST_TASKS)
-    records: int = Field(strict=True, ge=1, le=MOST_RECORDS)
 
 
 def _repeated(place: Place, shown_place: str, names: list[str]) -> Iterator[Problem]:
@@ -116,6 +117,9 @@ class Suite(Frozen):
     name: Name
     title: Line
     subject: Subject
+    parameters: dict[Name, Parameter] = Field(default={}, max_length=20)
+    """The parameters of a run, by name. ``tasks`` is the number of tasks that do each test side by
+    side; without it there is one."""
     task: Task
     defaults: Defaults
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
@@ -128,6 +132,8 @@ class Suite(Frozen):
 
     def _contradictions(self) -> Iterator[Problem]:
         yield from self.subject.contradictions()
+        for name, parameter in self.parameters.items():
+            yield from parameter.contradictions(name)
         limits = sum(test.timeout_seconds for test in self.tests)
         if limits > LONGEST_TESTS_SECONDS:
             sentence = f"tests: their timeout_seconds add up to {limits}"
@@ -136,6 +142,27 @@ class Suite(Frozen):
         for number, test in enumerate(self.tests):
             place, names = f"tests.{test.name}.metrics", [metric.name for metric in test.metrics]
             yield from _repeated(("tests", number, "metrics"), place, names)
+            for name, amount in test.per.items():
+                yield from self._unscaled(("tests", number, "per", name), test, name, amount)
+
+    def _unscaled(self, place: Place, test: Test, name: str, amount: float) -> Iterator[Problem]:
+        """Yield why the seconds of a test are not for an amount of a parameter."""
+        numbers = [name for name, each in self.parameters.items() if each.type != "choice"]
+        if name not in numbers:
+            sentence = (
+                f"{name} is no parameter with a number; there are {listed(numbers) or 'none'}"
+            )
+            yield Problem(place, f"tests.{test.name}.per: {sentence}")
+        if amount <= 0:
+            sentence = f"{amount:,} is not accepted; expected a number above 0"
+            yield Problem(place, f"tests.{test.name}.per.{name}: {sentence}")
+        if test.seconds is None:
+            yield Problem(place, f"tests.{test.name}.per: expected seconds, too")
+
+    @property
+    def default_parameters(self) -> dict[str, Value]:
+        """The values of a run whose input gives none."""
+        return {name: parameter.default for name, parameter in self.parameters.items()}
 
     def test(self, name: str) -> Test:
         """Return the test of this name; raise KeyError for an unknown name."""

@@ -39,8 +39,8 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
 
     name = f"{path.parent.name}/{path.name}"
     document = read_yaml(path, name)
-    if problem := moved(document.value):
-        raise _refused(name, document, [problem])
+    if found := list(moved(document.value)):
+        raise _refused(name, document, found)
     try:
         suite = Suite.model_validate(document.value)
         found = [*_outside(path, suite, workloads), *_defaults(suite)]

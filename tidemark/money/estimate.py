@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
+from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.request import RunSpec
-from tidemark.model.suite import MOST_ITERATIONS, MOST_TASKS, Suite, Test
+from tidemark.model.suite import MOST_ITERATIONS, Suite, Test
 from tidemark.money.prices import HOURS_OF_MONTH, SERVICE_PRICES
 
 # The time of a test beside its work [s]: environment, making and checking records, transfer.
@@ -44,9 +45,7 @@ _READING_STATES = 3
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
     trials = _trials(request)
-    billed = trials * sum(
-        request.tasks * _billed_seconds(test, request.records) for test in suite.tests
-    )
+    billed = trials * sum(request.tasks * _billed_seconds(test, request) for test in suite.tests)
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
     seconds = estimate_seconds(request, suite) + trials * len(suite.tests) * _PULL_SECONDS
@@ -67,7 +66,7 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
 
 def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) -> float:
     """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
-    trial = sum(_test_seconds(test, request.records) for test in suite.tests)
+    trial = sum(_test_seconds(test, request) for test in suite.tests)
     rounds = max(1.0, request.tasks / at_once)
     return trial * rounds * _trials(request)
 
@@ -86,18 +85,22 @@ def _trials(request: RunSpec) -> int:
 
 
 def _basis(suite: Suite) -> Basis:
-    declared = all(test.seconds_per_million_records is not None for test in suite.tests)
+    declared = all(test.seconds is not None for test in suite.tests)
     return "declared times" if declared else "time limits"
 
 
-def _test_seconds(test: Test, records: int) -> float:
-    if test.seconds_per_million_records is None:
+def _test_seconds(test: Test, request: RunSpec) -> float:
+    if test.seconds is None:
         return test.timeout_seconds
-    return _OVERHEAD_SECONDS + test.jobs * records / 1e6 * test.seconds_per_million_records
+    amounts = (float(request.parameters[name]) / amount for name, amount in test.per.items())
+    # The task ends at its time limit, whatever its size.
+    return min(
+        _OVERHEAD_SECONDS + test.jobs * test.seconds * math.prod(amounts), test.timeout_seconds
+    )
 
 
-def _billed_seconds(test: Test, records: int) -> int:
-    seconds = math.ceil(_PULL_SECONDS + _test_seconds(test, records))
+def _billed_seconds(test: Test, request: RunSpec) -> int:
+    seconds = math.ceil(_PULL_SECONDS + _test_seconds(test, request))
     return max(LEAST_BILLED_SECONDS, seconds)
 
 
@@ -116,7 +119,7 @@ def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
 
 def _usage_bytes(request: RunSpec, suite: Suite) -> int:
     """Return how much Container Insights logs of a trial's tasks [B]; each test reads it once."""
-    minutes = sum(math.ceil(_billed_seconds(test, request.records) / 60) for test in suite.tests)
+    minutes = sum(math.ceil(_billed_seconds(test, request) / 60) for test in suite.tests)
     return request.tasks * minutes * _USAGE_EVENT_BYTES
 
 

@@ -70,10 +70,11 @@ def _groups(tasks: int) -> tuple[Group, ...]:
 
 
 def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list[dict[str, str]]:
+    parameters = plan.request.parameters
     values = {
         "TIDEMARK_VERSION": trial.version,
         "TIDEMARK_PACKAGE": trial.package,
-        "TIDEMARK_RECORDS": plan.request.records,
+        **{f"TIDEMARK_{name.upper()}": value for name, value in parameters.items()},
         "TIDEMARK_JOBS": test.jobs,
         # One seed for all trials of a run: every version works on the same records.
         "TIDEMARK_SEED": plan.seed,

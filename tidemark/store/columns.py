@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-SCHEMA = 4
+SCHEMA = 5
 TIMESTAMP_FORMAT = "yyyy-MM-dd HH:mm:ss.SSS"
 """The form of a time, as Hive writes forms."""
 PARTITIONS: Mapping[str, str] = {"suite": "string", "year": "int"}
@@ -48,6 +48,8 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "tidemark_version": "string",
         # Since 3.
         "resumes": "array<string>",  # started_at, trigger and note of each, JSON
+        # Since 5.
+        "parameters": "string",  # canonical JSON
     },
     # Key: run_id, trial, test, metric, statistic, labels.
     "rates": {

@@ -133,8 +133,8 @@ def run_row(
         "versions": list(request.versions),
         "baseline": request.baseline,
         "repetitions": request.repetitions,
-        "tasks": request.tasks,
-        "records": request.records,
+        "tasks": request.parameters.get("tasks"),
+        "records": request.parameters.get("records"),
         "trials_planned": len(plan.trials),
         "trials_done": sum(trial.status == "ok" for trial in trials),
         "seed": plan.seed,
@@ -157,6 +157,7 @@ def run_row(
             )
             for resume in resumes
         ],
+        "parameters": json.dumps(request.parameters, sort_keys=True, ensure_ascii=False),
     }
 
 

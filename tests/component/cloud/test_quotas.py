@@ -2,7 +2,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from local.cloud import quotas
-from tidemark.model.suite import MOST_TASKS
+from tidemark.model.parameters import MOST_TASKS
 from tidemark.money.quotas import QUOTAS
 
 

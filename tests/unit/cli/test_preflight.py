@@ -26,14 +26,14 @@ def test_a_machine_that_can_hold_the_run_gets_no_warning():
 
 def test_the_warning_of_little_disk_has_the_available_and_the_needed_amount():
     assert sentences(replace(LARGE, disk_bytes=4 * GIB), records=1_000_000, tasks=2) == [
-        "disk: 4.0 GiB are free, 2 x 1,000,000 records may need 10.0 GiB; "
+        "disk: 4.0 GiB are free, tests with records 1,000,000, tasks 2 may need 10.0 GiB; "
         "the run fails when the disk is full"
     ]
 
 
 def test_the_warning_of_little_memory_is_for_all_tasks_side_by_side():
     assert sentences(replace(LARGE, memory_bytes=GIB), records=1_000_000, tasks=2) == [
-        "memory: 1.0 GiB are available, 2 x 1,000,000 records side by side may need 1.6 GiB; "
+        "memory: 1.0 GiB are available, tests with records 1,000,000, tasks 2 may need 1.6 GiB; "
         "tasks may be killed, or slowed down by swapping"
     ]
 

@@ -223,6 +223,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,
         "TIDEMARK_RECORDS": "1000",
+        "TIDEMARK_TASKS": "2",
         "TIDEMARK_JOBS": str(plan.suite.test("compaction").jobs),
         "TIDEMARK_SEED": str(plan.seed),
         "TIDEMARK_DEADLINE_SECONDS": "3600",

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzzing import fuzz
+from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunRequest, resolve_request
 from tidemark.model.settings import Settings, read_settings
-from tidemark.model.suite import MOST_RECORDS, MOST_SAMPLES, MOST_TASKS, MOST_TRIALS, Suite
+from tidemark.model.suite import MOST_SAMPLES, MOST_TRIALS, Suite
 from tidemark.model.suite_files import FOLDER, read_suite, read_suites
 from tidemark.money.estimate import estimate_seconds
 from tidemark.run.new_plan import make_plan
@@ -65,8 +66,9 @@ valid = st.fixed_dictionaries(
         "versions": st.lists(st.sampled_from(KNOWN), min_size=1, max_size=11, unique=True),
         "baseline": st.none() | st.sampled_from(KNOWN),
         "repetitions": st.none() | st.integers(1, 100),
-        "tasks": st.none() | st.integers(1, 100),
-        "records": st.none() | st.integers(1, 10_000_000),
+        "parameters": st.fixed_dictionaries(
+            {}, optional={"tasks": st.integers(1, 100), "records": st.integers(1, 10_000_000)}
+        ),
         "budget_usd": st.none() | st.floats(0, 1e6, exclude_min=True),
         "note": st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=500),
         "trigger": st.sampled_from(["console", "schedule", "cli"]),
@@ -103,7 +105,7 @@ def assert_plan_or_sentence(value):
     if request:
         assert_can_be_run(request, SUITES[request.suite])
     elif ": unknown field; known are " not in sentence:
-        assert re.match(r"(\w+)(\.\d+)?: ", sentence)[1] in {"input", *FIELDS}
+        assert re.match(r"(\w+)(\.\w+)?: ", sentence)[1] in {"input", *FIELDS}
 
 
 def assert_can_be_run(request, suite):
@@ -122,7 +124,8 @@ def assert_can_be_run(request, suite):
     assert [trial.trial for trial in plan.trials] == list(range(1, len(plan.trials) + 1))
     assert 1 <= len(plan.trials) <= MOST_TRIALS
     assert 1 <= request.tasks <= MOST_TASKS
-    assert 1 <= request.records <= suite.task.most_records <= MOST_RECORDS
+    assert request.parameters.keys() == suite.parameters.keys()
+    assert all(suite.parameters[name].accepts(each) for name, each in request.parameters.items())
     assert request.tasks * max(test.jobs for test in suite.tests) <= MOST_SAMPLES
     assert request.baseline is None or request.baseline in request.versions
     assert len(request.note.splitlines()) <= 1

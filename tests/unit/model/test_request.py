@@ -31,7 +31,14 @@ def test_requested_values_are_kept():
 
     spec = resolve_request(fields, SUITES)
 
-    assert spec.model_dump(mode="json") == fields
+    others = {name: value for name, value in fields.items() if name not in {"tasks", "records"}}
+    assert spec.model_dump(mode="json") == {**others, "parameters": {"tasks": 2, "records": 5000}}
+
+
+def test_a_stored_request_is_accepted_as_the_input_of_another_run():
+    spec = resolve_request({"suite": "rocksdb", "records": 5000}, SUITES)
+
+    assert resolve_request(spec.model_dump(mode="json"), SUITES) == spec
 
 
 @pytest.mark.parametrize(
@@ -42,8 +49,8 @@ def test_requested_values_are_kept():
         ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
         (
             {"suite": "rocksdb", "repetition": 3},
-            "repetition: unknown field; known are suite, versions, baseline, repetitions, tasks, "
-            "records, budget_usd, note, trigger, scheduled_at",
+            "repetition: unknown field; known are suite, versions, baseline, repetitions, "
+            "parameters, tasks, records, budget_usd, note, trigger, scheduled_at",
         ),
         (
             {"suite": "rocksdb", "versions": []},
@@ -84,7 +91,24 @@ def test_requested_values_are_kept():
         ),
         (
             {"suite": "rocksdb", "records": 10_000_001},
-            "records: 10000001 is more than a task of RocksDB can hold, 10000000",
+            "records: 10000001 is not accepted; expected a whole number from 1 to 10,000,000",
+        ),
+        (
+            {"suite": "rocksdb", "parameters": {"records": 0}},
+            "parameters.records: 0 is not accepted; expected a whole number from 1 to 10,000,000",
+        ),
+        (
+            {"suite": "rocksdb", "parameters": {"records": True}},
+            "parameters.records: True is not accepted; expected a whole number from 1 to "
+            "10,000,000",
+        ),
+        (
+            {"suite": "rocksdb", "parameters": {"record": 1}},
+            "parameters: rocksdb has no 'record'; there are records, tasks",
+        ),
+        (
+            {"suite": "rocksdb", "records": 1, "parameters": {"records": 1}},
+            "records: the parameter stands twice, here and in parameters",
         ),
         (
             {

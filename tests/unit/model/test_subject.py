@@ -107,10 +107,19 @@ def test_a_subject_that_installs_nothing_certain_is_refused(fields, sentence):
     assert refusals(**fields) == [sentence]
 
 
-def test_a_plan_without_a_subject_is_read_with_the_subject_of_its_suite():
+def test_a_plan_of_an_older_version_is_read_with_todays_suite_and_request():
     plans = older_plans()
+    today = read_suites()["rocksdb"]
 
     assert plans
     for stored in plans:
-        subject = Plan.model_validate_json(json.dumps(stored)).suite.subject
-        assert subject == read_suites()["rocksdb"].subject
+        plan = Plan.model_validate_json(json.dumps(stored))
+        assert plan.suite.subject == today.subject
+        assert plan.suite.default_parameters == today.default_parameters
+        assert [(test.seconds, test.per) for test in plan.suite.tests] == [
+            (test.seconds, test.per) for test in today.tests
+        ]
+        assert plan.request.parameters == {
+            name: stored["request"][name] for name in ("records", "tasks")
+        }
+        assert Plan.model_validate_json(plan.model_dump_json()) == plan

@@ -67,7 +67,7 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     line = text[: text.index("    job: 1")].count("\n") + 1
     assert refusal_of(tmp_path, text) == (
         f"rocksdb/suite.yaml:{line}: tests.0.job: unknown field; "
-        "known are name, jobs, timeout_seconds, seconds_per_million_records, metrics"
+        "known are name, jobs, timeout_seconds, seconds, per, metrics"
     )
 
 
@@ -89,7 +89,7 @@ def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.0.0", "[8.8.2, 9.0.0"))
 
     assert sentence.startswith(
-        "rocksdb/suite.yaml:26: defaults.versions: 8.8.2 has no release in the suite of RocksDB; "
+        "rocksdb/suite.yaml:34: defaults.versions: 8.8.2 has no release in the suite of RocksDB; "
     )
 
 
@@ -117,9 +117,10 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         ),
         ("workload: rocksdb", "workload: rocks", "task.workload: there is no workloads/rocks"),
         (
-            "most_records: 10000000",
-            "most_records: 10",
-            "defaults.records: 1000000 is more than a task of RocksDB can hold, 10",
+            "to: 10000000",
+            "to: 10",
+            "parameters.records.default: 1000000 is not accepted; expected a whole number from 1 "
+            "to 10",
         ),
         (
             "versions: [8.8.1, 9.0.0, 9.8.4]",
@@ -151,14 +152,15 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
             "characters",
         ),
         (
-            "most_records: 10000000",
-            "most_records: true",
-            "task.most_records: True is not accepted; expected a whole number",
+            "to: 10000000",
+            "to: true",
+            "parameters.records.to: True is not accepted; expected a number up to "
+            "9,007,199,254,740,991",
         ),
         (
-            "seconds_per_million_records: 1.0",
-            "seconds_per_million_records: .inf",
-            "tests.1.seconds_per_million_records: inf is not accepted; expected 86,400 or less",
+            "seconds: 1.0",
+            "seconds: .inf",
+            "tests.1.seconds: inf is not accepted; expected 86,400 or less",
         ),
         (
             r"form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",
@@ -187,7 +189,7 @@ def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
     assert sentences(refusal_of(tmp_path, f"{text}colour: blue\n")) == [
         "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
         "tests.0.jobs: 'two' is not accepted; expected a whole number",
-        "colour: unknown field; known are name, title, subject, task, defaults, tests",
+        "colour: unknown field; known are name, title, subject, parameters, task, defaults, tests",
     ]
 
 
@@ -252,3 +254,32 @@ def test_an_older_suite_is_refused_with_todays_fields(tmp_path):
 
 def test_a_python_workload_needs_no_entry_point():
     assert read_suites()["rocksdb"].task.entry_point == ("python", "-m", "rocksdb_workload")
+
+
+def test_the_sizes_of_an_older_suite_are_refused_with_todays_fields(tmp_path):
+    text = ROCKSDB.replace("  cpu: 2048\n", "  cpu: 2048\n  most_records: 10\n")
+    text = text.replace("  repetitions: 3\n", "  repetitions: 3\n  tasks: 1\n")
+    text = text.replace("    seconds: 2.3\n", "    seconds_per_million_records: 2.3\n")
+    parameter = "{type: integer, from: 1, to: …, default: …, means: …}"
+
+    assert sentences(refusal_of(tmp_path, text)) == [
+        f"task.most_records: not accepted here; write parameters: {{records: {parameter}}}",
+        f"defaults.tasks: not accepted here; write parameters: {{tasks: {parameter}}}",
+        "tests.0.seconds_per_million_records: not accepted here; write seconds: …, per: {records: "
+        "1000000}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("per", "sentence"),
+    [
+        ("{users: 1}", "users is no parameter with a number; there are records, tasks"),
+        ("{codec: 1}", "codec is no parameter with a number; there are records, tasks"),
+    ],
+)
+def test_seconds_are_for_an_amount_of_a_declared_number(tmp_path, per, sentence):
+    codec = "parameters:\n  codec: {type: choice, of: [a], default: a, means: codec}\n"
+    text = ROCKSDB.replace("parameters:\n", codec)
+    text = text.replace("    per: {records: 1000000}\n", f"    per: {per}\n", 1)
+
+    assert sentences(refusal_of(tmp_path, text)) == [f"tests.ingest.per: {sentence}"]

@@ -20,8 +20,7 @@ def expected(suite=SUITE, **fields):
 def without_times(suite):
     """Return a suite without declared times of its tests."""
     tests = [
-        test.model_copy(update={"seconds_per_million_records": None, "timeout_seconds": 100})
-        for test in suite.tests
+        test.model_copy(update={"seconds": None, "timeout_seconds": 100}) for test in suite.tests
     ]
     return suite.model_copy(update={"tests": tuple(tests)})
 
@@ -59,7 +58,7 @@ def test_a_suite_without_declared_times_is_estimated_by_its_time_limits():
 
 def test_transitions_grow_with_the_readings_and_tasks_of_a_run():
     request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
-    wide = request.model_copy(update={"tasks": 41})
+    wide = request.model_copy(update={"parameters": {"tasks": 41}})
 
     # Ten states of the run, three for choosing the trial, four of the trial; for each test two, a
     # group, a task, and CollectRates with EveryTaskReported.

@@ -124,7 +124,7 @@ def test_an_uncertain_change_has_an_advised_number_of_trials():
     assert (
         "- Measure both in one run, with about 87 repetitions, which would give a verdict in four "
         "cases of five if rates change and scatter as before: tidemark run rocksdb --versions "
-        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 87 --tasks 1 --records 1000000\n"
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 87 --set records=1000000 --set tasks=1\n"
     ) in text
     assert "- The trials of 9.0.0 scatter by 10.00 % of their mean in ingest_rate: 900.0, " in text
 
@@ -225,7 +225,7 @@ def test_two_runs_are_suspicious_and_their_differences_are_marked():
     )
     assert "by chance alone" not in text
     assert (
-        "The two sides were not measured alike: Records of a task is 2,000,000 for 9.0.0 and 1,"
+        "The two sides were not measured alike: Parameter records is 2,000,000 records for 9.0.0 "
         in text
     )
     assert row(setup, "Machine: cpu\\_model" if "cpu\\_" in setup else "Machine: cpu_model") == [
@@ -239,7 +239,7 @@ def test_two_runs_are_suspicious_and_their_differences_are_marked():
         .startswith("- Measure both alike, in one run, with about 2 repetitions")
     )
     assert "--versions 9.0.0,9.8.4 --baseline 9.0.0 " in text
-    assert "--tasks 1 --records 2000000\n" in text
+    assert "--set records=2000000 --set tasks=1\n" in text
 
 
 def test_the_first_action_for_unlike_sizes_is_to_measure_alike():
@@ -255,7 +255,7 @@ def test_the_first_action_for_unlike_sizes_is_to_measure_alike():
     first, second, *_ = section(text, "Action items").strip().splitlines()
     assert first.startswith(f"- Measure 9.8.4 again, as run {RUN} did, with about 2 repetitions")
     assert ": tidemark run rocksdb --versions 9.8.4 --repetitions" in first
-    assert first.endswith("--tasks 1 --records 1000000")
+    assert first.endswith("--set records=1000000 --set tasks=1")
     assert second.startswith("- Find out why ingest_rate is 66.67 % slower (measured unlike), or")
 
 
@@ -264,8 +264,8 @@ def test_one_command_has_more_trials_and_longer_tests():
 
     again = [line for line in text.splitlines() if line.startswith("- Measure")]
     assert len(again) == 1
-    assert " and 10,000,000 records, because 100 repetitions of such short tests would give" in text
-    assert again[0].endswith("--records 10000000")
+    assert " and records 10,000,000, because 100 repetitions of such short tests would give" in text
+    assert again[0].endswith("--set records=10000000 --set tasks=1")
 
 
 def test_the_machine_of_a_trial_that_is_left_out_does_not_count():

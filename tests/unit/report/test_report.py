@@ -332,7 +332,7 @@ def test_the_set_up_has_the_settings_times_and_note_of_the_run():
     for what, value in {
         "Suite": "RocksDB (rocksdb): ingest and compaction",
         "Repetitions": "3",
-        "Records of a task": "1,000,000",
+        "Parameter records": "1,000,000 records",
         "Task size": "2 vCPU, 8 GiB memory, 50 GiB disk",
         "Note": "does 9.8 ingest faster?",
         "Started \\[UTC\\]": "2026-11-20 12:44:55",

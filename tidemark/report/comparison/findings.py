@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tidemark.figures.verdict import SAME, TELLS, WITHIN, Verdict
+from tidemark.model.parameters import Value, described
 from tidemark.model.sentences import listed, shortened
-from tidemark.model.suite import MOST_REPETITIONS
+from tidemark.model.suite import MOST_REPETITIONS, Suite
 from tidemark.report.blocks import Block, Bullets
 from tidemark.report.comparison.results import interval, why_incomparable
 from tidemark.report.comparison.setup import differing_settings, of_unlike_size, on_unlike_machines
@@ -19,7 +21,7 @@ from tidemark.report.run_report.machines import differences
 
 # A greater spread of the trials, as a share of their mean, hides a change of that size.
 _WIDE = 0.05
-# The factor for the records if even the most repetitions would give no verdict.
+# The factor for the size of tests if even the most repetitions would give no verdict.
 _LONGER = 10
 # The report of a run has every failure in full.
 _MOST_TROUBLES = 5
@@ -225,13 +227,13 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
     repetitions = max(base.repetitions, new.repetitions, *needed)
     # The scatter of sides that were not measured alike says little about the length of tests.
     short = [] if is_unlike else [metric.name for metric in metrics if _is_short(metric.verdict)]
-    suite, records = sides.new.run.plan.suite, base.records
+    suite, longer = sides.new.run.plan.suite, {}
     why = ""
     if short:
-        records = min(_LONGER * base.records, suite.task.most_records)
+        longer = _longer(suite, base.parameters)
         why = (
-            f" and {records:,} records, because {MOST_REPETITIONS} repetitions of such short tests "
-            f"would give no verdict on {listed(short)}"
+            f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
+            f"of such short tests would give no verdict on {listed(short)}"
         )
     # A single trial shows no spread, from which the power could be estimated.
     elif any(verdict.trials and verdict.low is not None for verdict in undecided):
@@ -243,8 +245,22 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
     return (
         f"Measure {how}, with about {repetitions} repetitions{why}: tidemark run {suite.name} "
         f"--versions {','.join(versions)} {baseline}--repetitions {repetitions} "
-        f"--tasks {base.tasks} --records {records}"
+        f"{_options({**base.parameters, **longer})}".strip()
     )
+
+
+def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
+    """Return greater values for the parameters that the time of a suite's tests grows with."""
+    return {
+        name: min(_LONGER * value, suite.parameters[name].most or value)
+        for name, value in parameters.items()
+        if not isinstance(value, str) and any(name in test.per for test in suite.tests)
+    }
+
+
+def _options(parameters: Mapping[str, Value]) -> str:
+    words = (f"--set {shlex.quote(f'{name}={value}')}" for name, value in parameters.items())
+    return " ".join(words)
 
 
 def _is_short(verdict: Verdict) -> bool:

@@ -9,7 +9,7 @@ from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Side, Sides
 from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.machines import NOT_LOGGED, values
-from tidemark.report.run_report.setup import package_details, settings
+from tidemark.report.run_report.setup import PARAMETER, package_details, settings
 
 _DIFFERS = "differs"
 _NOT_RECORDED = "not recorded"
@@ -22,7 +22,7 @@ _OF_RUN = (
     "Resumed [UTC]",
 )  # fmt: skip
 # Settings that rates depend on, beside the version and the machine.
-_SIZE = {"Tasks of a test", "Records of a task", "Task size"}
+_SIZE = (PARAMETER, "Task size")
 _MACHINE = "Machine: "
 # Settings without a meaning in a comparison.
 _LEFT_OUT = {"Execution", "Baseline"}
@@ -59,8 +59,8 @@ def on_unlike_machines(sides: Sides) -> bool:
 
 
 def of_unlike_size(sides: Sides) -> bool:
-    """Tell whether the tasks of both sides differ in their number, their records or their size."""
-    return not _SIZE.isdisjoint(differing_settings(sides))
+    """Tell whether both sides differ in a parameter or in the size of their tasks."""
+    return any(name.startswith(_SIZE) for name in differing_settings(sides))
 
 
 def _shortened(value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidemark.model.parameters import described
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import course, trials
@@ -34,11 +35,12 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
 
 def _measured(run: MeasuredRun) -> str:
     plan, request = run.plan, run.plan.request
+    size = described(request.parameters)
     return (
         f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
         f"each measured {request.repetitions:,} ×: "
-        f"{' and '.join(test.name for test in plan.suite.tests)} of "
-        f"{request.tasks:,} × {request.records:,} records."
+        f"{' and '.join(test.name for test in plan.suite.tests)}"
+        f"{size and f' with {size}'}."
     )
 
 

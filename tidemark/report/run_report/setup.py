@@ -12,6 +12,9 @@ from tidemark.report.numbers import MISSING, moment
 from tidemark.report.run_report.machines import digests, images, machines
 from tidemark.report.run_report.measured import MeasuredRun
 
+PARAMETER = "Parameter "
+"""The start of the setting of a parameter, before its name."""
+
 
 def setup(run: MeasuredRun) -> tuple[Block, ...]:
     """Return the tables of the set-up: the run, the versions and the machines."""
@@ -25,8 +28,10 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     return {
         "Suite": f"{plan.suite.title} ({plan.suite.name}): {tests}",
         "Repetitions": f"{request.repetitions:,}",
-        "Tasks of a test": f"{request.tasks:,}",
-        "Records of a task": f"{request.records:,}",
+        **{
+            f"{PARAMETER}{name}": plan.suite.parameters[name].text(value)
+            for name, value in request.parameters.items()
+        },
         "Task size": _size(plan.suite.task),
         "Baseline": request.baseline or "none",
         "Note": request.note or "none",

@@ -1,0 +1,46 @@
+"""The options of ``tidemark run`` that set parameters of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from tidemark.model.parameters import Value
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
+from tidemark.model.suite import Suite
+
+set_option = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Value of a parameter of the suite; may be given for several.",
+)
+tasks_option = click.option(
+    "--tasks", type=int, help="Short for --set tasks=…: ECS tasks that run each test side by side."
+)
+records_option = click.option(
+    "--records", type=int, help="Short for --set records=…: records that each task handles."
+)
+
+
+def split(settings: Sequence[str]) -> dict[str, str]:
+    """Return the value of each setting as text, by name; refuse a setting without a name."""
+    texts: dict[str, str] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not (name and equals) or name in texts:
+            sentence = f"{shown(setting)} is not accepted; expected NAME=VALUE, each name once"
+            raise Refused(f"--set: {sentence}")
+        texts[name] = text
+    return texts
+
+
+def parsed(texts: Mapping[str, str], suite: Suite) -> dict[str, Value]:
+    """Return values of the types that the suite declares; those of unknown names stay texts."""
+    known = suite.parameters
+    return {
+        name: known[name].parsed(text) if name in known else text for name, text in texts.items()
+    }
