@@ -23,6 +23,31 @@ WITH by_version AS (
         max(runs.tasks) AS max_tasks,
         min(runs.records) AS min_records,
         max(runs.records) AS max_records,
+        -- Parameters of a suite that has others than tasks and records.
+        min(
+            CASE
+                WHEN runs.parameters = concat(
+                    '{"records": ',
+                    CAST(runs.records AS varchar),
+                    ', "tasks": ',
+                    CAST(runs.tasks AS varchar),
+                    '}'
+                ) THEN ''
+                ELSE coalesce(runs.parameters, '')
+            END
+        ) AS min_parameters,
+        max(
+            CASE
+                WHEN runs.parameters = concat(
+                    '{"records": ',
+                    CAST(runs.records AS varchar),
+                    ', "tasks": ',
+                    CAST(runs.tasks AS varchar),
+                    '}'
+                ) THEN ''
+                ELSE coalesce(runs.parameters, '')
+            END
+        ) AS max_parameters,
         CASE WHEN min(provenance) = max(provenance) THEN min(provenance) ELSE 'mixed' END AS provenance,
         -- What was imported, digit for digit, where nothing was added to it.
         CASE WHEN count(*) = 1 THEN min(value_text) END AS value_text
@@ -57,7 +82,9 @@ named AS (
         min(min_tasks) OVER (PARTITION BY suite, version) AS least_tasks,
         max(max_tasks) OVER (PARTITION BY suite, version) AS most_tasks,
         min(min_records) OVER (PARTITION BY suite, version) AS least_records,
-        max(max_records) OVER (PARTITION BY suite, version) AS most_records
+        max(max_records) OVER (PARTITION BY suite, version) AS most_records,
+        min(min_parameters) OVER (PARTITION BY suite, version) AS least_parameters,
+        max(max_parameters) OVER (PARTITION BY suite, version) AS most_parameters
     FROM means
 )
 SELECT
@@ -92,17 +119,31 @@ SELECT
     dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
     -- When the version was last measured, whatever of it.
     max(last_at) OVER (PARTITION BY suite, version) AS tested_at,
-    -- Of all trials of the version, tasks and the records of each: 1–2 × 1,000,000. Of figures that
+    -- Of all trials of the version, tasks and the records of each: 1–2 × 1,000,000; or else the
+    -- parameters. Of figures that
     -- others measured no size is known.
-    CASE WHEN least_records IS NULL THEN 'unknown' ELSE concat(
-        format('%,d', least_tasks),
-        CASE WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks)) ELSE '' END,
-        ' × ',
-        format('%,d', least_records),
-        CASE
-            WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
-            ELSE ''
-        END
-    ) END AS sizes
+    CASE
+        WHEN most_parameters <> '' THEN concat(
+            least_parameters,
+            CASE
+                WHEN least_parameters < most_parameters THEN concat('–', most_parameters)
+                ELSE ''
+            END
+        )
+        WHEN least_records IS NULL THEN 'unknown'
+        ELSE concat(
+            format('%,d', least_tasks),
+            CASE
+                WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks))
+                ELSE ''
+            END,
+            ' × ',
+            format('%,d', least_records),
+            CASE
+                WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
+                ELSE ''
+            END
+        )
+    END AS sizes
 FROM named
 ORDER BY suite, test, metric, statistic, labels, unit, direction, version_order, version

@@ -3,7 +3,7 @@
 -- mean rates, the change, 0.1 being 10 % more, its 95 % interval (Student's t, Welch) and the
 -- verdict. Base and new are versions, or the words newest and previous: that pair comes first, and
 -- the others by age. What only one of them has measured is there, too; and where versions were not
--- measured with as many tasks and records, or in no run together, unlike says so.
+-- measured with the same parameters, or in no run together, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,
@@ -24,7 +24,32 @@ WITH by_version AS (
         min(runs.tasks) AS least_tasks,
         max(runs.tasks) AS most_tasks,
         min(runs.records) AS least_records,
-        max(runs.records) AS most_records
+        max(runs.records) AS most_records,
+        -- Parameters of a suite that has others than tasks and records.
+        min(
+            CASE
+                WHEN runs.parameters = concat(
+                    '{"records": ',
+                    CAST(runs.records AS varchar),
+                    ', "tasks": ',
+                    CAST(runs.tasks AS varchar),
+                    '}'
+                ) THEN ''
+                ELSE coalesce(runs.parameters, '')
+            END
+        ) AS least_parameters,
+        max(
+            CASE
+                WHEN runs.parameters = concat(
+                    '{"records": ',
+                    CAST(runs.records AS varchar),
+                    ', "tasks": ',
+                    CAST(runs.tasks AS varchar),
+                    '}'
+                ) THEN ''
+                ELSE coalesce(runs.parameters, '')
+            END
+        ) AS most_parameters
     FROM rates
     LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
     WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
@@ -50,18 +75,32 @@ figures AS (
                 total -> total
             ) / nullif(trials - 1, 0)
         ) AS stddev,
-        least_tasks < most_tasks OR least_records < most_records AS mixed,
-        -- Tasks and the records of each: 1–2 × 1,000,000.
-        CASE WHEN least_records IS NOT NULL THEN concat(
-            format('%,d', least_tasks),
-            CASE WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks)) ELSE '' END,
-            ' × ',
-            format('%,d', least_records),
-            CASE
-                WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
-                ELSE ''
-            END
-        ) END AS size
+        least_tasks < most_tasks
+        OR least_records < most_records
+        OR least_parameters < most_parameters AS mixed,
+        -- Tasks and the records of each: 1–2 × 1,000,000; or else the parameters.
+        CASE
+            WHEN most_parameters <> '' THEN concat(
+                least_parameters,
+                CASE
+                    WHEN least_parameters < most_parameters THEN concat('–', most_parameters)
+                    ELSE ''
+                END
+            )
+            WHEN least_records IS NOT NULL THEN concat(
+                format('%,d', least_tasks),
+                CASE
+                    WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks))
+                    ELSE ''
+                END,
+                ' × ',
+                format('%,d', least_records),
+                CASE
+                    WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
+                    ELSE ''
+                END
+            )
+        END AS size
     FROM means
 ),
 versions AS (
@@ -122,7 +161,7 @@ pairs AS (
                 b.version,
                 ': ',
                 coalesce(b.size, 'unknown'),
-                ' records, ',
+                ', ',
                 n.version,
                 ': ',
                 coalesce(n.size, 'unknown')

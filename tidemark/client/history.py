@@ -46,7 +46,7 @@ class VersionHistory:
     last_at: date
     """The day of its last trial, UTC."""
     sizes: str
-    """The tasks and the records of each task in all trials: ``1 × 1,000,000``, or a range."""
+    """The parameters of all trials, or a range: tasks and records as ``1 × 1,000,000``."""
     figures: Mapping[str, Figure]
     """The figures by the name of their column."""
 
@@ -70,7 +70,7 @@ class VersionHistory:
         """Return a sentence if the figures are means over trials of several sizes, else None."""
         if "–" not in self.sizes:
             return None
-        return f"{self.version}: trials of {self.sizes} records are mixed."
+        return f"{self.version}: trials of several sizes are mixed: {self.sizes}."
 
     def record(self) -> dict[str, Any]:
         """Return the version as a JSON object."""

@@ -396,20 +396,41 @@ def test_versions_that_were_not_measured_alike_are_compared_and_marked():
     large, small = "1 × 1,000,000", "1 × 10,000"
     unlike = {key(row, ("base", "new")): row["unlike"] for row in rows if row["unlike"]}
     assert {pair: unlike[pair] for pair in unlike if {*pair} <= {*measured}} == {
-        ("1.0", "1.2"): f"1.0: {large} records, 1.2: {small}; no run measured both",
-        ("1.0", "1.3"): f"1.0: {large} records, 1.3: 1–2 × 10,000; no run measured both",
+        ("1.0", "1.2"): f"1.0: {large}, 1.2: {small}; no run measured both",
+        ("1.0", "1.3"): f"1.0: {large}, 1.3: 1–2 × 10,000; no run measured both",
         ("1.0", "1.4"): "no run measured both",
         ("1.0", "1.5"): "no run measured both",
-        ("1.1", "1.2"): f"1.1: {large} records, 1.2: {small}; no run measured both",
-        ("1.1", "1.3"): f"1.1: {large} records, 1.3: 1–2 × 10,000; no run measured both",
+        ("1.1", "1.2"): f"1.1: {large}, 1.2: {small}; no run measured both",
+        ("1.1", "1.3"): f"1.1: {large}, 1.3: 1–2 × 10,000; no run measured both",
         ("1.1", "1.4"): "no run measured both",
-        ("1.2", "1.3"): f"1.2: {small} records, 1.3: 1–2 × 10,000",
+        ("1.2", "1.3"): f"1.2: {small}, 1.3: 1–2 × 10,000",
         ("1.2", "1.4"): "no run measured both",
-        ("1.2", "1.5"): f"1.2: {small} records, 1.5: {large}; no run measured both",
-        ("1.3", "1.4"): "1.3: 1–2 × 10,000 records, 1.4: unknown; no run measured both",
-        ("1.3", "1.5"): f"1.3: 1–2 × 10,000 records, 1.5: {large}; no run measured both",
+        ("1.2", "1.5"): f"1.2: {small}, 1.5: {large}; no run measured both",
+        ("1.3", "1.4"): "1.3: 1–2 × 10,000, 1.4: unknown; no run measured both",
+        ("1.3", "1.5"): f"1.3: 1–2 × 10,000, 1.5: {large}; no run measured both",
         ("1.4", "1.5"): "no run measured both",
     }
+
+
+def test_versions_that_differ_in_another_parameter_are_marked():
+    runs = [
+        {"run_id": "1", "tasks": 1, "records": 5, "parameters": '{"records": 5, "tasks": 1}'},
+        {"run_id": "2", "parameters": '{"users": 50}'},
+        {"run_id": "3", "parameters": '{"users": 90}'},
+    ]
+    measured = {"1.0": "1", "1.1": "2", "1.2": "23"}
+    rates = [
+        rate(version, 1.0, trial, run_id=run_id)
+        for version, in_runs in measured.items()
+        for trial, run_id in enumerate(in_runs)
+    ]
+
+    unlike = {key(row, ("base", "new")): row["unlike"] for row in pairs_of(rates, runs)}
+    sizes = {row["version"]: row["sizes"] for row in answer_of("rates_by_version", rates, runs)}
+
+    assert sizes == {"1.0": "1 × 5", "1.1": '{"users": 50}', "1.2": '{"users": 50}–{"users": 90}'}
+    assert unlike["1.0", "1.1"] == '1.0: 1 × 5, 1.1: {"users": 50}; no run measured both'
+    assert unlike["1.1", "1.2"] == '1.1: {"users": 50}, 1.2: {"users": 50}–{"users": 90}'
 
 
 def test_rates_by_version_names_the_sizes_of_the_trials_that_count():

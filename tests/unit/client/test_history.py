@@ -74,7 +74,7 @@ def test_a_version_with_trials_of_several_sizes_has_a_warning():
     found = histories([row("9.8.4", sizes="1 × 50,000–1,000,000"), row("9.9.0")])
 
     assert [version.size_warning() for version in found] == [
-        "9.8.4: trials of 1 × 50,000–1,000,000 records are mixed.",
+        "9.8.4: trials of several sizes are mixed: 1 × 50,000–1,000,000.",
         None,
     ]
 
@@ -104,6 +104,6 @@ def test_the_warning_of_mixed_sizes_is_below_the_table_and_on_stderr_for_markdow
 
     assert result.exit_code == 0, result.output
     assert getattr(result, place).endswith(
-        "9.8.4: trials of 1 × 50,000–1,000,000 records are mixed.\n"
+        "9.8.4: trials of several sizes are mixed: 1 × 50,000–1,000,000.\n"
     )
     assert result.output.count("mixed") == 1

@@ -1,0 +1,21 @@
+import pytest
+
+from tidemark.cli.set_option import parsed, split
+from tidemark.model.refusal import Refused
+from tidemark.model.suite_files import read_suites
+
+
+def test_settings_have_the_types_that_the_suite_declares():
+    texts = split(["records=500000", "codec=a=b"])
+
+    assert parsed(texts, read_suites()["rocksdb"]) == {"records": 500_000, "codec": "a=b"}
+
+
+@pytest.mark.parametrize("settings", [["records"], ["=5"], ["records=5", "records=6"]])
+def test_a_setting_without_a_name_of_its_own_is_refused(settings):
+    with pytest.raises(Refused) as refused:
+        split(settings)
+
+    assert str(refused.value) == (
+        f"--set: {settings[-1]!r} is not accepted; expected NAME=VALUE, each name once"
+    )
