@@ -17,7 +17,8 @@ from aws_cdk.aws_cloudwatch import (
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import Construct
 
-from tidemark.model.suite import Metric, Suite, Test
+from tidemark.model.metric import Metric
+from tidemark.model.suite import Suite, Test
 from tidemark.model.telemetry import NAMESPACE
 
 _DAY = Duration.days(1)

@@ -47,7 +47,8 @@ class SavedQueries(Construct):
     def _save_log_queries(self, suite: Suite, log_group: LogGroup) -> None:
         """Save the queries that read a suite's rates, under ``<stack>/<suite>/``."""
         metrics = [metric for test in suite.tests for metric in test.metrics]
-        metric_queries = {query for metric in metrics for query in (metric.query, metric.samples)}
+        both = ((metric.query, metric.samples) for metric in metrics)
+        metric_queries = {query for queries in both for query in queries if query}
         for query in sorted({*metric_queries, *_COMMON}):
             file = query_file(suite.name, query, self._systems / "suites")
             self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)

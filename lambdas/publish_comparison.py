@@ -8,7 +8,7 @@ from pydantic import Field
 
 from lambdas import services
 from lambdas.observability import logger
-from tidemark.model.suite import NAME
+from tidemark.model.metric import NAME
 from tidemark.report import page
 from tidemark.report.publishing import publish_comparison
 

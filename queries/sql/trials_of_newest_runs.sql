@@ -14,7 +14,7 @@ named AS (
             CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
             replace(metric, '_', ' '),
             CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
-            CASE WHEN labels = '' THEN '' ELSE concat(' ', labels) END,
+            CASE WHEN labels = '' THEN '' ELSE concat(' ', replace(labels, '"', '')) END,
             ' (',
             unit,
             ')'

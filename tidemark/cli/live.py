@@ -19,11 +19,14 @@ from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import duration, resume_hint
 from tidemark.client.runs import Run, RunClient
+from tidemark.model.labels import figure_name
 from tidemark.model.numerals import percent
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
 from tidemark.money.estimate import estimate_seconds
+
+_MOST_RATES = 6
 
 
 @dataclass(frozen=True)
@@ -130,12 +133,11 @@ def _trial_line(trial: TrialResult, trials: int) -> str:
     head = f"trial {trial.trial} of {trials}  {trial.version:>8}"
     if trial.status != "ok":
         return f"{head}  {trial.status}: {trial.reason}"
-    rates = [
-        f"{rate.metric} {rate.value:,.1f} {rate.unit}"
-        for test in trial.tests
-        for rate in test.rates
-    ]
-    return f"{head}  {'  '.join(rates)}"
+    rates = [rate for test in trial.tests for rate in test.rates]
+    words = [f"{rate.name} {rate.value:,.1f} {rate.unit}" for rate in rates[:_MOST_RATES]]
+    if more := len(rates) - len(words):
+        words.append(f"and {more} more")
+    return f"{head}  {'  '.join(words)}"
 
 
 def _next(known: Set[int]) -> int:
@@ -154,13 +156,15 @@ def _table(rates: list[dict[str, Any]]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     before = None
     for rate in rates:
-        if before not in {None, rate["metric"]}:
+        # Older summaries have means without labels.
+        name = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
+        if before not in {None, name}:
             table.add_section()
-        before = rate["metric"]
+        before = name
         value, spread, change = rate["value"], rate["spread"], rate["change"]
         table.add_row(
             rate["version"],
-            rate["metric"],
+            name,
             "missing" if value is None else f"{value:,.1f}",
             "" if spread is None else f"{spread:,.1f}",
             rate["unit"],

@@ -7,10 +7,16 @@ from pathlib import Path
 
 from local.insights import CompiledQuery, EventSource, QueryError, run
 from local.insights import compile as compile_query
-from tidemark.figures.rates import MORE_SAMPLE_COLUMNS, RATE_COLUMNS, SAMPLE_COLUMNS
+from tidemark.model.metric import (
+    MORE_SAMPLE_COLUMNS,
+    MOST_SAMPLES,
+    RATE_COLUMNS,
+    SAMPLE_COLUMNS,
+    Metric,
+)
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.suite import MOST_SAMPLES, Metric, Suite
+from tidemark.model.suite import Suite
 from tidemark.model.suite_files import query_file
 
 _OF_ENGINE = "@ptr"
@@ -29,8 +35,11 @@ def check_queries(suite: Suite, suites: Path) -> None:
 
 
 def _problems(metric: Metric, suite: str, suites: Path) -> Iterator[str]:
-    yield from _of_file(query_file(suite, metric.query, suites), RATE_COLUMNS, grouped=True)
-    yield from _of_file(query_file(suite, metric.samples, suites), SAMPLE_COLUMNS, grouped=False)
+    answered = (*RATE_COLUMNS, *metric.labels)
+    yield from _of_file(query_file(suite, metric.query, suites), answered, grouped=True)
+    if metric.samples:
+        logged = (*SAMPLE_COLUMNS, *metric.labels)
+        yield from _of_file(query_file(suite, metric.samples, suites), logged, grouped=False)
 
 
 def _of_file(file: Path, needed: Sequence[str], *, grouped: bool) -> Iterator[str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from tidemark.model.labels import figure_name
+
 Row = Mapping[str, str | None]
 
 
@@ -101,7 +103,9 @@ def columns(versions: Sequence[VersionHistory]) -> list[str]:
 def heading(name: str, versions: Sequence[VersionHistory]) -> str:
     """Return a column's heading: ``Compaction rate (records/s)``."""
     units = {version.figures[name].unit for version in versions if name in version.figures}
-    return f"{name.replace('_', ' ').capitalize()} ({' or '.join(sorted(units))})"
+    metric, space, rest = name.partition(" ")
+    words = f"{metric.replace('_', ' ').capitalize()}{space}{rest}"
+    return f"{words} ({' or '.join(sorted(units))})"
 
 
 def _history(version: str, rows: Sequence[Row]) -> VersionHistory:
@@ -111,9 +115,7 @@ def _history(version: str, rows: Sequence[Row]) -> VersionHistory:
 
 
 def _name(row: Row) -> str:
-    """Return the name of the metric, with the statistic unless it is the mean."""
-    statistic = "" if row["statistic"] == "mean" else f" {row['statistic']}"
-    return f"{row['metric']}{statistic} {row['labels'] or ''}".strip()
+    return figure_name(_text(row, "metric"), _text(row, "statistic"), row["labels"] or "")
 
 
 def _figure(row: Row) -> Figure:

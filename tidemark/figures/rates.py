@@ -1,104 +1,98 @@
-"""The rates and samples of a test, from the rows of its log queries."""
+"""The rates of a test, from the rows of its log queries, and why there are none."""
 
 from __future__ import annotations
 
 import math
-import re
 import statistics
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from tidemark.model.refusal import Refused
+from tidemark.figures.metric_rows import Answered, Group, MetricRows
+from tidemark.figures.statistic import merged, of_samples, of_streams
+from tidemark.model.labels import canonical, figure_name
+from tidemark.model.metric import Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
-from tidemark.model.sentences import shortened, shown
-from tidemark.model.suite import Metric
 
-Row = Mapping[str, str]
-RATE_COLUMNS = ("@logStream", "value", "n")
-"""The columns of a metric's query: a mean and the number of finite values in it, by log stream."""
-SAMPLE_COLUMNS = ("@timestamp", "@logStream", "value")
-"""The columns of a metric's samples: each value as its line has it."""
-MORE_SAMPLE_COLUMNS = ("job", "records", "seconds")
-"""The columns that samples may have, too."""
 # One per picosecond: a greater rate of anything is an error of units or of counting.
 _FASTEST = 1e12
-_LONGEST_TEXT = 200  # [B]; a system may log a job or a value of any length
 # The largest accepted difference between the clocks of a task and of ECS.
 _CLOCK_SECONDS = 1.0
-
-
-class MetricRows:
-    """The rows of the two queries of one metric, over the trial's own streams.
-
-    Raises
-    ------
-    Refused
-        If a row's mean or number of values is no number.
-
-    """
-
-    def __init__(
-        self, metric: Metric, rate_rows: Sequence[Row], sample_rows: Sequence[Row]
-    ) -> None:
-        self.metric = metric
-        self.means = {row["@logStream"]: _mean(metric, row) for row in rate_rows}
-        self.samples = sample_rows
-
-    def lines(self, stream: str) -> tuple[int, int]:
-        """Return the fewest and the most rate lines that the two queries found in a stream.
-
-        The query of the metric counts only lines with a finite number.
-        """
-        texts = [row["value"] for row in self.samples if row["@logStream"] == stream]
-        listed, not_finite = len(texts), sum(_finite(text) is None for text in texts)
-        _, n = self.means.get(stream, (0.0, 0))
-        counted = n if n > listed else min(listed, n + not_finite)
-        return min(counted, listed), max(counted, listed)
-
-    def repeated_jobs(self, stream: str) -> list[str]:
-        """Return the jobs with more than one rate line in a stream."""
-        jobs = Counter(
-            row["job"] for row in self.samples if row["@logStream"] == stream and "job" in row
-        )
-        return [job for job, lines in jobs.items() if lines > 1]
+# Sums of floating-point numbers differ by less, in whatever order they are added.
+_ROUNDING = 1e-9
 
 
 def missing(
     rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
 ) -> list[str]:
-    """Return a sentence for each task that ended well without logging all its rates."""
-    lacking = []
-    for task in tasks:
-        if task.status != "ok" or task.task_id is None:
-            continue
-        for metric in rows:
-            fewest, _ = metric.lines(streams[task.task_id])
-            if fewest < jobs:
-                lacking.append(
-                    f"task {task.index} ({task.task_id}) logged {fewest} of {jobs} "
-                    f"lines of {metric.metric.name}"
-                )
-    return lacking
+    """Return a sentence for each task that ended well without logging all its values."""
+    return [
+        f"task {task.index} ({task.task_id}) logged {why}"
+        for task in tasks
+        if task.status == "ok" and task.task_id is not None
+        for metric in rows
+        if (why := _why_missing(metric, streams[task.task_id], jobs))
+    ]
+
+
+def _why_missing(rows: MetricRows, stream: str, jobs: int) -> str:
+    fewest, most = rows.lines(stream)
+    if rows.metric.values == "jobs":
+        return f"{fewest} of {jobs} lines of {rows.metric.name}" if fewest < jobs else ""
+    if fewest == most:
+        return "" if fewest else f"no line of {rows.metric.name}"
+    return f"lines of {rows.metric.name} that one query counts as {fewest}, the other as {most}"
 
 
 def surplus(
     rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
 ) -> list[str]:
-    """Return a sentence for each surplus of rate lines that a task logged."""
+    """Return a sentence for each surplus of values that a task logged."""
     sentences = []
-    for task in tasks:
-        if task.task_id is None:
-            continue
-        for metric in rows:
+    of_jobs = [metric for metric in rows if metric.metric.values == "jobs"]
+    for task in (task for task in tasks if task.task_id is not None):
+        for metric in of_jobs:
+            stream, name = streams[task.task_id or ""], metric.metric.name
             subject = f"task {task.index} ({task.task_id}) logged"
-            _, most = metric.lines(streams[task.task_id])
+            _, most = metric.lines(stream)
             if most > jobs:
-                sentences.append(f"{subject} {most} lines of {metric.metric.name}, not {jobs}")
-            sentences += [
-                f"{subject} job {job} twice in {metric.metric.name}"
-                for job in metric.repeated_jobs(streams[task.task_id])
-            ]
+                sentences.append(f"{subject} {most} lines of {name}, not {jobs}")
+            repeated = metric.repeated_jobs(stream)
+            sentences += [f"{subject} job {job} twice in {name}" for job in repeated]
     return sentences
+
+
+def differing(rows: MetricRows) -> list[str]:
+    """Return a sentence for each figure of the query that differs from that of the samples.
+
+    The precision in which Logs Insights prints a figure is not documented: a difference counts if
+    it is greater than the last printed digit.
+    """
+    if rows.metric.samples is None:
+        return []
+    return [
+        f"{_name(rows.metric, group, kind)}: {answer} by its query, {own} by its samples"
+        for kind in [basis(rows.metric.statistics[0])]
+        for group in rows.groups()
+        for answer, own in _differences(kind, group)
+    ]
+
+
+def _differences(kind: Basis, group: Group) -> Iterator[tuple[str, str]]:
+    answered = [row for row in group.answered if row.n]
+    values = _finite(group.samples)
+    n = sum(row.n for row in answered)
+    if n != len(values):
+        yield f"{n} values", f"{len(values)}"
+    elif n:
+        answer = merged(kind, [(float(row.value), row.n) for row in answered])
+        own = of_samples(kind, values, None)
+        if abs(answer - own) > max(_printed(kind, answered), _ROUNDING * abs(own)):
+            yield f"{answer:.12g}", f"{own:.12g}"
+
+
+def _printed(kind: Basis, answered: Sequence[Answered]) -> float:
+    """Return the last digit of a figure of printed figures, as a number."""
+    digits = [10.0 ** int(row.value.as_tuple().exponent) for row in answered]
+    return sum(digits) if kind == "total" else max(digits)
 
 
 def impossible(
@@ -112,7 +106,7 @@ def impossible(
     if not rows.metric.unit.endswith("/s"):
         return []
     by_stream = {streams[task.task_id]: task for task in tasks if task.task_id}
-    logged = [(by_stream[sample.log_stream], sample) for sample in samples(rows)]
+    logged = [(by_stream[sample.log_stream], sample) for sample in rows.samples]
     sentences = [
         f"task {task.index} ({task.task_id}) logged {sample.value:g} {rows.metric.unit} of "
         f"{sample.metric}, {why}"
@@ -135,43 +129,45 @@ def _why_impossible(sample: Sample, task: TaskResult) -> str | None:
     return None
 
 
-def samples(rows: MetricRows) -> list[Sample]:
-    """Return the rate lines of one metric, as logged."""
+def rates(
+    rows: MetricRows, *, expected: int, whole: bool, seconds: float | None = None
+) -> list[Rate]:
+    """Return the rates of a metric: each statistic, under each combination of labels.
+
+    ``expected`` is the number of jobs of all tasks. ``whole`` tells whether every task did all its
+    work: a partial test has samples and no rate. ``seconds`` is the time that the test took [s].
+    """
+    known = rows.metric.values == "jobs" and not rows.metric.labels
     return [
-        Sample(
-            metric=rows.metric.name,
-            log_stream=row["@logStream"],
-            logged_at=row["@timestamp"],
-            job=shortened(row["job"], _LONGEST_TEXT) if "job" in row else None,
-            value_text=shortened(row["value"], _LONGEST_TEXT),
-            value=_finite(row["value"]),
-            records=int(row["records"]) if "records" in row else None,
-            seconds=_finite(row["seconds"]) if "seconds" in row else None,
-        )
-        for row in rows.samples
+        _rate(rows.metric, statistic, group, expected if known else None, whole, seconds)
+        for statistic in rows.metric.statistics
+        for group in rows.groups()
     ]
 
 
-def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
-    """Return the mean of a metric's samples: the sum of mean times n over the sum of n by stream.
-
-    ``whole`` tells whether every task did all its work: a partial test has samples and no rate.
-    """
-    logged = samples(rows)
-    finite = [sample for sample in logged if sample.value is not None]
-    values = [sample.value for sample in finite if sample.value is not None]
-    total = sum(n for _, n in rows.means.values())
-    not_finite = len(logged) - len(finite)
-    mean = None
-    if whole and total == expected and not_finite == 0:
-        mean = math.fsum(value * n for value, n in rows.means.values()) / total
-    records = [sample.records for sample in finite]
+def _rate(
+    metric: Metric,
+    statistic: Statistic,
+    group: Group,
+    expected: int | None,
+    whole: bool,
+    seconds: float | None,
+) -> Rate:
+    values = _finite(group.samples)
+    records = [sample.records for sample in group.samples if sample.value is not None]
+    n = sum(row.n for row in group.answered)
+    not_finite = len(group.samples) - len(values)
+    figure = math.nan
+    if whole and n and not not_finite and expected in {None, n}:
+        figure = _figure(metric, statistic, group, seconds)
     return Rate(
-        metric=rows.metric.name,
-        unit=rows.metric.unit,
-        direction=rows.metric.direction,
-        value=mean,
-        samples=total,
+        metric=metric.name,
+        unit=metric.unit,
+        direction=metric.direction,
+        statistic=statistic,
+        labels=dict(group.labels),
+        value=figure if math.isfinite(figure) else None,
+        samples=n,
         expected=expected,
         not_finite=not_finite,
         stddev=statistics.stdev(values) if len(values) > 1 else None,
@@ -181,20 +177,17 @@ def rate(rows: MetricRows, *, expected: int, whole: bool) -> Rate:
     )
 
 
-def _mean(metric: Metric, row: Row) -> tuple[float, int]:
-    """Return the mean of a stream, and the number of values in it."""
-    n, text = row["n"], row.get("value", "0" if row["n"] == "0" else "nothing")
-    try:
-        return float(text), int(n)
-    except ValueError:
-        raise Refused(
-            f"{metric.query}.cwli: value {shown(text)} with n {shown(n)} is not accepted; expected "
-            "a number and how many values it is the mean of"
-        ) from None
+def _figure(metric: Metric, statistic: Statistic, group: Group, seconds: float | None) -> float:
+    if metric.samples is not None:
+        return of_samples(statistic, _finite(group.samples), seconds)
+    figures = [(float(row.value), row.n) for row in group.answered if row.n]
+    # A count needs no figure of its own: any query has the number of values.
+    return of_streams(statistic, figures, seconds)
 
 
-def _finite(text: str) -> float | None:
-    """Return the number that the rate queries also read from a text, None for any other text."""
-    number = float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else math.inf
-    # A text of about three hundred digits or more becomes infinity.
-    return number if math.isfinite(number) else None
+def _finite(samples: Sequence[Sample]) -> list[float]:
+    return [sample.value for sample in samples if sample.value is not None]
+
+
+def _name(metric: Metric, group: Group, kind: Basis) -> str:
+    return figure_name(metric.name, kind, canonical(group.labels))

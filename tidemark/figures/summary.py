@@ -1,24 +1,55 @@
-"""The rates of a run per version and metric, over its trials."""
+"""The rates of a run per version and quantity, over its trials."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.frozen import Frozen
+from tidemark.model.labels import canonical, figure_name
+from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult
-from tidemark.model.suite import Metric
+from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
+
+Key = tuple[str, str, str, str]
+"""The test, metric, statistic and canonical labels of a quantity."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A statistic of a metric of a test, under its labels: a figure of every trial."""
+
+    test: str
+    metric: Metric
+    statistic: str
+    labels: str
+    """The canonical labels, '' without labels."""
+
+    @property
+    def name(self) -> str:
+        """The name of the quantity, such as ``latency p99 {operation: create}``."""
+        return figure_name(self.metric.name, self.statistic, self.labels)
+
+    @property
+    def key(self) -> Key:
+        """The names that tell the quantity from any other of its suite."""
+        return self.test, self.metric.name, self.statistic, self.labels
 
 
 class VersionRate(Frozen):
-    """One metric of one version: the mean of its trials' rates."""
+    """One quantity of one version: the mean of its trials' rates."""
 
     version: str
     test: str
     metric: str
+    statistic: str
+    labels: str
+    """The canonical labels, '' without labels."""
     unit: str
     direction: str
     value: float | None
@@ -31,62 +62,77 @@ class VersionRate(Frozen):
     change: float | None
     """The change from the version before, 0.1 being 10 % more; None for the first version."""
 
+    @property
+    def key(self) -> Key:
+        """The key of the quantity."""
+        return self.test, self.metric, self.statistic, self.labels
+
+
+def rate_key(test: str, rate: Rate) -> Key:
+    """Return the key of the quantity that a rate of a test is of."""
+    return test, rate.metric, rate.statistic, canonical(rate.labels)
+
+
+def quantities(suite: Suite, trials: Iterable[TrialResult]) -> list[Quantity]:
+    """Return the quantities that trials measured, in the order of the suite and of the labels.
+
+    A metric that no trial measured has a quantity without labels.
+    """
+    labels: defaultdict[Key, set[str]] = defaultdict(set)
+    for trial in trials:
+        for result in trial.tests:
+            for test, metric, statistic, text in (rate_key(result.test, r) for r in result.rates):
+                labels[(test, metric, statistic, "")].add(text)
+    return [
+        Quantity(test.name, metric, statistic, text)
+        for test in suite.tests
+        for metric, statistic in test.figures()
+        for text in sorted(labels[(test.name, metric.name, statistic, "")]) or [""]
+    ]
+
 
 def summarise(
     plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions
 ) -> list[VersionRate]:
-    """Return a run's rates by metric and, within it, in version order."""
-    counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
+    """Return a run's rates by quantity and, within it, in version order."""
+    rates: defaultdict[tuple[str, Key], list[Rate]] = defaultdict(list)
+    for trial in trials:
+        if exclusions.reason(trial.trial) is None:
+            for result in trial.tests:
+                for rate in result.rates:
+                    rates[trial.version, rate_key(result.test, rate)].append(rate)
     versions = sorted(plan.request.versions, key=version_order)
-    return [
-        rate
-        for test in plan.suite.tests
-        for metric in test.metrics
-        for rate in _by_version(plan, test.name, metric, versions, counting)
-    ]
-
-
-def _by_version(
-    plan: Plan,
-    test: str,
-    metric: Metric,
-    versions: Sequence[str],
-    trials: Sequence[TrialResult],
-) -> list[VersionRate]:
     summary: list[VersionRate] = []
-    before: float | None = None
-    for version in versions:
-        rates = [
-            rate
-            for trial in trials
-            if trial.version == version
-            for rate in _rates(trial, test, metric.name)
-        ]
-        values = [rate.value for rate in rates if rate.value is not None]
-        value = mean(values) if values else None
-        summary.append(
-            VersionRate(
-                version=version,
-                test=test,
-                metric=metric.name,
-                unit=metric.unit,
-                direction=metric.direction,
-                value=value,
-                spread=spread(values),
-                trials=len(values),
-                planned=plan.request.repetitions,
-                samples=sum(rate.samples for rate in rates if rate.value is not None),
-                change=change(before, value),
-            )
-        )
-        before = value
+    for quantity in quantities(plan.suite, trials):
+        before: float | None = None
+        for version in versions:
+            found = rates[version, quantity.key]
+            summary.append(version_rate(plan, version, quantity, found, before))
+            before = summary[-1].value
     return summary
 
 
-def _rates(trial: TrialResult, test: str, metric: str) -> Iterator[Rate]:
-    for result in trial.tests:
-        if result.test == test:
-            yield from (rate for rate in result.rates if rate.metric == metric)
+def version_rate(
+    plan: Plan, version: str, quantity: Quantity, rates: Sequence[Rate], before: float | None = None
+) -> VersionRate:
+    """Return the rate of a version from those of its trials, and of the version ``before``."""
+    values = [rate.value for rate in rates if rate.value is not None]
+    value = mean(values) if values else None
+    return VersionRate(
+        version=version,
+        test=quantity.test,
+        metric=quantity.metric.name,
+        statistic=quantity.statistic,
+        labels=quantity.labels,
+        unit=quantity.metric.unit,
+        direction=quantity.metric.direction,
+        value=value,
+        spread=spread(values),
+        trials=len(values),
+        planned=plan.request.repetitions,
+        samples=sum(rate.samples for rate in rates if rate.value is not None),
+        change=change(before, value),
+    )
 
 
 def change(base: float | None, new: float | None) -> float | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidemark.figures import rates
-from tidemark.figures.rates import MetricRows
+from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.task_environments import Environment, different, environments
 from tidemark.figures.task_usage import usages
-from tidemark.model.results import Rate, Status, TaskResult, TestResult
+from tidemark.model.results import Rate, Status, TaskResult, TestResult, span_seconds
 from tidemark.model.sentences import shortened
 from tidemark.model.suite import Test
 
@@ -51,8 +51,16 @@ def test_result(
     lacking = rates.missing(rows, tasks, streams, test.jobs)
     wrong = rates.surplus(rows, tasks, streams, test.jobs)
     wrong += [text for metric in rows for text in rates.impossible(metric, tasks, streams)]
+    # Figures of partial logs differ, and other sentences say why.
+    if not (failed or lacking or wrong):
+        wrong = [text for metric in rows for text in rates.differing(metric)]
     whole = not (failed or lacking or wrong)
-    measured = [rates.rate(metric, expected=len(tasks) * test.jobs, whole=whole) for metric in rows]
+    expected, seconds = len(tasks) * test.jobs, span_seconds(tasks)
+    measured = [
+        rate
+        for metric in rows
+        for rate in rates.rates(metric, expected=expected, whole=whole, seconds=seconds)
+    ]
     if lacking:
         # A task with a wrong clock logs outside of the searched time.
         searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
@@ -67,7 +75,7 @@ def test_result(
         ended_at=max(started_at, ended_at),  # the clock may have gone back
         tasks=tuple(_placed(task, streams, machines) for task in tasks),
         rates=tuple(measured),
-        samples=tuple(sample for metric in rows for sample in rates.samples(metric)),
+        samples=tuple(sample for metric in rows for sample in metric.samples),
         usages=usages(logged.usages, streams.keys()),
         usages_unknown=logged.usages_unknown,
         environments=tuple(different(machines.values())),
@@ -115,8 +123,9 @@ def _status(
         if rate.not_finite:
             return (
                 "incomplete",
-                f"{rate.not_finite} values of {rate.metric} are no positive, finite number",
+                f"{rate.not_finite} values of {rate.name} are no positive, finite number",
             )
         if rate.value is None:
-            return "incomplete", f"{rate.samples} values of {rate.metric}, not {rate.expected}"
+            others = f"not {rate.expected}" if rate.expected else "which give no figure"
+            return "incomplete", f"{rate.samples} values of {rate.name}, {others}"
     return "ok", ""

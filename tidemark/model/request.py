@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
+from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.run_id import RUN_ID
@@ -20,7 +21,6 @@ from tidemark.model.suite import (
     EVENTS_OF_TEST,
     MOST_BUDGET_USD,
     MOST_REPETITIONS,
-    MOST_SAMPLES,
     MOST_TRIAL_EVENTS,
     MOST_TRIALS,
     MOST_VERSIONS,
@@ -281,3 +281,10 @@ def _check_size(spec: RunSpec, suite: Suite) -> None:
             f"tasks: {spec.tasks} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
             "rates that one query returns"
         )
+    for metric in (metric for test in suite.tests for metric in test.metrics):
+        rows = spec.tasks * (metric.most_labels or 1)
+        if rows > MOST_SAMPLES:
+            raise Refused(
+                f"tasks: {spec.tasks} tasks with {metric.most_labels} combinations of labels "
+                f"of {metric.name} give {rows} rows; one query returns {MOST_SAMPLES}"
+            )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
+from pydantic import Field
+
 from tidemark.model.cost import LEAST_BILLED_SECONDS
 from tidemark.model.frozen import Frozen
+from tidemark.model.labels import canonical, figure_name
+from tidemark.model.metric import Metric
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
 
@@ -64,8 +68,15 @@ class TaskResult(Frozen):
         return max(LEAST_BILLED_SECONDS, math.ceil(seconds))
 
 
+def span_seconds(tasks: Sequence[TaskResult]) -> float | None:
+    """Return the time from the first start to the last stop of tasks [s]."""
+    starts = [task.started_at for task in tasks if task.started_at]
+    stops = [task.stopped_at for task in tasks if task.stopped_at]
+    return (max(stops) - min(starts)).total_seconds() if starts and stops else None
+
+
 class Sample(Frozen):
-    """One rate line of one task's log."""
+    """One value of a metric in one task's log."""
 
     metric: str
     log_stream: str
@@ -77,6 +88,7 @@ class Sample(Frozen):
     records: int | None
     seconds: float | None = None
     """The duration of the piece of work [s]; None if the line does not have it."""
+    labels: dict[str, str] = Field(default_factory=dict)
 
     @property
     def task_id(self) -> str:
@@ -107,20 +119,46 @@ class Usage(Frozen):
 
 
 class Rate(Frozen):
-    """One metric of one test: the mean of its samples."""
+    """One figure of one metric of one test: a statistic of its samples under some labels."""
 
     metric: str
     unit: str
     direction: str
+    statistic: str = "mean"
+    labels: dict[str, str] = Field(default_factory=dict)
     value: float | None
-    """The mean; None unless every task of the test did all its jobs and logged their rates."""
+    """The figure; None unless every task of the test did all its work and logged its values."""
     samples: int
-    expected: int
+    expected: int | None
+    """The number of values that all tasks log; None if it is not known beforehand."""
     not_finite: int
     stddev: float | None
     min: float | None
     max: float | None
     records: int | None
+
+    @property
+    def name(self) -> str:
+        """The name of the figure."""
+        return figure_name(self.metric, self.statistic, canonical(self.labels))
+
+
+def no_rate(metric: Metric, statistic: str) -> Rate:
+    """Return the rate of a metric that was not measured."""
+    return Rate(
+        metric=metric.name,
+        unit=metric.unit,
+        direction=metric.direction,
+        statistic=statistic,
+        value=None,
+        samples=0,
+        expected=None,
+        not_finite=0,
+        stddev=None,
+        min=None,
+        max=None,
+        records=None,
+    )
 
 
 class TestResult(Frozen):

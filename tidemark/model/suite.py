@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field, model_validator
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Contradictions, Place, Problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 
-NAME = "[a-z][a-z0-9_]{0,31}"
 _NAME = f"^{NAME}$"
 FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
     **SUBJECT_FORMS,
 }
 """The accepted texts of a suite in words, by regular expression."""
-Name = Annotated[str, Field(pattern=_NAME)]
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_BUDGET_USD = 1_000_000
@@ -36,28 +35,12 @@ EVENTS_OF_TASK = 45
 EVENTS_OF_TEST = 3_020
 # AWS Step Functions developer guide, "Using Map state in Inline mode": concurrent iterations.
 MOST_ITERATIONS = 40
-# One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
-MOST_SAMPLES = 9_999
 
 # A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
 LONGEST_TESTS_SECONDS = 69_120
 
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
-
-
-class Metric(Frozen):
-    """A metric of one test, which log queries read."""
-
-    name: Name
-    unit: Line
-    direction: Literal["higher", "lower"]
-    """The better direction."""
-    query: Name
-    """``suites/<suite>/<query>.cwli`` or else ``queries/logs/<query>.cwli``: mean, samples and
-    rate lines by log stream."""
-    samples: Name
-    """``<samples>.cwli``, in the same folders: the rate lines themselves."""
 
 
 class Test(Frozen):
@@ -77,6 +60,12 @@ class Test(Frozen):
     ``{records: 1000000}``; the duration grows with them."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
     """The metrics that log queries read, 1 to 20."""
+
+    def figures(self) -> Iterator[tuple[Metric, Statistic]]:
+        """Yield each metric with each of its statistics."""
+        for metric in self.metrics:
+            for statistic in metric.statistics:
+                yield metric, statistic
 
 
 class Task(Frozen):
@@ -142,6 +131,10 @@ class Suite(Frozen):
         for number, test in enumerate(self.tests):
             place, names = f"tests.{test.name}.metrics", [metric.name for metric in test.metrics]
             yield from _repeated(("tests", number, "metrics"), place, names)
+            for position, metric in enumerate(test.metrics):
+                for problem in metric.contradictions():
+                    whole = ("tests", number, "metrics", position, *problem.place)
+                    yield Problem(whole, f"{place}.{metric.name}.{problem.sentence}")
             for name, amount in test.per.items():
                 yield from self._unscaled(("tests", number, "per", name), test, name, amount)
 

@@ -76,7 +76,8 @@ def _outside(path: Path, suite: Suite, workloads: Path) -> Iterator[Problem]:
 def _queries(test: Test) -> Iterator[tuple[Place, str]]:
     for number, metric in enumerate(test.metrics):
         yield ("metrics", number, "query"), metric.query
-        yield ("metrics", number, "samples"), metric.samples
+        if metric.samples:
+            yield ("metrics", number, "samples"), metric.samples
 
 
 def _defaults(suite: Suite) -> Iterator[Problem]:

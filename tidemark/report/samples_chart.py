@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tidemark.model.suite import Metric
+from tidemark.figures.summary import Quantity
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Chart, Mark, Row, Table
@@ -17,12 +17,6 @@ from tidemark.report.run_report.measured import Measurement
 # A column has the width 1; its trials share the width between the margins, one lane each.
 _MARGIN = 0.1
 _COLUMN_WIDTH_EM = 4.5
-_LEGEND = (
-    Mark("var(--sample)", "●", "sample"),
-    Mark("var(--left-out)", "✚", "sample that is not in the rate"),
-    Mark("var(--trial)", "━", "mean of a trial"),
-    Mark("var(--version)", "━", "mean of the version"),
-)
 
 
 class Column(NamedTuple):
@@ -35,17 +29,19 @@ class Column(NamedTuple):
     measurements: Sequence[Measurement]
 
 
-def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
-    """Return the chart of a metric, or a sentence if there are no samples to draw."""
+def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
+    """Return the chart of a quantity, or a sentence if there is nothing to draw."""
+    name, unit = quantity.name, quantity.metric.unit
     measurements = [measurement for column in columns for measurement in column.measurements]
     logged = [sample.value for measurement in measurements for sample in measurement.samples]
     values = [value for value in logged if value is not None]
-    if not values:
-        return f"No finite number was logged for {metric.name}, so there is no chart."
-    low, high = _axis(values)
+    rates = [each.counted for each in measurements if each.counted is not None]
+    if not values and not rates:
+        return f"No finite number was logged for {name}, so there is no chart."
+    low, high = _axis([*values, *rates])
     caption = (
-        f"{len(values)} samples of {metric.name}, by version and trial, in the order in which "
-        f"each task logged them. The axis starts at {low:,.10g} {metric.unit}."
+        f"{len(values)} samples of {name}, by version and trial, in the order in which "
+        f"each task logged them. The axis starts at {low:,.10g} {unit}."
     )
     if len(values) < len(logged):
         caption += f" Not drawn: {len(logged) - len(values)} without a finite number."
@@ -58,7 +54,7 @@ def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
                 "y": {
                     "field": "value",
                     "type": "quantitative",
-                    "title": f"{metric.name} [{metric.unit}]",
+                    "title": f"{name} [{unit}]",
                     "scale": {"domain": [low, high]},
                     "axis": {"tickCount": 6, "domain": False},
                 },
@@ -66,8 +62,18 @@ def chart(metric: Metric, columns: Sequence[Column]) -> Chart | str:
             layer=_layers(columns),
         ),
         width=_COLUMN_WIDTH_EM * (1 + len(columns)),
-        table=_table(metric, columns),
-        legend=_LEGEND,
+        table=_table(quantity, columns),
+        legend=_legend(quantity.statistic),
+    )
+
+
+def _legend(statistic: str) -> tuple[Mark, ...]:
+    figure_of_trial = statistic.replace("_", " ")
+    return (
+        Mark("var(--sample)", "●", "sample"),
+        Mark("var(--left-out)", "✚", "sample that is not in the rate"),
+        Mark("var(--trial)", "━", f"{figure_of_trial} of a trial"),
+        Mark("var(--version)", "━", "mean of the version"),
     )
 
 
@@ -160,13 +166,13 @@ def _tooltip(*fields: str) -> list[Json]:
     return [{"field": field} for field in fields]
 
 
-def _table(metric: Metric, columns: Sequence[Column]) -> Table:
+def _table(quantity: Quantity, columns: Sequence[Column]) -> Table:
     by_trial = sorted(
         ((measurement, column) for column in columns for measurement in column.measurements),
         key=lambda pair: pair[0].trial.trial,
     )
     return Table(
-        caption=f"Every sample of {metric.name} in {metric.unit}, as it was logged",
+        caption=f"Every sample of {quantity.name} in {quantity.metric.unit}, as it was logged",
         columns=("Trial", "Version", "Task", "Samples", "In the rate"),
         rows=tuple(
             Row(

@@ -6,11 +6,13 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 
-from tidemark.figures.rates import MetricRows, missing
+from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.rates import missing
 from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Metric
 from tidemark.model.results import Status, TaskResult
-from tidemark.model.suite import Metric, Test
+from tidemark.model.suite import Test
 from tidemark.model.suite_files import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.events import TrialEvent
@@ -105,7 +107,8 @@ class _Search:
 
     def metric_rows(self, metric: Metric) -> MetricRows:
         """Return the rows of the two queries of a metric."""
-        return MetricRows(metric, self.rows(metric.query), self.rows(metric.samples))
+        answered = self.rows(metric.query)
+        return MetricRows(metric, answered, self.rows(metric.samples) if metric.samples else [])
 
 
 def collect(

@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tidemark.model.metric import NAME
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.suite import NAME
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 

@@ -37,8 +37,10 @@ def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> T
 
 
 def _send_rates(metrics: Metrics, suite: str, result: TrialResult) -> None:
+    """Send the first statistic of each metric without labels: CloudWatch bills each combination."""
     for test in result.tests:
-        for rate in test.rates:
+        first = {rate.metric: rate for rate in reversed(test.rates) if not rate.labels}
+        for rate in reversed(first.values()):
             if rate.value is not None:
                 dimensions = {"suite": suite, "test": test.test, "version": result.version}
                 metrics.send(rate.metric, rate.value, _UNITS.get(rate.unit, ""), **dimensions)

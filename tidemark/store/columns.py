@@ -57,7 +57,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "trial": "int",
         "test": "string",
         "metric": "string",
-        "statistic": "string",  # mean
+        "statistic": "string",  # mean | p99 | total … as the suite names it
         "labels": "string",  # canonical JSON, '' when none
         "version": "string",
         "version_order": "string",  # sorts as versions do

@@ -10,9 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from tidemark.model.exclusions import NONE, Exclusions
+from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan
-from tidemark.model.results import TestResult, TrialResult
+from tidemark.model.results import Rate, TestResult, TrialResult, no_rate, span_seconds
 from tidemark.model.resume import Resume
+from tidemark.model.suite import Test
 from tidemark.model.version_order import version_order
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp
@@ -24,29 +26,30 @@ _MOST_NAMES = 20  # each task of a test may log another machine
 def rate_rows(
     plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions = NONE
 ) -> Iterator[Row]:
-    """Yield the rows of ``rates``: one for each trial, test and metric, measured or not."""
+    """Yield the rows of ``rates``: one for each figure of a trial.
+
+    A metric without a figure has a row without labels for each of its statistics.
+    """
     for trial in trials:
         for result in trial.tests:
-            measured = {rate.metric: rate for rate in result.rates}
-            for metric in plan.suite.test(result.test).metrics:
-                rate = measured.get(metric.name)
+            for rate in _figures(plan.suite.test(result.test), result):
                 yield {
-                    **_key(trial, result, metric.name),
-                    "statistic": "mean",
+                    **_key(trial, result, rate.metric, rate.labels),
+                    "statistic": rate.statistic,
                     "version": trial.version,
                     "version_order": version_order(trial.version),
-                    "unit": metric.unit,
-                    "direction": metric.direction,
-                    "value": rate.value if rate else None,
+                    "unit": rate.unit,
+                    "direction": rate.direction,
+                    "value": rate.value,
                     "value_text": None,
-                    "samples": rate.samples if rate else 0,
-                    "expected": rate.expected if rate else None,
-                    "not_finite": rate.not_finite if rate else 0,
-                    "stddev": rate.stddev if rate else None,
-                    "min": rate.min if rate else None,
-                    "max": rate.max if rate else None,
-                    "records": rate.records if rate else None,
-                    "span_seconds": _span_seconds(result),
+                    "samples": rate.samples,
+                    "expected": rate.expected,
+                    "not_finite": rate.not_finite,
+                    "stddev": rate.stddev,
+                    "min": rate.min,
+                    "max": rate.max,
+                    "records": rate.records,
+                    "span_seconds": span_seconds(result.tasks),
                     "repetition": trial.repetition,
                     "excluded": exclusions.reason(trial.trial) is not None,
                     "status": result.status,
@@ -63,6 +66,17 @@ def rate_rows(
                 }
 
 
+def _figures(test: Test, result: TestResult) -> Iterator[Rate]:
+    """Yield the figures of a test's metrics, and an empty one for each that was not measured."""
+    for metric, statistic in test.figures():
+        measured = [
+            rate
+            for rate in result.rates
+            if (rate.metric, rate.statistic) == (metric.name, statistic)
+        ]
+        yield from measured or [no_rate(metric, statistic)]
+
+
 def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:
     """Yield the rows of ``task_rates``: one for each rate line of each task."""
     for trial in trials:
@@ -71,7 +85,7 @@ def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) ->
             for line, sample in enumerate(result.samples, start=1):
                 task = tasks[sample.task_id]
                 yield {
-                    **_key(trial, result, sample.metric),
+                    **_key(trial, result, sample.metric, sample.labels),
                     "log_stream": sample.log_stream,
                     "logged_at": sample.logged_at,
                     "line": line,
@@ -167,21 +181,14 @@ def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return gzip.compress(lines.encode(), mtime=0)
 
 
-def _key(trial: TrialResult, result: TestResult, metric: str) -> Row:
+def _key(trial: TrialResult, result: TestResult, metric: str, labels: Mapping[str, str]) -> Row:
     return {
         "run_id": trial.run_id,
         "trial": trial.trial,
         "test": result.test,
         "metric": metric,
-        "labels": "",
+        "labels": canonical(labels),
     }
-
-
-def _span_seconds(result: TestResult) -> float | None:
-    """Return the time from the first start to the last stop of a test's tasks [s]."""
-    starts = [task.started_at for task in result.tasks if task.started_at]
-    stops = [task.stopped_at for task in result.tasks if task.stopped_at]
-    return (max(stops) - min(starts)).total_seconds() if starts and stops else None
 
 
 def _environment(result: TestResult) -> Row:

@@ -193,7 +193,7 @@ def test_a_rate_has_a_name_for_people(ask):
 
     assert names["compaction_rate"] == "compaction rate (records/s)"
     assert names["rate"] == "ingest rate (records/s)"  # Sleeper's metric is only called "rate"
-    assert names["latency"] == 'load latency p99 {"operation": "write"} (ms)'
+    assert names["latency"] == "load latency p99 {operation: write} (ms)"
 
 
 def test_a_version_has_a_rank_in_its_suite_and_one_time_for_all_its_rates(ask):

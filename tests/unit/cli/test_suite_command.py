@@ -103,6 +103,17 @@ def test_a_query_that_cannot_give_a_metric_is_refused_with_line_and_column(
     assert problems_of(suite) == [f"rocksdb/{file}.cwli:{problem}"]
 
 
+def test_the_queries_of_a_metric_with_labels_have_these_as_columns(suite):
+    labels = "samples: ingest_samples\n        labels: [level]\n        most_labels: 5"
+    replace(suite, "samples: ingest_samples", labels)
+    replace(suite.with_name("ingest_rate.cwli"), "by @logStream", "by @logStream, level")
+
+    assert problems_of(suite) == [
+        "rocksdb/ingest_samples.cwli:8: column 3: the result has no level; "
+        "expected @timestamp, @logStream, value, level"
+    ]
+
+
 def test_a_regular_expression_that_cannot_run_is_refused_with_line_and_column(suite):
     replace(suite.with_name("ingest_rate.cwli"), r"(\.\d+)?)$/", r"(\.\d{2000})?)$/")
 

@@ -82,7 +82,7 @@ def test_a_version_with_trials_of_several_sizes_has_a_warning():
 def test_a_statistic_other_than_the_mean_has_a_column_of_its_own():
     found = histories([row("9.8.4"), row("9.8.4", statistic="p99", labels='{"op": "read"}')])
 
-    assert columns(found) == ["ingest_rate", 'ingest_rate p99 {"op": "read"}']
+    assert columns(found) == ["ingest_rate", "ingest_rate p99 {op: read}"]
 
 
 def test_a_unit_that_changed_is_in_the_heading():

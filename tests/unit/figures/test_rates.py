@@ -2,14 +2,8 @@ import math
 
 import pytest
 
-from tidemark.figures.rates import (
-    MetricRows,
-    impossible,
-    missing,
-    rate,
-    samples,
-    surplus,
-)
+from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.rates import impossible, missing, rates, surplus
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
@@ -34,6 +28,12 @@ def line(stream, text, **more):
 
 def rows(rate_rows, sample_rows):
     return MetricRows(METRIC, rate_rows, sample_rows)
+
+
+def rate(rows, **known):
+    """Return the only rate of a metric."""
+    (only,) = rates(rows, **known)
+    return only
 
 
 def task(index, status="ok", **more):
@@ -91,7 +91,7 @@ def test_more_lines_than_expected_give_no_rate():
 
 
 def test_a_sample_keeps_the_logged_text():
-    (sample,) = samples(rows([], [line("t0", "100.50", job="j", records="7")]))
+    (sample,) = rows([], [line("t0", "100.50", job="j", records="7")]).samples
 
     assert (sample.value_text, sample.value, sample.job, sample.records) == (
         "100.50",

@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzzing import fuzz
+from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunRequest, resolve_request
 from tidemark.model.settings import Settings, read_settings
-from tidemark.model.suite import MOST_SAMPLES, MOST_TRIALS, Suite
+from tidemark.model.suite import MOST_TRIALS, Suite
 from tidemark.model.suite_files import FOLDER, read_suite, read_suites
 from tidemark.money.estimate import estimate_seconds
 from tidemark.run.new_plan import make_plan

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from tidemark.figures.verdict import by_chance
+from tidemark.model.labels import figure_name
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.comparison import results, setup
 from tidemark.report.comparison.findings import action_items, comments, in_short
@@ -12,6 +14,7 @@ from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.line_chart import Group
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course
+from tidemark.report.run_report.versions import MOST_CHARTS
 from tidemark.report.samples_chart import Column, chart
 
 
@@ -45,11 +48,25 @@ def _sections(sides: Sides) -> Iterator[Section]:
     yield Section("Results", (results.table(sides, pairs), results.EXPLANATION))
     for test in sides.tests():
         groups = [Group(side.name, list(side.run.results(test))) for side in sides.both]
-        of_test = [pair for pair in pairs if pair.test == test]
+        of_test = [pair for pair in pairs if pair.quantity.test == test]
         yield Section(
             f"Graphs: {test}",
-            (*(_samples(pair, sides) for pair in of_test), *course(test, groups)),
+            (*_charts(of_test, sides), *course(test, groups)),
         )
+
+
+def _charts(pairs: Sequence[Pair], sides: Sides) -> Iterator[Block]:
+    """Yield a chart for each quantity, up to ``MOST_CHARTS`` of each metric."""
+    drawn: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        figure = pair.metric.name, pair.quantity.statistic
+        drawn[figure] += 1
+        if drawn[figure] <= MOST_CHARTS:
+            yield _samples(pair, sides)
+    for (metric, statistic), count in drawn.items():
+        if count > MOST_CHARTS:
+            name = figure_name(metric, statistic, "")
+            yield f"{name}: {count - MOST_CHARTS} more are in the table of results, without charts."
 
 
 def _samples(pair: Pair, sides: Sides) -> Block:
@@ -57,7 +74,7 @@ def _samples(pair: Pair, sides: Sides) -> Block:
     if len({reading.metric.unit for reading, _ in readings}) > 1:
         return f"No chart of {pair.name}: {results.why_incomparable(pair, sides)}."
     return chart(
-        pair.metric,
+        pair.quantity,
         [
             Column(side.name, reading.rate.value, reading.rate.planned, reading.measurements)
             for reading, side in readings

@@ -168,10 +168,9 @@ def _troubles(side: Side) -> Iterator[str]:
 def _thin(side: Side) -> Iterator[str]:
     """Yield a sentence that names the metrics without a spread, because only one trial counts."""
     single = [
-        metric.name
-        for test in side.tests
-        for metric in test.metrics
-        if (reading := side.reading(test.name, metric.name)) and len(reading.values) == 1
+        quantity.name
+        for quantity in side.run.quantities
+        if (reading := side.reading(quantity)) and len(reading.values) == 1
     ]
     if single:
         yield f"{side.name} has no spread of {listed(single)}: only one trial counts."

@@ -76,7 +76,7 @@ def _row(pair: Pair) -> Row:
     verdict = pair.verdict
     return Row(
         (
-            pair.test,
+            pair.quantity.test,
             f"{pair.name} [{pair.metric.unit}]",
             _value(pair, pair.base),
             _value(pair, pair.new),

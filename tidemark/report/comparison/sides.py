@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tidemark.figures.summary import VersionRate
+from tidemark.figures.summary import Quantity, VersionRate, version_rate
 from tidemark.figures.verdict import Verdict, judge_change
-from tidemark.model.suite import Metric, Test
+from tidemark.model.metric import Metric
+from tidemark.model.suite import Test
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
 from tidemark.store.stored_run import StoredRun
 
@@ -27,28 +28,30 @@ class Side:
         """The tests of the suite when the run was planned."""
         return self.run.plan.suite.tests
 
-    def reading(self, test: str, metric: str) -> Reading | None:
-        """Return the reading of a metric, None if the suite had no such metric."""
-        for its_test in self.tests:
-            for its_metric in its_test.metrics:
-                if (its_test.name, its_metric.name) == (test, metric):
-                    (rate,) = [
-                        rate
-                        for rate in self.run.rates
-                        if (rate.test, rate.metric) == (test, metric)
-                    ]
-                    measurements = tuple(self.run.measurements(its_test, its_metric))
-                    return Reading(its_metric, rate, measurements)
+    def reading(self, wanted: Quantity) -> Reading | None:
+        """Return the reading of a quantity, None if the suite had no such metric."""
+        for test in self.tests:
+            for metric, statistic in test.figures():
+                own = Quantity(test.name, metric, statistic, wanted.labels)
+                if own.key == wanted.key:
+                    rates = self.run.rates_of(own)
+                    rate = rates[0] if rates else version_rate(self.run.plan, self.version, own, [])
+                    return Reading(own, rate, tuple(self.run.measurements(own)))
         return None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One metric of one side."""
+    """One quantity of one side."""
 
-    metric: Metric
+    quantity: Quantity
     rate: VersionRate
     measurements: tuple[Measurement, ...]
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the quantity."""
+        return self.quantity.metric
 
     @property
     def values(self) -> list[float]:
@@ -62,19 +65,22 @@ class Reading:
 
 @dataclass(frozen=True)
 class Pair:
-    """One metric of one test on both sides; at least one side has the metric."""
+    """One quantity on both sides; at least one side has its metric."""
 
-    test: str
-    name: str
+    quantity: Quantity
+    """The quantity of the new side, or else of the base."""
     base: Reading | None
     new: Reading | None
 
     @property
+    def name(self) -> str:
+        """The name of the quantity."""
+        return self.quantity.name
+
+    @property
     def metric(self) -> Metric:
-        """The metric of the new side, or else of the base."""
-        reading = self.new or self.base
-        assert reading, f"{self.name} is on neither side"
-        return reading.metric
+        """The metric of the quantity."""
+        return self.quantity.metric
 
     @property
     def verdict(self) -> Verdict | None:
@@ -111,17 +117,18 @@ class Sides:
         )
 
     def pairs(self) -> Iterator[Pair]:
-        """Yield every metric that either side has, in the order of the tests."""
+        """Yield every quantity that either side has, in the order of the tests."""
+        own = {q.key: q for side in (self.base, self.new) for q in side.run.quantities}
+        named = {q.key[:3] for q in own.values() if q.labels}
         for test in self.tests():
-            names = (
-                metric.name
-                for side in (self.new, self.base)
-                for its_test in side.tests
-                if its_test.name == test
-                for metric in its_test.metrics
-            )
-            for name in dict.fromkeys(names):
-                yield Pair(test, name, self.base.reading(test, name), self.new.reading(test, name))
+            for side in (self.new, self.base):
+                for key in [q.key for q in side.run.quantities if q.test == test and q.key in own]:
+                    quantity = own.pop(key)
+                    # A side without measurements does not know the labels of the other.
+                    if quantity.labels or key[:3] not in named:
+                        yield Pair(
+                            quantity, self.base.reading(quantity), self.new.reading(quantity)
+                        )
 
     def readings(self, pair: Pair) -> tuple[tuple[Reading | None, Side], ...]:
         """Return the reading of a metric on each side, with the side."""

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
-from tidemark.figures.summary import VersionRate, summarise
+from tidemark.figures.summary import (
+    Key,
+    Quantity,
+    VersionRate,
+    quantities,
+    rate_key,
+    summarise,
+)
 from tidemark.model.exclusions import Exclusions
+from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, Sample, TestResult, TrialResult
 from tidemark.model.resume import Resume
-from tidemark.model.suite import Metric, Test
 from tidemark.money.budget import latest_budget
 from tidemark.store.stored_run import StoredRun
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One metric of one trial."""
+    """One quantity of one trial."""
 
     trial: TrialResult
     result: TestResult
@@ -52,20 +60,55 @@ class MeasuredRun:
     exclusions: Exclusions
     resumes: Sequence[Resume] = ()
 
-    def measurements(self, test: Test, metric: Metric) -> Iterator[Measurement]:
-        """Yield the measurement of a metric in each trial, in the order of the trials."""
+    @cached_property
+    def quantities(self) -> Sequence[Quantity]:
+        """The quantities that the trials measured."""
+        return quantities(self.plan.suite, self.trials)
+
+    def rates_of(self, quantity: Quantity) -> Sequence[VersionRate]:
+        """Return the rates of a quantity, in version order."""
+        return self._version_rates[quantity.key]
+
+    @cached_property
+    def _version_rates(self) -> Mapping[Key, Sequence[VersionRate]]:
+        rates: defaultdict[Key, list[VersionRate]] = defaultdict(list)
+        for rate in self.rates:
+            rates[rate.key].append(rate)
+        return rates
+
+    def measurements(self, quantity: Quantity) -> Iterator[Measurement]:
+        """Yield the measurement of a quantity in each trial, in the order of the trials."""
         for trial in self.trials:
             for result in trial.tests:
-                if result.test != test.name:
+                if result.test != quantity.test:
                     continue
-                rate = next((rate for rate in result.rates if rate.metric == metric.name), None)
+                rate = self._rates.get((trial.trial, quantity.key))
                 yield Measurement(
                     trial,
                     result,
                     rate,
-                    tuple(s for s in result.samples if s.metric == metric.name),
+                    tuple(self._samples.get((trial.trial, _without_statistic(quantity.key)), ())),
                     rate is not None and rate.value is not None and not self.is_excluded(trial),
                 )
+
+    @cached_property
+    def _rates(self) -> Mapping[tuple[int, Key], Rate]:
+        return {
+            (trial.trial, rate_key(result.test, rate)): rate
+            for trial in self.trials
+            for result in trial.tests
+            for rate in result.rates
+        }
+
+    @cached_property
+    def _samples(self) -> Mapping[tuple[int, Key], Sequence[Sample]]:
+        samples: defaultdict[tuple[int, Key], list[Sample]] = defaultdict(list)
+        for trial in self.trials:
+            for result in trial.tests:
+                for sample in result.samples:
+                    key = (result.test, sample.metric, "", canonical(sample.labels))
+                    samples[trial.trial, key].append(sample)
+        return samples
 
     def results(self, test: str) -> Iterator[tuple[TrialResult, TestResult]]:
         """Yield the result of a test in each trial that is not left out, in the order of trials."""
@@ -100,6 +143,12 @@ class MeasuredRun:
         """Return the end of the last test, None without a test."""
         ends = [test.ended_at for trial in self.trials for test in trial.tests if test.ended_at]
         return max(ends, default=None)
+
+
+def _without_statistic(key: Key) -> Key:
+    """Return the key of the samples, which all statistics of a metric share."""
+    test, metric, _, labels = key
+    return test, metric, "", labels
 
 
 def measured_run(run: StoredRun) -> MeasuredRun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidemark.figures.summary import Quantity, rate_key
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import TrialResult
 from tidemark.model.sentences import listed
@@ -41,9 +42,8 @@ def troubles(run: MeasuredRun) -> Bullets | None:
 
 
 def table(run: MeasuredRun) -> Table:
-    """Return the table of trials, in the planned order."""
-    metrics = [metric for test in run.plan.suite.tests for metric in test.metrics]
-    rates = tuple(f"{metric.name} [{metric.unit}]" for metric in metrics)
+    """Return the table of trials, in the planned order, with the rates that have no labels."""
+    rates = tuple(f"{each.name} [{each.metric.unit}]" for each in _without_labels(run))
     recorded = {trial.trial: trial for trial in run.trials}
     return Table(
         caption="Trials in the order in which they ran",
@@ -104,7 +104,7 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
         status, rates, seconds, took, started = "not recorded", {}, MISSING, MISSING, MISSING
     else:
         status = _status(run, trial)
-        rates = {rate.metric: rate.value for test in trial.tests for rate in test.rates}
+        rates = {rate_key(t.test, rate): rate.value for t in trial.tests for rate in t.rates}
         seconds = f"{task_seconds([trial]):,.1f}"
         first = min((t.started_at for t in trial.tests if t.started_at), default=None)
         last = max((t.ended_at for t in trial.tests if t.ended_at), default=None)
@@ -116,17 +116,17 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
             planned.version,
             str(planned.repetition),
             status,
-            *(
-                figure(rates.get(metric.name))
-                for test in run.plan.suite.tests
-                for metric in test.metrics
-            ),
+            *(figure(rates.get(quantity.key)) for quantity in _without_labels(run)),
             seconds,
             took,
             started,
         ),
         struck=trial is not None and run.is_excluded(trial),
     )
+
+
+def _without_labels(run: MeasuredRun) -> list[Quantity]:
+    return [quantity for quantity in run.quantities if not quantity.metric.labels]
 
 
 def _status(run: MeasuredRun, trial: TrialResult) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from tidemark.figures.summary import VersionRate
+from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdict import WITHIN, Verdict, by_chance, judge_change
-from tidemark.model.suite import Metric, Test
+from tidemark.model.labels import figure_name
 from tidemark.report.blocks import Bullets, Row, Section, Table
 from tidemark.report.numbers import MISSING, figure, percent
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
@@ -22,6 +23,10 @@ _EXPLANATION = (
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
+_COLUMNS = ("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES)
+_NUMBERS = frozenset({"Rate", "± spread", *_FIGURES})
+MOST_CHARTS = 20
+"""The most charts of a metric: a page with a thousand would be too large to read."""
 
 
 @dataclass(frozen=True)
@@ -64,52 +69,74 @@ class _Step:
 
 
 def in_short(run: MeasuredRun) -> Bullets:
-    """Return the changes of each metric, except changes with the verdict same."""
+    """Return the changes of each quantity, except changes with the verdict same."""
     return Bullets(
         tuple(
-            f"{metric.name}: {_sentence(_steps(run, test, metric))}." for test, metric in _of(run)
+            f"{quantity.name}: {_sentence(_steps(run, quantity))}." for quantity in run.quantities
         )
     )
 
 
 def explanation(run: MeasuredRun) -> str:
     """Return what the figures mean, and how many verdicts chance alone may make."""
-    verdicts = (step.verdict for test, metric in _of(run) for step in _steps(run, test, metric))
+    verdicts = (step.verdict for each in run.quantities for step in _steps(run, each))
     return f"{_EXPLANATION} {by_chance(verdicts)}".rstrip()
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
-    """Yield a section for each metric: its rates by version, and every sample."""
-    for test, metric in _of(run):
-        steps, measurements = _steps(run, test, metric), list(run.measurements(test, metric))
-        columns = [
-            Column(
-                step.rate.version,
-                step.rate.value,
-                step.rate.planned,
-                [each for each in measurements if each.trial.version == step.rate.version],
-            )
-            for step in steps
-        ]
-        yield Section(metric.name, (_table(metric, steps, measurements), chart(metric, columns)))
+    """Yield a section for each quantity: its rates by version, and every sample.
+
+    The quantities of a metric beyond the first ``MOST_CHARTS`` have one table and no charts.
+    """
+    for _, of_metric in groupby(run.quantities, key=lambda quantity: quantity.key[:3]):
+        first, *others = of_metric
+        yield from (_section(run, each) for each in [first, *others[: MOST_CHARTS - 1]])
+        if more := others[MOST_CHARTS - 1 :]:
+            name = figure_name(first.metric.name, first.statistic, "")
+            yield Section(f"{name}: {len(more)} more", (_rest(run, more),))
 
 
-def _of(run: MeasuredRun) -> Iterator[tuple[Test, Metric]]:
-    return ((test, metric) for test in run.plan.suite.tests for metric in test.metrics)
+def _section(run: MeasuredRun, quantity: Quantity) -> Section:
+    steps, measurements = _steps(run, quantity), list(run.measurements(quantity))
+    columns = [
+        Column(
+            step.rate.version,
+            step.rate.value,
+            step.rate.planned,
+            [each for each in measurements if each.trial.version == step.rate.version],
+        )
+        for step in steps
+    ]
+    contents = (_table(quantity, steps, measurements), chart(quantity, columns))
+    return Section(quantity.name, contents)
 
 
-def _steps(run: MeasuredRun, test: Test, metric: Metric) -> list[_Step]:
-    rates = [rate for rate in run.rates if (rate.test, rate.metric) == (test.name, metric.name)]
+def _rest(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
+    metric = quantities[0].metric
+    better = f"{metric.direction} is better"
+    return Table(
+        caption=f"{metric.name} in {metric.unit} by labels and version; {better}",
+        columns=("Labels", *_COLUMNS),
+        rows=tuple(
+            Row((quantity.labels.replace('"', ""), *_cells(step, list(run.measurements(quantity)))))
+            for quantity in quantities
+            for step in _steps(run, quantity)
+        ),
+        numbers=_NUMBERS,
+    )
+
+
+def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
+    rates = run.rates_of(quantity)
     values = defaultdict(list)
-    for measurement in run.measurements(test, metric):
+    for measurement in run.measurements(quantity):
         if measurement.counted is not None:
             values[measurement.trial.version].append(measurement.counted)
+    direction = quantity.metric.direction
 
     def step(before: VersionRate | None, rate: VersionRate) -> _Step:
         base, new = values[before.version] if before else [], values[rate.version]
-        return _Step(
-            before, rate, judge_change(base, new, metric.direction) if base and new else None
-        )
+        return _Step(before, rate, judge_change(base, new, direction) if base and new else None)
 
     return [step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
 
@@ -120,16 +147,19 @@ def _sentence(steps: Sequence[_Step]) -> str:
     return "; ".join(changes) or f"the same within {WITHIN}"
 
 
-def _table(metric: Metric, steps: Sequence[_Step], measurements: Sequence[Measurement]) -> Table:
+def _table(
+    quantity: Quantity, steps: Sequence[_Step], measurements: Sequence[Measurement]
+) -> Table:
+    metric = quantity.metric
     return Table(
-        caption=f"{metric.name} in {metric.unit} by version; {metric.direction} is better",
-        columns=("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES),
-        rows=tuple(_row(step, measurements) for step in steps),
-        numbers=frozenset({"Rate", "± spread", *_FIGURES}),
+        caption=f"{quantity.name} in {metric.unit} by version; {metric.direction} is better",
+        columns=_COLUMNS,
+        rows=tuple(Row(_cells(step, measurements)) for step in steps),
+        numbers=_NUMBERS,
     )
 
 
-def _row(step: _Step, measurements: Sequence[Measurement]) -> Row:
+def _cells(step: _Step, measurements: Sequence[Measurement]) -> tuple[str, ...]:
     rate = step.rate
     values = [
         sample.value
@@ -138,16 +168,14 @@ def _row(step: _Step, measurements: Sequence[Measurement]) -> Row:
         for sample in measurement.samples
         if sample.value is not None
     ]
-    return Row(
-        (
-            rate.version,
-            figure(rate.value),
-            "one trial" if rate.trials == 1 else figure(rate.spread),
-            step.change,
-            step.conclusion,
-            f"{rate.trials} of {rate.planned}",
-            str(rate.samples),
-            figure(min(values, default=None)),
-            figure(max(values, default=None)),
-        )
+    return (
+        rate.version,
+        figure(rate.value),
+        "one trial" if rate.trials == 1 else figure(rate.spread),
+        step.change,
+        step.conclusion,
+        f"{rate.trials} of {rate.planned}",
+        str(rate.samples),
+        figure(min(values, default=None)),
+        figure(max(values, default=None)),
     )

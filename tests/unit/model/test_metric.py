@@ -1,0 +1,100 @@
+"""The model of a metric, and its refusals in a suite file."""
+
+import shutil
+
+import pytest
+
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import FOLDER, read_suite, read_suites
+
+ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
+SAMPLES = "        samples: ingest_samples\n"
+LINE = ROCKSDB[: ROCKSDB.index(SAMPLES)].count("\n") + 1
+
+
+def suite_with(tmp_path, more):
+    """Return RocksDB's suite with other lines in place of the samples of ``ingest_rate``."""
+    folder = tmp_path / "suites" / "rocksdb"
+    shutil.copytree(FOLDER / "rocksdb", folder)
+    lines = "".join(f"        {line}\n" for line in more)
+    (folder / "suite.yaml").write_text(ROCKSDB.replace(SAMPLES, lines), encoding="utf-8")
+    return read_suite(folder / "suite.yaml")
+
+
+@pytest.mark.parametrize(
+    ("more", "line", "sentence"),
+    [
+        (
+            ["statistics: [mean, p99]"],
+            0,
+            "statistics: only samples give p99; the query gives the mean of each log stream",
+        ),
+        (
+            ["statistics: [max, mean, count]"],
+            0,
+            "statistics: only samples give mean; the query gives the max of each log stream",
+        ),
+        (
+            ["samples: ingest_samples", "statistics: [p50, p50]"],
+            1,
+            "statistics: one stands twice in p50, p50",
+        ),
+        (
+            ["samples: ingest_samples", "labels: [value]", "most_labels: 5"],
+            1,
+            "labels: value is a column of every metric",
+        ),
+        (
+            ["samples: ingest_samples", "labels: [operation]"],
+            1,
+            "labels: there is no most_labels, which labels needs",
+        ),
+        (
+            ["samples: ingest_samples", "most_labels: 5"],
+            1,
+            "most_labels: there is no labels, which most_labels needs",
+        ),
+    ],
+)
+def test_fields_that_do_not_fit_each_other_are_refused_with_their_line(
+    tmp_path, more, line, sentence
+):
+    with pytest.raises(Refused) as refused:
+        suite_with(tmp_path, more)
+
+    place = f"rocksdb/suite.yaml:{LINE + line}: tests.ingest.metrics.ingest_rate."
+    assert str(refused.value) == f"{place}{sentence}"
+
+
+def test_an_unknown_statistic_is_refused_with_the_known_ones(tmp_path):
+    with pytest.raises(Refused, match="expected 'mean', 'p50', 'p90', 'p95', 'p99', 'max', 'min',"):
+        suite_with(tmp_path, ["statistics: [median]"])
+
+
+@pytest.mark.parametrize(
+    "more", [["statistics: [total, per_second, count]"], ["statistics: [count]"]]
+)
+def test_a_metric_without_samples_has_what_its_query_gives(tmp_path, more):
+    metric = suite_with(tmp_path, more).test("ingest").metrics[0]
+
+    assert metric.samples is None
+
+
+def test_more_labels_and_tasks_than_one_answer_holds_are_refused_beforehand(tmp_path):
+    more = ["samples: ingest_samples", "labels: [operation]", "most_labels: 1000"]
+    suites = {"rocksdb": suite_with(tmp_path, more)}
+
+    assert resolve_request({"suite": "rocksdb", "tasks": 9}, suites).tasks == 9
+    sentence = (
+        "tasks: 10 tasks with 1000 combinations of labels of ingest_rate give 10000 rows; "
+        "one query returns 9999"
+    )
+    with pytest.raises(Refused, match=f"^{sentence}$"):
+        resolve_request({"suite": "rocksdb", "tasks": 10}, suites)
+
+
+def test_a_metric_of_an_older_plan_is_a_mean_without_labels():
+    metric = read_suites()["rocksdb"].test("ingest").metrics[0]
+
+    assert (metric.statistics, metric.labels, metric.values) == (("mean",), (), "jobs")

@@ -1,0 +1,171 @@
+"""A metric with labels in the tables, the report, the comparison and the progress of a run."""
+
+import json
+
+import pytest
+
+from tests.unit.fakes import FakeMetrics
+from tests.unit.measured_runs import charts, measured, planned, row, with_ingest
+from tidemark.cli import live
+from tidemark.figures.metric_rows import MetricRows
+from tidemark.figures.rates import rates
+from tidemark.model.exclusions import NONE
+from tidemark.pages.shell import json_for_script
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.sides import sides
+from tidemark.report.markdown import markdown
+from tidemark.report.page import page
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import measured_run
+from tidemark.run import recording
+from tidemark.store.rows import rate_rows, sample_rows
+from tidemark.store.stored_run import StoredRun
+
+OPERATIONS = ("create", "delete")
+
+
+def latency_plan(statistics=("mean", "p99"), **more):
+    return with_ingest(
+        planned(["9.0.0", "9.8.4"], repetitions=2, **more),
+        name="latency", unit="ms", direction="lower", statistics=statistics,
+        labels=("operation",), most_labels=1000, values="any",
+    )  # fmt: skip
+
+
+def with_latencies(trial, metric, operations):
+    """Return a trial whose one task of ingest took 10 to 30 ms, and in 9.8.4 twice as long."""
+    ingest, *others = trial.tests
+    (stream,) = {sample.log_stream for sample in ingest.samples}
+    factor = 2 if trial.version == "9.8.4" else 1
+    texts = [str(factor * time + trial.repetition / 10) for time in (10, 20, 30)]
+    mean = sum(map(float, texts)) / len(texts)
+    rows = MetricRows(
+        metric,
+        [
+            {"@logStream": stream, "value": str(mean), "n": "3", "operation": operation}
+            for operation in operations
+        ],
+        [
+            {"@logStream": stream, "@timestamp": "2026-11-20 12:45:10.000", "value": text,
+             "operation": operation}
+            for operation in operations for text in texts
+        ],
+    )  # fmt: skip
+    ours = ingest.model_copy(
+        update={
+            "rates": tuple(rates(rows, expected=2, whole=True)),
+            "samples": tuple(rows.samples),
+        }
+    )
+    return trial.model_copy(update={"tests": (ours, *others)})
+
+
+def run_of(plan, operations=OPERATIONS):
+    metric = plan.suite.test("ingest").metrics[0]
+    trials = [with_latencies(trial, metric, operations) for trial in measured(plan)]
+    return StoredRun(plan, trials, NONE, [])
+
+
+def test_the_tables_have_a_row_for_each_statistic_and_combination_of_labels():
+    run = run_of(latency_plan())
+
+    first = [r for r in rate_rows(run.plan, run.trials) if (r["trial"], r["test"]) == (1, "ingest")]
+    assert [(r["metric"], r["statistic"], r["labels"]) for r in first] == [
+        ("latency", statistic, json.dumps({"operation": operation}))
+        for statistic in ("mean", "p99")
+        for operation in OPERATIONS
+    ]
+    logged = [r for r in sample_rows(run.trials) if r["metric"] == "latency"]
+    assert {r["labels"] for r in logged} == {r["labels"] for r in first}
+    assert len(logged) == 4 * 2 * 3
+
+
+def test_a_metric_with_labels_that_was_not_measured_has_a_row_without_labels():
+    plan = latency_plan()
+    trials = [t.model_copy(update={"tests": (t.tests[0].model_copy(update={"rates": ()}),)})
+              for t in measured(plan)]  # fmt: skip
+
+    rows = [(r["statistic"], r["labels"], r["value"]) for r in rate_rows(plan, trials[:1])]
+    assert rows == [("mean", "", None), ("p99", "", None)]
+
+
+def test_the_report_has_a_verdict_and_a_chart_for_each_combination_of_labels():
+    contents = report(measured_run(run_of(latency_plan())))
+    text = markdown(contents)
+
+    for name in ("latency", "latency p99"):
+        for operation in OPERATIONS:
+            heading = f"{name} {{operation: {operation}}}"
+            table = text.partition(f"## {heading}\n")[2].partition("\n**Every sample")[0]
+            assert row(table, "9.8.4")[4] == "slower"
+            assert f"{heading}: 9.8.4 against 9.0.0: " in text
+    (of_p99, _) = charts(contents, "samples of latency p99")
+    assert "p99 of a trial" in [mark.words for mark in of_p99.legend]
+
+
+def test_the_comparison_has_a_row_for_each_combination_of_labels():
+    run = run_of(latency_plan())
+
+    text = markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
+
+    for name in (
+        "latency {operation: create} \\[ms\\]",
+        "latency p99 {operation: delete} \\[ms\\]",
+    ):
+        assert row(text, "ingest", name)[5] == "slower"
+
+
+def test_labels_that_only_one_side_has_are_not_comparable():
+    plan = latency_plan(("mean",))
+    both, less = run_of(plan), run_of(plan, ["create"])
+    later = StoredRun(plan.model_copy(update={"run_id": "20261127T124455Z-fedcba"}),
+                      less.trials, NONE, [])  # fmt: skip
+
+    text = markdown(comparison(sides((both, "9.0.0"), (later, "9.8.4"))))
+
+    assert row(text, "ingest", "latency {operation: create} \\[ms\\]")[5] == "slower"
+    assert row(text, "ingest", "latency {operation: delete} \\[ms\\]")[5] == "not comparable"
+    assert "no trial of 9.8.4 that counts gave a rate" in text
+
+
+@pytest.fixture(scope="module")
+def thousand():
+    return run_of(latency_plan(("mean",)), [f"operation-{number:04d}" for number in range(1000)])
+
+
+def test_a_thousand_labels_have_twenty_charts_and_a_table_of_all_others(thousand):
+    contents = report(measured_run(thousand))
+
+    assert len(charts(contents, "samples of latency")) == 20
+    assert "## latency: 980 more" in markdown(contents)
+    assert row(markdown(contents), "{operation: operation-0999}", "9.8.4")[5] == "slower"
+    assert len(page(contents, "").encode()) < 2_000_000
+
+
+def test_a_thousand_labels_are_compared_with_twenty_charts(thousand):
+    text = markdown(comparison(sides((thousand, "9.0.0"), (thousand, "9.8.4"))))
+
+    assert row(text, "ingest", "latency {operation: operation-0999} \\[ms\\]")[5] == "slower"
+    assert "latency: 980 more are in the table of results, without charts." in text
+
+
+def test_the_progress_of_a_run_shows_the_first_rates_and_counts_the_others(thousand):
+    line = live._trial_line(thousand.trials[0], 4)
+
+    assert line.endswith("latency {operation: operation-0005} 40.1 ms  and 995 more")
+
+
+def test_cloudwatch_gets_no_figure_with_labels_and_one_for_each_other_metric():
+    metrics = FakeMetrics()
+
+    recording._send_rates(metrics, "rocksdb", run_of(latency_plan()).trials[0])
+
+    assert [name for name, *_ in metrics.sent] == ["compaction_rate"]
+
+
+def test_a_hostile_label_is_text_on_the_page():
+    hostile = "</script><script>alert(1)</script>|*`_"
+    contents = report(measured_run(run_of(latency_plan(("mean",)), [hostile])))
+
+    assert "<script>alert(1)" not in page(contents, "")
+    assert json_for_script(hostile) != hostile

@@ -1,0 +1,133 @@
+"""The rows of the log queries of a metric."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from tidemark.model.labels import canonical
+from tidemark.model.metric import Metric
+from tidemark.model.refusal import Refused
+from tidemark.model.results import Sample
+from tidemark.model.sentences import shortened, shown
+
+Row = Mapping[str, str]
+Labels = Mapping[str, str]
+_LONGEST_TEXT = 200  # [B]; a system may log a job, a label or a value of any length
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A row of a metric's query: a figure of the values of one log stream and its labels."""
+
+    stream: str
+    labels: Labels
+    value: Decimal
+    """The figure as printed."""
+    n: int
+    """The number of values."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The rows of a metric under the same labels."""
+
+    labels: Labels
+    answered: Sequence[Answered]
+    samples: Sequence[Sample]
+
+
+class MetricRows:
+    """The rows of the queries of one metric, over the trial's own streams.
+
+    Raises
+    ------
+    Refused
+        If a row's figure or number of values is no number.
+
+    """
+
+    def __init__(self, metric: Metric, rows: Sequence[Row], sample_rows: Sequence[Row]) -> None:
+        self.metric = metric
+        self.answered = [_answered(metric, row) for row in rows]
+        self.samples = [_sample(metric, row) for row in sample_rows]
+        self._listed = Counter(sample.log_stream for sample in self.samples)
+        self._not_finite = Counter(one.log_stream for one in self.samples if one.value is None)
+        self._n: Counter[str] = Counter()
+        for row in self.answered:
+            self._n[row.stream] += row.n
+        jobs = Counter((row["@logStream"], row["job"]) for row in sample_rows if "job" in row)
+        self._repeated = [job for job, lines in jobs.items() if lines > 1]
+
+    def lines(self, stream: str) -> tuple[int, int]:
+        """Return the fewest and the most values that the queries found in a stream.
+
+        The query of the metric counts only finite numbers.
+        """
+        n = self._n[stream]
+        if self.metric.samples is None:
+            return n, n
+        listed = self._listed[stream]
+        counted = n if n > listed else min(listed, n + self._not_finite[stream])
+        return min(counted, listed), max(counted, listed)
+
+    def repeated_jobs(self, stream: str) -> list[str]:
+        """Return the jobs with more than one value in a stream."""
+        return [job for its_stream, job in self._repeated if its_stream == stream]
+
+    def groups(self) -> list[Group]:
+        """Return the rows by their labels, in order; a metric without labels has one group."""
+        labels: dict[str, Labels] = {} if self.metric.labels else {"": {}}
+        answered: defaultdict[str, list[Answered]] = defaultdict(list)
+        samples: defaultdict[str, list[Sample]] = defaultdict(list)
+        for row in self.answered:
+            answered[canonical(row.labels)].append(row)
+            labels[canonical(row.labels)] = row.labels
+        for sample in self.samples:
+            samples[canonical(sample.labels)].append(sample)
+            labels[canonical(sample.labels)] = sample.labels
+        return [Group(labels[key], answered[key], samples[key]) for key in sorted(labels)]
+
+
+def _answered(metric: Metric, row: Row) -> Answered:
+    text = row.get("value", "0" if row["n"] == "0" else "nothing")
+    try:
+        value, n = Decimal(text), int(row["n"])
+    except (InvalidOperation, ValueError):
+        value, n = Decimal("NaN"), 0
+    if not value.is_finite():
+        raise Refused(
+            f"{metric.query}.cwli: value {shown(text)} with n {shown(row['n'])} is not accepted; "
+            "expected a number and how many values it is made of"
+        )
+    return Answered(row["@logStream"], _labels(metric, row), value, n)
+
+
+def _sample(metric: Metric, row: Row) -> Sample:
+    return Sample(
+        metric=metric.name,
+        log_stream=row["@logStream"],
+        logged_at=row["@timestamp"],
+        job=shortened(row["job"], _LONGEST_TEXT) if "job" in row else None,
+        value_text=shortened(row.get("value", ""), _LONGEST_TEXT),
+        value=_finite(row.get("value", "")),
+        records=int(row["records"]) if row.get("records", "").isdecimal() else None,
+        seconds=_finite(row["seconds"]) if "seconds" in row else None,
+        labels=_labels(metric, row),
+    )
+
+
+def _labels(metric: Metric, row: Row) -> dict[str, str]:
+    """Return the labels of a row; a label that its line does not have is ''."""
+    return {label: shortened(row.get(label, ""), _LONGEST_TEXT) for label in metric.labels}
+
+
+def _finite(text: str) -> float | None:
+    """Return the number that metrics' queries also read from a text, None for any other text."""
+    number = float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else math.inf
+    # A text of about three hundred digits or more becomes infinity.
+    return number if math.isfinite(number) else None

@@ -1,0 +1,84 @@
+"""The model of a metric: what log queries read of a test, and which figures are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.refusal import Problem
+from tidemark.model.sentences import listed
+from tidemark.model.subject import Line
+
+NAME = "[a-z][a-z0-9_]{0,31}"
+Name = Annotated[str, Field(pattern=f"^{NAME}$")]
+# One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
+MOST_SAMPLES = 9_999
+Quantile = Literal["p50", "p90", "p95", "p99"]
+Statistic = Literal["mean", Quantile, "max", "min", "total", "count", "per_second"]
+Basis = Literal["mean", "total", "max", "min"]
+RATE_COLUMNS = ("@logStream", "value", "n")
+"""The columns of a metric's query: a value and the number of finite values in it, by log stream."""
+SAMPLE_COLUMNS = ("@timestamp", "@logStream", "value")
+"""The columns of a metric's samples: each value as its line has it."""
+MORE_SAMPLE_COLUMNS = ("job", "records", "seconds")
+"""The columns that samples may have, too."""
+_NO_LABELS = {*RATE_COLUMNS, *SAMPLE_COLUMNS, *MORE_SAMPLE_COLUMNS}
+_OF_BASIS: dict[Statistic, Basis] = {
+    "max": "max", "min": "min", "total": "total", "per_second": "total",
+}  # fmt: skip
+
+
+def basis(statistic: Statistic) -> Basis:
+    """Return the figure of a log stream that a metric's query gives for a statistic."""
+    return _OF_BASIS.get(statistic, "mean")
+
+
+class Metric(Frozen):
+    """A metric of one test, which log queries read."""
+
+    name: Name
+    unit: Line
+    direction: Literal["higher", "lower"]
+    """The better direction."""
+    query: Name
+    """``suites/<suite>/<query>.cwli`` or else ``queries/logs/<query>.cwli``: one row for each log
+    stream and combination of labels, with the ``basis`` of the first statistic as ``value``, and
+    the number of values as ``n``."""
+    samples: Name | None = None
+    """``<samples>.cwli``, in the same folders: the values themselves."""
+    statistics: tuple[Statistic, ...] = Field(default=("mean",), min_length=1, max_length=10)
+    """The figures of a trial."""
+    labels: tuple[Name, ...] = Field(default=(), max_length=8)
+    """The columns of both queries that tell values apart; each combination has its own figures."""
+    most_labels: int | None = Field(default=None, strict=True, ge=1, le=MOST_SAMPLES)
+    """The most combinations of labels that one task logs."""
+    values: Literal["jobs", "any"] = "jobs"
+    """The number of values that each task logs: one for each job, or any number above zero."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the fields do not fit each other; the places begin in the metric."""
+        for name in ("statistics", "labels"):
+            if len(set(getattr(self, name))) < len(getattr(self, name)):
+                yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
+        yield from self._unreadable()
+        if taken := [label for label in self.labels if label in _NO_LABELS]:
+            yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")
+        if bool(self.labels) != (self.most_labels is not None):
+            there, lacking = ("labels", "most_labels")[:: 1 if self.labels else -1]
+            yield Problem((there,), f"{there}: there is no {lacking}, which {there} needs")
+
+    def _unreadable(self) -> Iterator[Problem]:
+        """Yield the statistics that need samples, of a metric without samples."""
+        of_query = basis(self.statistics[0])
+        needy = [
+            statistic
+            for statistic in self.statistics
+            if statistic in get_args(Quantile)
+            or (statistic != "count" and basis(statistic) != of_query)
+        ]
+        if self.samples is None and needy:
+            sentence = "statistics: only samples give {}; the query gives the {} of each log stream"
+            yield Problem(("statistics",), sentence.format(listed(needy), of_query))
