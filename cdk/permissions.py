@@ -52,6 +52,7 @@ RECORDING: Mapping[str, Needs] = {
             "tables/task_rates/*",
             "tables/task_usage/*",
             "tables/latest_rates/*",
+            "tables/verdicts/*",
         ],
         lists=[
             "runs/*/trials/*",

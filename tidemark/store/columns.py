@@ -134,7 +134,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "excluded": "boolean",
         "schema": "int",
     },
-    # Not written yet. Key: run_id, test, metric, statistic, labels, version, baseline.
+    # Since 5. Key: run_id, test, metric, statistic, labels, version, baseline.
     "verdicts": {
         "run_id": "string",
         "test": "string",
@@ -146,17 +146,22 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "verdict": "string",  # slower | faster | same | cannot tell
         "method": "string",
         "reason": "string",
-        "effect": "double",  # ratio
-        "low": "double",  # ratio
-        "high": "double",  # ratio
-        "confidence": "double",
-        "threshold": "double",  # ratio
-        "detectable": "double",  # ratio
+        "effect": "double",  # new / base - 1, of the pairs
+        "low": "double",  # new / base - 1
+        "high": "double",  # new / base - 1
+        "confidence": "double",  # of the interval from low to high
+        "threshold": "double",  # the smallest effect that is slower or faster
+        "detectable": "double",  # the effect that as many pairs find in four cases of five
         "trials_base": "int",
         "trials_new": "int",
-        "more_trials": "int",
-        "machine_seconds": "double",  # [s]
+        "machine_seconds": "double",  # of both versions' tasks [s]
         "schema": "int",
+        "stage": "string",  # first | confirmed
+        "family": "int",  # the verdicts that share the alarms by chance
+        "pairs": "int",
+        "more_pairs": "int",  # still needed for a verdict, null if that is not known
+        "cost_usd": "double",  # of both versions' trials, on AWS [USD]
+        "change": "double",  # (new - base) / base of the means of all trials
     },
 }
 

@@ -13,6 +13,7 @@ from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
 from tidemark.store.latest_rates import keep_latest
 from tidemark.store.stored_run import StoredRun, fold, read_resumes, read_trials
+from tidemark.store.verdict_rows import verdict_rows
 from tidemark.store.write_once import record_outcome
 
 
@@ -26,7 +27,12 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     rates = list(tables.rate_rows(run.plan, run.trials, run.exclusions))
     samples = list(tables.sample_rows(run.trials, run.exclusions))
     usages = list(tables.usage_rows(run.trials, run.exclusions))
-    for table, rows in (("rates", rates), ("task_rates", samples), ("task_usage", usages)):
+    for table, rows in (
+        ("rates", rates),
+        ("task_rates", samples),
+        ("task_usage", usages),
+        ("verdicts", list(verdict_rows(run))),
+    ):
         key = keys.table(table, run.plan.suite.name, run.plan.run_id)
         bucket.write(key, tables.packed(rows))
     if rates:

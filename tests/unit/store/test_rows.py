@@ -7,10 +7,12 @@ import pytest
 
 from tidemark import __version__
 from tidemark.figures.trial_result import trial_result
-from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.exclusions import NONE, Exclusion, Exclusions
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, Usage
 from tidemark.store.columns import PARTITIONS, TABLES
 from tidemark.store.rows import packed, rate_rows, run_row, sample_rows, usage_rows
+from tidemark.store.stored_run import StoredRun
+from tidemark.store.verdict_rows import verdict_rows
 
 PYTHON = {
     "string": str, "int": int, "bigint": int, "double": float, "boolean": bool,
@@ -71,6 +73,8 @@ def test_every_row_has_exactly_the_columns_of_its_table_in_their_types(plan):
         fits(row, "rates")
     for row in sample_rows(trials):
         fits(row, "task_rates")
+    for row in verdict_rows(StoredRun(plan, trials, NONE, [])):
+        fits(row, "verdicts")
     for row in usage_rows(trials):
         fits(row, "task_usage")
         assert row["second"] == 1.5

@@ -6,14 +6,15 @@ Each figure takes the mean and scatter so far as the true ones.
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
+from functools import partial
 
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import EQUIVALENCE, FEWEST, Criteria
 
 POWER = 0.8
 """The share of runs that find a detectable change, or decide after the missing pairs."""
-_NORMAL = NormalDist()
+# The standard normal quantile of 0.8; importing ``statistics`` would double a handler's start.
+_QUANTILE = 0.8416212335729143
 _HOPELESS_FROM = 8
 """Pairs; before them the scatter is not known well enough to give up."""
 
@@ -26,7 +27,7 @@ def detectable(pairs: Pairs, criteria: Criteria) -> float | None:
     half = criteria.method.alarming(pairs, criteria.alpha)
     if pairs.count < FEWEST or math.isinf(half):
         return None
-    return max(criteria.margins.alarm, math.expm1(half + _NORMAL.inv_cdf(POWER) * pairs.error))
+    return max(criteria.margins.alarm, math.expm1(half + _QUANTILE * pairs.error))
 
 
 def missing(pairs: Pairs, criteria: Criteria, most: int) -> int | None:
@@ -69,13 +70,18 @@ def _decided(pairs: Pairs, criteria: Criteria) -> float:
     """Return how often such pairs have a verdict: an alarm, or the same."""
     if not pairs.error:
         return 1.0
-    means = NormalDist(pairs.mean, pairs.error)
     alarm = max(criteria.method.alarming(pairs, criteria.alpha), math.log1p(criteria.margins.alarm))
     same = max(
         0.0, math.log1p(criteria.margins.same) - criteria.method.equivalence(pairs, EQUIVALENCE)
     )
     same = min(same, alarm)
-    return 1 - means.cdf(alarm) + means.cdf(same) - means.cdf(-same) + means.cdf(-alarm)
+    below = partial(_below, pairs)
+    return 1 - below(alarm) + below(same) - below(-same) + below(-alarm)
+
+
+def _below(pairs: Pairs, bound: float) -> float:
+    """Return how often the mean of such pairs lies below a bound."""
+    return (1 + math.erf((bound - pairs.mean) / pairs.error / math.sqrt(2))) / 2
 
 
 def _continued(pairs: Pairs, count: int) -> Pairs:
@@ -93,4 +99,4 @@ def _lower_scatter(freedom: int) -> float:
     Source: Wilson & Hilferty, PNAS 17 (1931), the quantile of chi-square.
     """
     spread = 2 / (9 * freedom)
-    return math.pow(1 - spread + _NORMAL.inv_cdf(0.8) * math.sqrt(spread), -1.5)
+    return math.pow(1 - spread + _QUANTILE * math.sqrt(spread), -1.5)

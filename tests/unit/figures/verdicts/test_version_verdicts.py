@@ -1,0 +1,94 @@
+"""Verdicts on the versions of a run."""
+
+import pytest
+
+from tests.unit.measured_runs import ingest_of, left_out, planned, with_ingest
+from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
+from tidemark.model.exclusions import NONE
+
+BOTH = ["9.0.0", "9.8.4"]
+STEADY = [1000.0, 1010.0, 990.0, 1005.0, 995.0, 1000.0]
+SLOWER = [0.85 * rate * (1 + 0.002 * n) for n, rate in enumerate(STEADY)]
+
+
+def judged(plan, trials, exclusions=NONE, resumed=False):
+    found = verdicts(plan, trials, exclusions, *BOTH, resumed=resumed)
+    return next(verdict for verdict in found if verdict.test == "ingest")
+
+
+def run(base=STEADY, new=SLOWER):
+    plan = planned(BOTH, repetitions=len(base))
+    return plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new})
+
+
+def test_a_verdict_has_its_evidence():
+    verdict = judged(*run())
+
+    assert verdict.judgement.word == "slower"
+    assert verdict.judgement.method == "paired t"
+    assert (verdict.judgement.pairs, verdict.more_pairs) == (6, None)
+    assert (verdict.trials_base, verdict.trials_new) == (6, 6)
+    assert verdict.change == pytest.approx(sum(SLOWER) / sum(STEADY) - 1)
+    assert verdict.detectable == verdict.margins.alarm == 0.03
+    assert verdict.family == 2
+
+
+def test_the_direction_is_that_of_the_metric():
+    plan, trials = run()
+
+    assert judged(with_ingest(plan, direction="lower"), trials).judgement.word == "faster"
+
+
+def test_an_excluded_trial_drops_its_pair():
+    plan, trials = run()
+
+    verdict = judged(plan, trials, left_out(1, "the machine was busy"))
+
+    assert verdict.judgement.pairs == 5
+    assert sorted((verdict.trials_base, verdict.trials_new)) == [5, 6]
+
+
+def test_a_lost_trial_drops_its_pair():
+    plan, trials = run()
+
+    assert judged(plan, trials[:-1]).judgement.pairs == 5
+
+
+def test_a_resumed_run_is_judged_by_the_method_that_allows_looks():
+    assert judged(*run(), resumed=True).judgement.method == "mixture t"
+
+
+def test_too_few_pairs_say_how_many_are_missing():
+    verdict = judged(*run([100.0, 100.0], [110.0, 110.0]))
+
+    assert verdict.judgement.word == "cannot tell"
+    assert verdict.judgement.reason == "2 of at least 5 pairs"
+    assert verdict.change == pytest.approx(0.1)
+    assert verdict.more_pairs == 3
+
+
+@pytest.mark.parametrize("rate", [0.0, -5.0])
+def test_a_rate_of_zero_or_below_has_no_verdict(rate):
+    verdict = judged(*run(new=[rate, *SLOWER[1:]]))
+
+    assert verdict.judgement.reason == "a rate is zero or below"
+
+
+def test_a_version_without_rates_has_no_change():
+    plan, trials = run()
+
+    verdict = judged(plan, [trial for trial in trials if trial.version == "9.0.0"])
+
+    assert (verdict.change, verdict.judgement.word) == (None, "cannot tell")
+
+
+def test_each_version_is_compared_with_the_baseline_and_with_older_ones():
+    versions = ["9.8.4", "8.8.1", "9.0.0"]
+
+    assert version_pairs(planned(versions)) == [
+        ("8.8.1", "9.0.0"), ("8.8.1", "9.8.4"), ("9.0.0", "9.8.4"),
+    ]  # fmt: skip
+    assert version_pairs(planned(versions, baseline="9.0.0")) == [
+        ("9.0.0", "8.8.1"), ("9.0.0", "9.8.4"), ("8.8.1", "9.8.4"),
+    ]  # fmt: skip
+    assert version_pairs(planned(["9.0.0"])) == []

@@ -1,0 +1,59 @@
+"""The rows of the table ``verdicts``: one for each metric of two versions of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tidemark.figures.verdicts.rule import SHOWN
+from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts, version_pairs
+from tidemark.money.run_cost import run_cost, task_seconds
+from tidemark.store.columns import SCHEMA
+from tidemark.store.stored_run import StoredRun
+
+
+def verdict_rows(run: StoredRun) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run."""
+    for base, version in version_pairs(run.plan):
+        trials = [trial for trial in run.trials if trial.version in (base, version)]
+        cost = run_cost(run.plan, trials)
+        spent = {
+            "machine_seconds": task_seconds(trials),
+            "cost_usd": cost.total if cost else None,
+        }
+        for verdict in run_verdicts(run, base, version):
+            yield {"run_id": run.plan.run_id, **_columns(verdict), **spent, "schema": SCHEMA}
+
+
+def run_verdicts(run: StoredRun, base: str, version: str) -> Iterator[Verdict]:
+    """Yield the verdicts on two versions of a stored run."""
+    resumed = bool(run.resumes)
+    return verdicts(run.plan, run.trials, run.exclusions, base, version, resumed=resumed)
+
+
+def _columns(verdict: Verdict) -> dict[str, Any]:
+    judgement = verdict.judgement
+    return {
+        "test": verdict.test,
+        "metric": verdict.metric,
+        "statistic": "mean",
+        "labels": "",
+        "version": verdict.version,
+        "baseline": verdict.base,
+        "verdict": judgement.word,
+        "stage": "first",
+        "method": judgement.method,
+        "reason": judgement.reason,
+        "effect": judgement.effect,
+        "low": judgement.low,
+        "high": judgement.high,
+        "confidence": 1 - SHOWN,
+        "threshold": verdict.margins.alarm,
+        "family": verdict.family,
+        "detectable": verdict.detectable,
+        "pairs": judgement.pairs,
+        "more_pairs": verdict.more_pairs,
+        "trials_base": verdict.trials_base,
+        "trials_new": verdict.trials_new,
+        "change": verdict.change,
+    }
