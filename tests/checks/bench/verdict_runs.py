@@ -13,7 +13,7 @@ from tidemark.figures.verdicts.course import Course
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.rule import FEWEST, Criteria, Judgement, Margins, Word, judge
+from tidemark.figures.verdicts.rule import FEWEST, Criteria, Judgement, Margins, Word, judge, word
 
 ALARMS: tuple[Word, Word] = ("slower", "faster")
 
@@ -54,11 +54,9 @@ def first_stage(metric: Metric, chance: random.Random, most: int) -> Judgement:
     pairs = Pairs.of(list(islice(source, FEWEST - 1)))
     while True:
         pairs += Pairs.of([next(source)])
-        judgement = judge(pairs, criteria)
-        if judgement.word != "cannot tell" or pairs.count >= most:
-            return judgement
-        if is_hopeless(pairs, criteria, most):
-            return judgement
+        told = word(pairs, criteria) != "cannot tell" or pairs.count >= most
+        if told or is_hopeless(pairs, criteria, most):
+            return judge(pairs, criteria)
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,6 @@ def confirmed(metric: Metric, chance: random.Random, most: int) -> Ended:
     course = Course()
     for pair in metric.pairs(chance):
         course = course.after(pair, criteria, most)
-        if course.is_decided(criteria, most):
+        if course.is_decided:
             break
     return Ended(course.judgement(criteria).word, course.again.count if course.again else 0)

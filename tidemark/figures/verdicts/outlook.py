@@ -90,7 +90,7 @@ def _continued(pairs: Pairs, count: int) -> Pairs:
 
 def _pairs(count: int, mean: float, deviation: float) -> Pairs:
     squares = (count - 1) * deviation * deviation + count * mean * mean
-    return Pairs(count=count, total=count * mean, squares=squares)
+    return Pairs(count, count * mean, squares)
 
 
 def _lower_scatter(freedom: int) -> float:

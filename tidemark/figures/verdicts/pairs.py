@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from tidemark.model.frozen import Frozen
 
-
-class Pairs(Frozen):
+@dataclass(frozen=True, slots=True)
+class Pairs:
     """The running sums of d over the pairs of two versions, for one metric."""
 
     count: int = 0
@@ -25,7 +25,7 @@ class Pairs(Frozen):
     def of(cls, differences: list[float]) -> Pairs:
         """Return the sums of some differences d."""
         squares = sum(difference * difference for difference in differences)
-        return cls(count=len(differences), total=sum(differences), squares=squares)
+        return cls(len(differences), sum(differences), squares)
 
     @property
     def mean(self) -> float:
@@ -48,9 +48,7 @@ class Pairs(Frozen):
 
     def __add__(self, other: Pairs) -> Pairs:
         return Pairs(
-            count=self.count + other.count,
-            total=self.total + other.total,
-            squares=self.squares + other.squares,
+            self.count + other.count, self.total + other.total, self.squares + other.squares
         )
 
 

@@ -72,16 +72,24 @@ def judge(pairs: Pairs, criteria: Criteria) -> Judgement:
     A change is slower or faster if its p-value is at most the metric's share of ``ALARM`` and the
     change is at least the margin. It is the same if its interval lies within the margins.
     """
-    return judge_by(min(1.0, criteria.method.p_value(pairs) / criteria.share), pairs, criteria)
+    return judge_by(_shared(pairs, criteria), pairs, criteria)
+
+
+def word(pairs: Pairs, criteria: Criteria) -> Word:
+    """Return the word of the verdict on some pairs alone."""
+    return _word(_shared(pairs, criteria), pairs, criteria)
+
+
+def _shared(pairs: Pairs, criteria: Criteria) -> float:
+    return min(1.0, criteria.method.p_value(pairs) / criteria.share)
 
 
 def judge_by(p_value: float, pairs: Pairs, criteria: Criteria) -> Judgement:
     """Return the verdict on some pairs by a p-value that is adjusted for its family."""
-    word = _word(p_value, pairs, criteria)
     low, high = interval(pairs, criteria.method.shown(pairs, SHOWN))
     return Judgement(
-        word=word,
-        reason=_reason(p_value, pairs, criteria.margins) if word == "cannot tell" else "",
+        word=(found := _word(p_value, pairs, criteria)),
+        reason=_reason(p_value, pairs, criteria.margins) if found == "cannot tell" else "",
         method=criteria.method.name,
         effect=math.expm1(pairs.mean) if pairs.count else None,
         low=low,

@@ -17,14 +17,14 @@ ALARM = (*LOSS, *LOSS, LOSS[0])
 def follow(*pairs, most=30):
     course = Course()
     for pair in pairs:
-        assert not course.is_decided(RULE, most)
+        assert not course.is_decided
         course = course.after(pair, RULE, most)
     return course
 
 
 def until_decided(pattern, most=30):
     course, count = Course(), 0
-    while not course.is_decided(RULE, most):
+    while not course.is_decided:
         course, count = course.after(pattern[count % len(pattern)], RULE, most), count + 1
     return course, count
 
@@ -52,7 +52,7 @@ def test_a_first_stage_that_new_pairs_do_not_repeat_cannot_tell():
     for pair in 3 * NOTHING:
         course = course.after(pair, RULE, 30)
 
-    assert course.is_decided(RULE, 30)
+    assert course.is_decided
     judgement = course.judgement(RULE)
     assert (judgement.word, judgement.reason) == ("cannot tell", "not confirmed by 6 new pairs")
 
@@ -60,9 +60,9 @@ def test_a_first_stage_that_new_pairs_do_not_repeat_cannot_tell():
 def test_a_confirmation_has_its_own_number_of_pairs():
     course = follow(*ALARM, most=6)
 
-    assert not course.is_decided(RULE, 6)
-    scattered = Course(first=course.first, again=Pairs(count=CONFIRMATION, total=-2, squares=4))
-    assert scattered.is_decided(RULE, 6)
+    assert not course.is_decided
+    scattered = Course(course.first, Pairs(CONFIRMATION - 1, -3.0, 4.0))
+    assert scattered.after(0.1, RULE, 6).is_decided
 
 
 def test_pairs_that_scatter_too_much_end_before_the_last_one():
