@@ -83,6 +83,7 @@ deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS cr
 destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced, having said what stays
 	@echo '$(STACK) is deleted: state machines, functions, schedules, network, and the logs of tasks and functions.'
 	@echo '$(STACK)-Data stays, protected from deletion: what its bucket and tables hold cannot be measured again.'
+	@echo 'The log group of Container Insights stays, and is empty after a day.'
 	@echo 'What `cdk bootstrap` made stays, with the images and code in it: other apps may use it.'
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 

@@ -40,7 +40,7 @@ class SavedQueries(Construct):
         for suite in suites.values():
             self._save_log_queries(suite, tests.suites[suite.name].log_group)
         if tests.usage_logs:
-            self._save_usage_query(tests.usage_logs)
+            self._save_usage_query()
         for path in sorted((ROOT / "queries" / "sql").glob("*.sql")):
             self._save_sql(path, tables)
 
@@ -53,17 +53,20 @@ class SavedQueries(Construct):
             file = query_file(suite.name, query, self._systems / "suites")
             self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)
 
-    def _save_usage_query(self, log_group: LogGroup) -> None:
-        """Save the query for the usage of tasks, which covers all suites."""
-        self._save(_USAGE, _USAGE, ROOT / "queries" / "logs" / f"{_USAGE}.cwli", log_group)
+    def _save_usage_query(self) -> None:
+        """Save the query for the usage of tasks, which covers all suites.
 
-    def _save(self, name: str, title: str, file: Path, log_group: LogGroup) -> None:
+        It names no log group: that of Container Insights does not exist before the first event.
+        """
+        self._save(_USAGE, _USAGE, ROOT / "queries" / "logs" / f"{_USAGE}.cwli")
+
+    def _save(self, name: str, title: str, file: Path, log_group: LogGroup | None = None) -> None:
         CfnQueryDefinition(
             self,
             name,
             name=f"{Stack.of(self).stack_name}/{title}",
             query_string=file.read_text(encoding="utf-8"),
-            log_group_names=[log_group.log_group_name],
+            log_group_names=[log_group.log_group_name] if log_group else None,
         )
 
     def _save_sql(self, path: Path, tables: Tables) -> None:

@@ -90,7 +90,9 @@ class ContainerInsights:
         group = log_group(task.cluster)
         try:
             event = task.event(task_id)
-            if event and self._logs.has_group(group):
+            if event:
+                # Nobody deletes what the service creates, so a stack should not own it.
+                self._logs.create_group(group)
                 self._logs.write(group, _STREAM, [json.dumps(event)])
         except OSError as error:
             # A full disk or too many open files must not cost the other tasks their figures.

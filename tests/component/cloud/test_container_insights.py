@@ -26,8 +26,8 @@ while True:
 
 
 @pytest.fixture
-def insights(endpoint, logs):
-    endpoint.client("logs").create_log_group(logGroupName=GROUP)
+def insights(logs):
+    logs.create_group(GROUP)
     insights = ContainerInsights(logs, period_seconds=0.05)
     yield insights
     insights.close()
@@ -115,8 +115,8 @@ class FakeLogs:
         self.failures = failures
         self.written = Queue()
 
-    def has_group(self, _):
-        return True
+    def create_group(self, _):
+        pass
 
     def write(self, group, stream, lines):
         if self.failures:
@@ -147,10 +147,8 @@ def test_usage_is_logged_again_when_the_disk_has_room_again(load, caplog):
     assert [record.getMessage() for record in caplog.records] == [warning, warning]
 
 
-def test_a_cluster_without_a_log_group_logs_nothing(insights, load, endpoint, await_events):
-    insights.watch("abc", "another", load.pid)
-    insights.watch("def", "tests", load.pid)
-    await_events(2)
-
-    groups = endpoint.client("logs").describe_log_groups()["logGroups"]
-    assert log_group("another") not in {group["logGroupName"] for group in groups}
+def test_the_log_group_of_a_cluster_is_made_with_its_first_event(logs, load):
+    with closing(ContainerInsights(logs, period_seconds=0.05)) as insights:
+        insights.watch("abc", "another", load.pid)
+        while not logs.has_group(log_group("another")):
+            time.sleep(0.02)

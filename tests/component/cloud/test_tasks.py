@@ -413,7 +413,6 @@ def test_container_insights_logs_the_usage_of_the_tasks_of_its_cluster(
     define, run, await_end, endpoint, tmp_path
 ):
     group = "/aws/ecs/containerinsights/watched/performance"
-    endpoint.client("logs").create_log_group(logGroupName=group)
     endpoint.client("ecs").create_cluster(
         clusterName="watched", settings=[{"name": "containerInsights", "value": "enabled"}]
     )
@@ -423,6 +422,8 @@ def test_container_insights_logs_the_usage_of_the_tasks_of_its_cluster(
 
     events = []
     while not events:
+        if not endpoint.client("logs").describe_log_groups(logGroupNamePrefix=group)["logGroups"]:
+            continue
         events = endpoint.client("logs").filter_log_events(logGroupName=group)["events"]
         time.sleep(0.05)
     (tmp_path / "go").touch()

@@ -58,6 +58,8 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
 
     usage = queries.pop("Tidemark/task_usage")
     assert usage["QueryString"] == (ROOT / "queries" / "logs" / "task_usage.cwli").read_text()
+    # CloudFormation refuses a log group that does not exist yet.
+    assert "LogGroupNames" not in usage
     assert sorted(queries) == [
         f"Tidemark/rocksdb/{query}"
         for query in (

@@ -392,6 +392,15 @@ def states_of(definition):
             yield from states_of(state["ItemProcessor"])
 
 
+def test_no_stack_owns_a_log_group_that_a_service_creates(template):
+    # Late events would create it again after its deletion, and the next deployment would fail.
+    names = [
+        json.dumps(group["Properties"].get("LogGroupName", ""))
+        for group in template.find_resources("AWS::Logs::LogGroup").values()
+    ]
+    assert [name for name in names if "/aws/ecs/" in name or "/aws/lambda/" in name] == []
+
+
 def test_every_placeholder_of_a_definition_is_filled(template):
     for machine in template.find_resources("AWS::StepFunctions::StateMachine").values():
         text = machine["Properties"]["DefinitionString"]
