@@ -188,6 +188,12 @@ class TestResult(Frozen):
         """The start of the first task; None if no task started."""
         return min((task.started_at for task in self.tasks if task.started_at), default=None)
 
+    @property
+    def start_spread_seconds(self) -> float:
+        """The time from the first start of a task to the last [s]."""
+        starts = [task.started_at for task in self.tasks if task.started_at]
+        return (max(starts) - min(starts)).total_seconds() if starts else 0.0
+
     def seconds(self, logged: Iterable[Sample | Usage]) -> list[float | None]:
         """Return the seconds from the first task's start to each entry, None without a start."""
         begun = self.begun_at

@@ -32,9 +32,13 @@ MOST_TRIALS = 900
 # each if every query uses all retries.
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 45
-EVENTS_OF_TEST = 3_020
-# AWS Step Functions developer guide, "Using Map state in Inline mode": concurrent iterations.
-MOST_ITERATIONS = 40
+EVENTS_OF_TEST = 3_070
+# Amazon ECS developer guide, "AWS Fargate throttling quotas": an account may call RunTask 20 times
+# a second. A group of tasks starts two seconds after the group before, since other programs start
+# tasks, too. A Map runs 40 iterations at once (AWS Step Functions developer guide, "Using Map state
+# in Inline mode"), so that all groups of a test, and all tasks of a group, run side by side.
+TASKS_OF_GROUP = 20
+SECONDS_BETWEEN_GROUPS = 2
 
 # A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
 LONGEST_TESTS_SECONDS = 69_120

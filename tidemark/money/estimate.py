@@ -7,7 +7,7 @@ import math
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.request import RunSpec
-from tidemark.model.suite import MOST_ITERATIONS, Suite, Test
+from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
 from tidemark.money.prices import HOURS_OF_MONTH, SERVICE_PRICES
 
 # The time of a test beside its work [s]: environment, making and checking records, transfer.
@@ -38,6 +38,7 @@ _RUN_STATES = 10
 _CHOOSING_STATES = 3
 _TRIAL_STATES = 4
 _TEST_STATES = 2
+_GROUP_STATES = 2
 # Each reading enters CollectRates and EveryTaskReported, and WaitForLogs before the next reading.
 _READING_STATES = 3
 
@@ -73,9 +74,9 @@ def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) 
 
 def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     """Return how many states a run enters if each test's logs are read ``readings`` times."""
-    groups = math.ceil(request.tasks / MOST_ITERATIONS)
+    groups = math.ceil(request.tasks / TASKS_OF_GROUP)
     # No WaitForLogs follows the last reading.
-    test = _TEST_STATES + groups + request.tasks + readings * _READING_STATES - 1
+    test = _TEST_STATES + groups * _GROUP_STATES + request.tasks + readings * _READING_STATES - 1
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test
     return _RUN_STATES + _trials(request) * trial
 

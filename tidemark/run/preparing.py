@@ -6,7 +6,7 @@ import secrets
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.suite import MOST_ITERATIONS, Test
+from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP, Test
 from tidemark.run.system import System
 from tidemark.store import keys
 
@@ -16,8 +16,10 @@ _MARGIN_SECONDS = 300
 
 
 class Group(Frozen):
-    """Tasks that a Map runs at once: their first and last index, counted from 0."""
+    """Tasks that start at once: their first and last index, counted from 0."""
 
+    wait_seconds: int
+    """The wait before their start [s]."""
     first: int
     last: int
 
@@ -64,8 +66,12 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
 
 def _groups(tasks: int) -> tuple[Group, ...]:
     return tuple(
-        Group(first=first, last=min(first + MOST_ITERATIONS, tasks) - 1)
-        for first in range(0, tasks, MOST_ITERATIONS)
+        Group(
+            wait_seconds=number * SECONDS_BETWEEN_GROUPS,
+            first=first,
+            last=min(first + TASKS_OF_GROUP, tasks) - 1,
+        )
+        for number, first in enumerate(range(0, tasks, TASKS_OF_GROUP))
     )
 
 

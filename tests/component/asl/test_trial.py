@@ -1,6 +1,8 @@
 """The state machine of a trial with more tasks than a Map runs at once."""
 
 import json
+from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +14,10 @@ from tidemark.model.suite import EVENTS_OF_TASK, EVENTS_OF_TEST
 from tidemark.run.stopped_task import classify
 
 TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")
-GROUPS = [{"first": first, "last": first + 39} for first in range(0, MOST_TASKS, 40)]
+GROUPS = [
+    {"wait_seconds": first // 10, "first": first, "last": first + 19}
+    for first in range(0, MOST_TASKS, 20)
+]
 # The longest cause that AWS Step Functions accepts, of the characters with the longest JSON.
 CAUSE = ('\u221e"' * 20_000)[:32_768]
 
@@ -26,13 +31,16 @@ class Trial:
         self.throttled = False  # whether Lambda refuses every ClassifyStop
         self.running = self.most_running = 0
         self.called = {}
+        self.starts = Counter()  # the number of starts of tasks by time [s]
         lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
         lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
 
     async def run_task(self, _arguments, submission):
         self.running += 1
         self.most_running = max(self.most_running, self.running)
-        await self.lab.pause()
+        self.starts[self.lab.loop.time()] += 1
+        for _ in range(60):
+            await self.lab.pause()
         self.running -= 1
         if self.ecs and (error := self.ecs[0]):
             raise error
@@ -84,6 +92,15 @@ def test_all_tasks_of_a_test_run_in_parallel(trial):
     assert execution.status == "SUCCEEDED", execution.cause
     assert trial.most_running == MOST_TASKS
     assert [task["index"] for task in trial.collected["tasks"]] == list(range(MOST_TASKS))
+
+
+def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):
+    trial.run()
+
+    assert max(trial.starts.values()) == 20
+    times = sorted(trial.starts)
+    assert min(later - before for before, later in pairwise(times)) >= 2
+    assert times[-1] - times[0] == 18
 
 
 def test_tasks_whose_failure_cannot_be_classified_keep_their_error(trial):

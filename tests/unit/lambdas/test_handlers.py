@@ -216,7 +216,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
     assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
     assert (ingest["name"], ingest["timeout_seconds"]) == ("ingest", 3900)
-    assert ingest["groups"] == [{"first": 0, "last": 1}]
+    assert ingest["groups"] == [{"wait_seconds": 0, "first": 0, "last": 1}]
     data = environment.pop("TIDEMARK_DATA")
     assert re.fullmatch(rf"s3://results/{keys.data(RUN, 1)}[0-9a-f]{{32}}", data)
     assert environment == {

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -323,6 +324,20 @@ def test_a_run_without_any_trial_or_sample_has_a_report():
     assert "No task logged its machine." in text
     assert row(text, "Measured until \\[UTC\\]") == ["Measured until \\[UTC\\]", "missing"]
     assert "missing: 9.0.0 has no rate" in page(report_of(plan, []), "vega")
+
+
+def test_the_set_up_says_how_far_apart_the_tasks_of_a_test_started():
+    plan = planned(tasks=2)
+    first, *others = measured(plan)
+    ingest, compaction = first.tests
+    late = ingest.tasks[1].started_at + timedelta(seconds=2.25)
+    later = (ingest.tasks[0], ingest.tasks[1].model_copy(update={"started_at": late}))
+    apart = (ingest.model_copy(update={"tasks": later}), compaction)
+    text = markdown_of(plan, [first.model_copy(update={"tests": apart}), *others])
+
+    setting = "Longest start of a test, seconds"
+    assert f"| {setting} | 2.2 |" in text
+    assert setting not in markdown_of(planned(), measured(planned()))
 
 
 def test_the_set_up_has_the_settings_times_and_note_of_the_run():

@@ -32,6 +32,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
             f"{PARAMETER}{name}": plan.suite.parameters[name].text(value)
             for name, value in request.parameters.items()
         },
+        **_start_spread(run),
         "Task size": _size(plan.suite.task),
         "Baseline": request.baseline or "none",
         "Note": request.note or "none",
@@ -81,6 +82,16 @@ def _versions(run: MeasuredRun) -> Table:
             for version in sorted(run.plan.request.versions, key=version_order)
         ),
     )
+
+
+def _start_spread(run: MeasuredRun) -> dict[str, str]:
+    """Return how far apart the tasks of a test started at most, empty if each test has one task."""
+    tests = [test for trial in run.trials for test in trial.tests if len(test.tasks) > 1]
+    if not tests:
+        return {}
+    return {
+        "Longest start of a test, seconds": f"{max(test.start_spread_seconds for test in tests):,.1f}"
+    }
 
 
 def _size(task: Task) -> str:
