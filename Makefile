@@ -78,6 +78,7 @@ diff: $(PYTHON_READY) $(NODE_READY)  ## Show what a deployment would change in t
 
 deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS credentials: make deploy ARGS='--profile work'
 	$(BIN)/tidemark suite check
+	@$(BIN)/python -m aws.client.ecs_role $(ARGS)
 	$(CDK) deploy --all $(ARGS)
 
 destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced, having said what stays

@@ -89,9 +89,8 @@ def _start_spread(run: MeasuredRun) -> dict[str, str]:
     tests = [test for trial in run.trials for test in trial.tests if len(test.tasks) > 1]
     if not tests:
         return {}
-    return {
-        "Longest start of a test, seconds": f"{max(test.start_spread_seconds for test in tests):,.1f}"
-    }
+    longest = max(test.start_spread_seconds for test in tests)
+    return {"Longest start of a test, seconds": f"{longest:,.1f}"}
 
 
 def _size(task: Task) -> str:
