@@ -26,7 +26,7 @@ from local.athena.errors import QueryError
 from local.athena.objects import TableObject
 from local.athena.rows import ObjectChanged, Reader
 
-BATCH_SIZES = (250, 50, 10)
+BATCH_SIZES = (2_500, 250, 50, 10)
 """The numbers of objects in one file, the largest first, so that there are few files."""
 _END = b"PAR1"  # the last bytes of a Parquet file (Apache Parquet, "File Format")
 

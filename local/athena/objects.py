@@ -23,6 +23,8 @@ class StoredObject(NamedTuple):
 
 TableObject = tuple[Partition, StoredObject]
 
+# A folder has an empty name; Hive hides names that begin with one of these characters.
+_HIDDEN = {"", ".", "_"}
 _AFTER_ALL = "\U0010ffff"  # sorts after every other character
 
 
@@ -47,8 +49,7 @@ def objects_in(partitions: Sequence[Partition], objects: Objects) -> Iterator[Ta
             bisect_left(listing, (partition.location + after,)) for after in ("", _AFTER_ALL)
         )
         for stored in listing[first:end]:
-            name = stored.location.rpartition("/")[2]
-            if name and not name.startswith((".", "_")):
+            if stored.location.rpartition("/")[2][:1] not in _HIDDEN:
                 yield partition, stored
 
 

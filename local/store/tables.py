@@ -34,11 +34,14 @@ class FileObjects:
     def list(self, location: str) -> Sequence[StoredObject]:
         """Return the objects whose location begins with ``location``."""
         bucket, prefix = _bucket_and_key(location)
-        return [
-            StoredObject(f"s3://{bucket}/{key}", size, md5)
+        root = f"s3://{bucket}/"
+        found = [
+            StoredObject(root + key, size, md5)
             for key, size, md5 in self._files.listed(bucket, prefix)
-            if f"s3://{bucket}/{key}" not in self._damaged
         ]
+        if self._damaged:
+            found = [one for one in found if one.location not in self._damaged]
+        return found
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""
