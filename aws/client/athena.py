@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
@@ -15,10 +15,21 @@ _UNFINISHED = {"QUEUED", "RUNNING"}
 
 
 class AthenaTables:
-    """The tables of one database, queried in one workgroup."""
+    """The tables of one database, queried in one workgroup.
 
-    def __init__(self, client: Any, database: str, workgroup: str) -> None:  # noqa: ANN401 (boto3 makes its clients at run time)
+    ``told`` is called with the reason that Athena gives for the state of a query that succeeded:
+    the one-machine cloud names damaged objects there.
+    """
+
+    def __init__(
+        self,
+        client: Any,  # noqa: ANN401 (boto3 makes its clients at run time)
+        database: str,
+        workgroup: str,
+        told: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._athena, self._database, self._workgroup = client, database, workgroup
+        self._told = told
 
     def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
         """Return the answer to a statement; each ``?`` in it stands for a parameter.
@@ -74,6 +85,8 @@ class AthenaTables:
             ]
             status = execution["Status"]
             if status["State"] == "SUCCEEDED":
+                if reason := status.get("StateChangeReason"):
+                    self._told(reason)
                 statistics: Mapping[str, int] = execution["Statistics"]
                 return statistics
             if status["State"] not in _UNFINISHED:

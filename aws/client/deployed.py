@@ -16,17 +16,24 @@ from tidemark.client.runs import RunClient
 from tidemark.client.stack import Stack
 
 
-def deployed_stack(client: Callable[[str], Any], stack: Stack, poll_seconds: float) -> Deployed:
+def deployed_stack(
+    client: Callable[[str], Any],
+    stack: Stack,
+    poll_seconds: float,
+    told: Callable[[str], None] = lambda _: None,
+) -> Deployed:
     """Return a deployed stack; ``client`` gives a boto3 client by the service's name.
 
-    ``poll_seconds`` is the time between two requests for the state of a run [s].
+    ``poll_seconds`` is the time between two requests for the state of a run [s]. ``told`` is called
+    with the sentences that Athena adds to the answers to queries.
     """
     machines = StepFunctionsMachines(client("stepfunctions"))
     functions = LambdaFunctions(client("lambda"))
     results = Results(S3Bucket(client("s3"), stack.bucket))
+    database, workgroup = stack.outputs["Database"], stack.outputs["WorkGroup"]
     return Deployed(
         results,
-        AthenaTables(client("athena"), stack.outputs["Database"], stack.outputs["WorkGroup"]),
+        AthenaTables(client("athena"), database, workgroup, told),
         FunctionPublisher(functions, machines, stack),
         RunClient(machines, functions, results, stack, poll_seconds),
         stack,

@@ -2,6 +2,9 @@
 
 A query reads the tables of the Glue catalogue from the objects in S3, and writes its result as CSV
 to the location of its workgroup. Source: AWS documentation, Athena API reference.
+
+A result lacks the rows of damaged objects; GetQueryExecution then has a sentence about each of them
+as its StateChangeReason, beside the state SUCCEEDED.
 """
 
 from __future__ import annotations
@@ -27,10 +30,12 @@ from local.account import ACCOUNT, REGION
 from local.athena import api as athena
 from local.cancellation import Cancellation
 from local.cloud.endpoint import Endpoint
-from local.cloud.objects import DamagedKey, FileKey
+from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
 from local.cloud.unsupported import not_honoured
+from local.store.errors import DamagedObject
 from local.store.index import Listed
+from local.store.undamaged import UndamagedObjects
 
 MOST_ROWS = 1000  # AWS documentation, GetQueryResults: MaxResults
 _THREADS = 4
@@ -82,16 +87,15 @@ class BucketObjects:
         """Return the body of an object."""
         try:
             return self._body(location)
-        except DamagedKey:
+        except DamagedObject:
             # Perhaps a writer replaced the object between the lookup and the read.
             return self._body(location)
 
     def _body(self, location: str) -> bytes:
-        bucket, name = _bucket_and_key(location)
-        key = self._bucket(bucket).keys.get(name)
-        if key is None:
+        body = FileKey.files.find(*_bucket_and_key(location))
+        if body is None:
             raise athena.QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
-        return bytes(key.value)
+        return body.read(location)
 
     def _bucket(self, name: str) -> FakeBucket:
         buckets: Mapping[str, FakeBucket] = s3_backends[ACCOUNT]["aws"].buckets
@@ -109,6 +113,7 @@ class _Execution:
         self.output = f"{output.rstrip('/')}/{self.id}.csv"
         self.result: Future[athena.Result] = Future()
         self.cancellation = Cancellation(athena.MOST_SECONDS)
+        self.damage: dict[str, None] = {}
         self._request = request
         self._cancelled_at: float | None = None
         self._submitted_at = time.time()
@@ -163,9 +168,16 @@ class _Execution:
         if state not in {"QUEUED", "RUNNING"}:
             ended_at = self._submitted_at + self._ended - self._submitted
             status["CompletionDateTime"] = self._cancelled_at or ended_at
-        if self._cancelled_at is None and self.result.done() and self.result.exception():
-            status["StateChangeReason"] = str(self.result.exception())
+        if reason := self._reason():
+            status["StateChangeReason"] = reason
         return status
+
+    def _reason(self) -> str:
+        """Return why the query failed, or sentences about the damage that its result leaves out."""
+        if self._cancelled_at is not None or not self.result.done():
+            return ""
+        failure = self.result.exception()
+        return str(failure) if failure else "\n".join(self.damage)
 
     def _statistics(self) -> Answer:
         succeeded = self.state == "SUCCEEDED"
@@ -213,7 +225,9 @@ class AthenaQueries:
             execution.cancel()
         self._threads.shutdown()
         self._replacements.restore()
-        athena.keep(self._objects, catalogue(), self._kept, _KEEP_SECONDS)
+        UndamagedObjects(self._objects, lambda _: None).answer(
+            lambda objects: athena.keep(objects, catalogue(), self._kept, _KEEP_SECONDS)
+        )
 
     def _start(self, request: Request) -> Answer:
         _check_request(request)
@@ -239,14 +253,16 @@ class AthenaQueries:
         self, execution: _Execution, query: exp.Query, request: Request, most_bytes: float
     ) -> athena.Result:
         database = request.get("QueryExecutionContext", {}).get("Database")
-        result = athena.run(
-            query,
-            self._objects,
-            catalogue(),
-            database=database,
-            most_bytes=most_bytes,
-            kept=self._kept,
-            cancellation=execution.cancellation,
+        result = UndamagedObjects(self._objects, execution.damage.setdefault).answer(
+            lambda objects: athena.run(
+                query,
+                objects,
+                catalogue(),
+                database=database,
+                most_bytes=most_bytes,
+                kept=self._kept,
+                cancellation=execution.cancellation,
+            )
         )
         bucket, key = _bucket_and_key(execution.output)
         if bucket not in s3_backends[ACCOUNT]["aws"].buckets:

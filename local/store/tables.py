@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from local.athena.catalogue import Catalogue
@@ -13,47 +13,34 @@ from local.athena.execution import MOST_SECONDS, Rows, Translation, execute
 from local.athena.kept import KeptRows
 from local.athena.objects import StoredObject
 from local.cancellation import interruptible
-from local.store.errors import DamagedObject
 from local.store.object_files import ObjectFiles
 from local.store.translations import KeptTranslations
+from local.store.undamaged import UndamagedObjects
 from tidemark.client.tables import Answer, StatementFailed, Value, literal
 from tidemark.store.catalogue import SCAN_LIMIT_BYTES
 
 
 class FileObjects:
-    """The objects of all buckets, for the Athena engine.
+    """The objects of all buckets, for the Athena engine."""
 
-    A damaged object is no longer listed after its reading. ``told`` is called with a sentence
-    about it.
-    """
-
-    def __init__(self, files: ObjectFiles, told: Callable[[str], None]) -> None:
-        self._files, self._told = files, told
-        self._damaged: set[str] = set()
+    def __init__(self, files: ObjectFiles) -> None:
+        self._files = files
 
     def list(self, location: str) -> Sequence[StoredObject]:
         """Return the objects whose location begins with ``location``."""
         bucket, prefix = _bucket_and_key(location)
         root = f"s3://{bucket}/"
-        found = [
+        return [
             StoredObject(root + key, size, md5)
             for key, size, md5 in self._files.listed(bucket, prefix)
         ]
-        if self._damaged:
-            found = [one for one in found if one.location not in self._damaged]
-        return found
 
     def read(self, location: str) -> bytes:
         """Return the body of an object."""
         body = self._files.find(*_bucket_and_key(location))
         if body is None:
             raise QueryError("HIVE_CANNOT_OPEN_SPLIT", f"{location} is no longer there")
-        try:
-            return body.read(location)
-        except DamagedObject as error:
-            self._damaged.add(location)
-            self._told(str(error))
-            raise
+        return body.read(location)
 
 
 class FileTables:
@@ -71,7 +58,7 @@ class FileTables:
         folder: Path,
         told: Callable[[str], None],
     ) -> None:
-        self._objects, self._catalogue = FileObjects(files, told), catalogue
+        self._objects, self._catalogue = UndamagedObjects(FileObjects(files), told), catalogue
         self._kept = KeptRows(folder)
         self._translations = KeptTranslations(folder / "translations", catalogue, database)
 
@@ -87,27 +74,20 @@ class FileTables:
         began = time.monotonic()
         try:
             translation = self._translations.of(statement, [literal(one) for one in parameters])
-            found = self._execute(translation)
+            found = self._objects.answer(partial(self._execute, translation))
         except QueryError as error:
             raise StatementFailed(str(error)) from None
         columns = [column.name for column in translation.columns]
         milliseconds = round(1000 * (time.monotonic() - began))
         return Answer(columns, found.rows, found.scanned_bytes, milliseconds)
 
-    def _execute(self, translation: Translation) -> Rows:
-        while True:
-            with suppress(DamagedObject):  # the next attempt leaves the object out
-                return interruptible(
-                    lambda ending: execute(
-                        translation,
-                        self._objects,
-                        self._catalogue,
-                        SCAN_LIMIT_BYTES,
-                        self._kept,
-                        ending,
-                    ),
-                    MOST_SECONDS,
-                )
+    def _execute(self, translation: Translation, objects: UndamagedObjects) -> Rows:
+        return interruptible(
+            lambda ending: execute(
+                translation, objects, self._catalogue, SCAN_LIMIT_BYTES, self._kept, ending
+            ),
+            MOST_SECONDS,
+        )
 
 
 def _bucket_and_key(location: str) -> tuple[str, str]:

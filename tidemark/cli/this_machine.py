@@ -226,7 +226,7 @@ def _unusable(state: Path, error: OSError) -> click.ClickException:
 def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
     from aws.client.deployed import deployed_stack  # noqa: PLC0415
 
-    found = deployed_stack(endpoint.client, stack, _POLL_SECONDS)
+    found = deployed_stack(endpoint.client, stack, _POLL_SECONDS, _damage())
     return Here(found.results, found.tables, found.publisher, found.runs, stack, endpoint, pid)
 
 

@@ -340,6 +340,38 @@ def test_closing_keeps_the_rows_of_new_objects(endpoint, api, tmp_path):
     assert len(list((tmp_path / "others").rglob("*.parquet"))) == 1
 
 
+def damaged(endpoint, number):
+    """Store an object, and damage its file."""
+    key = f"tables/rates/suite=rocksdb/year=2026/{number}.jsonl.gz"
+    endpoint.client("s3").put_object(Bucket="results", Key=key, Body=b"rows")
+    objects.FileKey.files.find("results", key).path.write_bytes(b"zero")
+    return f"s3://results/{key} is damaged: "
+
+
+def test_a_result_lacks_damaged_objects_and_names_them(endpoint, api, start, await_end):
+    sentences = [damaged(endpoint, number) for number in range(2)]
+
+    status = await_end(start("SELECT run_id FROM rates ORDER BY 1"))["Status"]
+
+    assert status["State"] == "SUCCEEDED"
+    for line, sentence in zip(status["StateChangeReason"].splitlines(), sentences, strict=True):
+        assert line.startswith(sentence)
+        assert "`tidemark doctor`" in line
+    again = start("SELECT run_id FROM rates ORDER BY 1")
+    await_end(again)
+    names = [row[0] for row in rows(api.get_query_results(QueryExecutionId=again))]
+    assert names == ["run_id", "rocksdb2025", "rocksdb2026", "sleeper2026"]
+
+
+def test_closing_leaves_damaged_objects_out_of_the_kept_rows(endpoint, api, tmp_path):
+    for number in range(10):
+        damaged(endpoint, number)
+
+    athena.install(endpoint, tmp_path / "others").close()
+
+    assert not list((tmp_path / "others").rglob("*.parquet"))
+
+
 TEMPLATE = {
     "Resources": {
         "Database": {

@@ -1,5 +1,6 @@
 """Several terminals on one state folder, and runs with an early end."""
 
+import json
 import re
 import signal
 import subprocess
@@ -114,6 +115,28 @@ def test_a_running_run_can_be_watched_and_stopped_from_another_terminal(up, fold
     assert "The run did not complete: " in out
     assert "stopped: seen enough" in out
     assert resume in out
+
+
+def file_of(folder, prefix):
+    """Return the key with a prefix that was stored last, and the file of its object."""
+    lines = (folder / "objects" / "journal.jsonl").read_text().splitlines()
+    changes = [change for line in lines[1:] for change in json.loads(line.partition(" ")[2])]
+    key, body = [change[1:3] for change in changes if change[1].startswith(prefix)][-1]
+    return key, folder / "objects" / "bodies" / body
+
+
+def test_a_damaged_row_is_named_by_a_running_cloud_and_hides_no_other_run(up, folder):
+    key, file = file_of(folder, "tables/runs/")
+    content = file.read_bytes()
+    file.write_bytes(bytes(len(content)))
+
+    code, out, err = tidemark("runs", "--format", "csv", "--state", folder)
+    file.write_bytes(content)
+
+    assert code == 1
+    assert f"/{key} is damaged: " in err
+    assert "`tidemark doctor` says what can be rebuilt" in err
+    assert ",complete," in out
 
 
 @pytest.mark.parametrize("command", [["stop"], ["show"], ["report"], ["run", "--resume"]])

@@ -12,6 +12,9 @@ class FakeAthena:
     class exceptions:  # noqa: N801 (botocore's name)
         InvalidRequestException = ValueError
 
+    def __init__(self):
+        self.status = {"State": "SUCCEEDED"}
+
     def start_query_execution(self, **request):
         self.request = request
         return {"QueryExecutionId": "q"}
@@ -21,7 +24,7 @@ class FakeAthena:
 
     def get_query_execution(self, **_):
         statistics = {"DataScannedInBytes": 7, "EngineExecutionTimeInMillis": 5}
-        return {"QueryExecution": {"Status": {"State": "SUCCEEDED"}, "Statistics": statistics}}
+        return {"QueryExecution": {"Status": self.status, "Statistics": statistics}}
 
     def get_paginator(self, _):
         return self
@@ -53,6 +56,15 @@ def test_an_answer_has_its_scanned_bytes_and_its_time(tables):
     answer = ask_saved(tables, "run_health")
 
     assert (answer.rows, answer.bytes_scanned, answer.milliseconds) == ([], 7, 5)
+
+
+def test_the_reason_of_a_successful_answer_is_passed_on(athena):
+    told = []
+    athena.status["StateChangeReason"] = "an object is damaged"
+
+    AthenaTables(athena, "d", "w", told.append).ask("SELECT 1")
+
+    assert told == ["an object is damaged"]
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in SAVED.glob("*.sql")))
