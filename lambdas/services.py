@@ -41,6 +41,11 @@ def _client(service: str) -> Any:  # noqa: ANN401 (botocore makes its clients at
     return _session().create_client(service)
 
 
+def on_one_machine() -> bool:
+    """Tell whether the functions run in the one-machine cloud."""
+    return Environment().endpoint_url is not None
+
+
 @cache
 def bucket() -> Bucket:
     """Return the results bucket."""

@@ -9,7 +9,7 @@ import click
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
-from tidemark.model.context import check_suite_name, written_suites
+from tidemark.model.context import check_suite_name, default_suite, written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.side_name import parse_side
 
@@ -24,7 +24,9 @@ _FORMS = {"markdown": "md", "html": "html"}
 @click.command(name="compare")
 @click.argument("base")
 @click.argument("new")
-@click.option("--suite", default="rocksdb", show_default=True, help="The system under test.")
+@click.option(
+    "--suite", default=default_suite, show_default="rocksdb", help="The system under test."
+)
 @click.option(
     "--format",
     "form",

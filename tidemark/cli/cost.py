@@ -12,7 +12,7 @@ import click
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import state_option
 from tidemark.cli.written_suites import suites
-from tidemark.model.context import written_context
+from tidemark.model.context import default_suite, written_context
 from tidemark.model.request import known_suite, resolve_request
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
@@ -25,7 +25,9 @@ _ALL = "in all"
 
 
 @click.command(name="cost")
-@click.option("--suite", default="rocksdb", show_default=True, help="The suite of the priced run.")
+@click.option(
+    "--suite", default=default_suite, show_default="rocksdb", help="The suite of the priced run."
+)
 @format_option
 @state_option
 def command(suite: str, form: str, state: Path) -> None:

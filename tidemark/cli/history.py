@@ -10,32 +10,36 @@ import click
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.history import Row, VersionHistory, columns, heading, histories
-from tidemark.client.tables import ask_saved
-from tidemark.model.context import check_suite_name, written_suites
+from tidemark.client.tables import Tables, ask_saved
+from tidemark.model.context import check_suite_name, default_suite, written_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 
 
 @click.command(name="history")
-@click.argument("suite", default="rocksdb")
+@click.argument("suite", required=False)
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
 @format_option
 @target_options
-def command(suite: str, test: str | None, metric: str | None, form: str, target: Target) -> None:
+def command(
+    suite: str | None, test: str | None, metric: str | None, form: str, target: Target
+) -> None:
     """Show the rates of each version of SUITE over all runs.
 
-    SUITE defaults to rocksdb. Each figure is the mean over the version's trials with their standard
-    deviation. Excluded trials do not count, and a warning names versions with trials of several
-    sizes. JSON is a list with one object for each version. CSV has a line for each version and
-    figure; its columns have the names of the fields in JSON.
+    SUITE defaults to the suite of the newest run. Each figure is the mean over the version's trials
+    with their standard deviation. Excluded trials do not count, and a warning names versions with
+    trials of several sizes. JSON is a list with one object for each version. CSV has a line for
+    each version and figure; its columns have the names of the fields in JSON.
 
     \b
     Example:
       tidemark history rocksdb --metric ingest_rate --format markdown
     """
-    check_suite_name(suite, written_suites())
+    if suite is not None:
+        check_suite_name(suite, written_suites())
     with stored(target) as store:
+        suite = suite or _newest_suite(store.tables)
         rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()
     versions = histories(_only(_only(rows, "test", test), "metric", metric))
     if form == "json":
@@ -48,6 +52,11 @@ def command(suite: str, test: str | None, metric: str | None, form: str, target:
         show(list(lines[0]), lines, form)
     else:
         _show(versions, form)
+
+
+def _newest_suite(tables: Tables) -> str:
+    newest = ask_saved(tables, "run_health", limit=1).records()
+    return next((row["suite"] for row in newest if row["suite"]), default_suite())
 
 
 def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]:

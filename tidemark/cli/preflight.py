@@ -11,7 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from local.cloud.confinement import landlock
 from local.cloud.processes import workload_environment
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
-from tidemark.model.request import RunSpec
+from tidemark.model.request import RunSpec, requirement
 from tidemark.model.suite import Suite, Test
 
 # Rates suffer if other programs use more than this share of the cores.
@@ -97,8 +97,8 @@ def _share(test: Test, request: RunSpec, suite: Suite) -> float:
     return math.prod(float(request.parameters[name]) / amount for name, amount in most)
 
 
-def prepare(versions: Sequence[str], suite: Suite, workloads: Path) -> None:
-    """Prepare the versions of a suite with the ``prepare.py`` of its workload, if it has one.
+def prepare(request: RunSpec, suite: Suite, workloads: Path) -> None:
+    """Prepare the versions of a run with the ``prepare.py`` of its workload, if it has one.
 
     Raises
     ------
@@ -110,9 +110,9 @@ def prepare(versions: Sequence[str], suite: Suite, workloads: Path) -> None:
     if not (folder / "prepare.py").exists():
         return
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
-        packages = map(suite.subject.requirement, versions)
+        packages = [requirement(request, suite, version) for version in request.versions]
         failures = list(threads.map(lambda package: _failure(package, folder), packages))
-    for version, failure in zip(versions, failures, strict=True):
+    for version, failure in zip(request.versions, failures, strict=True):
         if failure:
             raise Refused(f"versions: {version} cannot be prepared here: {failure}")
 

@@ -14,16 +14,18 @@ import click
 from rich.console import Console
 
 from tidemark.cli.account import console_link, place
+from tidemark.cli.builds import with_builds
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.options import resume_option
 from tidemark.cli.preflight import Machine, prepare, warnings
 from tidemark.cli.set_option import parsed, records_option, set_option, split, tasks_option
 from tidemark.cli.target import Target, deployed, target_options
 from tidemark.cli.this_machine import Here, check_room, check_state
-from tidemark.cli.wording import cost, duration, plural
+from tidemark.cli.wording import bound, cost, duration, plural
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
+from tidemark.model.context import default_suite
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
 from tidemark.model.request import (
@@ -38,7 +40,6 @@ from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate, estimate_seconds
 from tidemark.money.prices import list_prices
 
-_DEFAULT_SUITE = "rocksdb"
 _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
@@ -46,8 +47,8 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 @click.argument("suite", required=False)
 @click.option(
     "--versions",
-    help="Versions to measure, separated by commas, also newest and previous; if not given, the "
-    "suite's default versions.",
+    help="Versions to measure, separated by commas, also newest, previous and, on this machine, "
+    "./dist/x.whl or git:COMMIT; if not given, the suite's default versions.",
     metavar="A,B,…",
 )
 @click.option(
@@ -114,13 +115,14 @@ def command(
         if fields:
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
         sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, target, console))
-    fields = {"suite": _DEFAULT_SUITE, **fields, **limit, "note": note, "trigger": "cli"}
+    fields = {"suite": default_suite(), **fields, **limit, "note": note, "trigger": "cli"}
     known = suites()
     system = known_suite(fields["suite"], known)
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)
-    request = resolve_request(fields, known)
     check_subject(system)
+    fields = with_builds(fields, system.subject, here=target.stack is None)
+    request = resolve_request(fields, known)
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
@@ -140,7 +142,8 @@ def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) ->
         f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}"
         f"{size and f' with {size}'}; "
-        f"about {duration(expected.seconds if target.stack else here)}, on AWS {cost(expected)}."
+        f"{bound(expected)} {duration(expected.seconds if target.stack else here)}, "
+        f"on AWS {cost(expected)}."
     )
 
 
@@ -156,7 +159,7 @@ def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console)
     for warning in warnings(request, suite, Machine.here(target.state)):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.versions)}"):
-        prepare(request.versions, suite, systems() / "workloads")
+        prepare(request, suite, systems() / "workloads")
 
 
 def _measure(fields: Mapping[str, object], target: Target, console: Console) -> int:

@@ -24,8 +24,12 @@ def duration(seconds: float) -> str:
 
 def cost(expected: Estimate, share: float = 1.0) -> str:
     """Return the cost of a share of a run on AWS, ``about 0.05 USD``, or its upper limit."""
-    qualifier = "about" if expected.basis == "declared times" else "at most"
-    return f"{qualifier} {share * expected.usd:,.2f} USD"
+    return f"{bound(expected)} {share * expected.usd:,.2f} USD"
+
+
+def bound(expected: Estimate) -> str:
+    """Return ``about``, or ``at most`` for an estimate from time limits."""
+    return "about" if expected.basis == "declared times" else "at most"
 
 
 def plural(count: int, noun: str) -> str:

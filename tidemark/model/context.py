@@ -10,6 +10,8 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 
+_SHIPPED = "rocksdb"
+
 
 def written_context() -> dict[str, Any]:
     """Return the context of ``cdk.json``."""
@@ -26,6 +28,12 @@ def written_suites() -> list[str]:
     """Return the names of the suites, in order, without reading their files."""
     systems = ROOT / str(written_context().get("systems", ""))
     return sorted(path.parent.name for path in (systems / "suites").glob("*/suite.yaml"))
+
+
+def default_suite() -> str:
+    """Return the suite of commands that name none: rocksdb, or else the first one."""
+    names = written_suites()
+    return names[0] if names and _SHIPPED not in names else _SHIPPED
 
 
 def check_suite_name(name: str, names: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -14,8 +14,10 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
+from tidemark.model.requested_versions import Released, requested_versions
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.sentences import ONE_LINE, listed, shown
+from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
     EVENTS_OF_TASK,
     EVENTS_OF_TEST,
@@ -26,10 +28,15 @@ from tidemark.model.suite import (
     MOST_VERSIONS,
     Suite,
 )
-from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
+_WHEEL = r"^file:///[^\s#]{1,400}\.whl#sha256=[0-9a-f]{64}$"
+_FORMS = {
+    _WHEEL: "the file:// URL of a wheel with #sha256= and its digest",
+    **SUBJECT_FORMS,
+}
+Wheel = Annotated[str, Field(pattern=_WHEEL)]
 Trigger = Literal["console", "schedule", "cli"]
 _UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _Request = TypeVar("_Request", bound=Frozen)
@@ -43,6 +50,10 @@ class RunRequest(Frozen):
     versions: Annotated[list[str], Field(min_length=1, max_length=MOST_VERSIONS)] | None = None
     """The versions to measure: 1 to 20 that the suite has, each once. ``newest`` and ``previous``
     stand for the last two."""
+    builds: dict[VersionText, Wheel] | None = None
+    """On one machine: the wheels of versions that nobody released, such as
+    ``{"1.4.0+1a2b3c4d": "file:///home/you/dist/x.whl#sha256=…"}``. The command line makes them from
+    paths and commits among its versions."""
     baseline: str | None = None
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
@@ -95,6 +106,8 @@ class RunSpec(Frozen):
 
     suite: str
     versions: tuple[str, ...]
+    builds: dict[str, str] = Field(default={})
+    """The wheel of each version that is no release, as a URL with its digest."""
     baseline: str | None
     repetitions: int
     parameters: dict[str, Value]
@@ -129,7 +142,7 @@ def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest 
 def resolve_request(
     value: object,
     suites: Mapping[str, Suite],
-    released: Callable[[Suite], Iterable[str]] = lambda suite: suite.subject.versions,
+    released: Released = lambda suite: suite.subject.versions,
 ) -> RunSpec:
     """Return the run that an execution input asks for.
 
@@ -145,21 +158,12 @@ def resolve_request(
     request = _validated(RunRequest, value)
     suite = known_suite(request.suite, suites)
     requested = suite.defaults.versions if request.versions is None else request.versions
-    latest_versions = _latest_versions(requested, suite, released)
-    versions = tuple(latest_versions.get(version, version) for version in requested)
-    baseline = latest_versions.get(request.baseline or "", request.baseline)
-    for version in versions:
-        _check_version(version, suite)
-    words = [word for word in (NEWEST, PREVIOUS) if word in requested]
-    _check_once(versions, {word: latest_versions[word] for word in words})
-    if baseline is not None and baseline not in versions:
-        raise Refused(
-            f"baseline: {shown(baseline)} is not measured in this run; "
-            f"it must be one of {listed(versions)}"
-        )
+    builds = request.builds or {}
+    versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
     spec = RunSpec(
         suite=suite.name,
         versions=versions,
+        builds=builds,
         baseline=baseline,
         repetitions=request.repetitions or suite.defaults.repetitions,
         parameters=_parameters(request, suite),
@@ -172,23 +176,19 @@ def resolve_request(
     return spec
 
 
-def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:
-    """Refuse a repeated version; ``by_word`` has the versions of ``newest`` and ``previous``."""
-    for version in versions:
-        if versions.count(version) > 1:
-            words = [f", {word} is {version}" for word, last in by_word.items() if last == version]
-            raise Refused(
-                f"versions: {version} stands twice{''.join(words)}; name each version once"
-            )
-
-
 def _validated(model: type[_Request], value: object) -> _Request:
     if not isinstance(value, dict):
         raise Refused('input: expected an object such as {"suite": "rocksdb"}')
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise refusal(model, error) from None
+        raise refusal(model, error, _FORMS) from None
+
+
+def requirement(request: RunSpec, suite: Suite, version: str) -> str:
+    """Return what installs a version of a run; see ``Subject.requirement``."""
+    wheel = request.builds.get(version)
+    return f"{suite.subject.package}@{wheel}" if wheel else suite.subject.requirement(version)
 
 
 def check_subject(suite: Suite) -> None:
@@ -204,41 +204,6 @@ def known_suite(name: str, suites: Mapping[str, Suite]) -> Suite:
     """Return the suite of a name; refuse an unknown name."""
     check_suite_name(name, suites)
     return suites[name]
-
-
-def _latest_versions(
-    requested: Sequence[str], suite: Suite, released: Callable[[Suite], Iterable[str]]
-) -> dict[str, str]:
-    """Return the versions of ``newest`` and ``previous``, empty if none of them is requested."""
-    words = [word for word in (NEWEST, PREVIOUS) if word in requested]
-    if not words:
-        return {}
-    by_word = latest(released(suite))
-    for word in words:
-        if word not in by_word:
-            only = f"{listed(by_word.values())} is the only one" if by_word else "none is listed"
-            raise Refused(f"versions: {suite.title} has no {word} version; {only}")
-        if not suite.subject.has(by_word[word]):
-            raise Refused(
-                f"versions: the {word} version of {suite.title} is {shown(by_word[word])}, which "
-                f"its suite does not have; there are {listed(suite.subject.versions)}"
-            )
-    return by_word
-
-
-def _check_version(version: str, suite: Suite) -> None:
-    subject = suite.subject
-    if not subject.has_form(version):
-        form = next(reversed(subject.versions), subject.form)
-        raise Refused(
-            f"versions: {shown(version)} is not a version of {suite.title}; "
-            f"expected the form of {form}"
-        )
-    if not subject.has(version):
-        raise Refused(
-            f"versions: {version} has no release in the suite of {suite.title}; there are "
-            f"{listed(subject.versions)}"
-        )
 
 
 def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:

@@ -25,7 +25,9 @@ _VERSION = f"^{VERSION}$"
 _PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
 _TAG = r"[A-Za-z0-9_.-]{0,63}"
 _IMAGE = rf"^[a-z0-9][A-Za-z0-9./:_-]{{0,200}}:{_TAG}\{{version\}}{_TAG}$"
+_SOURCE = r"^(https|file)://[!-~]{1,300}$"
 SUBJECT_FORMS = {
+    _SOURCE: "the https:// URL of a Git repository",
     _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
     _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
     _IMAGE: "an image with {version} in its tag, such as ghcr.io/x/y:{version}",
@@ -71,6 +73,8 @@ class Subject(Frozen):
     """The container image of a version, with ``{version}`` in its tag."""
     prepare: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
     """The workload's own command that installs the version in ``TIDEMARK_VERSION``."""
+    source: str | None = Field(default=None, pattern=_SOURCE)
+    """The Git repository of the package, from which a run on one machine builds ``git:COMMIT``."""
     form: Line
     """A regular expression that a whole version must match before the version is used."""
     versions: Annotated[

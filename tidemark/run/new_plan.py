@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tidemark import __version__
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.request import RunSpec
+from tidemark.model.request import RunSpec, requirement
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
@@ -48,7 +48,7 @@ def _trials(request: RunSpec, suite: Suite, shuffle: random.Random) -> tuple[Pla
         PlannedTrial(
             trial=number,
             version=version,
-            package=suite.subject.requirement(version),
+            package=requirement(request, suite, version),
             repetition=repetition,
         )
         for number, (repetition, version) in enumerate(order, start=1)

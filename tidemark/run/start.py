@@ -12,6 +12,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.request import ResumeRequest, check_subject, resolve_request, resume_request
 from tidemark.model.resume import Resume
 from tidemark.model.run_id import run_id
+from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.budget import latest_budget
 from tidemark.money.quotas import Quotas, check
@@ -53,8 +54,12 @@ def begin(
     quotas: Quotas,
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
+    *,
+    builds: bool,
 ) -> Planned:
     """Claim the suite that an execution input names; write the plan of a new run.
+
+    ``builds`` says whether versions may come from files of this machine.
 
     A resumed run keeps its name and plan, and its outcome until the next outcome; the reason of the
     resume is stored, too. Nothing is claimed or written if a ``holder`` has to be ended first, or
@@ -71,6 +76,8 @@ def begin(
     """
     resume = resume_request(event.input, suites)
     plan = _plan_to_resume(bucket, resume) if resume else _new_plan(bucket, releases, event, suites)
+    if plan.request.builds and not builds:
+        raise Refused(f"builds: {listed(plan.request.builds)} can only be measured on one machine")
     if not resume and plan.execution_arn != event.execution_arn:
         return _planned(plan, started_by=plan.execution_arn)
     check(quotas, plan)

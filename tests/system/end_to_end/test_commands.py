@@ -75,7 +75,7 @@ def one_sentence(done, sentence):
         ),
         (
             ["--versions", "../x"],
-            "versions: '../x' is not a version of RocksDB; expected the form of 9.8.4",
+            "versions: '../x' is neither a wheel nor a folder",
         ),
         (
             ["--versions", "6.29.5"],

@@ -15,6 +15,10 @@ SUITES = read_suites()
 ROCKSDB = SUITES["rocksdb"]
 
 
+def request_for(*versions):
+    return resolve_request({"suite": "rocksdb", "versions": list(versions)}, SUITES)
+
+
 def sentences(machine, **fields):
     request = resolve_request({"suite": "rocksdb", **fields}, SUITES)
     return list(warnings(request, ROCKSDB, machine))
@@ -80,7 +84,7 @@ def workload(tmp_path):
 def test_each_version_is_prepared_by_its_workload(workload, tmp_path):
     (workload / "prepare.py").write_text("import sys; open(sys.argv[1], 'w')")
 
-    prepare(["9.0.0", "9.8.4"], ROCKSDB, tmp_path)
+    prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
 
     made = sorted(path.name for path in workload.iterdir())
     assert made == ["prepare.py", "rocksdict==0.3.23", "rocksdict==0.3.29"]
@@ -96,9 +100,9 @@ def test_a_version_that_cannot_be_prepared_is_refused_with_the_programs_sentence
     with pytest.raises(
         Refused, match=r"^versions: 9\.8\.4 cannot be prepared here: No such package\.$"
     ):
-        prepare(["9.0.0", "9.8.4"], ROCKSDB, tmp_path)
+        prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
 
 
 def test_a_workload_that_prepares_nothing_is_left_alone(workload, tmp_path):
-    prepare(["9.0.0"], ROCKSDB, tmp_path)
+    prepare(request_for("9.0.0"), ROCKSDB, tmp_path)
     assert list(workload.iterdir()) == []

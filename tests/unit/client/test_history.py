@@ -107,3 +107,19 @@ def test_the_warning_of_mixed_sizes_is_below_the_table_and_on_stderr_for_markdow
         "9.8.4: trials of several sizes are mixed: 1 × 50,000–1,000,000.\n"
     )
     assert result.output.count("mixed") == 1
+
+
+def test_without_a_suite_the_history_is_that_of_the_newest_run(monkeypatch):
+    asked = []
+
+    def ask(statement, parameters):
+        asked.append(parameters)
+        newest = "trials_planned" in statement
+        return SimpleNamespace(records=lambda: [{"suite": "duckdb"}] if newest else [])
+
+    stored = nullcontext(SimpleNamespace(tables=SimpleNamespace(ask=ask)))
+    monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
+
+    CliRunner().invoke(command, [])
+
+    assert asked == [[], ["duckdb"]]

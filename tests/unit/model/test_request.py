@@ -32,7 +32,11 @@ def test_requested_values_are_kept():
     spec = resolve_request(fields, SUITES)
 
     others = {name: value for name, value in fields.items() if name not in {"tasks", "records"}}
-    assert spec.model_dump(mode="json") == {**others, "parameters": {"tasks": 2, "records": 5000}}
+    assert spec.model_dump(mode="json") == {
+        **others,
+        "builds": {},
+        "parameters": {"tasks": 2, "records": 5000},
+    }
 
 
 def test_a_stored_request_is_accepted_as_the_input_of_another_run():
@@ -49,7 +53,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
         (
             {"suite": "rocksdb", "repetition": 3},
-            "repetition: unknown field; known are suite, versions, baseline, repetitions, "
+            "repetition: unknown field; known are suite, versions, builds, baseline, repetitions, "
             "parameters, tasks, records, budget_usd, note, trigger, scheduled_at",
         ),
         (
@@ -76,6 +80,15 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             {"suite": "rocksdb", "versions": ["9.9.9"]},
             "versions: 9.9.9 has no release in the suite of RocksDB; there are "
             "7.4.4, 7.7.3, 8.0.0, 8.1.1, 8.5.3, 8.6.7, 8.8.1, 8.10.0, 9.0.0, 9.7.3, 9.8.4",
+        ),
+        (
+            {"suite": "rocksdb", "builds": {"1+0": "file:///x.whl"}},
+            "builds.1+0: 'file:///x.whl' is not accepted; expected the file:// URL of a wheel with "
+            "#sha256= and its digest",
+        ),
+        (
+            {"suite": "rocksdb", "builds": {"1+0": f"file:///x.whl#sha256={'0' * 64}"}},
+            "builds: 1+0 is not measured; there are 8.8.1, 9.0.0, 9.8.4",
         ),
         (
             {"suite": "rocksdb", "baseline": "7.4.4"},

@@ -78,7 +78,7 @@ def test_a_version_of_another_form_is_unknown():
         ),
         (
             {"instance": "kiwi"},
-            "instance: unknown field; known are package, image, prepare, form, versions",
+            "instance: unknown field; known are package, image, prepare, source, form, versions",
         ),
         (
             {"package": "chdb", "versions": [3.1]},

@@ -35,6 +35,16 @@ def test_a_trial_knows_the_package_that_carries_its_version():
     assert plan(versions=["9.0.0"], repetitions=1).trials[0].package == "rocksdict==0.3.23"
 
 
+def test_a_build_is_installed_from_its_wheel():
+    wheel = f"file:///dist/rocksdict-0.4.0-cp311-abi3-any.whl#sha256={'0' * 64}"
+    versions = ["9.0.0", "0.4.0+00000000"]
+    trials = plan(versions=versions, builds={versions[1]: wheel}, repetitions=1).trials
+
+    assert {trial.version: trial.package for trial in trials} == {
+        "9.0.0": "rocksdict==0.3.23", "0.4.0+00000000": f"rocksdict@{wheel}",
+    }  # fmt: skip
+
+
 def test_the_id_of_a_run_has_its_start_and_a_hash_of_its_mark():
     mark = {"suite": "rocksdb", "tasks": 1}
 

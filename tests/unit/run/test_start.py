@@ -38,6 +38,17 @@ def start(world, name, execution_input):
     return planned
 
 
+def test_a_build_is_refused_unless_one_machine_measures_it(world, monkeypatch):
+    wheel = f"file:///dist/x-1-py3-none-any.whl#sha256={'0' * 64}"
+    request = {"suite": "rocksdb", "versions": ["1+0"], "builds": {"1+0": wheel}}
+
+    sentence, _ = refused(world, "first", request)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+
+    assert sentence == "builds: 1+0 can only be measured on one machine"
+    assert start(world, "first", request)["trials"] == 3
+
+
 def resume(world, name="second", **fields):
     return start(world, name, {"suite": "rocksdb", "run": RUN, **fields})
 

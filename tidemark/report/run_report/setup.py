@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidemark.model.request import requirement
 from tidemark.model.resume import Resume
 from tidemark.model.suite import Task
 from tidemark.model.version_order import version_order
@@ -51,7 +52,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
 def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
     """Return the package and image of a version, by name."""
     return {
-        "Package": run.plan.suite.subject.requirement(version),
+        "Package": requirement(run.plan.request, run.plan.suite, version),
         "Package digest": digests(run.trials, version),
         "Image digest": images(run.trials, version),
     }

@@ -1,0 +1,154 @@
+import re
+import subprocess
+import zipfile
+
+import pytest
+
+from tidemark.cli.builds import with_builds
+from tidemark.model.refusal import Refused
+from tidemark.model.subject import Subject
+
+PROJECT = """
+[project]
+name = "demo"
+version = "1.2.3"
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+BACKEND = """
+from pathlib import Path
+import zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "demo-1.2.3-py3-none-any.whl"
+    zipfile.ZipFile(Path(folder, name), "w").close()
+    return name
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    path = tmp_path / "dist" / "demo-1.2.3-py3-none-any.whl"
+    path.parent.mkdir()
+    zipfile.ZipFile(path, "w").close()
+    return path
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "backend.py").write_text(BACKEND)
+    return folder
+
+
+def git(folder, *words):
+    user = ["-c", "user.name=n", "-c", "user.email=n@example.com"]
+    done = subprocess.run(
+        ["git", "-C", folder, *user, *words], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def subject(source=None):
+    return Subject(package="demo", form=".*", source=source)
+
+
+def built(text, source=None, **fields):
+    return with_builds({"versions": ["1.0.0", str(text)], **fields}, subject(source), here=True)
+
+
+def test_versions_without_a_build_stay_as_they_are():
+    fields = {"versions": ["1.0.0", "newest"], "baseline": "1.0.0"}
+
+    assert with_builds(fields, subject(), here=False) == fields
+    assert with_builds({}, subject(), here=True) == {}
+
+
+def test_a_wheel_is_named_by_its_version_and_its_digest(wheel):
+    fields = built(wheel, baseline=str(wheel))
+
+    first, name = fields["versions"]
+    assert (first, fields["baseline"]) == ("1.0.0", name)
+    assert re.fullmatch(r"1\.2\.3\+[0-9a-f]{8}", name)
+    url, _, digest = fields["builds"][name].partition("#sha256=")
+    assert url == f"file://{wheel}"
+    assert digest.startswith(name.removeprefix("1.2.3+"))
+
+
+def test_a_folder_is_built_into_a_wheel(project):
+    fields = built(project)
+
+    assert re.fullmatch(r"1\.2\.3\+[0-9a-f]{8}", fields["versions"][1])
+
+
+def test_a_commit_is_built_once_and_named_by_its_digits(project, tmp_path):
+    git(project, "init", "--quiet")
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "--message", "demo")
+    commit = git(project, "rev-parse", "HEAD")
+
+    first = built(f"git:{commit[:9]}", project.as_uri())
+    (wheel,) = tmp_path.glob("cache/builds/commits/*/*.whl")
+    wheel.write_bytes(wheel.read_bytes() + b"\0")
+    second = built(f"git:{commit}", project.as_uri())
+
+    assert first["versions"][1] == second["versions"][1] == f"1.2.3+g{commit[:8]}"
+    assert first["builds"] != second["builds"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("./nothing.whl", "versions: './nothing.whl' is neither a wheel nor a folder"),
+        (
+            "git:1a2b3c4",
+            "versions: 'git:1a2b3c4' needs the repository, which subject.source names",
+        ),
+    ],
+)
+def test_a_build_that_is_not_there_is_refused(text, sentence):
+    with pytest.raises(Refused) as refused:
+        built(text)
+
+    assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("reference", ["--upload-pack=x", "a b", ""])
+def test_a_reference_that_git_could_take_for_an_option_is_refused(reference, tmp_path):
+    with pytest.raises(Refused, match=r"; expected a form as git:1a2b3c4$"):
+        built(f"git:{reference}", tmp_path.as_uri())
+
+
+def test_a_commit_that_the_repository_lacks_is_refused_with_gits_reason(project):
+    git(project, "init", "--quiet")
+
+    with pytest.raises(Refused, match=r"^versions: 'git:1a2b3c4' cannot be built, git says: "):
+        built("git:1a2b3c4", project.as_uri())
+
+
+def test_a_wheel_of_another_package_is_refused(wheel):
+    other = wheel.rename(wheel.with_name("other-1.2.3-py3-none-any.whl"))
+
+    with pytest.raises(Refused, match=r"gives other-1\.2\.3-py3-none-any\.whl; expected demo$"):
+        built(other)
+
+
+def test_a_build_is_measured_on_this_machine_alone(wheel):
+    with pytest.raises(Refused, match=r" can only be measured on this machine$"):
+        with_builds({"versions": [str(wheel)]}, subject(), here=False)
+
+
+def test_a_subject_without_a_package_has_no_builds(wheel):
+    image = Subject(image="demo:{version}", form=".*")
+
+    with pytest.raises(Refused, match=r" is a build, which only a package has$"):
+        with_builds({"versions": [str(wheel)]}, image, here=True)

@@ -1,0 +1,139 @@
+"""Versions that nobody released: wheels, folders and commits, named on the command line.
+
+A wheel is measured as it is. A folder or a commit is first built into a wheel by uv.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shortened, shown
+from tidemark.model.subject import VERSION, Subject
+
+_GIT = "git:"
+_REFERENCE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
+# Source: PyPA specifications, "Binary distribution format".
+_WHEEL = re.compile(r"(?P<package>\w[\w.]*)-(?P<version>[^-]+)(-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")
+_DIGITS = 8
+_LONGEST_REASON = 300  # bytes
+
+
+@dataclass(frozen=True)
+class Build:
+    """A version that nobody released."""
+
+    version: str
+    """The version of the wheel's name, ``+``, and the first digits of a digest."""
+    wheel: str
+    """The wheel's URL with its SHA-256."""
+
+
+def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> dict[str, Any]:
+    """Return the input of a run with the names of builds in place of paths and commits.
+
+    Raises
+    ------
+    Refused
+        If the run is not measured ``here``, or if one is no wheel of the subject's package and
+        cannot be built.
+
+    """
+    texts = [text for text in fields.get("versions", ()) if _is_build(text)]
+    if not texts:
+        return dict(fields)
+    if not here:
+        raise Refused(f"versions: {shown(texts[0])} can only be measured on this machine")
+    if subject.package is None:
+        raise Refused(f"versions: {shown(texts[0])} is a build, which only a package has")
+    found = {text: _build(text, subject) for text in texts}
+    names = {text: build.version for text, build in found.items()}
+    return {
+        **fields,
+        "versions": [names.get(text, text) for text in fields["versions"]],
+        "builds": {build.version: build.wheel for build in found.values()},
+        **({"baseline": names.get(text, text)} if (text := fields.get("baseline")) else {}),
+    }
+
+
+def _is_build(text: str) -> bool:
+    return text.startswith(_GIT) or "/" in text or text.endswith(".whl")
+
+
+def _build(text: str, subject: Subject) -> Build:
+    if text.startswith(_GIT):
+        return _of_commit(text, subject)
+    path = Path(text).expanduser().resolve()
+    if path.is_dir():
+        return _named(_built(path, _cache() / "folders" / path.name, text), subject, text)
+    if path.suffix == ".whl" and path.is_file():
+        return _named(path, subject, text)
+    raise Refused(f"versions: {shown(text)} is neither a wheel nor a folder")
+
+
+def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
+    """Return the build of a wheel; ``mark`` stands in its version instead of the file's digest."""
+    name = _WHEEL.fullmatch(wheel.name)
+    if name is None or re.sub(r"[-_.]+", "-", name["package"]).lower() != subject.package:
+        raise Refused(f"versions: {shown(text)} gives {wheel.name}; expected {subject.package}")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    version = f"{name['version'].replace('+', '.')}+{mark or digest[:_DIGITS]}"
+    if not re.fullmatch(VERSION, version):
+        raise Refused(f"versions: {shown(text)} has the version {shown(version)}, not accepted")
+    return Build(version, f"{wheel.as_uri()}#sha256={digest}")
+
+
+def _of_commit(text: str, subject: Subject) -> Build:
+    reference = text.removeprefix(_GIT)
+    if subject.source is None:
+        raise Refused(f"versions: {shown(text)} needs the repository, which subject.source names")
+    if not _REFERENCE.fullmatch(reference):
+        raise Refused(f"versions: {shown(text)} is not accepted; expected a form as git:1a2b3c4")
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
+        git = ["git", "-C", folder]
+        _run([*git, "clone", "--quiet", "--no-checkout", subject.source, "."], text)
+        _run([*git, "checkout", "--quiet", reference], text)
+        commit = _run([*git, "rev-parse", "HEAD"], text)
+        kept = _cache() / "commits" / commit
+        wheel = _kept(kept) or _built(Path(folder), kept, text)
+    return _named(wheel, subject, text, f"g{commit[:_DIGITS]}")
+
+
+def _kept(folder: Path) -> Path | None:
+    """Return the wheel that an earlier run built; another build would have another digest."""
+    return next(iter(sorted(folder.glob("*.whl"))), None)
+
+
+def _built(source: Path, folder: Path, text: str) -> Path:
+    """Build the wheel of a project and move it into a folder."""
+    uv = os.environ.get("TIDEMARK_UV") or str(Path(sys.executable).with_name("uv"))
+    with tempfile.TemporaryDirectory(prefix="tidemark-") as out:
+        _run([uv, "build", "--wheel", "--quiet", "--out-dir", out, str(source)], text)
+        (wheel,) = Path(out).glob("*.whl")
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copy2(wheel, folder / wheel.name))
+
+
+def _cache() -> Path:
+    cache = os.environ.get("TIDEMARK_CACHE")
+    return Path(cache or Path.home() / ".cache" / "tidemark").resolve() / "builds"
+
+
+def _run(words: Sequence[str], text: str) -> str:
+    """Return what a command prints; refuse the version if it fails."""
+    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode:
+        program, lines = Path(words[0]).name, done.stderr.strip() or f"exit code {done.returncode}"
+        reason = shortened(lines, _LONGEST_REASON)
+        raise Refused(f"versions: {shown(text)} cannot be built, {program} says: {reason}")
+    return done.stdout.strip()

@@ -1,0 +1,94 @@
+"""The versions of a run: as requested, or the newest ones, or builds that nobody released."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+from tidemark.model.subject import Subject
+from tidemark.model.suite import Suite
+from tidemark.model.version_order import NEWEST, PREVIOUS, latest
+
+Released = Callable[[Suite], Iterable[str]]
+"""Returns the versions of a suite that ``newest`` and ``previous`` are taken from."""
+
+
+def requested_versions(
+    requested: Sequence[str],
+    baseline: str | None,
+    builds: Mapping[str, str],
+    suite: Suite,
+    released: Released,
+) -> tuple[tuple[str, ...], str | None]:
+    """Return the versions of a run and its baseline, without ``newest`` and ``previous``.
+
+    ``builds`` has the wheel of each version that is no release.
+
+    Raises
+    ------
+    Refused
+        If a version is unknown or stands twice, or a build or the baseline is not measured.
+
+    """
+    latest_versions = _latest_versions(requested, suite, released)
+    versions = tuple(latest_versions.get(version, version) for version in requested)
+    baseline = latest_versions.get(baseline or "", baseline)
+    _check_builds(builds, versions, suite)
+    for version in versions:
+        if version not in builds:
+            _check_version(version, suite.title, suite.subject)
+    words = [word for word in (NEWEST, PREVIOUS) if word in requested]
+    _check_once(versions, {word: latest_versions[word] for word in words})
+    if baseline is not None and baseline not in versions:
+        raise Refused(
+            f"baseline: {shown(baseline)} is not measured in this run; "
+            f"it must be one of {listed(versions)}"
+        )
+    return versions, baseline
+
+
+def _check_builds(builds: Mapping[str, str], versions: Sequence[str], suite: Suite) -> None:
+    if builds and suite.subject.package is None:
+        raise Refused(f"builds: the subject of {suite.name} is no package, which has wheels")
+    for version in builds:
+        if version not in versions:
+            raise Refused(f"builds: {version} is not measured; there are {listed(versions)}")
+
+
+def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:
+    """Refuse a repeated version; ``by_word`` has the versions of ``newest`` and ``previous``."""
+    for version in versions:
+        if versions.count(version) > 1:
+            words = [f", {word} is {version}" for word, last in by_word.items() if last == version]
+            raise Refused(
+                f"versions: {version} stands twice{''.join(words)}; name each version once"
+            )
+
+
+def _latest_versions(requested: Sequence[str], suite: Suite, released: Released) -> dict[str, str]:
+    """Return the versions of ``newest`` and ``previous``, empty if none of them is requested."""
+    words = [word for word in (NEWEST, PREVIOUS) if word in requested]
+    if not words:
+        return {}
+    by_word = latest(released(suite))
+    for word in words:
+        if word not in by_word:
+            only = f"{listed(by_word.values())} is the only one" if by_word else "none is listed"
+            raise Refused(f"versions: {suite.title} has no {word} version; {only}")
+        if not suite.subject.has(by_word[word]):
+            raise Refused(
+                f"versions: the {word} version of {suite.title} is {shown(by_word[word])}, which "
+                f"its suite does not have; there are {listed(suite.subject.versions)}"
+            )
+    return by_word
+
+
+def _check_version(version: str, title: str, subject: Subject) -> None:
+    if not subject.has_form(version):
+        form = next(reversed(subject.versions), subject.form)
+        sentence = f"{shown(version)} is not a version of {title}; expected the form of {form}"
+        raise Refused(f"versions: {sentence}")
+    if not subject.has(version):
+        there_are = f"there are {listed(subject.versions)}"
+        raise Refused(f"versions: {version} has no release in the suite of {title}; {there_are}")
