@@ -1,0 +1,101 @@
+"""A latency with labels and a size, from the logs of tasks to tables, report, history and page."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tidemark.model.checkout import ROOT
+
+pytestmark = pytest.mark.systems
+SYSTEM = Path(__file__).parent / "system"
+# A separate process is necessary: two clouds in one process share their resources.
+MEASURE = """
+import json, sys, time
+from datetime import UTC, datetime
+from pathlib import Path
+from aws.client.deployed import deployed_stack
+from local.cloud.cloud import start_cloud
+from tidemark.client.history import columns, histories
+from tidemark.client.tables import ask_saved
+from tidemark.dashboard.building import build
+
+with start_cloud(Path(sys.argv[1]), context={"systems": sys.argv[2]}) as cloud:
+    app = deployed_stack(cloud.endpoint.client, cloud.deploy(schedules=False), poll_seconds=0.1)
+    run = app.runs.start({"suite": "kiwi"})
+    while app.runs.active(run):
+        time.sleep(0.1)
+    app.runs.await_end([run.run_id])
+    results = app.runs.results
+    report = results.report("kiwi", run.run_id, "report.md")
+    rates = ask_saved(app.tables, "rates_by_version").records()
+    logged = app.tables.ask("SELECT labels, value FROM task_rates WHERE version = '12.4'")
+    print(json.dumps({
+        "outcome": results.outcome(run.run_id).model_dump(mode="json"),
+        "rates": rates,
+        "logged": logged.rows,
+        "pairs": ask_saved(app.tables, "version_pairs").records(),
+        "report": report.decode() if report else "",
+        "history": columns(histories(rates)),
+        "page": build(app.tables, datetime.now(UTC)),
+    }))
+"""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    command = [sys.executable, "-c", MEASURE, tmp_path_factory.mktemp("state"), SYSTEM]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["outcome"]["status"] == "complete", found["outcome"]
+    return found
+
+
+def p99(values):
+    """Return the 99th percentile of values, by hand."""
+    ascending = sorted(values)
+    whole, rest = divmod(99 * (len(ascending) - 1), 100)
+    return ascending[whole] + (ascending[whole + 1] - ascending[whole]) * rest / 100
+
+
+def test_a_latency_and_a_size_are_in_athena_as_they_were_logged(measured):
+    create = [1.5 * (100 + n) + task for n in range(200) for task in range(2)]
+    read = [10 + n % 7 + task / 2 for n in range(200) for task in range(2)]
+
+    figures = {
+        (row["metric"], row["statistic"], row["labels"]): (float(row["mean"]), row["trials"])
+        for row in measured["rates"]
+        if row["version"] == "12.4"
+    }
+
+    assert figures == {
+        ("latency", "p99", '{"operation": "create"}'): (pytest.approx(p99(create)), "3"),
+        ("latency", "p99", '{"operation": "read"}'): (pytest.approx(p99(read)), "3"),
+        ("latency", "count", '{"operation": "create"}'): (400, "3"),
+        ("latency", "count", '{"operation": "read"}'): (400, "3"),
+        ("size", "total", ""): (4096 + 8192, "3"),
+    }
+    logged = [float(v) for labels, v in measured["logged"] if labels == '{"operation": "create"}']
+    assert sorted(logged) == sorted(create * 3)
+
+
+def test_a_slower_operation_is_slower_and_no_other(measured):
+    verdicts = {row["rate"]: row["verdict"] for row in measured["pairs"] if row["pair"] == "1"}
+
+    assert verdicts["bounded latency p99 {operation: create} (ms)"] == "slower"
+    assert verdicts["bounded latency p99 {operation: read} (ms)"] == "same"
+    assert verdicts["bounded size total (B)"] == "same"
+    slower = r"latency p99 \{operation: create\}: 12\.4 against 12\.3: 4\d\.\d+ %, slower"
+    assert re.search(slower, measured["report"])
+
+
+def test_history_and_page_name_each_figure(measured):
+    assert measured["history"] == [
+        "latency count {operation: create}", "latency count {operation: read}",
+        "latency p99 {operation: create}", "latency p99 {operation: read}", "size total",
+    ]  # fmt: skip
+    assert "kiwi: bounded latency p99 {operation: create} (ms)" in measured["page"]
