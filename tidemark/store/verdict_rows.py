@@ -1,4 +1,4 @@
-"""The rows of the table ``verdicts``: one for each metric of two versions of a run."""
+"""The rows of the table ``verdicts``: one for each quantity of two versions of a run."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _columns(verdict: Verdict) -> dict[str, Any]:
     return {
         "test": verdict.test,
         "metric": verdict.metric,
-        "statistic": "mean",
-        "labels": "",
+        "statistic": verdict.statistic,
+        "labels": verdict.labels,
         "version": verdict.version,
         "baseline": verdict.base,
         "verdict": judgement.word,

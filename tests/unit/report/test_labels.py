@@ -20,13 +20,14 @@ from tidemark.report.run_report.measured import measured_run
 from tidemark.run import recording
 from tidemark.store.rows import rate_rows, sample_rows
 from tidemark.store.stored_run import StoredRun
+from tidemark.store.verdict_rows import verdict_rows
 
 OPERATIONS = ("create", "delete")
 
 
-def latency_plan(statistics=("mean", "p99"), **more):
+def latency_plan(statistics=("mean", "p99"), repetitions=2):
     return with_ingest(
-        planned(["9.0.0", "9.8.4"], repetitions=2, **more),
+        planned(["9.0.0", "9.8.4"], repetitions=repetitions),
         name="latency", unit="ms", direction="lower", statistics=statistics,
         labels=("operation",), most_labels=1000, values="any",
     )  # fmt: skip
@@ -78,6 +79,18 @@ def test_the_tables_have_a_row_for_each_statistic_and_combination_of_labels():
     logged = [r for r in sample_rows(run.trials) if r["metric"] == "latency"]
     assert {r["labels"] for r in logged} == {r["labels"] for r in first}
     assert len(logged) == 4 * 2 * 3
+
+
+def test_each_combination_of_labels_has_a_verdict_of_its_own():
+    rows = list(verdict_rows(run_of(latency_plan(repetitions=5))))
+
+    ours = {(r["statistic"], r["labels"]): r["verdict"] for r in rows if r["test"] == "ingest"}
+    assert ours == {
+        (statistic, json.dumps({"operation": operation})): "slower"
+        for statistic in ("mean", "p99")
+        for operation in OPERATIONS
+    }
+    assert {r["family"] for r in rows} == {5}
 
 
 def test_a_metric_with_labels_that_was_not_measured_has_a_row_without_labels():

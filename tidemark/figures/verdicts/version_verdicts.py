@@ -1,12 +1,13 @@
-"""The verdicts on the versions of a run, metric by metric."""
+"""The verdicts on the versions of a run, quantity by quantity."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tidemark.figures.summary import change, mean
+from tidemark.figures.summary import Key, change, mean, quantities, rate_key
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.outlook import detectable, missing
 from tidemark.figures.verdicts.pairs import Pairs, differences
@@ -24,10 +25,13 @@ Rates = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one metric of a version against a base."""
+    """The verdict on one quantity of a version against a base."""
 
     test: str
     metric: str
+    statistic: str
+    labels: str
+    """The canonical labels, '' without labels."""
     base: str
     version: str
     judgement: Judgement
@@ -37,7 +41,7 @@ class Verdict:
     trials_new: int
     margins: Margins
     family: int
-    """The number of metrics and versions that share the alarms by chance."""
+    """The number of quantities and versions that share the alarms by chance."""
     detectable: float | None = None
     """The change that as many pairs find in four cases of five; None for fewer than five pairs."""
     more_pairs: int | None = None
@@ -61,34 +65,37 @@ def verdicts(
     *,
     resumed: bool,
 ) -> Iterator[Verdict]:
-    """Yield the verdict on each metric of a version against a base that the same run measured.
+    """Yield the verdict on each quantity of a version against a base of the same run.
 
     A lost, failed or excluded trial drops its pair. Somebody looked at a resumed run before, and
     so its pairs are judged by the method that allows looks.
     """
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
-    family = sum(len(test.metrics) for test in plan.suite.tests) * _compared(plan)
+    measured = quantities(plan.suite, trials)
+    family = len(measured) * _compared(plan)
     method = MIXTURE_T if resumed else PAIRED_T
-    for test in plan.suite.tests:
-        for metric in test.metrics:
-            before, after = (_rates(counting, each, test.name, metric) for each in (base, version))
-            criteria = Criteria(metric.direction, method, Margins(), 1 / family)
-            judgement, pairs = _judged(before, after, criteria)
-            undecided = judgement.word == "cannot tell"
-            yield Verdict(
-                test=test.name,
-                metric=metric.name,
-                base=base,
-                version=version,
-                judgement=judgement,
-                change=change_of_means(before, after),
-                trials_base=len(before),
-                trials_new=len(after),
-                margins=criteria.margins,
-                family=family,
-                detectable=detectable(pairs, criteria),
-                more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,
-            )
+    rates = _rates(counting)
+    for quantity in measured:
+        before, after = (rates[each, quantity.key] for each in (base, version))
+        criteria = Criteria(quantity.metric.direction, method, Margins(), 1 / family)
+        judgement, pairs = _judged(before, after, criteria)
+        undecided = judgement.word == "cannot tell"
+        yield Verdict(
+            test=quantity.test,
+            metric=quantity.metric.name,
+            statistic=quantity.statistic,
+            labels=quantity.labels,
+            base=base,
+            version=version,
+            judgement=judgement,
+            change=change_of_means(before, after),
+            trials_base=len(before),
+            trials_new=len(after),
+            margins=criteria.margins,
+            family=family,
+            detectable=detectable(pairs, criteria),
+            more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,
+        )
 
 
 def change_of_means(before: Rates, after: Rates) -> float | None:
@@ -112,16 +119,16 @@ def _judged(before: Rates, after: Rates, criteria: Criteria) -> tuple[Judgement,
     return judge(pairs, criteria), pairs
 
 
-def _rates(trials: Sequence[TrialResult], version: str, test: str, metric: Metric) -> Rates:
-    return {
-        trial.repetition: rate.value
-        for trial in trials
-        if trial.version == version
-        for result in trial.tests
-        if result.test == test
-        for rate in result.rates
-        if rate.metric == metric.name and rate.value is not None
-    }
+def _rates(trials: Sequence[TrialResult]) -> Mapping[tuple[str, Key], Rates]:
+    """Return the rates of each version and quantity, by repetition."""
+    rates: defaultdict[tuple[str, Key], dict[int, float]] = defaultdict(dict)
+    for trial in trials:
+        for result in trial.tests:
+            for rate in result.rates:
+                if rate.value is not None:
+                    own = rates[trial.version, rate_key(result.test, rate)]
+                    own[trial.repetition] = rate.value
+    return rates
 
 
 def _compared(plan: Plan) -> int:
