@@ -14,6 +14,7 @@ SELECT
     test,
     metric,
     labels,
+    concat(metric, CASE WHEN labels = '' THEN '' ELSE concat(' ', replace(labels, '"', '')) END) AS name,
     logged_at,
     line,
     task_id,

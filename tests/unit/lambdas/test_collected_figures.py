@@ -1,0 +1,80 @@
+"""CollectRates for metrics with statistics and labels, and for a query that is wrong."""
+
+import pytest
+
+from lambdas import collect_rates
+from tests.plans import RUN
+from tests.unit.measured_runs import with_ingest
+from tidemark.model.refusal import Refused
+from tidemark.store import keys
+
+STREAM = "rocksdb/rocksdb/t0"
+LINES = [
+    {"@logStream": STREAM, "@timestamp": "2026-11-20 12:45:59.000", "value": text, "level": level}
+    for level, text in (("INFO", "100.0"), ("INFO", "300.0"), ("WARN", "50.0"))
+]
+
+
+@pytest.fixture
+def collect(world, plan):
+    """Return a function that collects a metric of one task from the answers of its queries."""
+
+    def collect(answered, **changed):
+        changed_plan = with_ingest(plan, unit="ms", values="any", **changed)
+        world.bucket.objects[keys.plan(RUN)] = changed_plan.model_dump_json().encode()
+        world.logs.answers = {
+            "# Every rate": LINES, "stats avg": answered, "CpuUtilized": [], "Environment": [],
+        }  # fmt: skip
+        event = {
+            "run_id": RUN,
+            "trial": 1,
+            "test": "ingest",
+            "tasks": [{"index": 0, "status": "ok", "task_arn": "arn:task/c/t0"}],
+            "started_at": "2026-11-20T12:45:00.000Z",
+            "ended_at": "2026-11-20T12:46:00.000Z",
+            "now": "2026-11-20T12:46:00.000Z",
+            "attempt": 1,
+            "bytes_scanned": 0,
+        }
+        world.call(collect_rates, event)
+        return world.json(keys.measured(RUN, 1, "ingest"))
+
+    return collect
+
+
+def row(value, n, **labels):
+    return {"@logStream": STREAM, "value": value, "n": n, **labels}
+
+
+def test_each_combination_of_labels_is_stored_with_its_figures_and_samples(collect):
+    stored = collect(
+        [row("200", "2", level="INFO"), row("50", "1", level="WARN")],
+        statistics=("mean", "p90"), labels=("level",), most_labels=2,
+    )  # fmt: skip
+
+    assert stored["status"] == "ok"
+    assert [(r["statistic"], r["labels"]["level"], r["value"]) for r in stored["rates"]] == [
+        ("mean", "INFO", 200.0), ("mean", "WARN", 50.0), ("p90", "INFO", 280.0),
+        ("p90", "WARN", 50.0),
+    ]  # fmt: skip
+    assert [sample["labels"]["level"] for sample in stored["samples"]] == ["INFO", "INFO", "WARN"]
+
+
+def test_a_metric_without_samples_asks_one_query(collect, world):
+    stored = collect([row("300", "3")], samples=None, statistics=("max", "count"))
+
+    assert [rate["value"] for rate in stored["rates"]] == [300.0, 3.0]
+    assert stored["samples"] == []
+    assert not [text for text, *_ in world.logs.asked if "# Every rate" in text]
+
+
+def test_a_query_that_differs_from_its_samples_leaves_no_figure_and_says_both(collect):
+    stored = collect([row("151.5", "3")])
+
+    assert (stored["status"], stored["rates"][0]["value"]) == ("incomplete", None)
+    assert stored["reason"] == "ingest_rate: 151.5 by its query, 150 by its samples"
+
+
+def test_a_query_that_gives_no_number_is_refused_at_once(collect):
+    with pytest.raises(Refused, match=r"^ingest_rate\.cwli: value 'fast' with n '3' is not accept"):
+        collect([row("fast", "3")])
