@@ -13,7 +13,6 @@ from tidemark.figures.verdicts.outlook import detectable, missing
 from tidemark.figures.verdicts.pairs import Pairs, differences
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge
 from tidemark.model.exclusions import Exclusions
-from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.suite import MOST_REPETITIONS
