@@ -13,7 +13,6 @@ AWS_CLI := .aws-cli
 export CHROMIUM ?= /usr/bin/chromium
 CONFORMANCE := .conformance
 SUPPLY := .supply
-PINS := workloads/rocksdb/rocksdb_workload
 TRINO := 476
 MAVEN_COPY := mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy
 # Node and npm come from the virtual environment, whatever the machine has.
@@ -65,7 +64,8 @@ audit: $(SUPPLY)/.ready  ## Look for known vulnerabilities in what is installed 
 sbom: $(SUPPLY)/.ready  ## Write what is installed as CycloneDX into sbom/
 	mkdir -p sbom
 	$(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/python.json requirements.txt
-	cat $(PINS)/boto3.txt $(PINS)/rocksdict.txt | $(SUPPLY)/bin/cyclonedx-py requirements --output-reproducible --output-file sbom/rocksdb.json -
+	for pins in workloads/*/pins; do cat workloads/harness/tools.txt $$pins/*.txt | $(SUPPLY)/bin/cyclonedx-py requirements \
+	  --output-reproducible --output-file sbom/$$(basename $$(dirname $$pins)).json -; done
 	npm sbom --package-lock-only --sbom-format cyclonedx > sbom/npm.json
 
 synth: $(PYTHON_READY) $(NODE_READY)  ## Synthesise the CloudFormation templates into cdk.out/

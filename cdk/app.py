@@ -160,13 +160,18 @@ def build(app: App) -> TidemarkStack:
     """
     settings = read_settings({**written_context(), **app.node.get_all_context()})
     suites = read_suites(settings.systems)
-    if unknown := settings.schedules.keys() - suites:
-        raise Refused(
-            f"cdk.json: context: schedules: there is no suite {shown(min(unknown))}; "
-            f"there are {listed(sorted(suites))}"
-        )
+    _check_known("schedules", settings.schedules, suites)
+    _check_known("images", settings.images.keys() - {"*"}, suites)
     _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
+
+
+def _check_known(setting: str, named: Iterable[str], suites: Mapping[str, Suite]) -> None:
+    if unknown := set(named) - suites.keys():
+        raise Refused(
+            f"cdk.json: context: {setting}: there is no suite {shown(min(unknown))}; "
+            f"there are {listed(sorted(suites))}"
+        )
 
 
 def _apply_to_all(app: App, settings: Settings) -> None:

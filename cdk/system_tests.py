@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-from aws_cdk import Aws, Duration, Stack
-from aws_cdk.aws_ecr import Repository
-from aws_cdk.aws_ecr_assets import Platform
+from aws_cdk import Duration, Stack
 from aws_cdk.aws_ecs import (
     AwsLogDriverMode,
     Cluster,
-    ContainerImage,
     ContainerInsights,
     CpuArchitecture,
     FargateTaskDefinition,
@@ -24,18 +20,14 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge, objects_finding
+from cdk.images import image_of
 from cdk.log_groups import log_group
 from cdk.network import Network
 from cdk.policy_statements import allow
+from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.settings import Settings
 from tidemark.model.suite import WORKLOAD_LABEL, Suite
 from tidemark.store.keys import DATA
-
-# An image in ECR: account, region, repository, and digest or else tag.
-_ECR_IMAGE = re.compile(
-    r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)"
-    r"(?::[^@]+(?=@))?(?:[:@](.+))?"
-)
 
 
 class SuiteTasks(Construct):
@@ -62,8 +54,9 @@ class SuiteTasks(Construct):
         )
         self.container = self.definition.add_container(
             suite.name,
-            image=_image(self, task.workload, settings),
-            entry_point=list(task.entry_point),
+            image=image_of(self, suite.name, task.workload, settings),
+            entry_point=[*PREPARATION, *task.entry_point],
+            environment=preparation_variables(suite.subject),
             logging=LogDriver.aws_logs(
                 log_group=self.log_group,
                 stream_prefix=suite.name,
@@ -131,28 +124,3 @@ class SystemTests(Construct):
         """
         name = f"/aws/ecs/containerinsights/{Stack.of(self).stack_name}/performance"
         return LogGroup.from_log_group_name(self, "UsageLogs", name)
-
-
-def existing_image(scope: Construct, name: str) -> ContainerImage:
-    """Return the image with a full name; CDK lets a task's execution role pull it."""
-    match = _ECR_IMAGE.fullmatch(name)
-    if not match:
-        return ContainerImage.from_registry(name)
-    account, region, path, version = match.groups()
-    # CDK grants the pull to the execution role through the repository.
-    repository = Repository.from_repository_attributes(
-        scope,
-        "Repository",
-        repository_name=path,
-        repository_arn=f"arn:{Aws.PARTITION}:ecr:{region}:{account}:repository/{path}",
-    )
-    return ContainerImage.from_ecr_repository(repository, version or "latest")
-
-
-def _image(scope: Construct, workload: str, settings: Settings) -> ContainerImage:
-    if settings.image:
-        return existing_image(scope, settings.image)
-    # The image is built for the platform of the tasks, not for that of the deploying machine.
-    return ContainerImage.from_asset(
-        str(settings.systems / "workloads" / workload), platform=Platform.LINUX_AMD64
-    )

@@ -7,7 +7,7 @@ that a process cannot honour.
 
 from __future__ import annotations
 
-import sys
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,10 @@ from typing import Any
 from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
-from local.cloud.processes import workload_environment
+from local.cloud.processes import BARE_PYTHON, workload_environment
 from local.cloud.sources import digest, source_files
 from local.cloud.unsupported import not_honoured
+from tidemark.model.harness import HARNESS
 from tidemark.model.suite import WORKLOAD_LABEL
 
 STOP_TIMEOUT_SECONDS = 30  # ECS's default, from SIGTERM to SIGKILL
@@ -39,7 +40,7 @@ class Container:
     name: str
     image: str
     image_digest: str
-    """Digest of the workload's folder as it is now, since the folder is what runs."""
+    """Digest of the workload's folder and the harness as they are now, since they are what runs."""
     command: tuple[str, ...]
     directory: Path
     environment: Mapping[str, str]
@@ -84,9 +85,9 @@ def container_of(
     return Container(
         name=name,
         image=settings["image"],
-        image_digest=f"sha256:{digest(source_files(folder), folder)}",
+        image_digest=f"sha256:{_digest(folder)}",
         command=(
-            *_with_this_python(entry_point),
+            *_with_bare_python(entry_point),
             *override.get("command", settings.get("command", [])),
         ),
         directory=folder,
@@ -152,9 +153,14 @@ def _override(overrides: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return container_override
 
 
-def _with_this_python(entry_point: list[str]) -> list[str]:
+def _digest(folder: Path) -> str:
+    digests = (digest(source_files(part), part) for part in (folder, HARNESS))
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _with_bare_python(entry_point: list[str]) -> list[str]:
     if entry_point[0] in {"python", "python3"}:
-        return [sys.executable, *entry_point[1:]]
+        return [BARE_PYTHON, *entry_point[1:]]
     return entry_point
 
 

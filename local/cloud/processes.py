@@ -18,10 +18,15 @@ from typing import IO
 
 from local.cloud.confinement import Confinement
 from local.cloud.guard import Guard
+from tidemark.model.harness import HARNESS
 
 _CHUNK_BYTES = 65536
 # The tools of a workload need these to reach their package index through a company's proxy.
-_INDEX_SETTINGS = re.compile(r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|UV_\w+", re.IGNORECASE)
+_INDEX_SETTINGS = re.compile(
+    r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|(UV|MAVEN)_\w+|JAVA_HOME", re.IGNORECASE
+)
+BARE_PYTHON = str(Path(sys.base_prefix, "bin", "python{}.{}".format(*sys.version_info)))
+"""The Python that this environment was made from: it has none of the packages of Tidemark."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -34,9 +39,14 @@ def clean_environment() -> dict[str, str]:
 
 
 def workload_environment() -> dict[str, str]:
-    """Return the environment of a workload, with its tools and its package index's settings."""
+    """Return the environment of a workload: the harness, its tools, its package index's settings.
+
+    It has none of Tidemark's own packages: a version that was not prepared is missing.
+    """
     return {
         **clean_environment(),
+        "PATH": f"{Path(BARE_PYTHON).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": str(HARNESS),
         **{name: value for name, value in os.environ.items() if _INDEX_SETTINGS.match(name)},
         "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
     }

@@ -10,8 +10,7 @@ import math
 import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,8 @@ from pathlib import Path
 import psutil
 
 from local.cloud.confinement import landlock
-from local.cloud.processes import workload_environment
+from local.cloud.processes import BARE_PYTHON, workload_environment
+from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
 from tidemark.model.request import RunSpec, requirement
@@ -98,35 +98,44 @@ def _share(test: Test, request: RunSpec, suite: Suite) -> float:
 
 
 def prepare(request: RunSpec, suite: Suite, workloads: Path) -> None:
-    """Prepare the versions of a run with the ``prepare.py`` of its workload, if it has one.
+    """Prepare the versions of a run, as its tasks would do in the middle of it.
 
     Raises
     ------
     Refused
-        If a version cannot be prepared; the sentence ends with the program's reason.
+        If a version cannot be prepared; the sentence ends with the reason.
 
     """
     folder = workloads / suite.task.workload
-    if not (folder / "prepare.py").exists():
-        return
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
-        packages = [requirement(request, suite, version) for version in request.versions]
-        failures = list(threads.map(lambda package: _failure(package, folder), packages))
+        variables = [_variables(request, suite, version) for version in request.versions]
+        failures = list(threads.map(lambda each: _failure(each, folder), variables))
     for version, failure in zip(request.versions, failures, strict=True):
         if failure:
             raise Refused(f"versions: {version} cannot be prepared here: {failure}")
 
 
-def _failure(package: str, folder: Path) -> str:
+def _variables(request: RunSpec, suite: Suite, version: str) -> dict[str, str]:
+    return {
+        **workload_environment(),
+        **preparation_variables(suite.subject),
+        "TIDEMARK_VERSION": version,
+        "TIDEMARK_PACKAGE": requirement(request, suite, version),
+    }
+
+
+def _failure(variables: Mapping[str, str], folder: Path) -> str:
     done = subprocess.run(
-        [sys.executable, "prepare.py", package],
+        [BARE_PYTHON, *PREPARATION[1:]],
         cwd=folder,
-        env=workload_environment(),
+        env=dict(variables),
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
-    return (done.stdout.strip() or f"exit code {done.returncode}") if done.returncode else ""
+    # The program logs its reason, as a task does.
+    reason = done.stdout.strip().rpartition(" ERROR  - ")[2]
+    return (reason or f"exit code {done.returncode}") if done.returncode else ""
 
 
 def _gib(count: float) -> str:

@@ -56,7 +56,7 @@ def command(port: int, empty: bool, state: Path) -> None:
 def _by_the_cdk(flags: str) -> Sequence[str]:
     return (
         "Run the lines above in a shell, then deploy with any image name and start a run:",
-        "  make deploy ARGS='-c image=none'",
+        "  make deploy ARGS='-c images=*=none'",
         f"  .venv/bin/tidemark run --aws{flags}",
     )
 

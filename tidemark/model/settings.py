@@ -50,6 +50,14 @@ def _separated(value: object) -> object:
     return value.split(",") if isinstance(value, str) else value
 
 
+def _named(value: object) -> object:
+    """Return the mapping of a text such as ``a=b,c=d``, the form of it on the command line."""
+    if not isinstance(value, str):
+        return value
+    pairs = (pair.partition("=") for pair in value.split(",") if pair)
+    return {name: text for name, _, text in pairs}
+
+
 def _not_of_aws(key: str) -> str:
     if key.lower().startswith("aws:"):
         raise ValueError(f"{shown(key)} is not accepted: AWS reserves keys that begin with aws:")
@@ -57,7 +65,7 @@ def _not_of_aws(key: str) -> str:
 
 
 _STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
-_IMAGE = r"^[A-Za-z0-9._/:@-]*$"
+_IMAGE = r"^[A-Za-z0-9._/:@-]+$"
 _EMAIL = r"^([^@\s]+@[^@\s]+)?$"
 _VPC = r"^(vpc-[0-9a-f]{8,17})?$"
 _SUBNET = r"^subnet-[0-9a-f]{8,17}$"
@@ -68,7 +76,7 @@ _TAG_KEY = r"^[A-Za-z0-9 _.:/=+@-]{1,128}$"
 _TAG_VALUE = r"^[A-Za-z0-9 _.:/=+@-]{0,256}$"
 _FORMS = {
     _STACK: "a letter, and up to 63 letters, digits and hyphens after it",
-    _IMAGE: "an image such as python:3.11-slim, or ''",
+    _IMAGE: "an image such as ghcr.io/owner/name:tag",
     _EMAIL: "an address such as name@example.com, or ''",
     _VPC: "an id such as vpc-0123456789abcdef0, or ''",
     _SUBNET: "an id such as subnet-0123456789abcdef0",
@@ -77,6 +85,7 @@ _FORMS = {
     _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
     _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
 }
+ImageName = Annotated[str, Field(pattern=_IMAGE)]
 SubnetId = Annotated[str, Field(pattern=_SUBNET)]
 TagKey = Annotated[str, Field(pattern=_TAG_KEY), AfterValidator(_not_of_aws)]
 TagValue = Annotated[str, Field(pattern=_TAG_VALUE)]
@@ -104,10 +113,11 @@ class Settings(Frozen):
     systems: Annotated[Path, AfterValidator(_of_systems)]
     """The folder that holds ``suites/`` and ``workloads/``, relative to ``cdk.json``. ``.`` is this
     repository; another folder keeps systems outside it."""
-    image: str = Field(pattern=_IMAGE)
-    """An existing image of the workload, by tag or digest, in a public registry or in ECR. A
-    repository of another account must let this account pull it. Empty builds an image from each
-    workload's Dockerfile, with Docker."""
+    images: Annotated[dict[str, ImageName], BeforeValidator(_named)]
+    """Existing images by suite, such as ``rocksdb=ghcr.io/owner/name:tag``, separated by commas;
+    ``*`` stands for every other suite. An image has a tag or a digest, and is in a public registry
+    or in ECR. A repository of another account must let this account pull it. The image of a suite
+    without one is built from its workload's Dockerfile, with Docker."""
     log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
     """The time that the logs of tasks and functions are kept: ``ONE_WEEK``, ``ONE_MONTH``,
     ``THREE_MONTHS``, ``SIX_MONTHS`` or ``ONE_YEAR``."""
@@ -148,6 +158,10 @@ class Settings(Frozen):
     tags: dict[TagKey, TagValue]
     """The tags of every resource of the stacks that takes tags, and of the Fargate tasks of runs,
     such as ``{"cost-centre": "4711"}``."""
+
+    def image(self, suite: str) -> str | None:
+        """Return the name of the existing image of a suite; None if its image is built."""
+        return self.images.get(suite, self.images.get("*"))
 
     @model_validator(mode="after")
     def _network_is_whole(self) -> Self:

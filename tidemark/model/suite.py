@@ -76,14 +76,19 @@ class Task(Frozen):
     """The ECS task that every test of the suite runs in."""
 
     workload: Name
-    """``workloads/<workload>/``: the program and its Dockerfile."""
+    """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile for AWS."""
     entry_point: tuple[Line, ...] = Field(
-        default_factory=lambda fields: ("python", "-m", f"{fields['workload']}_workload"),
+        default_factory=lambda fields: (
+            "python",
+            "-m",
+            "harness",
+            f"{fields['workload']}_workload",
+        ),
         min_length=1,
         max_length=20,
     )
-    """The start of the program's command line, by default ``python -m <workload>_workload``; the
-    test's name follows as its argument."""
+    """The start of the program's command line, by default
+    ``python -m harness <workload>_workload``; the test's name follows as its argument."""
     cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
     """CPU units: 1024 are one vCPU."""
     memory: int = Field(strict=True, ge=512, le=122_880)

@@ -32,7 +32,7 @@ _SENTENCES = {
     ),
     "stopped": "it was stopped: {detail}",
     "image": (
-        "its image could not be pulled: {detail}; check the setting image, and that the task's "
+        "its image could not be pulled: {detail}; check the setting images, and that the task's "
         "execution role and network reach it"
     ),
     "log group": (

@@ -1,19 +1,21 @@
 """The RocksDB workload in a real process, with real versions and S3 on this machine."""
 
 import json
-import os
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
 
 from local.cloud import objects
+from local.cloud.processes import BARE_PYTHON, workload_environment
 from local.cloud.server import Server
+from tidemark.model.checkout import ROOT
+from tidemark.model.harness import PREPARATION
+from tidemark.model.suite_files import read_suites
 
-FOLDER = Path(__file__).parents[3] / "workloads" / "rocksdb"
+FOLDER = ROOT / "workloads" / "rocksdb"
+ENTRY_POINT = read_suites()["rocksdb"].task.entry_point
 RECORDS = 3000
 WROTE = re.compile(
     r"\[main\] rocksdb\.Ingest INFO  - "
@@ -59,10 +61,9 @@ def run(tmp_path, cache, endpoint, data):
 
     def run(test, **variables):
         environment = {
-            **os.environ,
+            **workload_environment(),
             "TMPDIR": str(scratch),
             **endpoint.environment(),
-            "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
             "TIDEMARK_CACHE": str(cache),
             "TIDEMARK_VERSION": "9.0.0",
             "TIDEMARK_PACKAGE": "rocksdict==0.3.23",
@@ -74,7 +75,7 @@ def run(tmp_path, cache, endpoint, data):
             "TIDEMARK_DEADLINE_SECONDS": "120",
         }
         done = subprocess.run(
-            [sys.executable, "-m", "rocksdb_workload", test],
+            [BARE_PYTHON, *PREPARATION[1:], *ENTRY_POINT, test],
             cwd=FOLDER,
             env={**environment, **variables},
             stdout=subprocess.PIPE,
@@ -192,9 +193,7 @@ def test_an_engine_of_another_version_fails_the_test(run):
     code, lines = run("ingest", TIDEMARK_VERSION="9.0.1")
 
     assert code == 1
-    assert lines[-1].endswith(
-        "The engine in rocksdict==0.3.23 is RocksDB 9.0.0: 9.0.1 was expected."
-    )
+    assert lines[-1].endswith("The system that was measured is RocksDB 9.0.0: 9.0.1 was expected.")
     assert matches(WROTE, lines) == []
 
 
@@ -217,7 +216,7 @@ def test_an_unreleased_package_is_refused(run):
     code, lines = run("ingest", TIDEMARK_PACKAGE="rocksdict==0.0.0")
 
     assert code == 2
-    assert "TIDEMARK_PACKAGE is 'rocksdict==0.0.0': a release with hashes in " in lines[-1]
+    assert "TIDEMARK_PACKAGE has 'rocksdict==0.0.0': the packages of pins/9.0.0.txt " in lines[-1]
 
 
 def test_a_package_without_a_version_is_refused(run):

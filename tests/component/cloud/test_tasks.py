@@ -146,10 +146,29 @@ def test_the_times_of_a_task_are_in_order_if_the_clock_goes_back(
 def test_a_task_runs_its_command_in_the_folder_of_its_workload(
     define, run, await_end, lines, workloads
 ):
-    define("import os, sys; print(os.getcwd()); print(sys.executable)")
+    define("import os; print(os.getcwd())")
     arn = run()
     assert await_end(arn)["containers"][0]["exitCode"] == 0
-    assert lines(arn) == [str(workloads / "load"), sys.executable]
+    assert lines(arn) == [str(workloads / "load")]
+
+
+def test_a_task_has_none_of_the_packages_of_tidemark(define, run, await_end, lines):
+    define(
+        "import shutil, sys; print(sys.prefix, shutil.which('python3'), flush=True)\n"
+        "import tidemark"
+    )
+    arn = run()
+    assert await_end(arn)["containers"][0]["exitCode"] == 1
+    first, *_, error = lines(arn)
+    prefix, python = first.split()
+    assert prefix == sys.base_prefix
+    assert not python.startswith(sys.prefix)
+    assert error == "ModuleNotFoundError: No module named 'tidemark'"
+
+
+def test_a_task_finds_the_harness(define, run, await_end):
+    define("import harness")
+    assert await_end(run())["containers"][0]["exitCode"] == 0
 
 
 def test_a_task_goes_from_provisioning_to_running_to_stopped(
@@ -266,7 +285,7 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     assert environment["AWS_ACCESS_KEY_ID"] == "loader"
     assert environment["AWS_EXECUTION_ENV"] == "AWS_ECS_FARGATE"
     assert environment["HTTPS_PROXY"] == "http://proxy:3128"
-    assert environment["PATH"].split(":")[0] == str(Path(sys.executable).parent)
+    assert environment["PATH"].split(":")[0] == f"{sys.base_prefix}/bin"
     assert os.access(environment["TIDEMARK_UV"], os.X_OK)
 
 

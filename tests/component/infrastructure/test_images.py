@@ -1,11 +1,14 @@
 import json
+from pathlib import Path
 
 import pytest
 from aws_cdk import App, Stack
-from aws_cdk.assertions import Template
+from aws_cdk.assertions import Annotations, Match, Template
 from aws_cdk.aws_ecs import FargateTaskDefinition
 
-from cdk.system_tests import existing_image
+from cdk.images import existing_image, image_of
+from tidemark.model.context import written_context
+from tidemark.model.settings import read_settings
 
 REGISTRY = "210987654321.dkr.ecr.eu-west-2"
 
@@ -44,3 +47,55 @@ def test_an_image_of_another_registry_is_named_in_full_and_needs_no_grant():
 
     assert '"ghcr.io/perf/workload:1.2"' in task
     assert policies == "{}"
+
+
+@pytest.fixture
+def systems(tmp_path):
+    """Return the settings of a folder with one workload, which has a Dockerfile."""
+    (tmp_path / "suites").mkdir()
+    folder = tmp_path / "workloads" / "load"
+    folder.mkdir(parents=True)
+    (folder / "Dockerfile").write_text("FROM scratch\n")
+    (folder / "task.py").write_text("")
+    return read_settings({**written_context(), "systems": str(tmp_path)})
+
+
+def test_an_image_is_built_from_its_workload_and_the_harness(systems, tmp_path):
+    app = App(outdir=str(tmp_path / "out"))
+    image_of(Stack(app, "Stack"), "load", "load", systems)
+
+    (asset,) = (Path(app.synth().directory)).glob("asset.*")
+    assert sorted(path.name for path in asset.iterdir()) == ["harness", "load"]
+    assert (asset / "load" / "task.py").exists()
+    assert (asset / "harness" / "harness" / "preparation.py").exists()
+
+
+def test_the_same_workload_has_the_same_image(systems, tmp_path):
+    def built(outdir):
+        app = App(outdir=str(tmp_path / outdir))
+        image_of(Stack(app, "Stack"), "load", "load", systems)
+        (asset,) = Path(app.synth().directory).glob("asset.*")
+        return asset.name
+
+    assert built("one") == built("two")
+
+
+def test_a_workload_without_a_dockerfile_needs_an_image_by_name_to_be_deployed(systems, tmp_path):
+    (tmp_path / "workloads" / "load" / "Dockerfile").unlink()
+    stack = Stack(App(), "Stack")
+
+    image_of(stack, "load", "load", systems)
+
+    (error,) = Annotations.from_stack(stack).find_error("*", Match.any_value())
+    assert error.entry.data == (
+        "workloads/load has no Dockerfile: the setting images names an image of suite load, such "
+        "as -c images=load=ghcr.io/owner/name:tag."
+    )
+
+
+def test_an_image_of_a_suite_is_named_by_the_suite_or_for_all_others(systems):
+    text = {**written_context(), "images": "one=a:1,*=none"}
+    settings = read_settings(text)
+
+    assert [settings.image(suite) for suite in ("one", "two")] == ["a:1", "none"]
+    assert systems.image("one") is None

@@ -95,7 +95,11 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             {"tags": {"": "me"}},
             "cdk.json: context: tags.''.[key]: '' is not accepted; expected 1 to 128 letters, ",
         ),
-        ({"image": "a b"}, "cdk.json: context: image: 'a b' is not accepted; expected an image "),
+        (
+            {"images": "rocksdb=a b"},
+            "cdk.json: context: images.rocksdb: 'a b' is not accepted; expected an image ",
+        ),
+        ({"images": "rocksdb"}, "cdk.json: context: images.rocksdb: '' is not accepted; expected "),
         ({"colour": "blue"}, "cdk.json: context: colour: unknown field; known are stackName, "),
     ],
 )

@@ -196,7 +196,10 @@ def test_tasks_run_on_fargate_with_the_size_and_log_prefix_of_their_suite(templa
                 Match.object_like(
                     {
                         "Name": "rocksdb",
-                        "EntryPoint": ["python", "-m", "rocksdb_workload"],
+                        "EntryPoint": [
+                            *("python", "-S", "-m", "harness.preparation"),
+                            *("python", "-m", "harness", "rocksdb_workload"),
+                        ],
                         "DockerLabels": {"tidemark.workload": "rocksdb"},
                         "LogConfiguration": Match.object_like(
                             {"Options": Match.object_like({"awslogs-stream-prefix": "rocksdb"})}

@@ -142,7 +142,10 @@ def test_an_unavailable_version_is_refused_before_the_cloud_starts(
 
     assert done.returncode == 2
     assert "The cloud answers" not in done.stdout
-    assert "tidemark: versions: 9.0.0 cannot be prepared here: TIDEMARK_PACKAGE is " in done.stderr
+    assert (
+        "tidemark: versions: 9.0.0 cannot be prepared here: rocksdict==0.3.23 could not "
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "state").exists()
 

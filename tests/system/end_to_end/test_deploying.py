@@ -44,7 +44,7 @@ def account(tmp_path_factory):
 
 def make(line, environment, *arguments):
     """Run a make command of the page, without an image since this machine has no Docker."""
-    options = " ".join(["-c image=none", "--no-notices", *arguments])
+    options = " ".join(["-c images=*=none", "--no-notices", *arguments])
     return subprocess.run(
         [*line.split(), ALONE, f"ARGS={options}"],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,

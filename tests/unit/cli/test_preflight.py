@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tidemark.cli.preflight import Machine, prepare, warnings
+from tidemark.cli import preflight
+from tidemark.cli.preflight import Machine, warnings
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
@@ -75,34 +76,34 @@ def test_this_machine_has_cores_memory_and_disk_for_a_new_folder(tmp_path):
 
 
 @pytest.fixture
-def workload(tmp_path):
-    folder = tmp_path / "rocksdb"
-    folder.mkdir()
-    return folder
+def prepares(tmp_path, monkeypatch):
+    """Return a function that replaces the program that prepares versions by a script."""
+    (tmp_path / "rocksdb").mkdir()
+
+    def prepares(script):
+        monkeypatch.setattr(preflight, "PREPARATION", ("python", "-S", "-c", script))
+
+    return prepares
 
 
-def test_each_version_is_prepared_by_its_workload(workload, tmp_path):
-    (workload / "prepare.py").write_text("import sys; open(sys.argv[1], 'w')")
+def test_each_version_is_prepared_in_the_folder_of_its_workload(prepares, tmp_path):
+    prepares(
+        "import os; open(os.environ['TIDEMARK_VERSION'], 'w').write(os.environ['TIDEMARK_PACKAGE'])"
+    )
 
-    prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
+    preflight.prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
 
-    made = sorted(path.name for path in workload.iterdir())
-    assert made == ["prepare.py", "rocksdict==0.3.23", "rocksdict==0.3.29"]
+    made = {path.name: path.read_text() for path in (tmp_path / "rocksdb").iterdir()}
+    assert made == {"9.0.0": "rocksdict==0.3.23", "9.8.4": "rocksdict==0.3.29"}
 
 
-def test_a_version_that_cannot_be_prepared_is_refused_with_the_programs_sentence(
-    workload, tmp_path
-):
-    (workload / "prepare.py").write_text(
-        "import sys\nif '29' in sys.argv[1]: print('No such package.'); sys.exit(2)"
+def test_a_version_that_cannot_be_prepared_is_refused_with_the_reason(prepares, tmp_path):
+    prepares(
+        "import os, sys\nif '29' in os.environ['TIDEMARK_PACKAGE']:\n"
+        "    print('[main] rocksdb.Preparation ERROR  - No such package.'); sys.exit(2)"
     )
 
     with pytest.raises(
         Refused, match=r"^versions: 9\.8\.4 cannot be prepared here: No such package\.$"
     ):
-        prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
-
-
-def test_a_workload_that_prepares_nothing_is_left_alone(workload, tmp_path):
-    prepare(request_for("9.0.0"), ROCKSDB, tmp_path)
-    assert list(workload.iterdir()) == []
+        preflight.prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)

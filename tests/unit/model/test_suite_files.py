@@ -253,7 +253,9 @@ def test_an_older_suite_is_refused_with_todays_fields(tmp_path):
 
 
 def test_a_python_workload_needs_no_entry_point():
-    assert read_suites()["rocksdb"].task.entry_point == ("python", "-m", "rocksdb_workload")
+    assert read_suites()["rocksdb"].task.entry_point == (
+        *("python", "-m", "harness", "rocksdb_workload"),
+    )
 
 
 def test_the_sizes_of_an_older_suite_are_refused_with_todays_fields(tmp_path):

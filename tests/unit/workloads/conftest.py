@@ -1,6 +1,6 @@
-"""The import path of the workload, a separate program, as its image has it."""
+"""The import path of the workloads, separate programs, as their images have it."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "workloads" / "rocksdb"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "workloads" / "harness"))

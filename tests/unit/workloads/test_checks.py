@@ -1,6 +1,6 @@
 import pytest
-from rocksdb_workload.checks import CheckFailedError, check_tally
-from rocksdb_workload.records import Tally
+from harness.checks import CheckFailedError, check_tally
+from harness.records import Tally
 
 
 def test_equal_tallies_pass():

@@ -1,6 +1,12 @@
 import re
 
-from rocksdb_workload import log
+import pytest
+from harness import log
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_a_workload(monkeypatch):
+    monkeypatch.setattr(log, "_SYSTEM", "rocksdb")
 
 
 def test_a_line_has_the_form_that_the_queries_parse(capsys):

@@ -1,32 +1,39 @@
-"""The pins of the workload, which are those of the rest of the repository."""
+"""The pins of the workloads, which are those of the rest of the repository."""
 
 import re
-from pathlib import Path
 
-from rocksdb_workload.preparation import BOTO3
+import pytest
 
+from tidemark.model.checkout import ROOT
+from tidemark.model.harness import HARNESS
 from tidemark.model.suite_files import read_suites
 
-ROOT = Path(__file__).parents[3]
-PINS = ROOT / "workloads" / "rocksdb" / "rocksdb_workload"
+PACKAGED = [suite for suite in read_suites().values() if suite.subject.package]
 
 
-def test_boto3_and_what_it_needs_have_the_versions_that_are_pinned_here():
-    here = set(re.findall(r"^\S+==\S+", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
-    packages = re.findall(r"^\S+==\S+", PINS.joinpath("boto3.txt").read_text(), re.MULTILINE)
-
-    assert BOTO3 in packages
-    assert set(packages) <= here
+def packages(text):
+    return re.findall(r"^[^\s#]+==\S+", text, re.MULTILINE)
 
 
-def test_every_version_of_the_suite_has_its_hashes():
-    subject = read_suites()["rocksdb"].subject
-    releases = re.findall(r"^\S+==\S+", PINS.joinpath("rocksdict.txt").read_text(), re.MULTILINE)
+def test_the_tools_of_the_harness_have_the_versions_that_are_pinned_here():
+    here = set(packages((ROOT / "requirements.txt").read_text()))
+    tools = packages((HARNESS / "tools.txt").read_text())
 
-    assert releases == [subject.requirement(version) for version in subject.versions]
+    assert any(tool.startswith("boto3==") for tool in tools)
+    assert set(tools) <= here
 
 
-def test_uv_in_the_image_has_the_version_and_the_hashes_that_are_pinned_here():
-    pinned = (ROOT / "workloads" / "rocksdb" / "uv.txt").read_text()
+@pytest.mark.parametrize("suite", PACKAGED, ids=lambda suite: suite.name)
+def test_every_version_of_a_suite_is_pinned_with_the_hashes_of_all_its_files(suite):
+    for version in suite.subject.versions:
+        pins = (ROOT / "workloads" / suite.task.workload / "pins" / f"{version}.txt").read_text()
+
+        assert set(suite.subject.requirement(version).split()) <= set(packages(pins))
+        blocks = re.findall(r"^\S+==\S+(?: \\\n    --hash=sha256:[0-9a-f]{64})+$", pins, re.M)
+        assert len(blocks) == len(packages(pins))
+
+
+def test_uv_in_the_images_has_the_version_and_the_hashes_that_are_pinned_here():
+    pinned = (HARNESS / "uv.txt").read_text()
 
     assert pinned in (ROOT / "requirements.txt").read_text()

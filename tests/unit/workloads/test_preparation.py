@@ -1,5 +1,6 @@
 """Preparation, with a uv that is a shell script."""
 
+import json
 import os
 import platform
 import re
@@ -7,21 +8,23 @@ import subprocess
 import sys
 
 import pytest
-from rocksdb_workload import preparation
-from rocksdb_workload.configuration import ConfigurationError
-from rocksdb_workload.preparation import BOTO3, prepare
+from harness import environment as environments
+from harness.configuration import ConfigurationError
+from harness.environment import environment
+from harness.preparation import prepare
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.harness import HARNESS, PREPARATION
 
 PACKAGE = "rocksdict==0.3.23"
 
-# "venv" makes a folder with an interpreter at its last argument; a file records every call.
+# "venv" makes a folder with an interpreter at its last argument; files record every call.
 MAKES = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 if [ "$1" = pip ]; then cat > "$(dirname "$0")/given"; fi
 if [ "$1" = venv ]; then
     for target; do :; done
-    mkdir -p "$target/bin" && touch "$target/bin/python"
+    mkdir -p "$target/bin" && ln -s "$(command -v python3)" "$target/bin/python"
 fi
 """
 REFUSES = """#!/bin/sh
@@ -34,132 +37,127 @@ exec sleep 60
 """
 
 
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_a_workload(monkeypatch):
+    monkeypatch.chdir(ROOT / "workloads" / "rocksdb")
+
+
 @pytest.fixture
 def uv(tmp_path):
     def make(script):
         program = tmp_path / "uv"
         program.write_text(script)
         program.chmod(0o755)
-        return {"TIDEMARK_UV": str(program), "TIDEMARK_CACHE": str(tmp_path / "cache")}
+        return {
+            "PATH": os.environ["PATH"],
+            "TIDEMARK_UV": str(program),
+            "TIDEMARK_CACHE": str(tmp_path / "cache"),
+            "TIDEMARK_VERSION": "9.0.0",
+            "TIDEMARK_PACKAGE": PACKAGE,
+        }
 
     return make
 
 
-def test_the_environment_is_made_with_exactly_the_package_and_boto3(uv, tmp_path):
-    python = prepare(PACKAGE, uv(MAKES), timeout=60)
+def test_the_environment_is_made_with_exactly_the_tools_and_the_pinned_package(uv, tmp_path):
+    python = environment(uv(MAKES), timeout=60)
 
     assert python.exists()
-    venv, install = (tmp_path / "calls").read_text().splitlines()
+    venv, tools, install = (tmp_path / "calls").read_text().splitlines()
     assert venv.startswith("venv --quiet --python ")
-    assert install.startswith("pip install --quiet --only-binary :all: --python ")
-    assert re.search(
-        r" --offline --require-hashes --requirement \S+/boto3.txt --requirement -$", install
-    )
-    package, *hashes = (tmp_path / "given").read_text().split(" \\\n    ")
+    words = "pip install --quiet --only-binary :all: --python "
+    assert tools.startswith(words)
+    assert tools.endswith(f" --offline --require-hashes -r {HARNESS / 'tools.txt'}")
+    assert install.startswith(words)
+    assert install.endswith(" --offline --require-hashes -r -")
+    package, *hashes = (tmp_path / "given").read_text().strip().split(" \\\n    ")
     assert package == PACKAGE
     assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", each) for each in hashes)
 
 
-def test_a_package_without_pinned_hashes_is_refused(uv, tmp_path):
+def test_a_version_without_pins_is_installed_as_it_is_required(uv, tmp_path):
+    required = {"TIDEMARK_VERSION": "9.9.9", "TIDEMARK_PACKAGE": "one==1.0 two==2.0"}
+
+    environment(uv(MAKES) | required, timeout=60)
+
+    assert (tmp_path / "calls").read_text().splitlines()[-1].endswith(" --offline -r -")
+    assert (tmp_path / "given").read_text() == "one==1.0\ntwo==2.0"
+
+
+def test_a_package_that_differs_from_the_pins_of_its_version_is_refused(uv, tmp_path):
     with pytest.raises(ConfigurationError) as refusal:
-        prepare("rocksdict==0.3.1", uv(MAKES), timeout=60)
+        environment(uv(MAKES) | {"TIDEMARK_PACKAGE": "rocksdict==0.3.1"}, timeout=60)
 
     assert str(refusal.value) == (
-        "TIDEMARK_PACKAGE is 'rocksdict==0.3.1': "
-        "a release with hashes in rocksdict.txt is accepted."
+        "TIDEMARK_PACKAGE has 'rocksdict==0.3.1': the packages of pins/9.0.0.txt are accepted."
     )
     assert not (tmp_path / "calls").exists()
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["rocksdict", "rocksdict>=0.3", "rocksdict==0.3.23 --index-url=http://x", "-r", "a==0.3.٣"],
+)
+def test_a_requirement_of_another_form_is_refused(uv, package):
+    with pytest.raises(ConfigurationError, match=r"^TIDEMARK_PACKAGE is '.+ are accepted\.$"):
+        environment(uv(MAKES) | {"TIDEMARK_PACKAGE": package}, timeout=60)
 
 
 def test_a_package_that_is_not_cached_comes_from_the_package_index(uv, tmp_path):
     nothing_cached = 'case "$*" in *--offline*) exit 1;; esac\n'
 
-    assert prepare(PACKAGE, uv(MAKES + nothing_cached), timeout=60).exists()
+    assert environment(uv(MAKES + nothing_cached), timeout=60).exists()
     *_, cached, fetched = (tmp_path / "calls").read_text().splitlines()
     assert cached.replace(" --offline", "") == fetched
 
 
-def test_the_name_of_an_environment_lists_its_contents(uv):
-    python = prepare(PACKAGE, uv(MAKES), timeout=60)
+def test_the_name_of_an_environment_has_its_package_and_its_python(uv):
+    python = environment(uv(MAKES), timeout=60)
 
-    assert python.parents[1].name == f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
+    name = rf"{PACKAGE}_python{platform.python_version()}_[0-9a-f]{{12}}"
+    assert re.fullmatch(name, python.parents[1].name)
 
 
 def test_the_environment_is_made_once(uv, tmp_path):
     variables = uv(MAKES)
-    first = prepare(PACKAGE, variables, timeout=60)
+    first = environment(variables, timeout=60)
     (tmp_path / "calls").unlink()
 
-    assert prepare(PACKAGE, variables, timeout=60) == first
+    assert environment(variables, timeout=60) == first
     assert not (tmp_path / "calls").exists()
 
 
 def test_an_environment_that_another_task_made_first_is_used(uv, tmp_path):
-    environment = f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
+    name = environment(uv(MAKES), timeout=60).parents[1].name
+    (tmp_path / "cache" / name).rename(tmp_path / "aside")
     # The other task's environment appears while this task makes its own.
-    other = f'mkdir -p "$(dirname "$0")/cache/{environment}/bin/other"'
+    other = f'mkdir -p "$(dirname "$0")/cache/{name}/bin/other"'
 
-    python = prepare(PACKAGE, uv(MAKES + other), timeout=60)
+    python = environment(uv(MAKES + other), timeout=60)
 
     assert (python.parent / "other").exists()
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == [environment]
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == [name]
 
 
 def test_a_package_that_uv_refuses_is_named_with_its_reason(uv, tmp_path):
     with pytest.raises(ConfigurationError) as refusal:
-        prepare(PACKAGE, uv(REFUSES), timeout=60)
+        environment(uv(REFUSES), timeout=60)
 
     assert str(refusal.value) == (
-        "TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install: "
+        "rocksdict==0.3.23 could not be installed: "
         "No solution found: Because there is no version of rocksdict==0.3.23"
     )
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_a_missing_uv_is_named(tmp_path):
-    variables = {"TIDEMARK_UV": "/nowhere/uv", "TIDEMARK_CACHE": str(tmp_path)}
-
+def test_a_missing_uv_is_named(uv):
     with pytest.raises(ConfigurationError, match=r"^TIDEMARK_UV is '/nowhere/uv'"):
-        prepare(PACKAGE, variables, timeout=60)
+        environment(uv(MAKES) | {"TIDEMARK_UV": "/nowhere/uv"}, timeout=60)
 
 
 def test_a_uv_that_hangs_is_ended(uv):
     with pytest.raises(subprocess.TimeoutExpired):
-        prepare(PACKAGE, uv(HANGS), timeout=0.1)
-
-
-def prepare_ahead(variables):
-    done = subprocess.run(
-        [sys.executable, "prepare.py", PACKAGE],
-        cwd=ROOT / "workloads" / "rocksdb",
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stderr == ""
-    return done.returncode, done.stdout
-
-
-def test_an_environment_can_be_made_ahead_of_a_task(uv):
-    variables = uv(MAKES)
-
-    assert prepare_ahead(variables) == (0, "")
-    assert prepare(PACKAGE, variables | {"TIDEMARK_UV": "/nowhere/uv"}, timeout=60).exists()
-
-
-def test_a_failure_ahead_of_a_task_is_one_sentence(uv):
-    code, output = prepare_ahead(uv(REFUSES))
-
-    assert code == 2
-    assert output.startswith("TIDEMARK_PACKAGE is 'rocksdict==0.3.23', which uv could not install")
-
-
-def test_a_cache_that_cannot_be_written_is_named(uv):
-    code, output = prepare_ahead(uv(MAKES) | {"TIDEMARK_CACHE": "/proc/cache"})
-
-    assert code == 2
-    assert output == f"{PACKAGE} cannot be kept in /proc/cache: No such file or directory.\n"
+        environment(uv(HANGS), timeout=0.1)
 
 
 def test_the_time_limit_holds_for_all_calls_of_uv_together(uv, monkeypatch):
@@ -173,9 +171,88 @@ def test_the_time_limit_holds_for_all_calls_of_uv_together(uv, monkeypatch):
     def hang(timeout):
         raise subprocess.TimeoutExpired("uv", timeout)
 
-    monkeypatch.setattr(preparation.time, "monotonic", lambda: next(now))
-    monkeypatch.setattr(preparation.subprocess, "run", run)
+    monkeypatch.setattr(environments.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(environments.subprocess, "run", run)
 
     with pytest.raises(subprocess.TimeoutExpired):
-        prepare(PACKAGE, uv(MAKES), timeout=60)
+        environment(uv(MAKES), timeout=60)
     assert limits == [60.0, 10.0]
+
+
+def installs(script):
+    return {"TIDEMARK_PREPARE": json.dumps(["sh", "-c", script])}
+
+
+def test_the_workloads_own_command_installs_a_version_once(uv, tmp_path):
+    made = f"echo $TIDEMARK_VERSION > $TIDEMARK_PREPARED/jar; echo >> {tmp_path}/times"
+    variables = uv(MAKES) | installs(made)
+
+    first, again = (prepare(variables, 60)["TIDEMARK_PREPARED"] for _ in range(2))
+
+    assert first == again
+    assert (tmp_path / "cache" / first / "jar").read_text() == "9.0.0\n"
+    assert (tmp_path / "times").read_text() == "\n"
+
+
+def test_a_command_that_fails_leaves_nothing_and_is_named_with_its_last_words(uv, tmp_path):
+    variables = uv(MAKES) | installs("touch $TIDEMARK_PREPARED/half; echo no such jar; exit 3")
+
+    with pytest.raises(ConfigurationError) as refusal:
+        prepare(variables, 60)
+
+    assert str(refusal.value) == (
+        "version 9.0.0 could not be installed: sh ended with exit code 3: no such jar"
+    )
+    assert not [path for path in (tmp_path / "cache").iterdir() if "9.0.0" in path.name]
+
+
+def test_a_missing_tool_of_the_command_is_named(uv):
+    with pytest.raises(ConfigurationError) as refusal:
+        prepare(uv(MAKES) | {"TIDEMARK_PREPARE": '["no-such-mvn", "copy"]'}, 60)
+
+    assert str(refusal.value) == "no-such-mvn is not on the PATH: it installs version 9.0.0."
+
+
+def become(variables, *words):
+    done = subprocess.run(
+        [sys.executable, *PREPARATION[1:], *words],
+        env={**variables, "PYTHONPATH": str(HARNESS)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_the_program_becomes_that_of_the_task_with_the_versions_python_first(uv, tmp_path):
+    code, output = become(uv(MAKES), "sh", "-c", "command -v python; echo $PYTHONPATH; exit 7")
+
+    prepared, python, path = output.splitlines()
+    assert code == 7
+    assert prepared.startswith(f"[main] rocksdb.Preparation INFO  - Prepared {PACKAGE} in ")
+    assert python.startswith(f"{tmp_path}/cache/{PACKAGE}_")
+    assert path == str(HARNESS)
+
+
+def test_an_environment_can_be_made_ahead_of_a_task(uv):
+    variables = uv(MAKES)
+
+    assert become(variables) == (0, "")
+    assert environment(variables | {"TIDEMARK_UV": "/nowhere/uv"}, timeout=60).exists()
+
+
+def test_a_failure_is_one_line_of_the_log(uv):
+    code, output = become(uv(REFUSES), "true")
+
+    assert code == 2
+    assert output.startswith(
+        "[main] rocksdb.Preparation ERROR  - rocksdict==0.3.23 could not be installed: "
+    )
+
+
+def test_a_cache_that_cannot_be_written_is_named(uv):
+    code, output = become(uv(MAKES) | {"TIDEMARK_CACHE": "/proc/cache"})
+
+    assert code == 2
+    assert output.endswith("ERROR  - /proc/cache cannot be written: No such file or directory.\n")

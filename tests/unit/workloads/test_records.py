@@ -1,7 +1,7 @@
 from itertools import chain
 
 import pytest
-from rocksdb_workload.records import BATCH_RECORDS, KEY_BYTES, RECORD_BYTES, Tally, batches
+from harness.records import BATCH_RECORDS, KEY_BYTES, RECORD_BYTES, Tally, batches
 
 
 def records(seed=1, task=0, count=2500):

@@ -2,8 +2,8 @@ import io
 import json
 
 import pytest
-from rocksdb_workload.checks import CheckFailedError
-from rocksdb_workload.storage import Manifest, Storage, digest
+from harness.checks import CheckFailedError
+from harness.storage import Manifest, Storage, digest
 
 
 class NoSuchKey(Exception):
@@ -51,9 +51,10 @@ def stored(storage, tmp_path):
     folder = tmp_path / "store"
     folder.mkdir()
     (folder / "CURRENT").write_text("MANIFEST-000005\n")
-    (folder / "000009.sst").write_bytes(bytes(range(256)) * 10_000)
-    files = {path.name: digest(path) for path in folder.iterdir()}
-    manifest = Manifest("9.0.0", "rocksdict==0.3.23", 7, 100, 42, files)
+    (folder / "parts").mkdir()
+    (folder / "parts" / "000009.sst").write_bytes(bytes(range(256)) * 10_000)
+    files = {name: digest(folder / name) for name in ("CURRENT", "parts/000009.sst")}
+    manifest = Manifest("9.0.0", "rocksdict==0.3.23", 7, 100, 42, "store-0", files)
     storage.store(folder, manifest)
     return manifest
 
@@ -62,7 +63,7 @@ def test_stored_files_are_loaded(storage, stored, tmp_path):
     manifest = storage.load(tmp_path / "loaded")
 
     assert manifest == stored
-    for name in ("CURRENT", "000009.sst"):
+    for name in ("CURRENT", "parts/000009.sst"):
         loaded = (tmp_path / "loaded" / name).read_bytes()
         assert loaded == (tmp_path / "store" / name).read_bytes()
 
@@ -84,9 +85,9 @@ def test_a_missing_file_is_named(bucket, storage, stored, tmp_path):
 
 
 def test_a_changed_file_is_named(bucket, storage, stored, tmp_path):
-    bucket.objects["work/task-0000/files/000009.sst"] = b"changed"
+    bucket.objects["work/task-0000/files/parts/000009.sst"] = b"changed"
 
-    with pytest.raises(CheckFailedError, match=r"/files/000009\.sst has the SHA-256"):
+    with pytest.raises(CheckFailedError, match=r"/files/parts/000009\.sst has the SHA-256"):
         storage.load(tmp_path / "loaded")
 
 

@@ -1,41 +1,40 @@
 """The process that supervises the measuring process, which is a shell script here."""
 
 import os
-import platform
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from rocksdb_workload import __main__ as task
-from rocksdb_workload.preparation import BOTO3
+from harness import __main__ as task
 
-FOLDER = Path(__file__).parents[3] / "workloads" / "rocksdb"
-PACKAGE = "rocksdict==0.3.23"
+from tidemark.model.checkout import ROOT
+from tidemark.model.harness import HARNESS
+
+CODE = """import runpy, sys
+sys.executable = sys.argv.pop(1)
+runpy.run_module("harness", run_name="__main__", alter_sys=True)"""
 
 
 @pytest.fixture
 def start(tmp_path):
-    """Return a function that starts the program with a script as the environment's interpreter."""
+    """Return a function that starts the program with a script as its interpreter."""
 
     def start(script, arguments=("ingest",), **variables):
-        environment = tmp_path / f"{PACKAGE}_{BOTO3}_python{platform.python_version()}"
-        python = environment / "bin" / "python"
-        python.parent.mkdir(parents=True)
+        python = tmp_path / "python"
         python.write_text(f"#!/bin/sh\n{script}\n")
         python.chmod(0o755)
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         return subprocess.Popen(
-            [sys.executable, "-m", "rocksdb_workload", *arguments],
-            cwd=FOLDER,
+            [sys.executable, "-c", CODE, str(python), "rocksdb_workload", *arguments],
+            cwd=ROOT / "workloads" / "rocksdb",
             env={
                 "PATH": os.environ["PATH"],
+                "PYTHONPATH": str(HARNESS),
                 "TMPDIR": str(scratch),
-                "TIDEMARK_CACHE": str(tmp_path),
                 "TIDEMARK_VERSION": "9.0.0",
-                "TIDEMARK_PACKAGE": PACKAGE,
+                "TIDEMARK_PACKAGE": "rocksdict==0.3.23",
                 "TIDEMARK_RECORDS": "1000",
                 "TIDEMARK_JOBS": "1",
                 "TIDEMARK_SEED": "1",
@@ -62,11 +61,10 @@ def run(start):
 
 
 def test_the_measuring_process_gets_the_test_and_its_scratch_folder(run):
-    code, (preparation, arguments) = run('echo "$@"; touch "$4/file"')
+    code, (arguments,) = run('echo "$@"; touch "$5/file"')
 
     assert code == 0
-    assert preparation.startswith(f"[main] rocksdb.Preparation INFO  - Prepared {PACKAGE} in ")
-    assert arguments.startswith("-m rocksdb_workload.measurement ingest ")
+    assert arguments.startswith("-m harness.measurement rocksdb_workload ingest ")
 
 
 def test_the_exit_code_of_the_measuring_process_is_that_of_the_task(run):
@@ -81,7 +79,7 @@ def test_a_measuring_process_that_crashes_fails_the_task(run):
 
 
 def test_a_task_that_passes_its_deadline_ends_itself(run, tmp_path):
-    code, lines = run('touch "$4/file"; exec sleep 60', TIDEMARK_DEADLINE_SECONDS="1")
+    code, lines = run('touch "$5/file"; exec sleep 60', TIDEMARK_DEADLINE_SECONDS="1")
 
     assert code == 1
     assert lines[-1] == (
@@ -90,10 +88,16 @@ def test_a_task_that_passes_its_deadline_ends_itself(run, tmp_path):
     assert list((tmp_path / "scratch").iterdir()) == []
 
 
+def test_the_deadline_is_that_of_the_whole_task_with_its_preparation(run):
+    code, lines = run("exec sleep 60", TIDEMARK_DEADLINE_SECONDS="1000", TIDEMARK_BEGAN="-1000")
+
+    assert code == 1
+    assert lines[-1].endswith("more than 1000 seconds.")
+
+
 def test_a_stopped_task_ends_its_process_and_removes_its_files(start, tmp_path):
     # The process ignores the signal, like RocksDB in the middle of a call.
-    with start("""trap '' TERM; touch "$4/file"; echo $$; exec sleep 60""") as process:
-        process.stdout.readline()
+    with start("""trap '' TERM; touch "$5/file"; echo $$; exec sleep 60""") as process:
         measuring = int(process.stdout.readline())
         process.send_signal(signal.SIGTERM)
 
@@ -135,7 +139,7 @@ def test_an_unknown_test_is_refused(run, arguments):
     assert line.endswith("ingest or compaction is accepted.")
 
 
-def test_a_bad_variable_is_refused_before_anything_is_prepared(run):
+def test_a_bad_variable_is_refused_before_anything_is_measured(run):
     code, lines = run("exit 0", TIDEMARK_RECORDS="many")
 
     assert code == 2

@@ -1,4 +1,4 @@
-"""The ingest test, which writes records in sorted batches and stores their files in S3."""
+"""The ingest test, which writes records in sorted batches and stores them in S3."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from itertools import chain
 from pathlib import Path
 from time import perf_counter
 
-from rocksdb_workload import engine, log
-from rocksdb_workload.checks import check_tally
-from rocksdb_workload.configuration import Configuration
-from rocksdb_workload.records import Tally, batches
-from rocksdb_workload.storage import Manifest, Storage, digest
+from harness import log
+from harness.checks import check_tally
+from harness.configuration import Configuration
+from harness.engine import Engine
+from harness.records import Tally, batches
+from harness.storage import Manifest, Storage, digest
 
 
-def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
+def run(engine: Engine, configuration: Configuration, storage: Storage, scratch: Path) -> None:
     """Ingest the same records into a new store for each job.
 
     The clock covers all that a user of the store waits for: writing, flushing, and storing files.
@@ -26,34 +27,34 @@ def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
     """
     data = list(batches(configuration.seed, configuration.task, configuration.records))
     expected = Tally.of(zip(sorted(chain.from_iterable(data)), strict=True))
-    for _ in range(configuration.jobs):
-        store = scratch / "store"
-        engine_seconds = _write(data, store, expected)
+    for number in range(configuration.jobs):
+        folder = scratch / f"store-{number}"
+        folder.mkdir()
+        engine_seconds = _write(engine, data, folder, expected)
         manifest = Manifest(
             version=configuration.version,
             package=configuration.package,
             seed=configuration.seed,
             records=expected.records,
             checksum=expected.checksum,
-            files={path.name: digest(path) for path in engine.files(store)},
+            store=folder.name,
+            files={str(path.relative_to(folder)): digest(path) for path in engine.files(folder)},
         )
         started = perf_counter()
-        storage.store(store, manifest)
+        storage.store(folder, manifest)
         upload_seconds = perf_counter() - started
-        shutil.rmtree(store)
+        shutil.rmtree(folder)
         _log(expected.records, engine_seconds, upload_seconds)
 
 
-def _write(data: list[list[bytes]], folder: Path, expected: Tally) -> float:
-    """Write all records and flush them; return the seconds that the engine took."""
+def _write(engine: Engine, data: list[list[bytes]], folder: Path, expected: Tally) -> float:
+    """Write all records until they are durable; return the seconds that the engine took."""
     store = engine.open_store(folder)
-    prepared = [engine.write_batch(records) for records in data]
+    prepared = [store.batch(records) for records in data]
     started = perf_counter()
-    for batch in prepared:
-        store.write(batch)
-    store.flush()
+    store.write(prepared)
     seconds = perf_counter() - started
-    check_tally(engine.tally(store), expected, "The store after ingest")
+    check_tally(store.tally(), expected, "The store after ingest")
     store.close()
     return seconds
 

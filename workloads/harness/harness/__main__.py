@@ -1,9 +1,8 @@
-"""Run one test: ``python -m rocksdb_workload ingest|compaction``.
+"""Run one test of a workload: ``python -m harness MODULE ingest|compaction``.
 
-This process needs only the standard library. It prepares the environment of the version and runs
-the test in a measuring process of that environment. It ends the measuring process when the deadline
-passes or the task is stopped. A thread of the measuring process could not do so, because a call of
-RocksDB may hold Python's lock for its whole length.
+This process runs the test in a measuring process, and ends that process when the deadline passes or
+the task is stopped. A thread of the measuring process could not do so, because a call of the engine
+may hold Python's lock for its whole length.
 
 Exit codes: 0, 1 when a check failed, 2 when the configuration is not accepted, 143 when stopped.
 """
@@ -17,17 +16,16 @@ import sys
 import tempfile
 import time
 
-from rocksdb_workload import log
-from rocksdb_workload.configuration import Configuration, ConfigurationError
-from rocksdb_workload.preparation import prepare
+from harness import log
+from harness.configuration import Configuration, ConfigurationError
 
 TESTS = ("ingest", "compaction")
 
 
-def main(arguments: list[str]) -> int:
+def main(module: str, arguments: list[str]) -> int:
     """Run the test that ``arguments`` name; return the exit code."""
     try:
-        return _run(_test(arguments), Configuration.from_environment(os.environ))
+        return _run(module, _test(arguments), Configuration.from_environment(os.environ))
     except ConfigurationError as refusal:
         log.error("Configuration", str(refusal))
         return 2
@@ -45,20 +43,13 @@ def _test(arguments: list[str]) -> str:
     return arguments[0]
 
 
-def _run(test: str, configuration: Configuration) -> int:
-    started = time.monotonic()
-
-    def left() -> float:
-        return max(0.0, started + configuration.deadline_seconds - time.monotonic())
-
-    python = prepare(configuration.package, os.environ, left())
-    log.info(
-        "Preparation",
-        f"Prepared {configuration.package} in {time.monotonic() - started:.3f} seconds",
-    )
+def _run(module: str, test: str, configuration: Configuration) -> int:
+    # The deadline is that of the whole task, with the preparation of its version.
+    began = float(os.environ.get("TIDEMARK_BEGAN") or time.monotonic())
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
-        command = [str(python), "-m", "rocksdb_workload.measurement", test, scratch]
-        code = _measured(command, left())
+        command = [sys.executable, "-m", "harness.measurement", module, test, scratch]
+        left = began + configuration.deadline_seconds - time.monotonic()
+        code = _measured(command, max(0.0, left))
     if code < 0:
         log.error("Task", f"The {test} test was ended by {signal.Signals(-code).name}.")
         return 1
@@ -90,4 +81,4 @@ def _stop(number: int, _frame: object) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _stop)
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

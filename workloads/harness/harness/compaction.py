@@ -8,16 +8,17 @@ from pathlib import Path
 from time import perf_counter
 from uuid import UUID, uuid5
 
-from rocksdb_workload import engine, log
-from rocksdb_workload.checks import CheckFailedError, check_tally
-from rocksdb_workload.configuration import Configuration
-from rocksdb_workload.records import Tally
-from rocksdb_workload.storage import Manifest, Storage
+from harness import log
+from harness.checks import CheckFailedError, check_tally
+from harness.configuration import Configuration
+from harness.engine import Engine
+from harness.records import Tally
+from harness.storage import Manifest, Storage
 
 JOBS = UUID("b55a4b3c-3a33-4e35-9c8e-6a1f1b0f6d1e")
 
 
-def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
+def run(engine: Engine, configuration: Configuration, storage: Storage, scratch: Path) -> None:
     """Compact a new copy of the files that ingest stored for each job.
 
     The clock covers the engine's compaction alone.
@@ -34,10 +35,10 @@ def run(configuration: Configuration, storage: Storage, scratch: Path) -> None:
     _check_source(manifest, configuration)
     expected = Tally(manifest.records, manifest.checksum)
     for number in range(configuration.jobs):
-        store = scratch / "store"
-        shutil.copytree(scratch / "loaded", store, copy_function=_copy)
-        seconds = _compact(store, expected)
-        shutil.rmtree(store)
+        folder = scratch / manifest.store
+        shutil.copytree(scratch / "loaded", folder, copy_function=_copy)
+        seconds = _compact(engine, folder, expected)
+        shutil.rmtree(folder)
         job = uuid5(JOBS, f"{configuration.seed}/{configuration.task}/{number}")
         log.info(
             "Compaction",
@@ -63,15 +64,16 @@ def _copy(source: str, target: str) -> None:
         shutil.copyfile(source, target)
 
 
-def _compact(folder: Path, expected: Tally) -> float:
+def _compact(engine: Engine, folder: Path, expected: Tally) -> float:
     """Merge the files of a store; return the seconds that the engine took."""
     store = engine.open_store(folder)
     started = perf_counter()
-    engine.compact(store)
+    store.compact()
     seconds = perf_counter() - started
-    check_tally(engine.tally(store), expected, "The store after compaction")
+    check_tally(store.tally(), expected, "The store after compaction")
     store.close()
-    read = engine.records_read(folder)
-    if read != expected.records:
-        raise CheckFailedError(f"RocksDB read {read} records: {expected.records} were expected.")
+    if (read := store.records_read()) != expected.records:
+        raise CheckFailedError(
+            f"{engine.title} read {read} records: {expected.records} were expected."
+        )
     return seconds

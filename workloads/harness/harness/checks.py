@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocksdb_workload.records import Tally
+from harness.records import Tally
 
 
 class CheckFailedError(Exception):

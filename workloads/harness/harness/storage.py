@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rocksdb_workload.checks import CheckFailedError
+from harness.checks import CheckFailedError
 
 CHUNK_BYTES = 1 << 20
 MANIFEST = "manifest.json"
@@ -25,6 +25,8 @@ class Manifest:
         The configuration that the files were written with.
     checksum
         The checksum of the records, as in ``records.Tally``.
+    store
+        The name of the store's folder.
     files
         The SHA-256 of each file by its name, in hexadecimal.
     """
@@ -34,6 +36,7 @@ class Manifest:
     seed: int
     records: int
     checksum: int
+    store: str
     files: dict[str, str]
 
 
@@ -71,6 +74,7 @@ class Storage:
             manifest = _manifest(body.read())
         folder.mkdir()
         for name in manifest.files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             with closing(self._get(self._file(name))) as body, (folder / name).open("wb") as file:
                 for chunk in body.iter_chunks(CHUNK_BYTES):
                     file.write(chunk)

@@ -8,24 +8,25 @@ import os
 import platform
 import re
 import socket
-from importlib.metadata import distribution
+from importlib.metadata import distributions
 from pathlib import Path
 
-from rocksdb_workload import engine, log
-from rocksdb_workload.checks import CheckFailedError
-from rocksdb_workload.configuration import Configuration
+from harness import log
+from harness.checks import CheckFailedError
+from harness.configuration import Configuration
+from harness.engine import Engine
 
 
-def log_environment(configuration: Configuration, scratch: Path) -> None:
+def log_environment(engine: Engine, configuration: Configuration, scratch: Path) -> None:
     """Log the environment as one line of JSON with sorted keys; ``memory`` is in bytes.
 
     Raises
     ------
     CheckFailedError
-        If the engine has another version than the configuration.
+        If the system reports another version than the configuration.
     """
     probe = scratch / "probe"
-    engine.open_store(probe).close()
+    probe.mkdir()
     engine_version = engine.version(probe)
     environment = {
         "arch": platform.machine(),
@@ -36,14 +37,14 @@ def log_environment(configuration: Configuration, scratch: Path) -> None:
         "kernel": platform.release(),
         "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "package": configuration.package,
-        "package_digest": _digest(configuration.package),
+        "package_digest": _digest(),
         "python": platform.python_version(),
         "version": configuration.version,
     }
     log.info("Environment", f"Environment: {json.dumps(environment, sort_keys=True)}")
     if engine_version != configuration.version:
         raise CheckFailedError(
-            f"The engine in {configuration.package} is RocksDB {engine_version}: "
+            f"The system that was measured is {engine.title} {engine_version}: "
             f"{configuration.version} was expected."
         )
 
@@ -54,7 +55,7 @@ def _cpu_model(cpuinfo: str) -> str:
     return model[1] if model else platform.machine()
 
 
-def _digest(package: str) -> str:
-    # The wheel's own list of its files and their digests.
-    listing = distribution(package.partition("==")[0]).read_text("RECORD") or ""
-    return hashlib.sha256(listing.encode()).hexdigest()
+def _digest() -> str:
+    """Return the SHA-256 of what every installed package says of its files and their digests."""
+    listings = sorted(each.read_text("RECORD") or "" for each in distributions())
+    return hashlib.sha256("".join(listings).encode()).hexdigest()

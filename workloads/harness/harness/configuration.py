@@ -6,9 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_VERSION = re.compile(r"\d{1,4}\.\d{1,4}\.\d{1,4}", re.ASCII)
-# The package is passed to an installer, so only a name and a version are accepted.
-_PACKAGE = re.compile(r"rocksdict==\d{1,4}\.\d{1,4}\.\d{1,4}", re.ASCII)
+_VERSION = re.compile(r"[0-9A-Za-z][\w.+-]{0,63}", re.ASCII)
 _DATA = re.compile(r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])/(?P<prefix>[\w!.*'()/=-]+)")
 
 # All records of a task are in memory before the clock starts, at some 300 bytes each.
@@ -26,9 +24,9 @@ class Configuration:
     Attributes
     ----------
     version
-        The version of RocksDB that is measured, such as ``9.0.0``.
+        The version that is measured, such as ``9.0.0``.
     package
-        The requirement that installs it, such as ``rocksdict==0.3.23``.
+        The requirements that install it, such as ``rocksdict==0.3.23``, '' if there are none.
     records
         The number of records that each job ingests or compacts.
     jobs
@@ -53,6 +51,11 @@ class Configuration:
     prefix: str
     deadline_seconds: float
 
+    @property
+    def place(self) -> str:
+        """The place of this task in S3 as an address, which ends with a slash."""
+        return f"s3://{self.bucket}/{self.prefix}"
+
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Configuration:
         """Return the configuration that the ``TIDEMARK_*`` variables hold.
@@ -66,9 +69,7 @@ class Configuration:
         data = _match(variables, "TIDEMARK_DATA", _DATA, "s3://<bucket>/<prefix>")
         return cls(
             version=_match(variables, "TIDEMARK_VERSION", _VERSION, "a version such as 9.0.0")[0],
-            package=_match(
-                variables, "TIDEMARK_PACKAGE", _PACKAGE, "a requirement such as rocksdict==0.3.23"
-            )[0],
+            package=variables.get("TIDEMARK_PACKAGE", ""),
             records=_integer(variables, "TIDEMARK_RECORDS", 1, MOST_RECORDS),
             jobs=_integer(variables, "TIDEMARK_JOBS", 1, 1000),
             seed=_integer(variables, "TIDEMARK_SEED", 0, 2**63 - 1),

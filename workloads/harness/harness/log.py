@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+_SYSTEM = Path.cwd().name  # a task runs in the folder of its workload
+
 
 def info(name: str, message: str) -> None:
     """Print an event of the component ``name`` at once, so that a killed task loses no line."""
@@ -15,4 +19,4 @@ def error(name: str, message: str) -> None:
 
 def _line(name: str, level: str, message: str) -> None:
     # log4j's "[%t] %c %p %x - %m" with an empty context, hence the two spaces.
-    print(f"[main] rocksdb.{name} {level}  - {message}", flush=True)
+    print(f"[main] {_SYSTEM}.{name} {level}  - {message}", flush=True)

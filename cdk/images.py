@@ -1,0 +1,75 @@
+"""The image of a suite's tasks: built from the workload and the harness, or one that exists."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aws_cdk import Annotations, Aws
+from aws_cdk.aws_ecr import Repository
+from aws_cdk.aws_ecr_assets import DockerImageAsset, Platform
+from aws_cdk.aws_ecs import ContainerImage
+from constructs import Construct
+
+from tidemark.model.harness import HARNESS
+from tidemark.model.settings import Settings
+
+# An image in ECR: account, region, repository, and digest or else tag.
+_ECR_IMAGE = re.compile(
+    r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)"
+    r"(?::[^@]+(?=@))?(?:[:@](.+))?"
+)
+_NOT_SOURCES = shutil.ignore_patterns("__pycache__")
+
+
+def image_of(scope: Construct, suite: str, workload: str, settings: Settings) -> ContainerImage:
+    """Return the image that the settings name for a suite, or else the workload's own.
+
+    A workload without a Dockerfile makes the synthesis of the CDK's command line fail.
+    """
+    if name := settings.image(suite):
+        return existing_image(scope, name)
+    folder = settings.systems / "workloads" / workload
+    if (folder / "Dockerfile").is_file():
+        return _built_image(scope, folder)
+    Annotations.of(scope).add_error(
+        f"workloads/{workload} has no Dockerfile: the setting images names an image of suite "
+        f"{suite}, such as -c images={suite}=ghcr.io/owner/name:tag."
+    )
+    # One machine runs no image, and so it needs none.
+    return ContainerImage.from_registry("none")
+
+
+def existing_image(scope: Construct, name: str) -> ContainerImage:
+    """Return the image with a full name; CDK lets a task's execution role pull it."""
+    match = _ECR_IMAGE.fullmatch(name)
+    if not match:
+        return ContainerImage.from_registry(name)
+    account, region, path, version = match.groups()
+    # CDK grants the pull to the execution role through the repository.
+    repository = Repository.from_repository_attributes(
+        scope,
+        "Repository",
+        repository_name=path,
+        repository_arn=f"arn:{Aws.PARTITION}:ecr:{region}:{account}:repository/{path}",
+    )
+    return ContainerImage.from_ecr_repository(repository, version or "latest")
+
+
+def _built_image(scope: Construct, workload: Path) -> ContainerImage:
+    """Return the image of a workload's Dockerfile, with the harness beside the workload."""
+    with TemporaryDirectory() as context:
+        for folder in (workload, HARNESS):
+            shutil.copytree(folder, Path(context, folder.name), ignore=_NOT_SOURCES)
+        # The construct copies its folder at once.
+        asset = DockerImageAsset(
+            scope,
+            "Image",
+            directory=context,
+            file=f"{workload.name}/Dockerfile",
+            # The image is built for the platform of the tasks, not for the deploying machine's.
+            platform=Platform.LINUX_AMD64,
+        )
+    return ContainerImage.from_docker_image_asset(asset)

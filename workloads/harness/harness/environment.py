@@ -1,0 +1,125 @@
+"""The Python environment of one version, made by uv: its packages and the harness's tools."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.cache import kept
+from harness.configuration import ConfigurationError
+
+# A package may be replaced on its way: only files with these hashes are installed.
+_TOOLS = Path(__file__).parents[1] / "tools.txt"
+_PINS = Path("pins")
+# The requirements are passed to an installer, so no option and no range is accepted.
+_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.\[\]-]{0,63}(==[\w.+!-]{1,64}|@\S{1,400})", re.ASCII)
+
+
+def environment(variables: Mapping[str, str], timeout: float) -> Path:
+    """Return the interpreter of the environment of a version; make the environment if missing.
+
+    The file ``pins/<version>.txt`` of the workload, if there is one, has the packages of the
+    version and all that they need, with the hashes of their files.
+
+    Raises
+    ------
+    ConfigurationError
+        If a requirement is not accepted or not pinned, or if uv is missing or cannot install it.
+    subprocess.TimeoutExpired
+        If the calls of uv take more than ``timeout`` seconds in all.
+    """
+    requirements = _requirements(variables)
+    pins = _pins(requirements, variables)
+    content = "\n".join([_TOOLS.read_text(encoding="ascii"), pins, *requirements])
+
+    def make(new: Path) -> None:
+        uv = _Uv(_program(variables), timeout)
+        uv.make(new, requirements, pins)
+
+    name = requirements[0].replace("/", "-")[-80:] if requirements else "tools"
+    return kept(name, content.encode(), variables, make) / "bin" / "python"
+
+
+def _requirements(variables: Mapping[str, str]) -> list[str]:
+    package = "" if "TIDEMARK_PREPARE" in variables else variables.get("TIDEMARK_PACKAGE", "")
+    requirements = package.split()
+    for text in requirements:
+        if not _REQUIREMENT.fullmatch(text):
+            raise ConfigurationError(
+                f"TIDEMARK_PACKAGE is {package!r}: requirements such as rocksdict==0.3.23 are "
+                "accepted."
+            )
+    return requirements
+
+
+def _pins(requirements: list[str], variables: Mapping[str, str]) -> str:
+    """Return the pinned packages of a version, '' if its workload pins none."""
+    file = _PINS / f"{variables.get('TIDEMARK_VERSION', '')}.txt"
+    if not requirements or not file.is_file():
+        return ""
+    pins = file.read_text(encoding="ascii")
+    for requirement in requirements:
+        if not re.search(rf"^{re.escape(requirement)} ", pins, re.MULTILINE):
+            raise ConfigurationError(
+                f"TIDEMARK_PACKAGE has {requirement!r}: the packages of {file} are accepted."
+            )
+    return pins
+
+
+def _program(variables: Mapping[str, str]) -> str:
+    name = variables.get("TIDEMARK_UV")
+    uv = shutil.which(name or "uv")
+    if uv is None:
+        raise ConfigurationError(
+            f"TIDEMARK_UV is {name!r}: the path of uv is accepted, or none if uv is on the PATH."
+        )
+    return uv
+
+
+class _Uv:
+    """The calls of uv, which take at most ``timeout`` seconds in all."""
+
+    def __init__(self, program: str, timeout: float) -> None:
+        self._program = program
+        self._deadline = time.monotonic() + timeout
+
+    def make(self, new: Path, requirements: list[str], pins: str) -> None:
+        """Make an environment with the tools and the requirements.
+
+        Wheels only: a package that is built here would not be the released one.
+        """
+        reason = self._failure("venv", "--quiet", "--python", sys.executable, str(new))
+        reason = reason or self._install(new, ["--require-hashes", "-r", str(_TOOLS)], "")
+        if requirements and not reason:
+            flags = ["--require-hashes", "-r", "-"] if pins else ["-r", "-"]
+            reason = self._install(new, flags, pins or "\n".join(requirements))
+        if reason:
+            subject = " ".join(requirements) or "the tools of the harness"
+            raise ConfigurationError(f"{subject} could not be installed: {reason}")
+
+    def _install(self, new: Path, flags: list[str], given: str) -> str:
+        words = ["pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(new)]
+        # uv's cache comes first: it needs no network, and an exact version is never out of date.
+        if self._failure(*words, "--offline", *flags, given=given):
+            return self._failure(*words, *flags, given=given)
+        return ""
+
+    def _failure(self, *arguments: str, given: str = "") -> str:
+        done = subprocess.run(
+            [self._program, *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=max(0.0, self._deadline - time.monotonic()),
+            check=False,
+        )
+        if done.returncode == 0:
+            return ""
+        # uv draws its reasons as a tree over several lines.
+        message = " ".join(re.sub(r"[^ -~]", " ", done.stderr).split())
+        return message or f"exit code {done.returncode}"

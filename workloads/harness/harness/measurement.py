@@ -1,0 +1,54 @@
+"""The measuring process: ``python -m harness.measurement MODULE TEST SCRATCH``.
+
+It runs in the environment of one version, with the tools of the harness.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from harness import compaction, ingest, log
+from harness.checks import CheckFailedError
+from harness.configuration import Configuration
+from harness.machine import log_environment
+from harness.storage import Storage
+
+TESTS = {"ingest": ingest.run, "compaction": compaction.run}
+
+
+def main(module: str, test: str, scratch: Path) -> int:
+    """Run ``test`` in the empty folder ``scratch``; return the exit code."""
+    configuration = Configuration.from_environment(os.environ)
+    try:
+        engine = import_module(module).Engine(configuration.place)
+        log_environment(engine, configuration, scratch)
+        storage = Storage(boto3.client("s3"), configuration.bucket, configuration.prefix)
+        TESTS[test](engine, configuration, storage, scratch)
+    except CheckFailedError as failure:
+        log.error("Check", str(failure))
+        return 1
+    except (BotoCoreError, ClientError) as failure:
+        log.error("Storage", f"S3 refused: {failure}")
+        return 1
+    return 0
+
+
+def name_failure(
+    kind: type[BaseException], failure: BaseException, traceback: TracebackType | None
+) -> None:
+    """Log an engine's own exception as the reason why the task ends, after its traceback."""
+    sys.__excepthook__(kind, failure, traceback)
+    log.error("Task", f"{kind.__name__}: {' '.join(str(failure).split())}")
+
+
+if __name__ == "__main__":
+    # Each engine has exceptions of its own: a full disk, a corrupt file.
+    sys.excepthook = name_failure
+    sys.exit(main(sys.argv[1], sys.argv[2], Path(sys.argv[3])))

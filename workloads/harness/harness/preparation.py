@@ -1,0 +1,81 @@
+"""Become a program in the environment of a version: ``python -S -m harness.preparation WORD ...``.
+
+The environment has the packages of the version, the tools of the harness and nothing else. It is
+made before any clock starts, once for each version, and kept in the cache. Without words this
+program only makes it. A failure is one line of the log and exit code 2.
+
+Variables, beside those of every task: ``TIDEMARK_PACKAGE`` has the requirements of the version,
+separated by spaces. ``TIDEMARK_PREPARE`` has a command instead, as a JSON list of words, which
+installs the version into the folder ``TIDEMARK_PREPARED``. ``TIDEMARK_UV`` names uv's program, by
+default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by default
+``~/.cache/tidemark``.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness import log
+from harness.configuration import ConfigurationError
+from harness.environment import environment
+from harness.installation import installed
+
+LONGEST_SECONDS = 600
+_ROOT = str(Path(__file__).parents[1])
+
+
+def prepare(variables: dict[str, str], timeout: float) -> dict[str, str]:
+    """Return the variables of a program that finds the version first on its ``PATH``.
+
+    Raises
+    ------
+    ConfigurationError
+        If the version cannot be installed.
+    subprocess.TimeoutExpired
+        If the preparation takes more than ``timeout`` seconds in all.
+    """
+    deadline = time.monotonic() + timeout
+    python = environment(variables, timeout)
+    found = {
+        **variables,
+        "PATH": f"{python.parent}{os.pathsep}{variables.get('PATH', os.defpath)}",
+        "PYTHONPATH": _ROOT,
+    }
+    if "TIDEMARK_PREPARE" in variables:
+        left = max(0.0, deadline - time.monotonic())
+        found["TIDEMARK_PREPARED"] = str(installed(found, left))
+    return found
+
+
+def main(words: list[str]) -> int:
+    """Prepare the version and become the program; return an exit code if there is none."""
+    began = time.monotonic()
+    seconds = os.environ.get("TIDEMARK_DEADLINE_SECONDS", str(LONGEST_SECONDS))
+    try:
+        variables = prepare(dict(os.environ), float(seconds))
+    except (ConfigurationError, ValueError) as refusal:
+        log.error("Preparation", str(refusal))
+        return 2
+    except subprocess.TimeoutExpired:
+        log.error("Preparation", f"The version could not be installed in {seconds} seconds.")
+        return 2
+    except OSError as error:
+        log.error("Preparation", f"{error.filename} cannot be written: {error.strerror}.")
+        return 2
+    if words:
+        took = time.monotonic() - began
+        log.info("Preparation", f"Prepared {_subject(variables)} in {took:.3f} seconds")
+        os.execvpe(words[0], words, {**variables, "TIDEMARK_BEGAN": str(began)})  # noqa: S606
+    return 0
+
+
+def _subject(variables: dict[str, str]) -> str:
+    return variables.get("TIDEMARK_PACKAGE") or f"version {variables['TIDEMARK_VERSION']}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,1 +1,0 @@
-"""The program of the suite's ECS tasks, which measures ingest and compaction of RocksDB."""
