@@ -17,6 +17,19 @@ def sync_tree(folder: Path) -> None:
         _sync(path)
 
 
+def write_synced(file: Path, text: str) -> None:
+    """Write a whole file or none, and return when its content is on the disk; its name need not be.
+
+    An unfinished file has the suffix ``.tmp``, too.
+    """
+    unfinished = file.with_suffix(f"{file.suffix}.tmp")
+    with unfinished.open("w", encoding="utf-8") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(opened.fileno())
+    unfinished.replace(file)
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and its parents, unless they exist; their names are then on the disk."""
     if not folder.is_dir():

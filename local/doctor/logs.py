@@ -9,7 +9,7 @@ from pathlib import Path
 
 from local.doctor.finding import Finding
 from local.logs.merging import superseded_by
-from local.logs.parquet import problem_of
+from local.logs.parquet import DIGEST, problem_of
 from local.logs.segments import LogEvent
 from local.store.aside import move_aside
 
@@ -37,6 +37,9 @@ def _others(file: Path) -> list[Path]:
 
 def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
     move_aside(file, state)
+    digest = file.with_suffix(DIGEST)
+    if digest.exists():
+        move_aside(digest, state)
     return kept
 
 

@@ -18,15 +18,16 @@ from pathlib import Path
 
 import duckdb
 
-from local.disk import sync_folder
+from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
-from local.logs.parquet import parquet_of, publish
+from local.logs.parquet import DIGEST, parquet_of, publish
 
 MIN_FILES = 8
 """The minimum number of small segments for a merge."""
 _MERGED = "-merged"
 _SOURCES = ".sources"
 _UNFINISHED = ".tmp"
+_PARQUET = ".parquet"
 
 
 def superseded_by(file: Path) -> list[Path]:
@@ -67,21 +68,31 @@ def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
 def clear(folder: Path, retention_seconds: float) -> None:
     """Remove sources and leftovers of killed processes ``retention_seconds`` after their merge."""
     now = time.time()
-    for path in folder.glob(f"*{_UNFINISHED}"):
+    for path in folder.glob(f"*{_SOURCES}"):
+        _clear_sources(path, retention_seconds, now)
+    leftovers = [*folder.glob(f"*{_UNFINISHED}"), *filter(_is_alone, folder.glob(f"*{DIGEST}"))]
+    for path in leftovers:
         if _age(path, now) > retention_seconds:
             path.unlink(missing_ok=True)
-    for path in folder.glob(f"*{_SOURCES}"):
-        merged = path.with_suffix(".parquet")
-        if not merged.exists():
-            if _age(path, now) > retention_seconds:
-                path.unlink(missing_ok=True)
-            continue
-        sources = [source for source in superseded_by(merged) if source.exists()]
-        if _age(merged, now) > retention_seconds:
-            for source in sources:
-                source.unlink(missing_ok=True)
-        if not sources and _age(merged, now) > 2 * retention_seconds:
+
+
+def _clear_sources(path: Path, retention_seconds: float, now: float) -> None:
+    """Remove the sources of a merged segment, and later their list."""
+    merged = path.with_suffix(_PARQUET)
+    if not merged.exists():
+        if _age(path, now) > retention_seconds:
             path.unlink(missing_ok=True)
+        return
+    sources = [source for source in superseded_by(merged) if source.exists()]
+    if _age(merged, now) > retention_seconds:
+        for source in sources:
+            source.unlink(missing_ok=True)
+    if not sources and _age(merged, now) > 2 * retention_seconds:
+        path.unlink(missing_ok=True)
+
+
+def _is_alone(digest: Path) -> bool:
+    return not digest.with_suffix(_PARQUET).exists()
 
 
 def _with_sources(merged: Path) -> list[Path]:
@@ -115,12 +126,8 @@ def _merge(folder: Path, sources: Sequence[Path]) -> None:
     names = ", ".join(quoted(str(source)) for source in sources)
     select = f"SELECT * FROM read_parquet([{names}]) ORDER BY timestamp, id"  # noqa: S608
     with parquet_of(select, merged.with_suffix(_UNFINISHED), threads=1) as unfinished:
-        source_list = merged.with_suffix(f"{_SOURCES}{_UNFINISHED}")
-        with source_list.open("w", encoding="utf-8") as file:
-            json.dump([source.name for source in sources], file)
-            file.flush()
-            os.fsync(file.fileno())
-        source_list.replace(merged.with_suffix(_SOURCES))
+        names_of_sources = json.dumps([source.name for source in sources])
+        write_synced(merged.with_suffix(_SOURCES), names_of_sources)
         # Without its list a merged segment would count beside its sources.
         sync_folder(folder)
         publish(unfinished, merged)

@@ -1,7 +1,12 @@
-"""The writing of Parquet files, each complete or not at all."""
+"""The writing of Parquet files, each complete or not at all.
+
+A published file has its SHA-256 in a file beside it, ``<name>.sha256``: Parquet itself has no
+checksum that DuckDB writes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +14,10 @@ from pathlib import Path
 
 import duckdb
 
-from local.disk import sync_folder
+from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
 
+DIGEST = ".sha256"
 ROW_GROUP = 122_880
 """The number of rows of a row group, which is DuckDB's unit."""
 _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
@@ -41,12 +47,28 @@ def parquet_of(select: str, unfinished: Path, threads: int) -> Iterator[Path]:
 
 def publish(unfinished: Path, file: Path) -> None:
     """Give a written Parquet file its name, and return when the name is on the disk."""
+    write_synced(file.with_suffix(DIGEST), _digest(unfinished))
     unfinished.replace(file)
     sync_folder(file.parent)
 
 
 def problem_of(file: Path) -> str | None:
-    """Return why a Parquet file cannot be read to its end, None if it can."""
+    """Return why a Parquet file is not what was published, or cannot be read; None if it can."""
+    try:
+        written = file.with_suffix(DIGEST).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:  # a cache, or a segment of an earlier version
+        return _reading_problem(file)
+    if written == _digest(file):
+        return None
+    return _reading_problem(file) or f"it does not have the digest of {file.stem}{DIGEST}"
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _reading_problem(file: Path) -> str | None:
     with duckdb.connect() as connection:
         try:
             # The hash of a row reads every column.

@@ -81,7 +81,7 @@ def test_a_full_file_is_folded_while_further_events_are_appended(tmp_path):
     for number in range(35):
         store.append("g", "s", [(number, str(number))], 0)
     store.fold()
-    assert suffixes(tmp_path) == [".ndjson"] * 4 + [".parquet"] * 3
+    assert suffixes(tmp_path) == [".ndjson"] * 4 + [".parquet"] * 3 + [".sha256"] * 3
     assert read(store) == queried(store) == [str(number) for number in range(35)]
 
 
@@ -98,12 +98,12 @@ def test_folded_lines_stay_for_earlier_readers_and_are_removed_later(tmp_path, s
     earlier = store.events(["g"])
     store.close()
     assert run("stats count(*) as n", earlier).rows == [[{"field": "n", "value": "1"}]]
-    assert suffixes(tmp_path) == [".ndjson", ".parquet"]
+    assert suffixes(tmp_path) == [".ndjson", ".parquet", ".sha256"]
     hours_ago = time.time() - 4000
     for file in tmp_path.rglob("*.parquet"):
         os.utime(file, (hours_ago, hours_ago))
     store.fold()
-    assert suffixes(tmp_path) == [".parquet"]
+    assert suffixes(tmp_path) == [".parquet", ".sha256"]
     assert read(store) == ["x"]
 
 
@@ -111,17 +111,22 @@ class Killed(BaseException):
     """An exception that stands for a killed process."""
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace"])
-@pytest.mark.parametrize("done", [False, True])
-def test_folding_that_is_killed_at_any_step_is_repeated(tmp_path, monkeypatch, store, step, done):
+@pytest.mark.parametrize(
+    ("step", "nth"), [("fsync", 1), ("fsync", 2), ("fsync", 3), ("replace", 1), ("replace", 2)]
+)
+def test_folding_that_is_killed_before_any_step_is_repeated(
+    tmp_path, monkeypatch, store, step, nth
+):
     store.append("g", "s", [(number, str(number)) for number in range(20)], 0)
     owner = os if step == "fsync" else Path
     original = getattr(owner, step)
+    remaining = [nth]
 
     def kill(*arguments):
-        if done:
-            original(*arguments)
-        raise Killed
+        remaining[0] -= 1
+        if not remaining[0]:
+            raise Killed
+        original(*arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, kill)
@@ -131,7 +136,7 @@ def test_folding_that_is_killed_at_any_step_is_repeated(tmp_path, monkeypatch, s
     assert read(store) == queried(store) == expected
     store.fold()
     assert read(store) == queried(store) == expected
-    assert suffixes(tmp_path) == [".ndjson", ".parquet"]
+    assert suffixes(tmp_path) == [".ndjson", ".parquet", ".sha256"]
 
 
 @pytest.mark.parametrize("seed", range(4))

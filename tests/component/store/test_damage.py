@@ -216,6 +216,25 @@ def test_the_doctor_reads_every_log_line(state):
     assert [event.message for event in LogStore(state / "logs").read("group")] == ["first"]
 
 
+def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_written(state):
+    for message in ("first", "other"):
+        with closing(LogStore(state / "logs")) as logs:
+            logs.append(message, "stream", [(1, message)], 1)
+    (segment,), (other,) = (
+        (state / "logs" / name).glob("*.parquet") for name in ("first", "other")
+    )
+    shutil.copy(other, segment)
+
+    found = run(state, "doctor", "--repair")
+
+    assert f"{segment} is damaged: it does not have the digest of {segment.stem}.sha256" in (
+        found.stdout
+    )
+    assert "--repair moves it aside; its log lines are read from " in found.stdout
+    assert run(state, "doctor").exit_code == 0
+    assert [event.message for event in LogStore(state / "logs").read("first")] == ["first"]
+
+
 @pytest.fixture
 def damaged_segment(state):
     """A log group with one segment, which is damaged."""
