@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from aws_cdk import App, CfnOutput, Stack, Tags
 from aws_cdk.aws_iam import ManagedPolicy, PermissionsBoundary
 from aws_cdk.aws_sns_subscriptions import EmailSubscription
+from aws_cdk.region_info import RegionInfo
 
 from cdk.alarms import Alarms
 from cdk.dead_runs import Endings
@@ -182,10 +184,25 @@ def _apply_to_all(app: App, settings: Settings) -> None:
         PermissionsBoundary.of(app).apply(policy)
 
 
+def check_partition(region: str) -> None:
+    """Refuse a region outside of the partition ``aws``; '' stands for any region.
+
+    The layer of Powertools and the address of the S3 console are those of this partition.
+    """
+    partition = RegionInfo.get(region).partition if region else None
+    if partition not in {None, "aws"}:
+        raise Refused(
+            f"AWS_REGION: {shown(region)} is not accepted: it is in the partition {partition}; "
+            "Tidemark deploys into regions of the partition aws"
+        )
+
+
 def main() -> int:
     """Synthesise into the folder that the CDK CLI or CDK_OUTDIR names; return the exit code."""
     app = App()
     try:
+        # The CDK's command line sets it to the region of the profile or the environment.
+        check_partition(os.environ.get("CDK_DEFAULT_REGION", ""))
         build(app)
     except Refused as refused:
         print(refused, file=sys.stderr)

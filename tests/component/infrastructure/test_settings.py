@@ -3,7 +3,7 @@ import json
 import pytest
 from aws_cdk import App
 
-from cdk.app import build
+from cdk.app import build, check_partition
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
@@ -114,6 +114,25 @@ def test_a_bad_setting_is_refused_in_one_sentence(change, sentence):
 def test_an_unknown_key_of_the_apps_own_context_is_refused():
     with pytest.raises(Refused, match=r"^cdk.json: context: imgae: unknown field; known are "):
         build(App(context={"imgae": "python:3.11"}))
+
+
+@pytest.mark.parametrize(
+    ("region", "partition"),
+    [("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov"), ("us-iso-east-1", "aws-iso")],
+)
+def test_a_region_of_another_partition_is_refused(region, partition):
+    with pytest.raises(Refused) as refused:
+        check_partition(region)
+
+    assert str(refused.value) == (
+        f"AWS_REGION: '{region}' is not accepted: it is in the partition {partition}; Tidemark "
+        "deploys into regions of the partition aws"
+    )
+
+
+@pytest.mark.parametrize("region", ["", "eu-west-2", "us-east-1", "xx-new-1"])
+def test_every_other_region_is_accepted(region):
+    check_partition(region)
 
 
 def test_a_schedule_of_an_unknown_suite_is_refused():
