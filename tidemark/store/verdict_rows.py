@@ -32,12 +32,12 @@ def run_verdicts(run: StoredRun, base: str, version: str) -> Iterator[Verdict]:
 
 
 def _columns(verdict: Verdict) -> dict[str, Any]:
-    judgement = verdict.judgement
+    judgement, quantity = verdict.judgement, verdict.quantity
     return {
-        "test": verdict.test,
-        "metric": verdict.metric,
-        "statistic": verdict.statistic,
-        "labels": verdict.labels,
+        "test": quantity.test,
+        "metric": quantity.metric.name,
+        "statistic": quantity.statistic,
+        "labels": quantity.labels,
         "version": verdict.version,
         "baseline": verdict.base,
         "verdict": judgement.word,

@@ -1,23 +1,20 @@
-"""Verdicts on a family of labelled series, which alarms by chance no oftener than one series."""
+"""Families of series: they alarm by chance no oftener than one series."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.rule import Criteria, Judgement, judge_by
 
+def equally(p_values: Sequence[float]) -> list[float]:
+    """Return the adjusted p-values of series of which each is decided whatever the others are.
 
-def judge_family(series: Sequence[Pairs], criteria: Criteria) -> list[Judgement]:
-    """Return the verdict on each series, by p-values that are adjusted for all of them."""
-    p_values = holm([criteria.method.p_value(pairs) for pairs in series])
-    return [
-        judge_by(p_value, pairs, criteria) for p_value, pairs in zip(p_values, series, strict=True)
-    ]
+    Source: Bonferroni; every series has the same share of the alarms.
+    """
+    return [min(1.0, len(p_values) * p_value) for p_value in p_values]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the adjusted p-values, in the order of the given ones.
+    """Return the adjusted p-values of series that are judged together, in their order.
 
     Source: Holm, Scandinavian Journal of Statistics 6 (1979).
     """

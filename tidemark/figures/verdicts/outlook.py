@@ -6,6 +6,7 @@ Each figure takes the mean and scatter so far as the true ones.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import partial
 
 from tidemark.figures.verdicts.pairs import Pairs
@@ -34,14 +35,11 @@ def missing(pairs: Pairs, criteria: Criteria, most: int) -> int | None:
     """Return the pairs still needed for a verdict in four cases of five, None if above ``most``."""
     if pairs.count < FEWEST:
         return FEWEST - pairs.count
-    return next(
-        (
-            count - pairs.count
-            for count in range(pairs.count + 1, most + 1)
-            if _decided(_continued(pairs, count), criteria) >= POWER
-        ),
-        None,
+    counts = range(pairs.count + 1, most + 1)
+    enough = bisect_left(
+        counts, POWER, key=lambda count: _decided(_pairs_like(pairs, count), criteria)
     )
+    return enough + 1 if enough < len(counts) else None
 
 
 def is_hopeless(pairs: Pairs, criteria: Criteria, most: int) -> bool:
@@ -84,7 +82,7 @@ def _below(pairs: Pairs, bound: float) -> float:
     return (1 + math.erf((bound - pairs.mean) / pairs.error / math.sqrt(2))) / 2
 
 
-def _continued(pairs: Pairs, count: int) -> Pairs:
+def _pairs_like(pairs: Pairs, count: int) -> Pairs:
     return _pairs(count, pairs.mean, pairs.deviation)
 
 

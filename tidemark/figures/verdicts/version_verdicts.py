@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from tidemark.figures.summary import Key, change, mean, quantities, rate_key
-from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.summary import Key, Quantity, change, mean, quantities, rate_key
+from tidemark.figures.verdicts.family import equally, holm
+from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.outlook import detectable, missing
 from tidemark.figures.verdicts.pairs import Pairs, differences
-from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge
+from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge_by
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
@@ -20,17 +21,22 @@ from tidemark.model.version_order import version_order
 
 Rates = Mapping[int, float]
 """The rates of the trials that count, by repetition."""
+_WITHOUT_LOGARITHM = Judgement(
+    word="cannot tell",
+    reason="a rate is zero or below",
+    method="none",
+    effect=None,
+    low=None,
+    high=None,
+    pairs=0,
+)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on one quantity of a version against a base."""
 
-    test: str
-    metric: str
-    statistic: str
-    labels: str
-    """The canonical labels, '' without labels."""
+    quantity: Quantity
     base: str
     version: str
     judgement: Judgement
@@ -45,6 +51,25 @@ class Verdict:
     """The change that as many pairs find in four cases of five; None for fewer than five pairs."""
     more_pairs: int | None = None
     """The pairs still needed for a verdict; None if there is one, or if a run may not have them."""
+
+
+@dataclass(frozen=True)
+class _Series:
+    """The rates of one quantity of both versions."""
+
+    quantity: Quantity
+    base: Rates
+    new: Rates
+
+    @property
+    def is_positive(self) -> bool:
+        return min([*self.base.values(), *self.new.values()], default=1) > 0
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs, none if a rate has no logarithm."""
+        both = differences(self.base, self.new).values() if self.is_positive else ()
+        return Pairs.of(list(both))
 
 
 def version_pairs(plan: Plan) -> list[tuple[str, str]]:
@@ -64,72 +89,59 @@ def verdicts(
     *,
     resumed: bool,
 ) -> Iterator[Verdict]:
-    """Yield the verdict on each quantity of a version against a base of the same run.
+    """Yield the verdict on each quantity of a version against a base that the same run measured.
 
     A lost, failed or excluded trial drops its pair. Somebody looked at a resumed run before, and
-    so its pairs are judged by the method that allows looks.
+    so its pairs are judged by the method that allows looks. Quantities with labels decide nothing:
+    they are a family of their own.
     """
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
-    measured = quantities(plan.suite, trials)
-    family = len(measured) * _compared(plan)
+    before, after = (_rates(counting, each) for each in (base, version))
+    series = [
+        _Series(quantity, before[quantity.key], after[quantity.key])
+        for quantity in quantities(plan.suite, trials)
+    ]
+    compared = max(1, len(plan.request.versions) - 1)
     method = MIXTURE_T if resumed else PAIRED_T
-    rates = _rates(counting)
-    for quantity in measured:
-        before, after = (rates[each, quantity.key] for each in (base, version))
-        criteria = Criteria(quantity.metric.direction, method, Margins(), 1 / family)
-        judgement, pairs = _judged(before, after, criteria)
-        undecided = judgement.word == "cannot tell"
-        yield Verdict(
-            test=quantity.test,
-            metric=quantity.metric.name,
-            statistic=quantity.statistic,
-            labels=quantity.labels,
-            base=base,
-            version=version,
-            judgement=judgement,
-            change=change_of_means(before, after),
-            trials_base=len(before),
-            trials_new=len(after),
-            margins=criteria.margins,
-            family=family,
-            detectable=detectable(pairs, criteria),
-            more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,
-        )
+    for labelled in (False, True):
+        family = [each for each in series if bool(each.quantity.labels) == labelled]
+        adjust = holm if labelled else equally
+        p_values = adjust([min(1.0, compared * method.p_value(each.pairs)) for each in family])
+        for each, p_value in zip(family, p_values, strict=True):
+            yield _verdict(each, p_value, method, len(family) * compared, (base, version))
 
 
-def change_of_means(before: Rates, after: Rates) -> float | None:
-    """Return (new - base) / base of two versions' means; None if one is missing or zero."""
-    if not before or not after:
-        return None
-    return change(mean([*before.values()]), mean([*after.values()]))
-
-
-def unjudged(reason: str) -> Judgement:
-    """Return the judgement on figures that have no pairs."""
-    return Judgement(
-        word="cannot tell", reason=reason, method="none", effect=None, low=None, high=None, pairs=0
+def _verdict(
+    series: _Series, p_value: float, method: Method, family: int, versions: tuple[str, str]
+) -> Verdict:
+    quantity, pairs, (base, version) = series.quantity, series.pairs, versions
+    criteria = Criteria(quantity.metric.direction, method, Margins(), 1 / family)
+    judgement = judge_by(p_value, pairs, criteria) if series.is_positive else _WITHOUT_LOGARITHM
+    undecided = series.is_positive and judgement.word == "cannot tell"
+    return Verdict(
+        quantity=quantity,
+        base=base,
+        version=version,
+        judgement=judgement,
+        change=_change_of_means(series.base, series.new),
+        trials_base=len(series.base),
+        trials_new=len(series.new),
+        margins=criteria.margins,
+        family=family,
+        detectable=detectable(pairs, criteria),
+        more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,
     )
 
 
-def _judged(before: Rates, after: Rates, criteria: Criteria) -> tuple[Judgement, Pairs]:
-    if min([*before.values(), *after.values()], default=1) <= 0:
-        return unjudged("a rate is zero or below"), Pairs()
-    pairs = Pairs.of(list(differences(before, after).values()))
-    return judge(pairs, criteria), pairs
+def _change_of_means(base: Rates, new: Rates) -> float | None:
+    return change(mean([*base.values()]), mean([*new.values()])) if base and new else None
 
 
-def _rates(trials: Sequence[TrialResult]) -> Mapping[tuple[str, Key], Rates]:
-    """Return the rates of each version and quantity, by repetition."""
-    rates: defaultdict[tuple[str, Key], dict[int, float]] = defaultdict(dict)
+def _rates(trials: Iterable[TrialResult], version: str) -> Mapping[Key, Rates]:
+    rates: defaultdict[Key, dict[int, float]] = defaultdict(dict)
     for trial in trials:
-        for result in trial.tests:
+        for result in trial.tests if trial.version == version else ():
             for rate in result.rates:
                 if rate.value is not None:
-                    own = rates[trial.version, rate_key(result.test, rate)]
-                    own[trial.repetition] = rate.value
+                    rates[rate_key(result.test, rate)][trial.repetition] = rate.value
     return rates
-
-
-def _compared(plan: Plan) -> int:
-    """Return how many versions are compared with a base."""
-    return max(1, len(plan.request.versions) - 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tidemark.figures.verdict import by_chance
 from tidemark.model.labels import figure_name
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.comparison import results, setup
@@ -35,9 +34,6 @@ def _summary(sides: Sides) -> Iterator[Block]:
             for side in sides.both
         )
     )
-    # The trials of two runs differ by more than chance, and by how much is not known.
-    if sides.in_one_run and (sentence := by_chance(pair.verdict for pair in sides.pairs())):
-        yield sentence
 
 
 def _sections(sides: Sides) -> Iterator[Section]:

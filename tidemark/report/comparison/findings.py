@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.figures.verdict import SAME, TELLS, WITHIN, Verdict
+from tidemark.figures.verdicts.rule import FEWEST
+from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.parameters import Value, described
 from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite
@@ -16,6 +17,7 @@ from tidemark.report.comparison.setup import differing_settings, of_unlike_size,
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
 from tidemark.report.numbers import figure, percent
+from tidemark.report.rule import TELLS, WITHIN
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.machines import differences
 
@@ -43,10 +45,15 @@ class _JudgedMetric:
         return self.pair.name
 
     @property
+    def word(self) -> str:
+        """The word of the verdict."""
+        return self.verdict.judgement.word
+
+    @property
     def change(self) -> str:
         """The size and direction of the change, in words."""
         assert self.verdict.change is not None
-        return f"{percent(abs(self.verdict.change))} {self.verdict.word}"
+        return f"{percent(abs(self.verdict.change))} {self.word}"
 
     @property
     def evidence(self) -> str:
@@ -54,9 +61,15 @@ class _JudgedMetric:
         before, after = self.base.rate, self.new.rate
         return (
             f"{figure(after.value)} against {figure(before.value)} {self.pair.metric.unit}, "
-            f"interval of the change {interval(self.verdict)}, "
-            f"{after.trials} and {before.trials} trials"
+            f"95 % interval {interval(self.verdict)}, {self._counts}"
         )
+
+    @property
+    def _counts(self) -> str:
+        pairs, trials = self.verdict.judgement.pairs, (self.new.rate.trials, self.base.rate.trials)
+        if pairs and trials == (pairs, pairs):
+            return f"{pairs} pairs"
+        return f"{pairs} pairs of {trials[0]} and {trials[1]} trials"
 
 
 def comments(sides: Sides) -> tuple[Block, ...]:
@@ -66,15 +79,15 @@ def comments(sides: Sides) -> tuple[Block, ...]:
         "What changed:": [
             f"{metric.name} is {metric.change} with {sides.new.name}: {metric.evidence}."
             for metric in metrics
-            if metric.verdict.word in {"faster", "slower"}
+            if metric.word in {"faster", "slower"}
         ],
         "What did not change:": [
             f"{metric.name} is the same within {WITHIN}: {metric.evidence}."
             for metric in metrics
-            if metric.verdict.word == "same"
+            if metric.word == "same"
         ],
         "What cannot be told:": [
-            *(_undecided(metric) for metric in metrics if metric.verdict.word == "cannot tell"),
+            *(_undecided(metric) for metric in metrics if metric.word == "cannot tell"),
             *(f"{pair.name} cannot be compared: {why}." for pair, why in _incomparable(sides)),
         ],
         "What is suspicious:": list(_suspicious(sides)),
@@ -94,7 +107,7 @@ def in_short(sides: Sides) -> str:
     """Return the number and names of the metrics of each verdict."""
     by_word: dict[str, list[str]] = {}
     for metric in _judged_metrics(sides):
-        by_word.setdefault(metric.verdict.word, []).append(metric.name)
+        by_word.setdefault(metric.word, []).append(metric.name)
     for pair, _ in _incomparable(sides):
         by_word.setdefault("not comparable", []).append(pair.name)
     counts = [f"{len(names)} {word} ({listed(names)})" for word, names in by_word.items()]
@@ -121,10 +134,11 @@ def _incomparable(sides: Sides) -> list[tuple[Pair, str]]:
 
 def _undecided(metric: _JudgedMetric) -> str:
     change = metric.verdict.change
+    reason = metric.verdict.judgement.reason
     if change is None:
-        return f"{metric.name}: {metric.verdict.reason}."
+        return f"{metric.name}: {reason}."
     return (
-        f"{metric.name} changed by {percent(change)}, perhaps by chance: {metric.verdict.reason}; "
+        f"{metric.name} changed by {percent(change)}, perhaps by chance: {reason}; "
         f"{metric.evidence}."
     )
 
@@ -204,26 +218,27 @@ def _actions(sides: Sides) -> Iterator[str]:
 
 def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
     """Yield the action for a change that matters, or for a metric that cannot have a verdict."""
-    verdict = metric.verdict
+    verdict, word = metric.verdict, metric.word
     changed = f"Find out why {metric.name} is {metric.change}{how}" if verdict.change else ""
-    if verdict.word == "slower":
+    if word == "slower":
         yield f"{changed}, or accept it with a reason."
-    elif verdict.word == "faster" and abs(verdict.change or 0) > SAME:
+    elif word == "faster" and abs(verdict.change or 0) > verdict.margins.same:
         yield f"{changed}: whether it was intended, or what went wrong."
-    elif verdict.word == "cannot tell" and verdict.low is None and not verdict.trials:
-        yield f"Find out why there is no verdict on {metric.name}: {verdict.reason}."
+    elif word == "cannot tell" and verdict.judgement.method == "none":
+        reason = verdict.judgement.reason
+        yield f"Find out why there is no verdict on {metric.name}: {reason}."
 
 
 def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> str:
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
     verdicts = [metric.verdict for metric in metrics]
-    undecided = [verdict for verdict in verdicts if verdict.trials or _is_short(verdict)]
+    undecided = [verdict for verdict in verdicts if verdict.more_pairs or _is_short(verdict)]
     versions = list(dict.fromkeys(side.version for side in sides.both))
     if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not undecided)):
         return ""
     base, new = (side.run.plan.request for side in sides.both)
-    needed = [verdict.trials for verdict in undecided if verdict.trials]
-    repetitions = max(base.repetitions, new.repetitions, *needed)
+    needed = [each.judgement.pairs + each.more_pairs for each in undecided if each.more_pairs]
+    repetitions = max(base.repetitions, new.repetitions, FEWEST, *needed)
     # The scatter of sides that were not measured alike says little about the length of tests.
     short = [] if is_unlike else [metric.name for metric in metrics if _is_short(metric.verdict)]
     suite, longer = sides.new.run.plan.suite, {}
@@ -234,8 +249,8 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
             f" and {described(longer) or 'longer tests'}, because {MOST_REPETITIONS} repetitions "
             f"of such short tests would give no verdict on {listed(short)}"
         )
-    # A single trial shows no spread, from which the power could be estimated.
-    elif any(verdict.trials and verdict.low is not None for verdict in undecided):
+    # Too few pairs say too little about their spread, from which the power could be estimated.
+    elif any(verdict.more_pairs and verdict.judgement.pairs >= FEWEST for verdict in undecided):
         why = f", which {TELLS}"
     how = "both alike, in one run" if is_unlike else "both in one run"
     if len(versions) == 1:
@@ -263,5 +278,7 @@ def _options(parameters: Mapping[str, Value]) -> str:
 
 
 def _is_short(verdict: Verdict) -> bool:
-    """Tell whether the trials scatter too much for a verdict even from the most repetitions."""
-    return verdict.word == "cannot tell" and verdict.low is not None and verdict.trials is None
+    """Tell whether the pairs scatter too much for a verdict even from the most repetitions."""
+    judgement = verdict.judgement
+    undecided = judgement.word == "cannot tell" and judgement.pairs >= FEWEST
+    return undecided and verdict.more_pairs is None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidemark.figures.verdict import WITHIN, Verdict
+from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.numbers import figure, percent
+from tidemark.report.rule import RULE
 
 EXPLANATION = (
-    "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is the "
-    "change from the base to the new version. The verdict follows from the 95 % interval of the "
-    f"change (Student's t, Welch): the same if the interval stays within {WITHIN}, otherwise "
-    "faster or slower if it excludes zero, otherwise cannot tell, and more trials are needed."
+    "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is "
+    f"(new − base) / base of these means. The verdict: {RULE}"
 )
 NOT_MEASURED = "not measured"
 
@@ -32,9 +31,8 @@ def table(sides: Sides, pairs: Iterable[Pair]) -> Table:
 
 def interval(verdict: Verdict) -> str:
     """Return the interval of a change in words, ``none`` without an interval."""
-    if verdict.low is None or verdict.high is None:
-        return "none"
-    return f"{percent(verdict.low)} to {percent(verdict.high)}"
+    low, high = verdict.judgement.low, verdict.judgement.high
+    return "none" if low is None or high is None else f"{percent(low)} to {percent(high)}"
 
 
 def why_incomparable(pair: Pair, sides: Sides) -> str:
@@ -81,7 +79,7 @@ def _row(pair: Pair) -> Row:
             _value(pair, pair.base),
             _value(pair, pair.new),
             percent(verdict.change) if verdict and verdict.change is not None else "none",
-            verdict.word if verdict else "not comparable",
+            verdict.judgement.word if verdict else "not comparable",
             interval(verdict) if verdict else "none",
             _spread(pair.base),
             _spread(pair.new),

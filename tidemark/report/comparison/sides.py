@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from tidemark.figures.summary import Quantity, VersionRate, version_rate
-from tidemark.figures.verdict import Verdict, judge_change
+from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
+from tidemark.figures.verdicts.apart import judge_apart
+from tidemark.figures.verdicts.rule import Margins
+from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.metric import Metric
 from tidemark.model.suite import Test
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
@@ -71,6 +74,8 @@ class Pair:
     """The quantity of the new side, or else of the base."""
     base: Reading | None
     new: Reading | None
+    verdict: Verdict | None
+    """The verdict on both sides; None if they cannot be compared."""
 
     @property
     def name(self) -> str:
@@ -81,16 +86,6 @@ class Pair:
     def metric(self) -> Metric:
         """The metric of the quantity."""
         return self.quantity.metric
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The verdict on both sides; None if they cannot be compared."""
-        if self.base is None or self.new is None or not self.base.values or not self.new.values:
-            return None
-        readings = (self.base, self.new)
-        if len({(each.metric.unit, each.metric.direction) for each in readings}) > 1:
-            return None
-        return judge_change(self.base.values, self.new.values, self.metric.direction)
 
 
 @dataclass(frozen=True)
@@ -126,9 +121,36 @@ class Sides:
                     quantity = own.pop(key)
                     # A side without measurements does not know the labels of the other.
                     if quantity.labels or key[:3] not in named:
-                        yield Pair(
-                            quantity, self.base.reading(quantity), self.new.reading(quantity)
-                        )
+                        base, new = (each.reading(quantity) for each in self.both)
+                        yield Pair(quantity, base, new, self._verdict(base, new))
+
+    def _verdict(self, base: Reading | None, new: Reading | None) -> Verdict | None:
+        if base is None or new is None or not base.values or not new.values:
+            return None
+        if (base.metric.unit, base.metric.direction) != (new.metric.unit, new.metric.direction):
+            return None
+        if self.in_one_run:
+            return self._run.verdict(self.base.version, self.new.version, new.quantity)
+        return self._apart(base, new)
+
+    @cached_property
+    def _run(self) -> MeasuredRun:
+        """The run of the new side with the trials of both sides."""
+        trials = [trial for side in self.both for trial in side.run.trials]
+        return replace(self.new.run, trials=trials)
+
+    def _apart(self, base: Reading, new: Reading) -> Verdict:
+        return Verdict(
+            quantity=new.quantity,
+            base=self.base.name,
+            version=self.new.name,
+            judgement=judge_apart(base.values, new.values),
+            change=change(base.rate.value, new.rate.value),
+            trials_base=len(base.values),
+            trials_new=len(new.values),
+            margins=Margins(),
+            family=1,
+        )
 
     def readings(self, pair: Pair) -> tuple[tuple[Reading | None, Side], ...]:
         """Return the reading of a metric on each side, with the side."""

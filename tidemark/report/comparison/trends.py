@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 
-from tidemark.figures.verdict import student
+from tidemark.figures.verdicts.student import quantile
 from tidemark.model.numerals import decimal
 from tidemark.report.comparison.sides import Reading, Sides
 from tidemark.report.numbers import percent
@@ -63,7 +63,7 @@ def _trend(versions: Sequence[Points]) -> str:
     r = statistics.correlation(order, shares)
     # Each version's mean takes a degree of freedom, and the slope takes another.
     freedom = len(points) - 1 - sum(map(bool, versions))
-    if abs(r) < 1 and abs(r) * math.sqrt(freedom / (1 - r * r)) <= student(freedom):
+    if abs(r) < 1 and abs(r) * math.sqrt(freedom / (1 - r * r)) <= quantile(0.05, freedom):
         return ""
     slope, intercept = statistics.linear_regression(order, shares)
     start, end = (intercept + slope * trial for trial in (order[0], order[-1]))

@@ -16,6 +16,7 @@ from tidemark.figures.summary import (
     rate_key,
     summarise,
 )
+from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
@@ -109,6 +110,19 @@ class MeasuredRun:
                     key = (result.test, sample.metric, "", canonical(sample.labels))
                     samples[trial.trial, key].append(sample)
         return samples
+
+    def verdict(self, base: str, version: str, quantity: Quantity) -> Verdict:
+        """Return the verdict on a quantity of a version against another one of the run."""
+        if (base, version) not in self._verdicts:
+            resumed, trials = bool(self.resumes), self.trials
+            judged = verdicts(self.plan, trials, self.exclusions, base, version, resumed=resumed)
+            self._verdicts[base, version] = {each.quantity.key: each for each in judged}
+        return self._verdicts[base, version][quantity.key]
+
+    @cached_property
+    def _verdicts(self) -> dict[tuple[str, str], Mapping[Key, Verdict]]:
+        """The verdicts so far, by base and version: a report shows each of them several times."""
+        return {}
 
     def results(self, test: str) -> Iterator[tuple[TrialResult, TestResult]]:
         """Yield the result of a test in each trial that is not left out, in the order of trials."""

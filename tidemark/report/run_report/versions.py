@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from tidemark.figures.summary import Quantity, VersionRate
-from tidemark.figures.verdict import WITHIN, Verdict, by_chance, judge_change
+from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import figure_name
 from tidemark.report.blocks import Bullets, Row, Section, Table
 from tidemark.report.numbers import MISSING, figure, percent
+from tidemark.report.rule import RULE, WITHIN
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
 
 _EXPLANATION = (
     "A rate is the mean of its trials, and the spread is their standard deviation. The verdict "
-    "compares a version with the version before it: the same if the 95 % interval of the change "
-    f"stays within {WITHIN}, otherwise faster or slower if the interval excludes zero. Min and max "
-    "are those of the samples."
+    f"compares a version with the version before it: {RULE} Min and max are those of the samples."
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
@@ -55,7 +53,7 @@ class _Step:
         """The verdict in words, with the reason if the trials cannot tell."""
         if self.verdict is None:
             return "nothing to compare"
-        word, reason = self.verdict.word, self.verdict.reason
+        word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
         return f"{word}: {reason}" if reason else word
 
     @property
@@ -77,10 +75,9 @@ def in_short(run: MeasuredRun) -> Bullets:
     )
 
 
-def explanation(run: MeasuredRun) -> str:
-    """Return what the figures mean, and how many verdicts chance alone may make."""
-    verdicts = (step.verdict for each in run.quantities for step in _steps(run, each))
-    return f"{_EXPLANATION} {by_chance(verdicts)}".rstrip()
+def explanation() -> str:
+    """Return what the figures mean."""
+    return _EXPLANATION
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
@@ -128,15 +125,11 @@ def _rest(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
 
 def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
     rates = run.rates_of(quantity)
-    values = defaultdict(list)
-    for measurement in run.measurements(quantity):
-        if measurement.counted is not None:
-            values[measurement.trial.version].append(measurement.counted)
-    direction = quantity.metric.direction
 
     def step(before: VersionRate | None, rate: VersionRate) -> _Step:
-        base, new = values[before.version] if before else [], values[rate.version]
-        return _Step(before, rate, judge_change(base, new, direction) if base and new else None)
+        if before is None or before.value is None or rate.value is None:
+            return _Step(before, rate, None)
+        return _Step(before, rate, run.verdict(before.version, rate.version, quantity))
 
     return [step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
 

@@ -13,7 +13,7 @@ SLOWER = [0.85 * rate * (1 + 0.002 * n) for n, rate in enumerate(STEADY)]
 
 def judged(plan, trials, exclusions=NONE, resumed=False):
     found = verdicts(plan, trials, exclusions, *BOTH, resumed=resumed)
-    return next(verdict for verdict in found if verdict.test == "ingest")
+    return next(verdict for verdict in found if verdict.quantity.test == "ingest")
 
 
 def run(base=STEADY, new=SLOWER):
@@ -80,6 +80,38 @@ def test_a_version_without_rates_has_no_change():
     verdict = judged(plan, [trial for trial in trials if trial.version == "9.0.0"])
 
     assert (verdict.change, verdict.judgement.word) == (None, "cannot tell")
+
+
+def test_series_with_labels_are_a_family_of_their_own():
+    plan, trials = run()
+    metric = plan.suite.tests[0].metrics[0]
+    labelled = [trial.model_copy(update={"tests": with_labels(trial.tests)}) for trial in trials]
+    suite_tests = (
+        plan.suite.tests[0].model_copy(
+            update={"metrics": (metric.model_copy(update={"labels": ("n",), "most_labels": 9}),)}
+        ),
+        *plan.suite.tests[1:],
+    )
+    suite = plan.suite.model_copy(update={"tests": suite_tests})
+
+    found = list(
+        verdicts(plan.model_copy(update={"suite": suite}), labelled, NONE, *BOTH, resumed=False)
+    )
+
+    families = {verdict.quantity.name: verdict.family for verdict in found}
+    assert families == {"compaction_rate": 1} | {
+        f"ingest_rate {{n: {number}}}": 9 for number in range(9)
+    }
+    words = [verdict.judgement.word for verdict in found if verdict.quantity.labels]
+    assert words == ["slower"] * 9
+
+
+def with_labels(tests):
+    """Return the results of a trial whose first rate has nine labels."""
+    first, *others = tests
+    (rate,) = first.rates
+    rates = tuple(rate.model_copy(update={"labels": {"n": str(n)}}) for n in range(9))
+    return (first.model_copy(update={"rates": rates}), *others)
 
 
 def test_each_version_is_compared_with_the_baseline_and_with_older_ones():
