@@ -63,6 +63,11 @@ class MetricRows:
         jobs = Counter((row["@logStream"], row["job"]) for row in sample_rows if "job" in row)
         self._repeated = [job for job, lines in jobs.items() if lines > 1]
 
+    @property
+    def lines_of_any_number(self) -> int:
+        """The lines of both queries, 0 for a metric whose number of values is known."""
+        return self._n.total() + len(self.samples) if self.metric.values == "any" else 0
+
     def lines(self, stream: str) -> tuple[int, int]:
         """Return the fewest and the most values that the queries found in a stream.
 

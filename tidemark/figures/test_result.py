@@ -29,6 +29,8 @@ class Logged:
     window: tuple[datetime, datetime]
     """The searched time."""
     metrics: Sequence[MetricRows]
+    grown: bool
+    """Whether the last attempt to read the logs found more lines than the one before."""
     environments: Sequence[Mapping[str, str]]
     failures: Sequence[Mapping[str, str]]
     usages: Sequence[Mapping[str, str]]
@@ -49,6 +51,8 @@ def test_result(
     rows, streams = logged.metrics, logged.streams
     failed = [_failure(task, logged.failures, streams) for task in tasks if task.status == "failed"]
     lacking = rates.missing(rows, tasks, streams, test.jobs)
+    if logged.grown:
+        lacking.append("more lines arrived until the end of the time for logs")
     wrong = rates.surplus(rows, tasks, streams, test.jobs)
     wrong += [text for metric in rows for text in rates.impossible(metric, tasks, streams)]
     # Figures of partial logs differ, and other sentences say why.

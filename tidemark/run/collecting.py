@@ -41,6 +41,8 @@ class CollectRatesEvent(TrialEvent):
     ended_at: datetime
     now: datetime
     attempt: int
+    lines: int = 0
+    """The lines that the attempt before found; an older execution does not have them."""
     bytes_scanned: int
     """The bytes scanned by the queries of earlier attempts."""
 
@@ -54,6 +56,8 @@ class Collected(Frozen):
     """The status of the test, once its result is stored."""
     wait_seconds: int = 0
     """The wait before the next attempt [s]."""
+    lines: int
+    """The lines that this attempt found."""
     bytes_scanned: int
     """The bytes scanned by the queries of this attempt and of earlier ones."""
 
@@ -121,6 +125,8 @@ def collect(
 ) -> Collected:
     """Store the result of a test, unless more of its logs may still arrive.
 
+    Values of any number are complete if two attempts in sequence find as many lines.
+
     A task of the run that still runs then, or ran beside those of the test, fails the test.
 
     The logs count as complete ``deadline_seconds`` after the end of the tasks [s].
@@ -131,10 +137,17 @@ def collect(
     streams = _streams(system, event.tasks)
     search = _Search(queries, suite.name, system.log_group, streams.values(), event, test)
     metrics = [search.metric_rows(metric) for metric in test.metrics]
+    lines = sum(metric.lines_of_any_number for metric in metrics)
+    grown = lines != event.lines
     waited = (event.now - event.ended_at).total_seconds()
-    if missing(metrics, event.tasks, streams, test.jobs) and waited < deadline_seconds:
-        wait = min(2**event.attempt, _LONGEST_WAIT_SECONDS)
-        return Collected(complete=False, wait_seconds=wait, bytes_scanned=search.bytes_scanned)
+    lacking = grown or missing(metrics, event.tasks, streams, test.jobs)
+    if lacking and waited < deadline_seconds:
+        return Collected(
+            complete=False,
+            wait_seconds=min(2**event.attempt, _LONGEST_WAIT_SECONDS),
+            lines=lines,
+            bytes_scanned=search.bytes_scanned,
+        )
     ran = [*event.tasks, *stop_strays(tasks, event.run_id, event.tasks, event.started_at)]
     some_failed = any(task.status != "ok" for task in ran)
     usages, usages_unknown = search.usages(system.usage_log_group)
@@ -143,6 +156,7 @@ def collect(
         streams=_streams(system, ran),
         window=search.window,
         metrics=metrics,
+        grown=grown,
         environments=search.rows("environment"),
         failures=search.rows("failures") if some_failed else [],
         usages=usages,
@@ -152,7 +166,9 @@ def collect(
     result = test_result(test, ran, logged, event.started_at, event.ended_at)
     key = keys.measured(event.run_id, event.trial, event.test)
     bucket.write(key, result.model_dump_json().encode())
-    return Collected(complete=True, status=result.status, bytes_scanned=search.bytes_scanned)
+    return Collected(
+        complete=True, status=result.status, lines=lines, bytes_scanned=search.bytes_scanned
+    )
 
 
 def _streams(system: System, tasks: Iterable[TaskResult]) -> dict[str, str]:

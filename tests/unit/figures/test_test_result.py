@@ -9,8 +9,8 @@ from tidemark.model.suite_files import read_suites
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INGEST = read_suites()["rocksdb"].test("ingest")
 NOTHING = Logged(
-    log_group="g", streams={}, window=(NOON, NOON), metrics=[], environments=[], failures=[],
-    usages=[], usages_unknown="", bytes_scanned=0,
+    log_group="g", streams={}, window=(NOON, NOON), metrics=[], grown=False, environments=[],
+    failures=[], usages=[], usages_unknown="", bytes_scanned=0,
 )  # fmt: skip
 
 

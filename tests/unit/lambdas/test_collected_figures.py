@@ -19,7 +19,7 @@ LINES = [
 def collect(world, plan):
     """Return a function that collects a metric of one task from the answers of its queries."""
 
-    def collect(answered, **changed):
+    def collect(answered, lines=None, now="12:46:02", **changed):
         changed_plan = with_ingest(plan, unit="ms", values="any", **changed)
         world.bucket.objects[keys.plan(RUN)] = changed_plan.model_dump_json().encode()
         world.logs.answers = {
@@ -32,14 +32,22 @@ def collect(world, plan):
             "tasks": [{"index": 0, "status": "ok", "task_arn": "arn:task/c/t0"}],
             "started_at": "2026-11-20T12:45:00.000Z",
             "ended_at": "2026-11-20T12:46:00.000Z",
-            "now": "2026-11-20T12:46:00.000Z",
-            "attempt": 1,
+            "now": f"2026-11-20T{now}.000Z",
+            "attempt": 2,
+            "lines": _lines(answered, changed) if lines is None else lines,
             "bytes_scanned": 0,
         }
-        world.call(collect_rates, event)
-        return world.json(keys.measured(RUN, 1, "ingest"))
+        collected = world.call(collect_rates, event)
+        key = keys.measured(RUN, 1, "ingest")
+        return world.json(key) if collected["complete"] else collected
 
     return collect
+
+
+def _lines(answered, changed):
+    """Return the lines that an attempt before found, if it found the same."""
+    n = sum(int(row["n"]) for row in answered)
+    return n + (len(LINES) if changed.get("samples", "") is not None else 0)
 
 
 def row(value, n, **labels):
@@ -78,3 +86,16 @@ def test_a_query_that_differs_from_its_samples_leaves_no_figure_and_says_both(co
 def test_a_query_that_gives_no_number_is_refused_at_once(collect):
     with pytest.raises(Refused, match=r"^ingest_rate\.cwli: value 'fast' with n '3' is not accept"):
         collect([row("fast", "3")])
+
+
+def test_values_of_any_number_are_read_again_until_no_more_arrive(collect):
+    assert collect([row("150", "3")], lines=0) == {
+        "complete": False, "wait_seconds": 4, "status": None, "lines": 6, "bytes_scanned": 2000
+    }  # fmt: skip
+
+
+def test_values_that_still_arrive_at_the_deadline_make_the_test_incomplete(collect):
+    stored = collect([row("150", "3")], lines=4, now="12:51:00")
+
+    assert (stored["status"], stored["rates"][0]["value"]) == ("incomplete", None)
+    assert stored["reason"].startswith("more lines arrived until the end of the time for logs; ")
