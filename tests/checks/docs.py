@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.settings import Settings
@@ -20,7 +21,7 @@ from tidemark.model.suite import Test
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
-    ROOT / "docs" / "suites.md": (Subject, Parameter, Test),
+    ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
 

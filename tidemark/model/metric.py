@@ -40,23 +40,24 @@ class Metric(Frozen):
     """A metric of one test, which log queries read."""
 
     name: Name
+    """The name, in the form of ``ingest_rate``."""
     unit: Line
+    """The unit of the values, such as ``records/s``, ``ms`` or ``B``."""
     direction: Literal["higher", "lower"]
     """The better direction."""
     query: Name
-    """``suites/<suite>/<query>.cwli`` or else ``queries/logs/<query>.cwli``: one row for each log
-    stream and combination of labels, with the ``basis`` of the first statistic as ``value``, and
-    the number of values as ``n``."""
+    """The query of the figures: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
     samples: Name | None = None
-    """``<samples>.cwli``, in the same folders: the values themselves."""
+    """The query of the values themselves, in the same places; quantiles need it."""
     statistics: tuple[Statistic, ...] = Field(default=("mean",), min_length=1, max_length=10)
-    """The figures of a trial."""
+    """The figures of a trial, by default ``[mean]``."""
     labels: tuple[Name, ...] = Field(default=(), max_length=8)
-    """The columns of both queries that tell values apart; each combination has its own figures."""
+    """The columns of both queries that tell values apart, such as ``[operation]``."""
     most_labels: int | None = Field(default=None, strict=True, ge=1, le=MOST_SAMPLES)
-    """The most combinations of labels that one task logs."""
+    """The most combinations of labels that one task logs; a metric with labels needs it."""
     values: Literal["jobs", "any"] = "jobs"
-    """The number of values that each task logs: one for each job, or any number above zero."""
+    """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
+    at least one."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other; the places begin in the metric."""

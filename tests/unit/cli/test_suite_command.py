@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.cli.suite import command
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.suite_files import FOLDER
 
@@ -40,6 +41,12 @@ def test_every_shipped_suite_is_accepted():
     assert done.exit_code == 0
     (line,) = done.stdout.splitlines()
     assert line == f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions"
+
+
+def test_the_suite_with_a_latency_and_a_size_is_accepted():
+    kiwi = ROOT / "tests" / "system" / "end_to_end" / "system" / "suites" / "kiwi" / "suite.yaml"
+
+    assert check(kiwi).stdout == f"{kiwi}: accepted, 1 test, 2 metrics, 2 versions\n"
 
 
 def test_a_suite_outside_the_repository_is_accepted(suite):
