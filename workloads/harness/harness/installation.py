@@ -35,13 +35,11 @@ def installed(variables: Mapping[str, str], timeout: float) -> Path:
 
 
 def _content(command: list[str]) -> bytes:
-    """Return a command with the content of the workload's files in it: both say what it does."""
-    files = [word.encode() if not Path(word).is_file() else _read(word) for word in command]
-    return b"\0".join([str(Path.cwd()).encode(), *files])
-
-
-def _read(word: str) -> bytes:
-    return word.encode() + b"\0" + Path(word).read_bytes()
+    """Return a command with the workload's files, whose change may change what it installs."""
+    files = (path for path in sorted(Path().rglob("*")) if path.is_file())
+    sources = [path for path in files if "__pycache__" not in path.parts]
+    parts = [str(Path.cwd()).encode(), *(word.encode() for word in command)]
+    return b"\0".join([*parts, *(path.read_bytes() for path in sources)])
 
 
 def _run(command: list[str], variables: Mapping[str, str], timeout: float) -> None:

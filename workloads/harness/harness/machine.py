@@ -15,6 +15,7 @@ from harness import log
 from harness.checks import CheckFailedError
 from harness.configuration import Configuration
 from harness.engine import Engine
+from harness.storage import digest
 
 
 def log_environment(engine: Engine, configuration: Configuration, scratch: Path) -> None:
@@ -56,6 +57,8 @@ def _cpu_model(cpuinfo: str) -> str:
 
 
 def _digest() -> str:
-    """Return the SHA-256 of what every installed package says of its files and their digests."""
+    """Return the SHA-256 of what was installed: each package's list of files, each prepared file."""
     listings = sorted(each.read_text("RECORD") or "" for each in distributions())
-    return hashlib.sha256("".join(listings).encode()).hexdigest()
+    prepared = Path(os.environ.get("TIDEMARK_PREPARED") or os.devnull)
+    files = sorted(path for path in prepared.rglob("*") if path.is_file())
+    return hashlib.sha256("".join([*listings, *map(digest, files)]).encode()).hexdigest()

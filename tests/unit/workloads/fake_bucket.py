@@ -1,0 +1,33 @@
+"""An S3 client that keeps its objects in a dictionary."""
+
+import io
+
+
+class NoSuchKey(Exception):
+    pass
+
+
+class Bucket:
+    """An S3 client that keeps its objects in a dictionary."""
+
+    class exceptions:  # noqa: N801 (boto3's name)
+        NoSuchKey = NoSuchKey
+
+    def __init__(self):
+        self.objects = {}
+        self.order = []
+
+    def put_object(self, **request):
+        key, body = request["Key"], request["Body"]
+        self.objects[key] = body if isinstance(body, bytes) else body.read()
+        self.order.append(key)
+
+    def get_object(self, **request):
+        if request["Key"] not in self.objects:
+            raise NoSuchKey
+        return {"Body": Stream(self.objects[request["Key"]])}
+
+
+class Stream(io.BytesIO):
+    def iter_chunks(self, size):
+        return iter(lambda: self.read(size), b"")

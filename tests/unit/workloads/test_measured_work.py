@@ -1,0 +1,137 @@
+"""The tests of the harness over an engine that is a list of records."""
+
+import json
+import os
+
+import pytest
+from harness import compaction, ingest, log
+from harness.checks import CheckFailedError
+from harness.configuration import Configuration
+from harness.machine import log_environment
+from harness.records import Tally
+from harness.storage import Storage
+
+from tests.unit.workloads.fake_bucket import Bucket
+
+RECORDS = 2500
+
+
+class Store:
+    """A store that keeps its records in one file for each batch."""
+
+    def __init__(self, folder, faults):
+        self._folder, self._faults = folder, faults
+        self._read = 0
+
+    def batch(self, records):
+        return b"".join(records)
+
+    def write(self, batches):
+        for number, batch in enumerate(batches):
+            (self._folder / str(number)).write_bytes(batch)
+
+    def compact(self):
+        self._read = self._faults.get("read", RECORDS)
+        if "lost" in self._faults:
+            (self._folder / "0").unlink()
+
+    def tally(self):
+        content = b"".join(path.read_bytes() for path in self._folder.iterdir())
+        records = sorted(content[at : at + 116] for at in range(0, len(content), 116))
+        return Tally.of(zip(records, strict=True))
+
+    def close(self):
+        pass
+
+    def records_read(self):
+        return self._read
+
+
+class Engine:
+    title = "Lists"
+
+    def __init__(self, version="1.0.0", **faults):
+        self._version, self._faults = version, faults
+
+    def open_store(self, folder):
+        return Store(folder, self._faults)
+
+    def version(self, folder):
+        return self._version
+
+    def files(self, folder):
+        return sorted(folder.iterdir())
+
+
+@pytest.fixture
+def configuration():
+    variables = {
+        "TIDEMARK_VERSION": "1.0.0",
+        "TIDEMARK_PACKAGE": "lists==1.0.0",
+        "TIDEMARK_RECORDS": str(RECORDS),
+        "TIDEMARK_JOBS": "2",
+        "TIDEMARK_SEED": "7",
+        "TIDEMARK_TASK": "0",
+        "TIDEMARK_DATA": "s3://results/work",
+        "TIDEMARK_DEADLINE_SECONDS": "60",
+    }
+    return Configuration.from_environment(variables)
+
+
+@pytest.fixture
+def storage(configuration):
+    return Storage(Bucket(), configuration.bucket, configuration.prefix)
+
+
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    monkeypatch.setattr(log, "_SYSTEM", "lists")
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+def test_each_job_of_ingest_and_compaction_logs_one_rate(configuration, storage, scratch, capsys):
+    ingest.run(Engine(), configuration, storage, scratch)
+    compaction.run(Engine(), configuration, storage, scratch)
+
+    lines = capsys.readouterr().out.splitlines()
+    rates = [line for line in lines if line.endswith(" per second")]
+    assert [line.split(" - ")[0] for line in rates] == [
+        *2 * ["[main] lists.Ingest INFO "],
+        *2 * ["[main] lists.Compaction INFO "],
+    ]
+    assert f"Wrote {RECORDS} records to S3 in " in rates[0]
+    assert f"compaction read {RECORDS} records at " in rates[3]
+
+
+def test_a_compaction_that_loses_records_has_no_rate(configuration, storage, scratch, capsys):
+    ingest.run(Engine(), configuration, storage, scratch)
+
+    with pytest.raises(CheckFailedError, match="The store after compaction holds 1500 records"):
+        compaction.run(Engine(lost=True), configuration, storage, scratch)
+    assert "compaction read" not in capsys.readouterr().out
+
+
+def test_a_compaction_that_reads_too_little_has_no_rate(configuration, storage, scratch):
+    ingest.run(Engine(), configuration, storage, scratch)
+
+    with pytest.raises(CheckFailedError, match=r"^Lists read 1000 records: 2500 were expected\.$"):
+        compaction.run(Engine(read=1000), configuration, storage, scratch)
+
+
+def test_the_environment_has_the_version_that_the_system_reports(configuration, scratch, capsys):
+    log_environment(Engine(), configuration, scratch)
+
+    _, _, environment = capsys.readouterr().out.partition("Environment: ")
+    assert json.loads(environment)["engine_version"] == "1.0.0"
+    assert json.loads(environment)["cores"] <= os.cpu_count()
+
+
+def test_a_system_of_another_version_fails_the_task(configuration, scratch):
+    with pytest.raises(CheckFailedError) as failure:
+        log_environment(Engine(version="2.0.0"), configuration, scratch)
+
+    assert str(failure.value) == (
+        "The system that was measured is Lists 2.0.0: 1.0.0 was expected."
+    )
