@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from tidemark.model.frozen import Frozen
+from tidemark.model.consistent import Consistent
 from tidemark.model.refusal import Problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
@@ -36,7 +36,7 @@ def basis(statistic: Statistic) -> Basis:
     return _OF_BASIS.get(statistic, "mean")
 
 
-class Metric(Frozen):
+class Metric(Consistent):
     """A metric of one test, which log queries read."""
 
     name: Name

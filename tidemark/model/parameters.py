@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, PlainValidator
 
-from tidemark.model.frozen import Frozen
-from tidemark.model.refusal import Problem
+from tidemark.model.consistent import Consistent
+from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import Line
 
@@ -33,7 +33,7 @@ def _number(value: object) -> int | float:
 Number = Annotated[int | float, PlainValidator(_number)]
 
 
-class Parameter(Frozen):
+class Parameter(Consistent):
     """A parameter; tasks get its value as ``TIDEMARK_<NAME>``."""
 
     model_config = ConfigDict(serialize_by_alias=True)
@@ -82,22 +82,17 @@ class Parameter(Frozen):
         """Return a value for people, with its unit: ``1,000,000 records``."""
         return f"{amount(value)} {self.unit or ''}".strip()
 
-    def contradictions(self, name: str) -> Iterator[Problem]:
-        """Yield why the fields of the parameter of this name do not fit each other."""
-        place, field = ("parameters", name), f"parameters.{name}"
-        if name in RESERVED:
-            others = listed(sorted(RESERVED))
-            yield Problem(place, f"{field}: the name has another meaning, as have {others}")
-        if sentence := self._misfit(name):
-            yield Problem(place, f"{field}: {sentence}")
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the fields do not fit the type."""
+        if sentence := self._misfit:
+            yield Problem((), sentence)
         elif not self.accepts(self.default):
             sentence = f"{shown(self.default)} is not accepted; expected {self.accepted}"
-            yield Problem((*place, "default"), f"{field}.default: {sentence}")
+            yield problem(("default",), sentence)
 
-    def _misfit(self, name: str) -> str | None:
-        """Return what is missing or too much, as a sentence; None if the fields fit the type."""
-        if name == TASKS and not self._counts_tasks:
-            return f"expected type integer, from 1 or more, and to {MOST_TASKS} or less"
+    @property
+    def _misfit(self) -> str | None:
+        """What is missing or too much, as a sentence; None if the fields fit the type."""
         if self.type == "choice":
             fits = self.of is not None and self.least is None and self.most is None
             return None if fits else "a choice has the field of, and neither from nor to"
@@ -107,11 +102,6 @@ class Parameter(Frozen):
             return f"from, {self.least:,}, is more than to, {self.most:,}"
         whole = all(isinstance(limit, int) for limit in (self.least, self.most))
         return None if whole or self.type == "number" else "from and to are no whole numbers"
-
-    @property
-    def _counts_tasks(self) -> bool:
-        least, most = self.least or 0, self.most or 0
-        return self.type == "integer" and least >= 1 and most <= MOST_TASKS
 
 
 def amount(value: Value) -> str:

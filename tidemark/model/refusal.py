@@ -83,13 +83,35 @@ def problems(
     ``forms`` has the accepted texts in words, by regular expression of the model.
     """
     for one in error.errors(include_url=False):
-        if one["type"] == "default_factory_not_called":
-            continue  # The field has a default, which another field's problem keeps from it.
+        if _follows(one):
+            continue
         reason = one.get("ctx", {}).get("error")
         if isinstance(reason, Contradictions):
-            yield from reason.problems
+            yield from (_within(one["loc"], found) for found in reason.problems)
         else:
             yield Problem(one["loc"], _sentence(model, one, {**_FORMS, **(forms or {})}))
+
+
+def _follows(error: ErrorDetails) -> bool:
+    """Tell whether an error only follows from another one.
+
+    Without a field that is not accepted, other fields have no defaults and lists are too short.
+    """
+    if error["type"] == "too_short":
+        return len(error["input"]) >= int(error["ctx"]["min_length"])
+    return error["type"] == "default_factory_not_called"
+
+
+def problem(place: Place, sentence: str) -> Problem:
+    """Return the problem of a value; the sentence is about the value at the place."""
+    return Problem(place, f"{'.'.join(map(_printable, place))}: {sentence}")
+
+
+def _within(place: Place, found: Problem) -> Problem:
+    """Return a problem of a part, whose place begins in the part."""
+    mark = ("." if found.place else ": ") if place else ""
+    name = ".".join(map(_printable, place))
+    return Problem((*place, *found.place), f"{name}{mark}{found.sentence}")
 
 
 def _sentence(model: type[BaseModel], error: ErrorDetails, forms: Mapping[str, str]) -> str:

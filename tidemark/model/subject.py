@@ -16,8 +16,8 @@ from pydantic import (
 )
 from pydantic_core import SchemaError
 
-from tidemark.model.frozen import Frozen
-from tidemark.model.refusal import Problem
+from tidemark.model.consistent import Consistent
+from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
 
 VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
@@ -64,7 +64,7 @@ def _release(value: object) -> str | list[str]:
     raise ValueError(f"{shown(value)} is not accepted; expected {_RELEASE}")
 
 
-class Subject(Frozen):
+class Subject(Consistent):
     """A kind of program, exactly one, and the versions of the system in it."""
 
     package: str | None = Field(default=None, pattern=_PACKAGE)
@@ -85,30 +85,29 @@ class Subject(Frozen):
     requirements. In a list, each version is its own release, and so is any that fits the form."""
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield why the fields do not fit each other."""
+        """Yield why there is no one kind of program, or a version without its form or release."""
         given = [kind for kind in _KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
-            sentence = f"subject: there is {listed(given) or 'no kind'}; expected exactly one of "
-            yield Problem(("subject",), sentence + listed(_KINDS))
+            there_is = f"there is {listed(given) or 'no kind'}"
+            yield Problem((), f"{there_is}; expected exactly one of {listed(_KINDS)}")
             return
         yield from self._misfits()
         for version, release in self.versions.items():
             if isinstance(release, list) and re.split(r"[\[=]", release[0])[0] != self.package:
                 first = f"{self.package}== first" if self.package else "a version"
                 sentence = f"{listed(release)} is not accepted; expected {first}"
-                place = ("subject", "versions", version)
-                yield Problem(place, f"{'.'.join(place)}: {sentence}")
+                yield problem(("versions", version), sentence)
 
     def _misfits(self) -> Iterator[Problem]:
         try:
             misfits = [text for text in self.versions if not self.has_form(text)]
         except SchemaError:
-            form = f"subject.form: {shown(self.form)} is no regular expression"
-            yield Problem(("subject", "form"), f"{form} without look-around and back-references")
+            sentence = f"{shown(self.form)} is no regular expression"
+            yield problem(("form",), f"{sentence} without look-around and back-references")
             return
         for text in misfits:
-            sentence = f"subject.versions: {text!r} does not have the form of subject.form"
-            yield Problem(("subject", "versions", text), sentence)
+            sentence = f"the version does not have the form {shown(self.form)}"
+            yield problem(("versions", text), sentence)
 
     def has_form(self, version: str) -> bool:
         """Tell whether a text has the form of the system's versions; no release may carry it.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
-from tidemark.model.refusal import Contradictions, Place, Problem
-from tidemark.model.sentences import listed
+from tidemark.model.refusal import Problem, problem
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 
 _NAME = f"^{NAME}$"
@@ -47,7 +47,7 @@ LONGEST_TESTS_SECONDS = 69_120
 WORKLOAD_LABEL = "tidemark.workload"
 
 
-class Test(Frozen):
+class Test(Consistent):
     """One load of a suite: tasks that run to their end."""
 
     name: Name
@@ -64,6 +64,15 @@ class Test(Frozen):
     ``{records: 1000000}``; the duration grows with them."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
     """The metrics that log queries read, 1 to 20."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the seconds are not for the amounts that they are per."""
+        for name, amount in self.per.items():
+            if amount <= 0:
+                sentence = f"{amount:,} is not accepted; expected a number above 0"
+                yield problem(("per", name), sentence)
+        if self.per and self.seconds is None:
+            yield problem(("per",), "expected seconds, too")
 
     def figures(self) -> Iterator[tuple[Metric, Statistic]]:
         """Yield each metric with each of its statistics."""
@@ -104,11 +113,6 @@ class Defaults(Frozen):
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
 
 
-def _repeated(place: Place, shown_place: str, names: list[str]) -> Iterator[Problem]:
-    if len(set(names)) != len(names):
-        yield Problem(place, f"{shown_place}: a name stands twice in {listed(names)}")
-
-
 class Suite(Frozen):
     """The tests of one system under test."""
 
@@ -121,45 +125,6 @@ class Suite(Frozen):
     task: Task
     defaults: Defaults
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Suite:
-        if found := list(self._contradictions()):
-            raise Contradictions(found)
-        return self
-
-    def _contradictions(self) -> Iterator[Problem]:
-        yield from self.subject.contradictions()
-        for name, parameter in self.parameters.items():
-            yield from parameter.contradictions(name)
-        limits = sum(test.timeout_seconds for test in self.tests)
-        if limits > LONGEST_TESTS_SECONDS:
-            sentence = f"tests: their timeout_seconds add up to {limits}"
-            yield Problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
-        yield from _repeated(("tests",), "tests", [test.name for test in self.tests])
-        for number, test in enumerate(self.tests):
-            place, names = f"tests.{test.name}.metrics", [metric.name for metric in test.metrics]
-            yield from _repeated(("tests", number, "metrics"), place, names)
-            for position, metric in enumerate(test.metrics):
-                for problem in metric.contradictions():
-                    whole = ("tests", number, "metrics", position, *problem.place)
-                    yield Problem(whole, f"{place}.{metric.name}.{problem.sentence}")
-            for name, amount in test.per.items():
-                yield from self._unscaled(("tests", number, "per", name), test, name, amount)
-
-    def _unscaled(self, place: Place, test: Test, name: str, amount: float) -> Iterator[Problem]:
-        """Yield why the seconds of a test are not for an amount of a parameter."""
-        numbers = [name for name, each in self.parameters.items() if each.type != "choice"]
-        if name not in numbers:
-            sentence = (
-                f"{name} is no parameter with a number; there are {listed(numbers) or 'none'}"
-            )
-            yield Problem(place, f"tests.{test.name}.per: {sentence}")
-        if amount <= 0:
-            sentence = f"{amount:,} is not accepted; expected a number above 0"
-            yield Problem(place, f"tests.{test.name}.per.{name}: {sentence}")
-        if test.seconds is None:
-            yield Problem(place, f"tests.{test.name}.per: expected seconds, too")
 
     @property
     def default_parameters(self) -> dict[str, Value]:

@@ -6,18 +6,22 @@ the queries of all suites.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pydantic import ValidationError
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.metric import NAME
 from tidemark.model.older_suites import moved
-from tidemark.model.refusal import Place, Problem, Refused, problems
+from tidemark.model.refusal import Problem, Refused, problem, problems
 from tidemark.model.request import resolve_request
-from tidemark.model.suite import FORMS, Suite, Test
+from tidemark.model.sentences import shown
+from tidemark.model.suite import FORMS, Suite
+from tidemark.model.suite_parts import contradictions, mapping, mappings
 
 if TYPE_CHECKING:
     from tidemark.model.plain_yaml import Document
@@ -41,43 +45,44 @@ def read_suite(path: Path, workloads: Path = ROOT / "workloads") -> Suite:
     document = read_yaml(path, name)
     if found := list(moved(document.value)):
         raise _refused(name, document, found)
+    between = contradictions(document.value)
+    found = [*between, *_misplaced(document.value, path.parent, workloads)]
     try:
         suite = Suite.model_validate(document.value)
-        found = [*_outside(path, suite, workloads), *_defaults(suite)]
     except ValidationError as error:
-        found = list(problems(Suite, error, FORMS))
-    if found:
+        raise _refused(name, document, [*problems(Suite, error, FORMS), *found]) from None
+    if found or (found := list(_defaults(suite))):
         raise _refused(name, document, found)
     return suite
 
 
 def _refused(name: str, document: Document, found: Sequence[Problem]) -> Refused:
+    found = sorted(found, key=lambda one: document.line(one.place))
     lines = [f"{name}:{document.line(one.place)}: {one.sentence}" for one in found[:_MOST_PROBLEMS]]
     if more := len(found) - len(lines):
         lines.append(f"{name}: {more} more")
     return Refused("\n".join(lines))
 
 
-def _outside(path: Path, suite: Suite, workloads: Path) -> Iterator[Problem]:
+def _misplaced(suite: object, folder: Path, workloads: Path) -> Iterator[Problem]:
     """Yield what does not fit the files around a suite, before a run needs them."""
-    folder, workload = path.parent.name, suite.task.workload
-    if suite.name != folder:
-        yield Problem(("name",), f"name: {suite.name!r} is not the folder's name, {folder!r}")
-    if not (workloads / workload).is_dir():
-        sentence = f"task.workload: there is no workloads/{workload}"
-        yield Problem(("task", "workload"), sentence)
-    for number, test in enumerate(suite.tests):
-        for place, query in _queries(test):
-            if not query_file(folder, query, path.parents[1]).exists():
-                sentence = f"tests.{test.name}: there is no suites/{folder}/{query}.cwli"
-                yield Problem(("tests", number, *place), sentence)
+    name, workload = mapping(suite).get("name"), mapping(suite, "task").get("workload")
+    if name != folder.name and _is_name(name):
+        sentence = f"{shown(name)} is not the folder's name, {shown(folder.name)}"
+        yield problem(("name",), sentence)
+    if _is_name(workload) and not (workloads / str(workload)).is_dir():
+        yield problem(("task", "workload"), f"there is no workloads/{workload}")
+    for number, test in mappings(suite, "tests"):
+        for position, metric in mappings(test, "metrics"):
+            for field in ("query", "samples"):
+                query, place = metric.get(field), ("tests", number, "metrics", position, field)
+                if _is_name(query) and not query_file(folder.name, query, folder.parent).exists():
+                    yield problem(place, f"there is no suites/{folder.name}/{query}.cwli")
 
 
-def _queries(test: Test) -> Iterator[tuple[Place, str]]:
-    for number, metric in enumerate(test.metrics):
-        yield ("metrics", number, "query"), metric.query
-        if metric.samples:
-            yield ("metrics", number, "samples"), metric.samples
+def _is_name(value: object) -> TypeGuard[str]:
+    """Tell whether a value is a name; pydantic refuses any other value."""
+    return isinstance(value, str) and re.fullmatch(NAME, value) is not None
 
 
 def _defaults(suite: Suite) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ def test_fields_that_do_not_fit_each_other_are_refused_with_their_line(
     with pytest.raises(Refused) as refused:
         suite_with(tmp_path, more)
 
-    place = f"rocksdb/suite.yaml:{LINE + line}: tests.ingest.metrics.ingest_rate."
+    place = f"rocksdb/suite.yaml:{LINE + line}: tests.0.metrics.0."
     assert str(refused.value) == f"{place}{sentence}"
 
 

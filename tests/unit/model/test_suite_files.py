@@ -81,7 +81,8 @@ def test_a_version_outside_its_form_is_refused(tmp_path):
     )
 
     assert refusal == (
-        "rocksdb/suite.yaml:8: subject.versions: '7.4' does not have the form of subject.form"
+        r"rocksdb/suite.yaml:8: subject.versions.7.4: the version does not have the form "
+        r"'\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}'"
     )
 
 
@@ -113,7 +114,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "query: ingest_rate",
             "query: ingest",
-            "tests.ingest: there is no suites/rocksdb/ingest.cwli",
+            "tests.0.metrics.0.query: there is no suites/rocksdb/ingest.cwli",
         ),
         ("workload: rocksdb", "workload: rocks", "task.workload: there is no workloads/rocks"),
         (
@@ -171,7 +172,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "- name: compaction\n",
             "- name: ingest\n",
-            "tests: a name stands twice in ingest, ingest",
+            "tests: a name stands twice in 'ingest', 'ingest'",
         ),
     ],
 )
@@ -199,8 +200,9 @@ def test_all_contradictions_of_a_suite_are_named_at_once(tmp_path):
     )
 
     assert sentences(refusal_of(tmp_path, text)) == [
-        "subject.versions: '7.4' does not have the form of subject.form",
-        "tests: a name stands twice in ingest, ingest",
+        r"subject.versions.7.4: the version does not have the form "
+        r"'\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}'",
+        "tests: a name stands twice in 'ingest', 'ingest'",
     ]
 
 
@@ -275,8 +277,8 @@ def test_the_sizes_of_an_older_suite_are_refused_with_todays_fields(tmp_path):
 @pytest.mark.parametrize(
     ("per", "sentence"),
     [
-        ("{users: 1}", "users is no parameter with a number; there are records, tasks"),
-        ("{codec: 1}", "codec is no parameter with a number; there are records, tasks"),
+        ("{users: 1}", "users: the suite has no number of this name; there are records, tasks"),
+        ("{codec: 1}", "codec: the suite has no number of this name; there are records, tasks"),
     ],
 )
 def test_seconds_are_for_an_amount_of_a_declared_number(tmp_path, per, sentence):
@@ -284,4 +286,4 @@ def test_seconds_are_for_an_amount_of_a_declared_number(tmp_path, per, sentence)
     text = ROCKSDB.replace("parameters:\n", codec)
     text = text.replace("    per: {records: 1000000}\n", f"    per: {per}\n", 1)
 
-    assert sentences(refusal_of(tmp_path, text)) == [f"tests.ingest.per: {sentence}"]
+    assert sentences(refusal_of(tmp_path, text)) == [f"tests.0.per.{sentence}"]

@@ -1,0 +1,69 @@
+"""Problems between the parts of a suite's file, whatever else is wrong with each part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
+from tidemark.model.refusal import Place, Problem, problem
+from tidemark.model.sentences import listed, shown
+from tidemark.model.suite import LONGEST_TESTS_SECONDS
+
+
+def mapping(value: object, *names: str) -> Mapping[str, Any]:
+    """Return the mapping at the end of a path of names; an empty one if there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object, name: str) -> list[tuple[int, Mapping[str, Any]]]:
+    """Return the mappings in the list of a name, each with its place in the list."""
+    found = mapping(value).get(name)
+    entries = enumerate(found if isinstance(found, list) else ())
+    return [(number, entry) for number, entry in entries if isinstance(entry, dict)]
+
+
+def contradictions(suite: object) -> Iterator[Problem]:
+    """Yield why the parts of a suite do not fit each other."""
+    parameters, tests = mapping(suite, "parameters"), mappings(suite, "tests")
+    yield from _unusable(parameters)
+    limits = [test.get("timeout_seconds") for _, test in tests]
+    seconds = sum(limit for limit in limits if type(limit) is int)
+    if seconds > LONGEST_TESTS_SECONDS:
+        sentence = f"their timeout_seconds add up to {seconds}"
+        yield problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
+    yield from _repeated(("tests",), tests)
+    for number, test in tests:
+        yield from _repeated(("tests", number, "metrics"), mappings(test, "metrics"))
+        for name in mapping(test, "per"):
+            yield from _unscaled(("tests", number, "per", str(name)), name, parameters)
+
+
+def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in parameters:
+        if name in RESERVED:
+            others = listed(sorted(RESERVED - {name}))
+            sentence = f"the name has another meaning in tasks, as have {others}"
+            yield problem(("parameters", name), sentence)
+    tasks = mapping(parameters, TASKS)
+    limits = [limit for name in ("from", "to") if type(limit := tasks.get(name)) is int]
+    within = all(1 <= limit <= MOST_TASKS for limit in limits)
+    if tasks and (tasks.get("type") != "integer" or not within):
+        sentence = f"expected type integer, from 1 or more, and to {MOST_TASKS} or less"
+        yield problem(("parameters", TASKS), sentence)
+
+
+def _repeated(place: Place, entries: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
+    names = [name for _, entry in entries if isinstance(name := entry.get("name"), str)]
+    if len(set(names)) != len(names):
+        yield problem(place, f"a name stands twice in {listed(map(shown, names))}")
+
+
+def _unscaled(place: Place, name: object, parameters: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield why a test cannot take longer with the parameter of a name."""
+    numbers = [each for each in parameters if mapping(parameters, each).get("type") != "choice"]
+    if name not in numbers:
+        there_are = f"there are {listed(numbers) or 'none'}"
+        yield problem(place, f"the suite has no number of this name; {there_are}")
