@@ -1,0 +1,44 @@
+import json
+
+import pytest
+from harness.checks import CheckFailedError
+from harness.configuration import Configuration
+from harness.machine import log_environment
+
+WHEEL = f"demo@file:///dist/demo-1.2.3-py3-none-any.whl#sha256={'0' * 64}"
+
+
+class Engine:
+    title = "Demo"
+
+    def version(self, folder):
+        return "7.0.0"
+
+
+def logged(tmp_path, capsys, version, package):
+    variables = {
+        "TIDEMARK_VERSION": version, "TIDEMARK_PACKAGE": package, "TIDEMARK_RECORDS": "1",
+        "TIDEMARK_JOBS": "1", "TIDEMARK_SEED": "0", "TIDEMARK_TASK": "0",
+        "TIDEMARK_DATA": "s3://results/work", "TIDEMARK_DEADLINE_SECONDS": "60",
+    }  # fmt: skip
+    log_environment(Engine(), Configuration.from_environment(variables), tmp_path)
+    return json.loads(capsys.readouterr().out.partition("Environment: ")[2])
+
+
+@pytest.mark.parametrize(
+    ("version", "package"), [("7.0.0", "demo==1.2.3"), ("1.2.3+1a2b3c4d", WHEEL)]
+)
+def test_a_release_and_a_build_are_measured_with_the_version_that_they_report(
+    tmp_path, capsys, version, package
+):
+    environment = logged(tmp_path, capsys, version, package)
+
+    assert (environment["version"], environment["engine_version"]) == (version, "7.0.0")
+
+
+def test_a_release_that_reports_another_version_is_not_measured(tmp_path, capsys):
+    with pytest.raises(
+        CheckFailedError,
+        match=r"^The system that was measured is Demo 7\.0\.0: 7\.0\.1 was expected\.$",
+    ):
+        logged(tmp_path, capsys, "7.0.1", "demo==1.2.4")
