@@ -19,8 +19,11 @@ class Finding:
     repair
         The function that mends it. It deletes nothing: it moves aside what is damaged. It returns
         False if something is lost.
+    harmless
+        Whether everything is as it was stored, and the file is only of no use.
     """
 
     problem: str
     remedy: str
     repair: Callable[[], bool]
+    harmless: bool = False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
 from local.doctor.finding import Finding
+from local.store.aside import move_aside
 from local.store.bucket import FileBucket
 from local.store.errors import DamagedJournal, DamagedObject, ObjectFilesError
 from local.store.object_files import ObjectFiles
@@ -68,6 +69,21 @@ def examine_objects(files: ObjectFiles, stack: str) -> list[Finding]:
         return Finding(problem, remedy, repair)
 
     return [finding(bucket, key, problem) for (bucket, key), problem in damaged.items()]
+
+
+def examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:
+    """Yield the bodies that belong to no object, which a process left that died while it wrote."""
+    if unowned := files.unowned():
+        number = f"{len(unowned)} bodies belong" if len(unowned) > 1 else "1 body belongs"
+        problem = f"{files.folder}: {number} to no object, such as {unowned[0].name}"
+        repair = partial(_set_aside, unowned, state)
+        yield Finding(problem, "moves what no object has aside", repair, harmless=True)
+
+
+def _set_aside(paths: Iterable[Path], state: Path) -> bool:
+    for path in paths:
+        move_aside(path, state)
+    return True
 
 
 def _damaged(files: ObjectFiles) -> Iterator[tuple[tuple[str, str], str]]:

@@ -217,6 +217,11 @@ class ObjectFiles:
         """
         return self._index.listed(bucket, prefix, after, most)
 
+    def unowned(self) -> list[Path]:
+        """Return the bodies that no object has: a process died before it had stored an object."""
+        owned = {entry.body for entry in self._entries()}
+        return sorted(path for path in self._bodies.iterdir() if path.name not in owned)
+
     def disagreement(self) -> str | None:
         """Return what is wrong with the index or the journal, None if they are whole and agree."""
         if problem := self._index.problem():
@@ -340,7 +345,8 @@ class ObjectFiles:
         elif end.generation == 0 and not any(self.buckets()) and any(self._bodies.iterdir()):
             raise ObjectFilesError(
                 f"{self.folder} has bodies of objects but neither their index nor their journal; "
-                "restore index.sqlite or journal.jsonl from a backup."
+                "`tidemark doctor` cannot make them: restore index.sqlite or journal.jsonl from a "
+                "backup."
             )
         return end
 

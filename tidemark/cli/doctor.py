@@ -37,7 +37,7 @@ def command(repair: bool, state: Path) -> None:
     damaged = lost = 0
     try:
         for finding in examine(state, written_stack()):
-            damaged += 1
+            damaged += not finding.harmless
             click.echo(f"{finding.problem}; --repair {finding.remedy}.")
             lost += bool(repair and not finding.repair())
     except ObjectFilesError as error:

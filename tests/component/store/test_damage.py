@@ -143,6 +143,23 @@ def test_the_doctor_moves_aside_what_nothing_else_has(state):
     assert listed(run(state, "runs", "--format", "json")) == [THIRD, SECOND, FIRST]
 
 
+def test_the_doctor_names_a_body_that_a_killed_process_left(state):
+    orphan = state / "objects" / "bodies" / "orphan"
+    orphan.write_bytes(b"rows")
+
+    found = run(state, "doctor")
+    assert (found.exit_code, "Everything in " in found.stdout) == (0, True)
+    assert "objects: 1 body belongs to no object, such as orphan; --repair moves what no" in (
+        found.stdout
+    )
+
+    assert run(state, "doctor", "--repair").exit_code == 0
+    assert not orphan.exists()
+    (aside,) = (state / "damaged" / "objects" / "bodies").iterdir()
+    assert aside.read_bytes() == b"rows"
+    assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
+
+
 def test_the_doctor_makes_an_index_again_that_differs_from_the_journal(state):
     runs = run(state, "runs").stdout
     with closing(sqlite3.connect(state / "objects" / "index.sqlite")) as index:
