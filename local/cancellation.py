@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import duckdb
@@ -80,6 +80,7 @@ def interruptible(
     """
     cancellation = Cancellation(most_seconds)
     with ThreadPoolExecutor(1) as thread:
+        result: Future[_Result] | None = None
         try:
             result = thread.submit(query, cancellation)
             # A signal that arrives just before the wait does not end it, so the wait is short.
@@ -89,3 +90,12 @@ def interruptible(
         finally:
             # Without this the executor would wait for the query.
             cancellation.cancel()
+            if result:
+                _wait_for(result)
+
+
+def _wait_for(result: Future[_Result]) -> None:
+    """Wait for the end of a cancelled query, whatever is pressed: its thread uses DuckDB."""
+    while not result.done():
+        with suppress(KeyboardInterrupt):
+            wait([result], _LONGEST_WAIT_SECONDS)

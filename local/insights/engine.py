@@ -197,6 +197,7 @@ def run(
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
+    may_be_cut = limit is None and most == DEFAULT_ROWS
     with (
         duckdb.connect(config=_CONFIG) as connection,
         (cancellation or Cancellation()).of(connection),
@@ -216,7 +217,7 @@ def run(
                 connection.execute(f"CREATE TEMP VIEW parsed AS {select}")
             whole = start is None and end is None
             counts = count_events(connection, sql, events, whole=whole)
-            rows = connection.execute(f"{sql.result} LIMIT {int(most)}").fetchall()
+            rows = connection.execute(f"{sql.result} LIMIT {int(most) + may_be_cut}").fetchall()
             warnings = _absent_fields(connection, compiled) if counts.records else []
         except duckdb.Error as error:
             # Damage within a Parquet file has no class of its own.
@@ -225,8 +226,10 @@ def run(
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     if counts.records and not counts.matched:
         warnings.append(f"none of {counts.records:,} events passed the filters")
+    if may_be_cut and len(rows) > most:
+        warnings.append(f"there are more than {most:,} rows; write limit {MOST_ROWS} for more")
     return QueryResult(
-        [_row(compiled.columns, values) for values in rows],
+        [_row(compiled.columns, values) for values in rows[:most]],
         {
             "recordsMatched": float(counts.matched),
             "recordsScanned": float(counts.records),

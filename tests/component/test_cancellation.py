@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import wait
 from pathlib import Path
 
 import duckdb
@@ -82,6 +83,27 @@ def test_a_signal_ends_a_query(query):
             interruptible(signalled)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_second_signal_waits_for_the_end_of_the_query(monkeypatch):
+    ended = threading.Event()
+    signals = iter([KeyboardInterrupt, KeyboardInterrupt])
+
+    def interrupted(*arguments):
+        for error in signals:
+            raise error
+        return wait(*arguments)
+
+    def query(cancellation):
+        try:
+            return count(cancellation)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr("local.cancellation.wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(query)
+    assert ended.is_set()
 
 
 def test_an_interruptible_query_gives_its_result_or_its_error():

@@ -50,6 +50,12 @@ resume_option = click.option(
 )
 
 
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_AGO = re.compile("-([0-9]{1,6})([smhdw])")
+# As seconds this is the year 5138, as milliseconds 1973.
+_FIRST_MILLISECONDS = 10**11
+
+
 @dataclass(frozen=True)
 class Moment:
     """A time in seconds since 1970-01-01 UTC, and its text."""
@@ -59,7 +65,10 @@ class Moment:
 
 
 class MomentType(click.ParamType[Moment]):
-    """A time as seconds since 1970-01-01 UTC or in ISO 8601, by default in UTC."""
+    """A time in ISO 8601, by default in UTC, since 1970-01-01 UTC, or before now.
+
+    A number of 12 digits or more counts milliseconds, microseconds or nanoseconds.
+    """
 
     name = "time"
 
@@ -70,12 +79,18 @@ class MomentType(click.ParamType[Moment]):
         return value if isinstance(value, Moment) else Moment(self._seconds(value), value)
 
     def _seconds(self, value: str) -> int:
-        try:
-            return int(value)
-        except ValueError:
-            pass
+        if match := _AGO.fullmatch(value):
+            return int(datetime.now(UTC).timestamp()) - int(match[1]) * _UNIT_SECONDS[match[2]]
+        if re.fullmatch("-?[0-9]{1,19}", value):
+            return _epoch_seconds(int(value))
         try:
             time = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is not a time; accepted: 1717338360 or 2024-06-02T14:26:00Z")
+            self.fail(f"{value!r} is not a time; accepted: 1717338360, 2024-06-02T14:26:00Z or -1h")
         return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
+
+
+def _epoch_seconds(time: int) -> int:
+    while time >= _FIRST_MILLISECONDS:
+        time //= 1000
+    return time

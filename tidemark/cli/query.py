@@ -58,8 +58,8 @@ def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> di
 @click.option(
     "--log-group", "groups", multiple=True, help="Stored log group to query; if not given, all."
 )
-@click.option("--start", type=MomentType(), help="First second, ISO 8601 or epoch seconds.")
-@click.option("--end", type=MomentType(), help="Last second, ISO 8601 or epoch seconds.")
+@click.option("--start", type=MomentType(), help="First second: ISO 8601, epoch, or -1h.")
+@click.option("--end", type=MomentType(), help="Last second: ISO 8601, epoch, or -1h.")
 @click.option(
     "--lookup-table",
     "tables",

@@ -102,8 +102,12 @@ def test_a_query_without_limit_returns_ten_thousand_rows(store):
     # AWS documentation, StartQuery: limit.
     store.append("g", "s", ((n, "x") for n in range(10_050)), 0)
     events = store.events(["g"])
-    assert len(run("fields @message", events, 0, 100).rows) == 10_000
-    assert len(run("fields @message | limit 10020", events, 0, 100).rows) == 10_020
+    cut = run("fields @message", events, 0, 100)
+    assert len(cut.rows) == 10_000
+    assert cut.warnings == ("there are more than 10,000 rows; write limit 100000 for more",)
+    whole = run("fields @message | limit 10020", events, 0, 100)
+    assert (len(whole.rows), whole.warnings) == (10_020, ())
+    assert run("fields @message", events, 0, 100, limit=10_000).warnings == ()
 
 
 def test_dedup_keeps_the_first_row_of_each_key_and_every_row_without_a_key(ask):

@@ -1,12 +1,14 @@
 """``tidemark query`` over files, in this process."""
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
 
 from local.account import ACCOUNT
 from local.logs.store import LogStore
+from tidemark.cli.options import MomentType
 from tidemark.cli.query import command
 from tidemark.model.refusal import Refused
 
@@ -54,7 +56,7 @@ def test_a_window_is_given_in_iso_8601_or_epoch_seconds(tmp_path):
     assert done.stdout == "n\n3\n"
     done = query("limit 1", str(path), "--start", "noon")
     assert done.exit_code == 2
-    assert "'noon' is not a time; accepted: 1717338360 or 2024-06-02T14:26:00Z" in done.stderr
+    assert "'noon' is not a time; accepted: 1717338360, 2024-06-02T14:26:00Z or -1h" in done.stderr
 
 
 @pytest.mark.parametrize("mode", [["--lint"], ["--explain"], []])
@@ -188,3 +190,26 @@ def test_the_refusal_of_an_empty_query_is_one_sentence_without_a_caret(log):
     assert isinstance(refused, Refused)
     assert str(refused).startswith("query: line 1, column 1: the query is empty; ")
     assert len(str(refused).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1717338361", 1_717_338_361),
+        ("1717338361999", 1_717_338_361),
+        ("1717338361999000", 1_717_338_361),
+        ("1717338361999000000", 1_717_338_361),
+        ("-5", -5),
+    ],
+)
+def test_a_bound_may_be_in_any_unit_of_the_epoch(text, seconds):
+    assert MomentType().convert(text, None, None).seconds == seconds
+
+
+def test_a_bound_may_be_a_time_before_now(tmp_path):
+    recent = tmp_path / "recent.log"
+    recent.write_text(f"{datetime.now(UTC) - timedelta(minutes=90):%Y-%m-%dT%H:%M:%S}Z x\n")
+    for start, end, rows in (("-2h", "-1h", "1"), ("-1h", "-0s", ""), ("-2w", "-1d", "")):
+        arguments = ["--start", start, "--end", end, "--format", "csv"]
+        done = query("stats count(*)", str(recent), *arguments)
+        assert done.stdout.splitlines()[1:] == ([rows] if rows else [])
