@@ -47,6 +47,7 @@ _POWERS = {
     ">": 4,
     ">=": 4,
     "=~": 4,
+    "~=": 4,
     "like": 4,
     "in": 4,
     "not": 4,  # not like, not in
@@ -220,7 +221,7 @@ class Reader(Words):
             return Operation(inner.span, (inner,), "not")
         if operator in ("and", "or"):
             return self._logical(left, operator, start)
-        if operator in ("like", "=~", "in"):
+        if operator in ("like", "=~", "~=", "in"):
             return self._comparison(left, operator, start)
         power = _POWERS[operator]
         right = self.expression(power - 1 if operator == "^" else power)
@@ -246,13 +247,12 @@ class Reader(Words):
             members = self._members()
             return Operation(self.since(start), (left, *members), "in")
         pattern: Text | Regex
-        if operator == "like" and self.token.kind is Kind.TEXT:
+        if self.token.kind is Kind.TEXT:
             pattern = self.text()
         elif self.at("/"):
             pattern = self.regex()
         else:
-            choice = "a text in quotes or " if operator == "like" else ""
-            raise self.expected(f"{choice}a /regular expression/ after {operator!r}")
+            raise self.expected(f"a text in quotes or a /regular expression/ after {operator!r}")
         return Operation(self.since(start), (left, pattern), "like")
 
     def _members(self) -> tuple[Expression, ...]:

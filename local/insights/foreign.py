@@ -51,7 +51,6 @@ COMMANDS = {
     "top": "write stats count(*) as n by a | sort n desc | limit 10 for the most frequent values",
 }
 _FUNCTIONS = {
-    "percentile": "pct(field, 99)",
     "quantile": "pct(field, 99)",
     "average": "avg(field)",
     "mean": "avg(field)",

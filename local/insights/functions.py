@@ -388,4 +388,6 @@ FUNCTIONS |= {
     "countovertime": FUNCTIONS["count_over_time"],
     "sumovertime": FUNCTIONS["sum_over_time"],
     "strftime": FUNCTIONS["formatdate"],
+    # In public dashboards.
+    "percentile": FUNCTIONS["pct"],
 }

@@ -415,6 +415,9 @@ class Names:
         return replace(expression, arguments=arguments)
 
     def _call(self, call: Call, place: Scope | Group) -> Expression:
+        if call.function == "bin" and len(call.arguments) == 2:
+            # Public dashboards write bin(@timestamp, 1h).
+            call = replace(call, function="datefloor")
         function = FUNCTIONS.get(call.function)
         if function is None:
             raise unknown_function(call.function, call.span)
@@ -484,16 +487,13 @@ def _with_patterns(call: Call, function: Function) -> Call:
 def _check_arguments(call: Call, function: Function) -> None:
     fewest, most = function.arity
     number = len(call.arguments)
-    if call.function == "bin" and number == 2:
-        raise QueryError(
-            "bin takes only a period, as in bin(5m); for another time write datefloor(field, 5m)",
-            call.span,
-        )
     if number < fewest or (most is not None and number > most):
         arity = str(fewest) if fewest == most else f"{fewest} to {most or 'any number of'}"
         arguments = "argument" if arity == "1" else "arguments"
         raise QueryError(f"{call.function} takes {arity} {arguments}, not {number}", call.span)
-    if call.function == "pct":
+    if function is FUNCTIONS["pct"]:
         percent = call.arguments[1]
         if not isinstance(percent, Number) or not 0 <= percent.value <= 100:
-            raise QueryError("pct takes a number from 0 to 100 after the field", percent.span)
+            raise QueryError(
+                f"{call.function} takes a number from 0 to 100 after the field", percent.span
+            )

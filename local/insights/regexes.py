@@ -16,10 +16,10 @@ _PART = re.compile(
       (?P<verbatim> \\Q.*?(?:\\E|\Z) | \[\^?+\]?+(?:\[:\w+:\]|[^\]\\]|\\.)*+\] | \(\?[a-zA-Z-]+\) )
     | (?P<reference> \\[1-9k] )
     | (?P<escape> \\. )
-    | (?P<named> \(\?P?<(?P<name>[A-Za-z_]\w*)> )
+    | (?P<named> \(\?P?<(?P<name>[A-Za-z_@]\w*)> )
     | (?P<options> \(\?[a-zA-Z-]*: )
     | (?P<around> \(\?<?[=!] )
-    | (?P<other> \(\?(?:<\w*|.)? )
+    | (?P<other> \(\?(?:<@?\w*|.)? )
     | (?P<group> \( )
     | (?P<close> \) )
     """,

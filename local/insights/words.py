@@ -157,9 +157,9 @@ class Words:
         return options
 
     def list_of(self, part: Callable[[], T]) -> tuple[T, ...]:
-        """Return one or more parts that commas separate."""
+        """Return one or more parts that commas separate; a comma may end a command."""
         parts = [part()]
-        while self.take(","):
+        while self.take(",") and not (self.at("|") or self.token.kind is Kind.END):
             parts.append(part())
         return tuple(parts)
 

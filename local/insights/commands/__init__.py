@@ -21,6 +21,7 @@ COMMANDS = {
     "parse": "parsing.read_parse",
     "json": "json_field.JsonField.read",
     "stats": "stats.Stats.read",
+    "stat": "stats.Stats.read",
     "sort": "order.Sort.read",
     "order": "order.Sort.read",
     "limit": "order.Limit.read",

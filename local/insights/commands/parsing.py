@@ -10,10 +10,10 @@ from local.insights import printing
 from local.insights.expressions import Reader
 from local.insights.lexer import Kind
 from local.insights.names import Names
-from local.insights.plan import Definition, columns_of
+from local.insights.plan import Definition, Extend, columns_of
 from local.insights.regexes import Pattern
 from local.insights.sql import Writer, texts
-from local.insights.syntax import Command, Expression, Field, QueryError, Regex, Span, Text
+from local.insights.syntax import Command, Expression, Field, Missing, QueryError, Regex, Span, Text
 from local.insights.values import Type, Value, quoted
 
 _PAIR = r'([^\s="]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))'
@@ -47,11 +47,12 @@ class ParseGlob(Command):
     def read(cls, reader: Reader, start: Span, source: Expression) -> ParseGlob:
         """Read the glob and its names."""
         glob = reader.text()
-        if not reader.take_word("as"):
-            raise reader.expected("'as' and a name for each * of the glob")
-        names = _names(reader)
         stars = glob.value.count("*")
-        if stars != len(names):
+        has_names = reader.take_word("as")
+        if stars and not has_names:
+            raise reader.expected("'as' and a name for each * of the glob")
+        names = _names(reader) if has_names else ()
+        if stars and stars != len(names):
             raise QueryError(
                 f"the glob has {stars} *, but {len(names)} names follow 'as'; "
                 "each * takes one name",
@@ -60,15 +61,20 @@ class ParseGlob(Command):
         return cls(reader.since(start), source, glob, names)
 
     def resolve(self, names: Names) -> None:
-        """Add the captures of the stars."""
+        """Add the captures of the stars; a glob without a star captures nothing."""
         source = names.resolve(self.source)
         columns = names.define_captures(self.names)
+        if "*" not in self.glob.value:
+            names.warn(self.glob.span, "this glob has no *, so it captures nothing; write 'a * b'")
+            names.step(Extend(dict.fromkeys(columns, Missing(self.glob.span))))
+            return
         captures = {column: index for index, column in enumerate(columns)}
         names.step(Glob(captures, source, tuple(self.glob.value.split("*"))))
 
     def __str__(self) -> str:
         glob = printing.quoted(self.glob.value)
-        return f"parse {printing.operand(self.source)} {glob} as {printing.names(self.names)}"
+        names = f" as {printing.names(self.names)}" if self.names else ""
+        return f"parse {printing.operand(self.source)} {glob}{names}"
 
 
 @dataclass(frozen=True)

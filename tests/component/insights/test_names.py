@@ -48,7 +48,6 @@ from local.insights import QueryError
         ("fields 5m * 2", 1, 8, "a period is accepted only in bin"),
         ("fields 2 + 5m", 1, 12, "+: a period can be added only to a time: @timestamp + 9h"),
         ("fields -5m", 1, 9, "-: a period can be added only to a time"),
-        ("fields bin(@timestamp, 5m)", 1, 8, "bin takes only a period, as in bin(5m)"),
         ("stats count(distinct a)", 1, 13, "write count_distinct(field) to count different"),
         ("stats pct(@message, 101)", 1, 21, "pct takes a number from 0 to 100 after the field"),
         ("stats pct(@message, @message)", 1, 21, "pct takes a number from 0 to 100 after the"),
