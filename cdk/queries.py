@@ -49,7 +49,8 @@ class SavedQueries(Construct):
         metrics = [metric for test in suite.tests for metric in test.metrics]
         both = ((metric.query, metric.samples) for metric in metrics)
         metric_queries = {query for queries in both for query in queries if query}
-        for query in sorted({*metric_queries, *_COMMON}):
+        series_queries = {series.query for test in suite.tests for series in test.series}
+        for query in sorted({*metric_queries, *series_queries, *_COMMON}):
             file = query_file(suite.name, query, self._systems / "suites")
             self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)
 

@@ -14,6 +14,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
+from tidemark.model.series import Series
 from tidemark.model.settings import Settings
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Test
@@ -21,7 +22,7 @@ from tidemark.model.suite import Test
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
-    ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric),
+    ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric, Series),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
 

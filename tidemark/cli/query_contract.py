@@ -16,6 +16,7 @@ from tidemark.model.metric import (
 )
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
+from tidemark.model.series import SERIES_COLUMNS
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import query_file
 
@@ -23,13 +24,18 @@ _OF_ENGINE = "@ptr"
 
 
 def check_queries(suite: Suite, suites: Path) -> None:
-    """Refuse a suite if one of its queries cannot give what its metric needs.
+    """Refuse a suite if one of its queries cannot give what its metric or series needs.
 
     ``suites`` is the folder of the suite's folder. The refusal has a line for each problem, with
     line and column of the query.
     """
-    metrics = (metric for test in suite.tests for metric in test.metrics)
-    problems = (problem for metric in metrics for problem in _problems(metric, suite.name, suites))
+    problems: list[str] = []
+    for test in suite.tests:
+        for metric in test.metrics:
+            problems += _problems(metric, suite.name, suites)
+        for series in test.series:
+            file = query_file(suite.name, series.query, suites)
+            problems += _of_file(file, SERIES_COLUMNS, grouped=True)
     if found := list(dict.fromkeys(problems)):
         raise Refused("\n".join(found))
 

@@ -10,7 +10,14 @@ from tidemark.figures import rates
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.task_environments import Environment, different, environments
 from tidemark.figures.task_usage import usages
-from tidemark.model.results import Rate, Status, TaskResult, TestResult, span_seconds
+from tidemark.model.results import (
+    MeasuredSeries,
+    Rate,
+    Status,
+    TaskResult,
+    TestResult,
+    span_seconds,
+)
 from tidemark.model.sentences import shortened
 from tidemark.model.suite import Test
 
@@ -36,6 +43,7 @@ class Logged:
     usages: Sequence[Mapping[str, str]]
     usages_unknown: str
     """The reason why usages could not be read, '' if they could."""
+    series: Sequence[MeasuredSeries]
     bytes_scanned: int
     """The bytes that all queries scanned, queries that came too early included."""
 
@@ -82,6 +90,7 @@ def test_result(
         samples=tuple(sample for metric in rows for sample in metric.samples),
         usages=usages(logged.usages, streams.keys()),
         usages_unknown=logged.usages_unknown,
+        series=tuple(logged.series),
         environments=tuple(different(machines.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,

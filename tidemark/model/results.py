@@ -118,6 +118,25 @@ class Usage(Frozen):
     """The bytes since the last logged usage [B]."""
 
 
+class Point(Frozen):
+    """A value of a series at a time."""
+
+    at: str
+    """As Logs Insights prints it, in UTC."""
+    value: float
+
+
+class MeasuredSeries(Frozen):
+    """The values of a series of one test."""
+
+    name: str
+    unit: str
+    points: tuple[Point, ...] = ()
+    """In order of time."""
+    unknown: str = ""
+    """The reason why the points could not be read, '' if they could."""
+
+
 class Rate(Frozen):
     """One figure of one metric of one test: a statistic of its samples under some labels."""
 
@@ -176,6 +195,8 @@ class TestResult(Frozen):
     """The usages in order of time; empty if they are not logged."""
     usages_unknown: str = ""
     """The reason why logged usages could not be read, '' if they could."""
+    series: tuple[MeasuredSeries, ...] = ()
+    """The series, in the order of the suite."""
     environments: tuple[dict[str, Any], ...] = ()
     """The machines and packages that the tasks ran on, as they logged them."""
     log_group: str | None = None
@@ -194,10 +215,13 @@ class TestResult(Frozen):
         starts = [task.started_at for task in self.tasks if task.started_at]
         return (max(starts) - min(starts)).total_seconds() if starts else 0.0
 
-    def seconds(self, logged: Iterable[Sample | Usage]) -> list[float | None]:
-        """Return the seconds from the first task's start to each entry, None without a start."""
+    def seconds(self, printed: Iterable[str]) -> list[float | None]:
+        """Return the seconds from the first task's start to times, None without a start.
+
+        The times are as Logs Insights prints them.
+        """
         begun = self.begun_at
-        times = (datetime.fromisoformat(entry.logged_at).replace(tzinfo=UTC) for entry in logged)
+        times = (datetime.fromisoformat(text).replace(tzinfo=UTC) for text in printed)
         return [(time - begun).total_seconds() if begun else None for time in times]
 
 

@@ -12,6 +12,7 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
+from tidemark.model.series import Series
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 
 _NAME = f"^{NAME}$"
@@ -64,6 +65,8 @@ class Test(Consistent):
     ``{records: 1000000}``; the duration grows with them."""
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
     """The metrics that log queries read, 1 to 20."""
+    series: tuple[Series, ...] = Field(default=(), max_length=10)
+    """The series that log queries read and a report draws, none to 10."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the seconds are not for the amounts that they are per."""

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from tidemark.model.checkout import ROOT
 from tidemark.model.metric import NAME
 from tidemark.model.older_suites import moved
-from tidemark.model.refusal import Problem, Refused, problem, problems
+from tidemark.model.refusal import Place, Problem, Refused, problem, problems
 from tidemark.model.request import resolve_request
 from tidemark.model.sentences import shown
 from tidemark.model.suite import FORMS, Suite
@@ -72,12 +72,17 @@ def _misplaced(suite: object, folder: Path, workloads: Path) -> Iterator[Problem
         yield problem(("name",), sentence)
     if _is_name(workload) and not (workloads / str(workload)).is_dir():
         yield problem(("task", "workload"), f"there is no workloads/{workload}")
+    for place, query in _queries(suite):
+        if _is_name(query) and not query_file(folder.name, query, folder.parent).exists():
+            yield problem(place, f"there is no suites/{folder.name}/{query}.cwli")
+
+
+def _queries(suite: object) -> Iterator[tuple[Place, object]]:
     for number, test in mappings(suite, "tests"):
-        for position, metric in mappings(test, "metrics"):
-            for field in ("query", "samples"):
-                query, place = metric.get(field), ("tests", number, "metrics", position, field)
-                if _is_name(query) and not query_file(folder.name, query, folder.parent).exists():
-                    yield problem(place, f"there is no suites/{folder.name}/{query}.cwli")
+        for name, fields in (("metrics", ("query", "samples")), ("series", ("query",))):
+            for position, one in mappings(test, name):
+                for field in fields:
+                    yield ("tests", number, name, position, field), one.get(field)
 
 
 def _is_name(value: object) -> TypeGuard[str]:

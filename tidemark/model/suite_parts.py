@@ -36,7 +36,8 @@ def contradictions(suite: object) -> Iterator[Problem]:
         yield problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
     yield from _repeated(("tests",), tests)
     for number, test in tests:
-        yield from _repeated(("tests", number, "metrics"), mappings(test, "metrics"))
+        for name in ("metrics", "series"):
+            yield from _repeated(("tests", number, name), mappings(test, name))
         for name in mapping(test, "per"):
             yield from _unscaled(("tests", number, "per", str(name)), name, parameters)
 

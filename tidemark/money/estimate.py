@@ -113,8 +113,11 @@ def _logged_bytes(request: RunSpec, suite: Suite) -> int:
 
 def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
     """Return how much a trial's log queries scan [B]: each scans all lines of the trial."""
-    # Two queries for each metric in every reading, and the environment's query in the last.
-    queries = sum(LOG_READINGS * 2 * len(test.metrics) + 1 for test in suite.tests)
+    # Two queries for each metric in every reading; in the last one for each series, too, and that
+    # of the environment.
+    queries = sum(
+        LOG_READINGS * 2 * len(test.metrics) + len(test.series) + 1 for test in suite.tests
+    )
     return queries * _logged_bytes(request, suite) + _usage_bytes(request, suite)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Chart, Mark, Row, Table
+from tidemark.report.numbers import figure
 
 # More points than a chart can show; the limit keeps the page of a long test small.
 _MOST_POINTS = 200
@@ -101,6 +103,20 @@ def by_trial(
         columns=("Version", "Trial", *columns),
         rows=tuple(Row((line.group, str(line.trial), *figures(line.points))) for line in series),
         numbers=frozenset(columns),
+    )
+
+
+def means_and_largest(caption: str, series: Sequence[Line]) -> Table:
+    """Return the table of lines, with the mean and the largest value of each line."""
+    return by_trial(
+        caption,
+        ("Mean", "Largest", "Points"),
+        series,
+        lambda points: (
+            figure(fmean(value for _, value in points)),
+            figure(max(value for _, value in points)),
+            str(len(points)),
+        ),
     )
 
 

@@ -8,10 +8,13 @@ from datetime import datetime, timedelta
 
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import missing
+from tidemark.figures.series_points import measured_series
 from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import Metric
-from tidemark.model.results import Status, TaskResult
+from tidemark.model.refusal import Refused
+from tidemark.model.results import MeasuredSeries, Status, TaskResult
+from tidemark.model.series import Series
 from tidemark.model.suite import Test
 from tidemark.model.suite_files import query_file
 from tidemark.model.telemetry import LOGGER
@@ -109,6 +112,15 @@ class _Search:
             _logger.warning(str(error))
             return [], str(error)
 
+    def series(self, series: Series) -> MeasuredSeries:
+        """Return a series, or the reason if it is unknown, which never fails a measurement."""
+        faults: tuple[type[Exception], ...] = (Refused, *_faults(self._queries))
+        try:
+            return measured_series(series, self.rows(series.query))
+        except faults as error:
+            _logger.warning(str(error))
+            return MeasuredSeries(name=series.name, unit=series.unit, unknown=str(error))
+
     def metric_rows(self, metric: Metric) -> MetricRows:
         """Return the rows of the two queries of a metric."""
         answered = self.rows(metric.query)
@@ -161,6 +173,7 @@ def collect(
         failures=search.rows("failures") if some_failed else [],
         usages=usages,
         usages_unknown=usages_unknown,
+        series=[search.series(series) for series in test.series],
         bytes_scanned=search.bytes_scanned,
     )
     result = test_result(test, ran, logged, event.started_at, event.ended_at)
@@ -179,9 +192,11 @@ def _streams(system: System, tasks: Iterable[TaskResult]) -> dict[str, str]:
 def patience_seconds(test: Test) -> float:
     """Return the time limit of one query of a test [s]: an equal share of the function's time.
 
-    Each metric has two queries. A test has three more: environment, failures and usage.
+    Each metric has two queries, and each series one. A test has three more: environment, failures
+    and usage.
     """
-    return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / (2 * len(test.metrics) + 3))
+    queries = 2 * len(test.metrics) + len(test.series) + 3
+    return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / queries)
 
 
 def _faults(queries: LogQueries) -> tuple[type[Exception], ...]:

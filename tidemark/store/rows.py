@@ -111,7 +111,7 @@ def usage_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> 
     """Yield the rows of ``task_usage``: one for each logged usage of a task."""
     for trial in trials:
         for result in trial.tests:
-            seconds = result.seconds(result.usages)
+            seconds = result.seconds(usage.logged_at for usage in result.usages)
             for usage, second in zip(result.usages, seconds, strict=True):
                 yield {
                     "run_id": trial.run_id,

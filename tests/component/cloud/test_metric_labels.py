@@ -7,9 +7,11 @@ import pytest
 from aws.log_queries import InsightsQueries
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates
+from tidemark.figures.series_points import measured_series
 from tidemark.model.checkout import ROOT
 from tidemark.model.metric import Metric
 from tidemark.model.results import TaskResult
+from tidemark.model.series import Series
 
 GROUP = "/Tidemark/kiwi"
 NOON = 1_763_640_000  # 2025-11-20 12:00:00 UTC [s]
@@ -19,7 +21,7 @@ LATENCY = Metric(
     statistics=("mean", "p99"), labels=("operation",), most_labels=1000, values="any",
 )  # fmt: skip
 # The queries of the page that tells users how to write them.
-QUERIES = re.findall(
+*QUERIES, SERIES_QUERY = re.findall(
     r"^```\n(fields @message.*?)^```", (ROOT / "docs" / "suites.md").read_text(), re.DOTALL | re.M
 )
 
@@ -31,11 +33,15 @@ def rows(store, endpoint, logs):
     queries = InsightsQueries(endpoint.client("logs"))
 
     def rows(lines):
-        store.append(GROUP, STREAM, [(NOON * 1000, line) for line in lines], NOON * 1000)
+        append(store, lines)
         answers = [queries.run(q, GROUP, NOON - 60, NOON + 60, 60, [STREAM]) for q in QUERIES]
         return MetricRows(LATENCY, *(answer.rows for answer in answers))
 
     return rows
+
+
+def append(store, lines, stream=STREAM):
+    store.append(GROUP, stream, [(NOON * 1000, line) for line in lines], NOON * 1000)
 
 
 def test_a_thousand_labels_on_one_stream_have_the_figures_of_their_lines(rows):
@@ -69,3 +75,17 @@ def test_a_text_that_is_no_number_is_in_the_samples_alone(rows):
     assert (create.value, create.samples, create.not_finite) == (None, 1, 1)
     assert (delete.value, delete.samples, delete.not_finite) == (None, 0, 1)
     assert differing(found) == []
+
+
+def test_a_series_adds_up_the_streams_of_a_time(store, endpoint, logs):
+    endpoint.client("logs").create_log_group(logGroupName=GROUP)
+    append(store, ["10 users", "20 users"])
+    append(store, ["7 users"], "kiwi/kiwi/t1")
+    streams = [STREAM, "kiwi/kiwi/t1"]
+    queries = InsightsQueries(endpoint.client("logs"))
+
+    answer = queries.run(SERIES_QUERY, GROUP, NOON - 60, NOON + 60, 60, streams)
+
+    users = Series(name="active_users", unit="users", query="users_over_time")
+    (point,) = measured_series(users, answer.rows).points
+    assert (point.at, point.value) == ("2025-11-20 12:00:00.000", 22.0)

@@ -38,6 +38,12 @@ with start_cloud(Path(sys.argv[1]), context={"systems": sys.argv[2]}) as cloud:
         "rates": rates,
         "logged": logged.rows,
         "pairs": ask_saved(app.tables, "version_pairs").records(),
+        "series": [
+            sum(point.value for point in series.points)
+            for trial in results.trials(run.run_id)
+            for test in trial.tests
+            for series in test.series
+        ],
         "report": report.decode() if report else "",
         "history": columns(histories(rates)),
         "page": build(app.tables, datetime.now(UTC)),
@@ -99,3 +105,8 @@ def test_history_and_page_name_each_figure(measured):
         "latency p99 {operation: create}", "latency p99 {operation: read}", "size total",
     ]  # fmt: skip
     assert "kiwi: bounded latency p99 {operation: create} (ms)" in measured["page"]
+
+
+def test_a_series_is_stored_with_each_trial_and_drawn(measured):
+    assert measured["series"] == [2 * 400] * 6
+    assert "requests of bounded \\[requests\\], by trial" in measured["report"]

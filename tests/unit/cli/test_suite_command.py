@@ -26,7 +26,7 @@ def check(*files):
 def replace(file, original, replacement):
     text = file.read_text()
     assert original in text
-    file.write_text(text.replace(original, replacement))
+    file.write_text(text.replace(original, replacement, 1))
 
 
 def problems_of(*files):
@@ -118,6 +118,15 @@ def test_the_queries_of_a_metric_with_labels_have_these_as_columns(suite):
     assert problems_of(suite) == [
         "rocksdb/ingest_samples.cwli:8: column 3: the result has no level; "
         "expected @timestamp, @logStream, value, level"
+    ]
+
+
+def test_the_query_of_a_series_has_a_time_and_a_value(suite):
+    series = "    series: [{name: users, unit: users, query: ingest_rate}]\n    metrics:"
+    replace(suite, "    metrics:", series)
+
+    assert problems_of(suite) == [
+        "rocksdb/ingest_rate.cwli:7: column 3: the result has no at; expected @logStream, at, value"
     ]
 
 

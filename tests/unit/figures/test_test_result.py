@@ -10,7 +10,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INGEST = read_suites()["rocksdb"].test("ingest")
 NOTHING = Logged(
     log_group="g", streams={}, window=(NOON, NOON), metrics=[], grown=False, environments=[],
-    failures=[], usages=[], usages_unknown="", bytes_scanned=0,
+    failures=[], usages=[], usages_unknown="", series=[], bytes_scanned=0,
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from lambdas import collect_rates
 from tests.plans import RUN
 from tests.unit.measured_runs import with_ingest
 from tidemark.model.refusal import Refused
+from tidemark.model.series import Series
 from tidemark.store import keys
 
 STREAM = "rocksdb/rocksdb/t0"
@@ -19,11 +20,18 @@ LINES = [
 def collect(world, plan):
     """Return a function that collects a metric of one task from the answers of its queries."""
 
-    def collect(answered, lines=None, now="12:46:02", **changed):
+    def collect(answered, lines=None, now="12:46:02", at_times=(), **changed):
         changed_plan = with_ingest(plan, unit="ms", values="any", **changed)
+        ingest, *others = changed_plan.suite.tests
+        # The query of failures stands for that of a series.
+        users = Series(name="users", unit="users", query="failures")
+        tests = (ingest.model_copy(update={"series": (users,)}), *others)
+        suite = changed_plan.suite.model_copy(update={"tests": tests})
+        changed_plan = changed_plan.model_copy(update={"suite": suite})
         world.bucket.objects[keys.plan(RUN)] = changed_plan.model_dump_json().encode()
         world.logs.answers = {
             "# Every rate": LINES, "stats avg": answered, "CpuUtilized": [], "Environment": [],
+            "ERROR": at_times,
         }  # fmt: skip
         event = {
             "run_id": RUN,
@@ -81,6 +89,23 @@ def test_a_query_that_differs_from_its_samples_leaves_no_figure_and_says_both(co
 
     assert (stored["status"], stored["rates"][0]["value"]) == ("incomplete", None)
     assert stored["reason"] == "ingest_rate: 151.5 by its query, 150 by its samples"
+
+
+def test_a_series_is_stored_in_order_of_time(collect):
+    times = [{"@logStream": STREAM, "at": f"2026-11-20 12:45:{s}.000", "value": s}
+             for s in ("20", "10")]  # fmt: skip
+
+    (series,) = collect([row("150", "3")], at_times=times)["series"]
+
+    assert (series["name"], series["unknown"]) == ("users", "")
+    assert [point["value"] for point in series["points"]] == [10.0, 20.0]
+
+
+def test_a_series_that_cannot_be_read_fails_no_measurement(collect):
+    stored = collect([row("150", "3")], at_times=[{"@logStream": STREAM, "value": "1"}])
+
+    assert (stored["status"], stored["rates"][0]["value"]) == ("ok", 150.0)
+    assert stored["series"][0]["unknown"].startswith("failures.cwli: at '' is not accepted; ")
 
 
 def test_a_query_that_gives_no_number_is_refused_at_once(collect):

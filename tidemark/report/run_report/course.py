@@ -1,4 +1,4 @@
-"""The charts of each test over time: its progress, and the usage of its tasks."""
+"""The charts of each test over time: its progress, its series, and the usage of its tasks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tidemark.report.blocks import Block, Section
 from tidemark.report.line_chart import MOST_GROUPS, Group
 from tidemark.report.run_report.measured import MeasuredRun
 from tidemark.report.run_report.progress import progress
+from tidemark.report.run_report.series_charts import series_charts
 from tidemark.report.run_report.usage import usage
 
 
@@ -20,6 +21,7 @@ def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:
         )
         return
     yield progress(test, groups)
+    yield from series_charts(test, groups)
     yield from usage(test, groups)
 
 

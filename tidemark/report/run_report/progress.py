@@ -51,7 +51,8 @@ def course(result: TestResult, *, by_records: bool) -> Points:
     done = 0.0
     points = [(0.0, 0.0)]
     logged = sorted(_samples(result), key=lambda sample: sample.logged_at)
-    for sample, second in zip(logged, result.seconds(logged), strict=True):
+    seconds = result.seconds(sample.logged_at for sample in logged)
+    for sample, second in zip(logged, seconds, strict=True):
         done += (sample.records or 0) if by_records else 1
         points.append((max(0.0, second or 0.0), done))
     return points

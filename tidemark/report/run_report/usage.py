@@ -9,9 +9,9 @@ from itertools import pairwise
 from statistics import fmean, median
 
 from tidemark.model.results import TestResult, Usage
-from tidemark.report.blocks import Block, Table
-from tidemark.report.line_chart import Group, Line, Points, by_trial, lines
-from tidemark.report.numbers import figure, ranges
+from tidemark.report.blocks import Block
+from tidemark.report.line_chart import Group, Line, Points, lines, means_and_largest
+from tidemark.report.numbers import ranges
 
 _MB = 10**6
 _Value = Callable[[Usage], float | None]
@@ -44,7 +44,8 @@ def usage(test: str, groups: Sequence[Group]) -> list[Block]:
         ]
         if series:
             caption = f"{name} of the tasks of {test}: the mean over the tasks of a trial."
-            table = _table(test, name, series)
+            of_trials = f"{_capitalised(name)} of the tasks of {test}, by trial"
+            table = means_and_largest(of_trials, series)
             charts.append(lines(_capitalised(caption), groups, series, name, table))
     return [*charts, *_unknown(test, groups)] or [
         f"The resource usage of the tasks of {test} was not measured."
@@ -72,7 +73,8 @@ def _points(result: TestResult, value: _Value) -> Points:
     them.
     """
     by_task: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for entry, second in zip(result.usages, result.seconds(result.usages), strict=True):
+    seconds = result.seconds(entry.logged_at for entry in result.usages)
+    for entry, second in zip(result.usages, seconds, strict=True):
         amount = value(entry)
         if second is not None and second >= 0 and amount is not None:
             by_task[entry.task_id].append((second, amount))
@@ -112,19 +114,6 @@ def _by_period(points: Points, start: float, period: float) -> dict[int, list[tu
 
 def _mean(points: Points) -> tuple[float, float]:
     return fmean(second for second, _ in points), fmean(value for _, value in points)
-
-
-def _table(test: str, name: str, series: Sequence[Line]) -> Table:
-    return by_trial(
-        f"{_capitalised(name)} of the tasks of {test}, by trial",
-        ("Mean", "Largest", "Points"),
-        series,
-        lambda points: (
-            figure(fmean(value for _, value in points)),
-            figure(max(value for _, value in points)),
-            str(len(points)),
-        ),
-    )
 
 
 def _capitalised(text: str) -> str:
