@@ -94,7 +94,7 @@ def command(
 
     \b
     Examples:
-      tidemark query suites/rocksdb/ingest_rate.cwli
+      tidemark query queries/logs/ingest_rate.cwli
       tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
     """
     if groups and paths:

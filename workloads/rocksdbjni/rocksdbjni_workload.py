@@ -68,9 +68,9 @@ class Store:
         print(command, file=stdin, flush=True)
         answer = stdout.readline()
         if not answer:
-            raise CheckFailedError(
-                f"The Java process ended with exit code {self._java.wait()} at {command.split()[0]}."
-            )
+            name = command.partition(" ")[0]
+            code = self._java.wait()
+            raise CheckFailedError(f"The Java process ended with exit code {code} at {name}.")
         return answer.strip()
 
 

@@ -137,6 +137,6 @@ def test_every_other_region_is_accepted(region):
 
 def test_a_schedule_of_an_unknown_suite_is_refused():
     with pytest.raises(
-        Refused, match=r"^cdk.json: context: schedules: there is no suite 'oracle'; there are rocks"
+        Refused, match=r"^cdk.json: context: schedules: there is no suite 'oracle'; there are click"
     ):
         build(App(context={"schedules": {"oracle": {}}}))

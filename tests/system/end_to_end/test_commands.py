@@ -41,7 +41,7 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
 
 
 def test_a_query_reads_the_logs_of_an_ended_run(ran, own_state):
-    done = tidemark("query", "suites/rocksdb/ingest_samples.cwli", "--state", str(own_state))
+    done = tidemark("query", "queries/logs/ingest_samples.cwli", "--state", str(own_state))
 
     assert done.returncode == 0, done.stderr
     samples = 2 * read_suites()["rocksdb"].test("ingest").jobs
@@ -63,7 +63,10 @@ def one_sentence(done, sentence):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["leveldb"], "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            ["leveldb"],
+            "suite: 'leveldb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni",
+        ),
         (
             ["--versions", ""],
             "versions: '' is not a version of RocksDB; expected the form of 9.8.4",
@@ -108,7 +111,10 @@ def test_a_bad_run_is_refused_in_one_sentence_before_anything_starts(arguments, 
 def test_an_unknown_suite_is_refused_before_anything_starts(command, tmp_path):
     refused = tidemark(command, "nosuch", "--state", tmp_path / "state")
 
-    one_sentence(refused, "suite: 'nosuch' is not known; there are rocksdb")
+    one_sentence(
+        refused,
+        "suite: 'nosuch' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni",
+    )
     assert not (tmp_path / "state").exists()
 
 

@@ -15,6 +15,7 @@ from tidemark.model.suite_files import FOLDER
 def suite(tmp_path):
     """Return the file of a copy of RocksDB's suite outside the repository."""
     shutil.copytree(FOLDER / "rocksdb", tmp_path / "suites" / "rocksdb")
+    shutil.copytree(ROOT / "queries" / "logs", tmp_path / "suites" / "rocksdb", dirs_exist_ok=True)
     (tmp_path / "workloads" / "rocksdb").mkdir(parents=True)
     return tmp_path / "suites" / "rocksdb" / "suite.yaml"
 
@@ -39,8 +40,12 @@ def test_every_shipped_suite_is_accepted():
     done = check()
 
     assert done.exit_code == 0
-    (line,) = done.stdout.splitlines()
-    assert line == f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions"
+    assert done.stdout.splitlines() == [
+        f"{FOLDER}/clickhouse/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
+        f"{FOLDER}/deltalake/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
+        f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions",
+        f"{FOLDER}/rocksdbjni/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
+    ]
 
 
 def test_the_suite_with_a_latency_and_a_size_is_accepted():

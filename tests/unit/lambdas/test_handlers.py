@@ -162,7 +162,10 @@ def test_a_repeated_plan_run_names_the_same_run_and_writes_the_same_plan(world):
 def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
     before = dict(world.bucket.objects)
 
-    with pytest.raises(Refused, match=r"^suite: 'x' is not known; there are rocksdb$"):
+    with pytest.raises(
+        Refused,
+        match=r"^suite: 'x' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni$",
+    ):
         world.call(plan_run, {**EXECUTION, "input": {"suite": "x"}})
     assert world.bucket.objects == before
 
@@ -583,7 +586,7 @@ def test_a_run_whose_execution_failed_is_failed_with_the_functions_message(world
 
 
 def test_a_refused_input_is_rejected_with_only_the_sentence(world):
-    sentence = "suite: 'x' is not known; there are rocksdb"
+    sentence = "suite: 'x' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni"
     refusal = {
         "Error": "Refused",
         "Cause": json.dumps({"errorMessage": sentence, "errorType": "Refused"}),

@@ -50,7 +50,10 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
     [
         ("rocksdb", 'input: expected an object such as {"suite": "rocksdb"}'),
         ({}, "suite: required, but missing"),
-        ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            {"suite": "leveldb"},
+            "suite: 'leveldb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni",
+        ),
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, builds, baseline, repetitions, "

@@ -191,7 +191,10 @@ def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeyp
         ({"run": f"{RUN}\n"}, f"run: '{RUN}\\n' is not accepted; expected the form of 2026"),
         ({"run": f"../{RUN}"}, f"run: '../{RUN}' is not accepted; expected the form of 2026"),
         ({"run": None}, "run: None is not accepted; expected a text"),
-        ({"suite": "leveldb"}, "suite: 'leveldb' is not known; there are rocksdb"),
+        (
+            {"suite": "leveldb"},
+            "suite: 'leveldb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni",
+        ),
         (
             {"run": "20261120T000000Z-000000"},
             "run: 20261120T000000Z-000000 is not known; its plan is not in the results bucket",

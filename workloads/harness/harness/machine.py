@@ -59,7 +59,7 @@ def _cpu_model(cpuinfo: str) -> str:
 
 
 def _digest() -> str:
-    """Return the SHA-256 of what was installed: each package's list of files, each prepared file."""
+    """Return the SHA-256 of what was installed: lists of packages' files, and prepared files."""
     listings = sorted(each.read_text("RECORD") or "" for each in distributions())
     prepared = Path(os.environ.get("TIDEMARK_PREPARED") or os.devnull)
     files = sorted(path for path in prepared.rglob("*") if path.is_file())
