@@ -59,8 +59,12 @@ class Endpoint:
 
         ``role`` is the ARN of the role of a program in the cloud.
         """
+        return {**self.place, **self.access_key(role)}
+
+    def access_key(self, role: str) -> dict[str, str]:
+        """Return the access key of a role's ARN, by the names of its environment variables."""
         key_id, secret = self._access_key(role)
-        return {**self.place, "AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret}
+        return {"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret}
 
     def _access_key(self, role: str) -> tuple[str, str]:
         key_id = access_key_id(role)

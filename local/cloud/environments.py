@@ -6,11 +6,13 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from moto.awslambda.exceptions import LambdaClientError
 
 from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
+from local.cloud.key_files import KeyFiles
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.sandboxes import Answer, Function, Sandbox
 
@@ -28,11 +30,15 @@ class Environments:
         The destination of their output.
     guard
         The guard that kills them if this process is killed.
+    folder
+        The folder of their access keys, which exists as long as the cloud.
 
     """
 
-    def __init__(self, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> None:
-        self._endpoint = endpoint
+    def __init__(
+        self, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard, folder: Path
+    ) -> None:
+        self._keys = KeyFiles(folder, endpoint)
         self._logs = logs
         self._guard = guard
         self._lock = threading.Lock()
@@ -64,6 +70,7 @@ class Environments:
         for sandbox in sandboxes:
             self._remove(sandbox)
         self._warm_threads.shutdown()
+        self._keys.close()
 
     def _free(self, function: Function) -> Sandbox | None:
         with self._lock:
@@ -79,7 +86,8 @@ class Environments:
             if self._closed:
                 raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
             self._logs.create_group(function.log_group)
-            sandbox = Sandbox(function, self._endpoint, self._logs, self._guard)
+            key = self._keys.environment(function.role)
+            sandbox = Sandbox(function, key, self._logs, self._guard)
             self._sandboxes.add(sandbox)
         return sandbox
 

@@ -216,7 +216,7 @@ class Functions:
 def install(state: Path, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard) -> Functions:
     """Run moto's Lambda functions on this machine; close the result to stop."""
     default_user_config["lambda"]["use_docker"] = False
-    functions = Functions(state, Environments(endpoint, logs, guard))
+    functions = Functions(state, Environments(endpoint, logs, guard, state / "keys"))
     functions.replace_methods()
     return functions
 

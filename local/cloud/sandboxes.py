@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process, clean_environment
@@ -66,12 +65,13 @@ class _Record:
 class Sandbox:
     """One execution environment, which serves one invocation at a time.
 
-    The constructor returns at once; the first invocation waits until the function has loaded. Once
+    ``cloud`` has the variables that lead to the cloud, with the key of the function's role. The
+    constructor returns at once; the first invocation waits until the function has loaded. Once
     ``alive`` is false, the environment serves no other invocation.
     """
 
     def __init__(
-        self, function: Function, endpoint: Endpoint, logs: CloudWatchLogs, guard: Guard
+        self, function: Function, cloud: Mapping[str, str], logs: CloudWatchLogs, guard: Guard
     ) -> None:
         self.function = function
         self._logs = logs
@@ -86,7 +86,7 @@ class Sandbox:
             self._process = Process(
                 [sys.executable, "-m", "awslambdaric", function.handler],
                 function.code,
-                self._environment(endpoint),
+                self._environment(cloud),
                 self._write_output,
                 guard,
             )
@@ -200,12 +200,12 @@ class Sandbox:
         self._record.lines += lines
         self._logs.write(self.function.log_group, self._stream, lines)
 
-    def _environment(self, endpoint: Endpoint) -> Mapping[str, str]:
+    def _environment(self, cloud: Mapping[str, str]) -> Mapping[str, str]:
         function = self.function
         return {
             **clean_environment(),
             **dict(function.variables),
-            **endpoint.environment(function.role),
+            **cloud,
             "AWS_EXECUTION_ENV": f"AWS_Lambda_python3.{sys.version_info.minor}",
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory_mb),
             "AWS_LAMBDA_FUNCTION_NAME": function.name,

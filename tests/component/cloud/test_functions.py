@@ -3,11 +3,14 @@
 import base64
 import io
 import json
+import os
 import re
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import psutil
 import pytest
 from botocore.exceptions import ClientError
 
@@ -91,13 +94,48 @@ def test_a_function_sees_the_variables_of_its_configuration_of_lambda_and_of_the
     assert "SECRET_OF_THE_HOST" not in environment
     assert environment["POWERTOOLS_SERVICE_NAME"] == "tidemark"
     assert environment["AWS_ENDPOINT_URL"] == endpoint.url
-    assert environment["AWS_ACCESS_KEY_ID"] == "functions"
     assert environment["AWS_LAMBDA_FUNCTION_NAME"] == "f"
     assert environment["AWS_LAMBDA_FUNCTION_VERSION"] == "$LATEST"
     assert environment["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] == "256"
     assert environment["AWS_LAMBDA_LOG_GROUP_NAME"] == "/aws/lambda/f"
     assert environment["_HANDLER"] == "index.handler"
     assert environment["LAMBDA_TASK_ROOT"] == environment["PYTHONPATH"]
+
+
+def test_a_function_signs_with_the_key_of_its_role(create, invoke, endpoint, monkeypatch, tmp_path):
+    config = tmp_path / ".aws" / "config"
+    config.parent.mkdir()
+    config.write_text("[default]\nrole_arn = arn:aws:iam::1:role/another\nsource_profile = x\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    create(
+        "from botocore.session import Session\n"
+        "def handler(event, context):\n"
+        "    found = Session().get_credentials()\n"
+        "    return [found.access_key, found.secret_key]"
+    )
+
+    assert invoke()[0] == list(endpoint.access_key(ROLE).values())
+
+
+def test_the_key_of_a_function_is_in_no_environment_of_its_processes(
+    create, invoke, endpoint, functions, tmp_path
+):
+    create("import os\ndef handler(event, context): return os.getpgrp()")
+    group, _, _ = invoke()
+    secret = endpoint.access_key(ROLE)["AWS_SECRET_ACCESS_KEY"]
+
+    processes = [one.pid for one in psutil.process_iter() if os.getpgid(one.pid) == group]
+    assert len(processes) > 1
+    for process in processes:
+        content = Path(f"/proc/{process}/environ").read_text()
+        assert endpoint.url in content
+        assert secret not in content
+
+    file = tmp_path / "state" / "keys" / "functions"
+    assert secret in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    functions.close()
+    assert not file.parent.exists()
 
 
 def test_the_context_holds_the_request_the_function_and_the_time_left(create, invoke):
