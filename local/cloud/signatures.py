@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import re
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,8 @@ _AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=(?P<key_id>[^/,]+)/\d{8}/(?P<region>[^/,]+)/(?P<service>[^/,]+)/"
     r"aws4_request, ?SignedHeaders=(?P<headers>[^,]+), ?Signature=(?P<signature>[0-9a-f]{64})"
 )
+# Amazon S3 API reference, "Error responses": RequestTimeTooSkewed.
+_LONGEST_AGE = timedelta(minutes=15)
 _HINT = "`tidemark up` prints the access key of its cloud."
 
 
@@ -40,7 +43,7 @@ def signer(environ: WSGIEnvironment, key: str) -> str:
     Raises
     ------
     Forbidden
-        If the request has no such signature in its header, or that of another key.
+        If the request has no such signature in its header, or that of another key or time.
 
     """
     found = _AUTHORIZATION.fullmatch(environ.get("HTTP_AUTHORIZATION", ""))
@@ -49,7 +52,21 @@ def signer(environ: WSGIEnvironment, key: str) -> str:
     if not hmac.compare_digest(found["signature"], _signature(environ, found, key)):
         message = f"The signature is not that of {found['key_id']} in this cloud. {_HINT}"
         raise Forbidden("SignatureDoesNotMatch", message)
+    _check_time(environ, found["service"])
     return found["key_id"]
+
+
+def _check_time(environ: WSGIEnvironment, service: str) -> None:
+    """Refuse a request whose signature was made long ago: somebody may have recorded it."""
+    text, now = environ.get("HTTP_X_AMZ_DATE", ""), datetime.now(UTC)
+    try:
+        signed_at = datetime.strptime(text, "%Y%m%dT%H%M%S%z")
+    except ValueError:
+        raise Forbidden("AccessDenied", f"X-Amz-Date: {text!r} is no time in UTC.") from None
+    if abs(now - signed_at) > _LONGEST_AGE:
+        code = "RequestTimeTooSkewed" if service == "s3" else "SignatureDoesNotMatch"
+        message = f"Signature expired: {text} is over 15 minutes from {now:%Y%m%dT%H%M%SZ}, now."
+        raise Forbidden(code, message)
 
 
 def _signature(environ: WSGIEnvironment, found: re.Match[str], key: str) -> str:

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
@@ -125,6 +126,37 @@ def test_a_signature_is_good_for_its_own_request_alone(server, service, call, ch
     assert getattr(client, call)()
     client.meta.events.register("before-send", alter)
     assert refusal(getattr(client, call)) == (403, "SignatureDoesNotMatch")
+
+
+def sign_at(monkeypatch, minutes):
+    """Let clients sign as if they did so ``minutes`` from now."""
+    monkeypatch.setattr(
+        "botocore.auth.get_current_datetime",
+        lambda **_: datetime.now(UTC).replace(tzinfo=None) + timedelta(minutes=minutes),
+    )
+
+
+@pytest.mark.parametrize("minutes", [-16, 16])
+@pytest.mark.parametrize(
+    ("service", "call", "code"),
+    [
+        ("s3", "list_buckets", "RequestTimeTooSkewed"),
+        ("ecs", "list_clusters", "SignatureDoesNotMatch"),
+        ("iam", "list_roles", "SignatureDoesNotMatch"),
+    ],
+)
+def test_a_signature_of_another_quarter_of_an_hour_is_refused(
+    server, monkeypatch, minutes, service, call, code
+):
+    sign_at(monkeypatch, minutes)
+
+    assert refusal(getattr(server.endpoint.client(service), call)) == (403, code)
+
+
+def test_a_signature_of_a_clock_that_is_somewhat_off_is_accepted(server, monkeypatch):
+    sign_at(monkeypatch, -14)
+
+    assert "Buckets" in server.endpoint.client("s3").list_buckets()
 
 
 @pytest.mark.parametrize("path", ["/", "/moto-api/data.json", "/results/runs/a?list-type=2"])

@@ -27,8 +27,8 @@ DATA = urlsplit(f"{os.environ['TIDEMARK_DATA']}/task-{TASK:04d}")
 CONTENT = f"{VERSION} {TASK} {os.environ['TIDEMARK_SEED']}".encode()
 NAME = TEST.capitalize()
 ENDPOINT = urlsplit(os.environ["AWS_ENDPOINT_URL"]).netloc
-SCOPE = "20260101/us-east-1/s3/aws4_request"
-NOW = "20260101T000000Z"  # the one-machine cloud accepts a signature of any time
+NOW = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+SCOPE = f"{NOW[:8]}/us-east-1/s3/aws4_request"
 
 
 def say(message: str, level: str = "INFO") -> None:
