@@ -7,6 +7,7 @@ documents RE2 for its functions (CloudWatch Logs Insights query syntax: regexRep
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 
 from local.insights.syntax import QueryError, Regex, Span
@@ -88,7 +89,9 @@ class Pattern:
     def may_be_empty(self, name: str) -> bool:
         """Tell whether a named group may match ''; True if that is uncertain."""
         try:
-            return re.fullmatch(self.inside(name), "") is not None
+            # Python warns of patterns that RE2 reads in one way only, such as [[a].
+            with warnings.catch_warnings(action="ignore"):
+                return re.fullmatch(self.inside(name), "") is not None
         except re.error:
             # RE2 may accept a pattern that Python does not.
             return True

@@ -19,7 +19,9 @@ from local.insights.values import quoted
 from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
-"""The suffixes of log files in a folder."""
+"""The suffixes of log files in a folder; files without a suffix are logs, too."""
+# What rotations append to the name of a log: app.log.1, app.log-20240602, app.log.2024-06-02.
+_ROTATED = re.compile(r"\.(?:log|txt|json|jsonl|ndjson)[.-][0-9][0-9.T_-]*$")
 
 _PEEKED_BYTES = 2 * 1024 * 1024
 # Code points that no text has (Unicode, section 23.7: noncharacters).
@@ -68,8 +70,8 @@ def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
     Parameters
     ----------
     paths : iterable of Path
-        Files and folders. A folder stands for every file below it with one of ``SUFFIXES``. Files
-        with the suffix ``.gz`` are unpacked.
+        Files and folders. A folder stands for every file below it with one of ``SUFFIXES``, with
+        none, or with the suffix of a rotation. Files with the suffix ``.gz`` are unpacked.
     limits : Limits, optional
         The sizes by which text is read.
 
@@ -113,12 +115,22 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES and path.is_file())
+    files = sorted(path for path in folder.rglob("*") if _is_log(path) and path.is_file())
     if not files:
         raise LogFilesError(
             f"{folder}: this folder holds no logs; a log ends in {', '.join(SUFFIXES)}"
         )
     return files
+
+
+def _is_log(path: Path) -> bool:
+    hidden = path.name.startswith(".")
+    return not hidden and (path.suffix in ("", *SUFFIXES) or _ROTATED.search(path.name) is not None)
+
+
+def skipped_below(folder: Path) -> list[Path]:
+    """Return the files below a folder that `log_files` does not read."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not _is_log(path))
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from local.insights import (
 )
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.files import LogFilesError, files_of, log_files
+from local.logs.files import LogFilesError, files_of, log_files, skipped_below
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
@@ -35,6 +35,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
 _STANDARD_INPUT = "-"
+_MOST_NAMED = 5
 
 
 def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Path]:
@@ -68,7 +69,7 @@ def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> di
     callback=_tables,
     help="CSV file that lookup and cidrlookup take columns from.",
 )
-@click.option("--lint", is_flag=True, help="Only check whether the query is accepted.")
+@click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
 @state_option
@@ -90,7 +91,8 @@ def command(
     or gzipped, a folder of such files, or - for standard input. Without a PATH, the stored log
     groups are queried. The time of a line is the ISO 8601 time at its start, or else the time of
     its file's last change. Files may also hold events as JSON lines or as `aws logs
-    filter-log-events` prints them. --lint and --explain read no logs and may be combined.
+    filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
+    --lint alone, each PATH is another query.
 
     \b
     Examples:
@@ -99,11 +101,12 @@ def command(
     """
     if groups and paths:
         raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
+    if lint and paths and not explain:
+        _lint([query, *paths], tables)
+        return
     if query == _STANDARD_INPUT and _STANDARD_INPUT in paths:
         raise Refused("PATH: - is standard input, but QUERY is read from it already")
-    if start and end and start.seconds > end.seconds:
-        raise Refused(f"--start: {start.text} is after the end, {end.text}")
-    window = (start.seconds if start else None, end.seconds if end else None)
+    window = _window(start, end)
     name, text = _query_text(query)
     try:
         compiled = compile_query(text)
@@ -117,14 +120,40 @@ def command(
             events, named = _stored(compiled, groups, state)
             _show(_run(compiled, events, named, window, tables), form)
     except QueryError as error:
-        lines = (f"{name}: {error}", error.excerpt())
-        raise Refused("\n".join(line for line in lines if line)) from None
+        raise Refused(_place(name, error)) from None
     except (LogFilesError, LookupTableError) as error:
         raise Refused(str(error)) from None
     except EventsError as error:
         raise _unread(error, paths, state) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _window(start: Moment | None, end: Moment | None) -> tuple[int | None, int | None]:
+    if start and end and start.seconds > end.seconds:
+        raise Refused(f"--start: {start.text} is after the end, {end.text}")
+    return start.seconds if start else None, end.seconds if end else None
+
+
+def _lint(queries: list[str], tables: dict[str, Path]) -> None:
+    """Check queries; raise Refused with the errors of all that are not accepted."""
+    errors = []
+    for query in queries:
+        name, text = _query_text(query)
+        try:
+            result = run(compile_query(text), EventSource.union([]), tables=tables)
+        except QueryError as error:
+            errors.append(_place(name, error))
+            continue
+        click.echo(f"{name}: accepted")
+        _warn(f"{name}: {warning}" for warning in result.warnings)
+    if errors:
+        raise Refused("\n".join(errors))
+
+
+def _place(name: str, error: QueryError) -> str:
+    """Return the sentence of an error after the name of its query, and the line with a caret."""
+    return "\n".join(line for line in (f"{name}: {error}", error.excerpt()) if line)
 
 
 def _run(
@@ -175,9 +204,17 @@ def _files(query: CompiledQuery, paths: tuple[str, ...]) -> Iterator[EventSource
     with TemporaryDirectory() as folder:
         files = [_spool(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths]
         events = log_files(files)
+        _warn(_skipped(file) for file in files if file.is_dir() and skipped_below(file))
         # Files belong to no account.
         _named(query, "", [str(file) for file in files_of(files)])
         yield events
+
+
+def _skipped(folder: Path) -> str:
+    files = skipped_below(folder)
+    names = listed([str(file.relative_to(folder)) for file in files[:_MOST_NAMED]])
+    more = " and others" if len(files) > _MOST_NAMED else ""
+    return f"{folder}: {plural(len(files), 'file')} not read: {names}{more}; name a file to read it"
 
 
 def _spool(folder: Path) -> Path:

@@ -74,3 +74,7 @@ def test_an_error_that_only_re2_finds_is_raised_when_the_query_runs(regex, sourc
     with pytest.raises(QueryError, match="not a regular expression of RE2") as caught:
         run(f"filter @message like /{regex}/", source("a"), 0, 10)
     assert (caught.value.line, caught.value.column) == (1, 22)
+
+
+def test_a_pattern_that_python_warns_of_is_accepted_without_a_warning(ask):
+    assert ask(r"parse @message /(?<a>[[x]+)/ | display a", "a [x") == [{"a": "[x"}]

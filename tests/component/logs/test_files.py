@@ -7,7 +7,7 @@ import re
 import pytest
 
 from local.insights import EventsError, run
-from local.logs.files import LogFilesError, log_files
+from local.logs.files import LogFilesError, log_files, skipped_below
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):
@@ -88,6 +88,18 @@ def test_every_file_below_a_folder_is_unpacked_and_read_once(log, tmp_path):
     assert [row["@message"] for row in events] == ["one", "two", "three"]
     assert [row["@logStream"] for row in events] == ["a.log", "a.log", "c.log.gz"]
     assert [row["@timestamp"][14:19] for row in events] == ["33:20", "33:20", "16:40"]
+
+
+def test_rotated_files_and_files_without_a_suffix_are_logs(log, tmp_path):
+    names = ["app.log", "app.log.1", "app.log-20240602", "app.log.2024-06-02", "app.log.2.gz"]
+    for name in (*names, "syslog"):
+        log(gzip.compress(name.encode()) if name.endswith("gz") else name, name)
+    for name in ("app.py", "photo.jpg", "app.log.swp", ".hidden"):
+        log(name, name)
+    assert messages(tmp_path) == sorted([*names, "syslog"])
+    assert [path.name for path in skipped_below(tmp_path)] == [
+        ".hidden", "app.log.swp", "app.py", "photo.jpg",
+    ]  # fmt: skip
 
 
 EVENTS = [

@@ -61,7 +61,8 @@ def test_a_window_is_given_in_iso_8601_or_epoch_seconds(tmp_path):
 
 @pytest.mark.parametrize("mode", [["--lint"], ["--explain"], []])
 def test_the_refusal_of_a_query_with_a_bad_syntax_is_one_sentence_with_its_place(log, mode):
-    refused = query("fields @message | filtre 1", log, *mode).exception
+    paths = [] if "--lint" in mode else [log]
+    refused = query("fields @message | filtre 1", *paths, *mode).exception
     assert isinstance(refused, Refused)
     first, excerpt, caret = str(refused).splitlines()
     assert first.startswith("query: line 1, column 19: unknown command 'filtre'")
@@ -213,3 +214,22 @@ def test_a_bound_may_be_a_time_before_now(tmp_path):
         arguments = ["--start", start, "--end", end, "--format", "csv"]
         done = query("stats count(*)", str(recent), *arguments)
         assert done.stdout.splitlines()[1:] == ([rows] if rows else [])
+
+
+def test_lint_checks_every_query(tmp_path):
+    good, bad, worse = (tmp_path / name for name in ("good.cwli", "bad.cwli", "worse.cwli"))
+    good.write_text("limit 1")
+    bad.write_text("filtre a = 1")
+    worse.write_text("limit")
+    done = query("--lint", str(good), str(bad), str(worse), str(good))
+    assert done.stdout == f"{good}: accepted\n{good}: accepted\n"
+    refused = str(done.exception)
+    assert isinstance(done.exception, Refused)
+    assert f"{bad}: line 1, column 1: unknown command" in refused
+    assert f"\n{worse}: line 1, column 6: expected" in refused
+
+
+def test_the_files_of_a_folder_that_are_not_read_are_named(log, tmp_path):
+    (tmp_path / "b.png").touch()
+    done = query("stats count(*)", str(tmp_path))
+    assert f"warning: {tmp_path}: 1 file not read: b.png; name a file to read it\n" in done.stderr
