@@ -44,7 +44,11 @@ class DataStack(Stack):
         )
         self.bucket = Results(self, "Results").bucket
         self.tables = Tables(
-            self, "Tables", stack=settings.stack_name, bucket=self.bucket, suites=sorted(suites)
+            self,
+            "Tables",
+            stack=settings.stack_name,
+            bucket=self.bucket,
+            suites=sorted({*suites, *settings.retired_suites}),
         )
 
 
@@ -164,6 +168,11 @@ def build(app: App) -> TidemarkStack:
     suites = read_suites(settings.systems)
     _check_known("schedules", settings.schedules, suites)
     _check_known("images", settings.images.keys() - {"*"}, suites)
+    if active := suites.keys() & settings.retired_suites:
+        raise Refused(
+            f"cdk.json: context: retiredSuites: {shown(min(active))} is not accepted: it is in "
+            "systems, so it is not retired"
+        )
     _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
 

@@ -6,6 +6,7 @@ from typing import cast
 
 from aws_cdk import CfnResource, Stack, Validations
 from aws_cdk.aws_ecs import Cluster
+from aws_cdk.aws_logs import ILogGroup
 from aws_cdk.aws_s3 import IBucket
 from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import IConstruct
@@ -37,6 +38,12 @@ def executions_finding(machine: StateMachine) -> str:
 def tasks_finding(cluster: Cluster) -> str:
     """Return the finding that a role may use every task of a cluster."""
     return _wildcard_finding(cluster, "ecs", "task/<{}>/*")
+
+
+def streams_finding(log_group: ILogGroup) -> str:
+    """Return the finding that a role may use every stream of a log group of another owner."""
+    arn = "arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>"
+    return f"IAM5[Resource::{arn}:log-group:{log_group.log_group_name}:*]"
 
 
 def _wildcard_finding(owner: IConstruct, service: str, resource: str) -> str:

@@ -9,7 +9,7 @@ from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from constructs import Construct
 
-from cdk.findings import acknowledge, objects_finding
+from cdk.findings import acknowledge, objects_finding, streams_finding
 from cdk.log_groups import log_group
 from cdk.permissions import FUNCTIONS, Needs
 from cdk.policy_statements import allow, in_cluster
@@ -85,6 +85,12 @@ class Functions(Construct):
                 objects_finding(self._bucket, pattern),
                 "The objects of a run are named after it, and no run exists yet; the prefix keeps "
                 "the function to what its state needs.",
+            )
+        if needs.queries_logs and self._tests.usage_logs:
+            acknowledge(
+                role,
+                streams_finding(self._tests.usage_logs),
+                "The ARN of a log group that another service creates ends with its streams.",
             )
         acknowledge(
             role,

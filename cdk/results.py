@@ -21,16 +21,20 @@ class Results(Construct):
             self,
             "Bucket",
             encryption=BucketEncryption.S3_MANAGED,
+            # A measurement cannot be repeated: what is overwritten or deleted by mistake stays.
+            versioned=True,
             block_public_access=BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
             # Figures outlive even their own stack.
             removal_policy=RemovalPolicy.RETAIN,
             lifecycle_rules=[
-                LifecycleRule(id="WorkingData", prefix="work/", expiration=Duration.days(2)),
-                # A query can be repeated, a measurement cannot.
-                LifecycleRule(id="QueryResults", prefix=ATHENA_PREFIX, expiration=Duration.days(7)),
+                _expiring("WorkingData", "work/", days=2),
+                # A query can be repeated.
+                _expiring("QueryResults", ATHENA_PREFIX, days=7),
                 LifecycleRule(
-                    id="UnfinishedUploads", abort_incomplete_multipart_upload_after=Duration.days(2)
+                    id="Remains",
+                    abort_incomplete_multipart_upload_after=Duration.days(2),
+                    expired_object_delete_marker=True,
                 ),
             ],
         )
@@ -40,3 +44,13 @@ class Results(Construct):
             "It holds figures about releases and nothing personal; whoever must know each access "
             "has CloudTrail's data events, for all buckets of the account alike.",
         )
+
+
+def _expiring(id_: str, prefix: str, days: int) -> LifecycleRule:
+    """Return the rule of objects that are deleted after some days, with their old versions."""
+    return LifecycleRule(
+        id=id_,
+        prefix=prefix,
+        expiration=Duration.days(days),
+        noncurrent_version_expiration=Duration.days(1),
+    )

@@ -37,7 +37,8 @@ _KEPT: Mapping[str, Collection[str]] = {
 # These properties have no effect on one machine.
 _IDLE: Mapping[str, Collection[str]] = {
     "AWS::ECS::Cluster": {"Tags"},  # no bill
-    "AWS::S3::Bucket": {"PublicAccessBlockConfiguration"},  # nothing here is public
+    # Nothing here is public, and no command reads old versions of objects, which are not kept.
+    "AWS::S3::Bucket": {"PublicAccessBlockConfiguration", "VersioningConfiguration"},
     "AWS::SNS::Topic": {"Tags"},
 }
 

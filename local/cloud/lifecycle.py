@@ -20,6 +20,8 @@ from local.cloud.replacements import Replacements
 from local.cloud.resource import refuse_unknown
 
 _RULE = {"AbortIncompleteMultipartUpload", "ExpirationInDays", "Id", "Prefix", "Status"}
+# One machine keeps no old versions of objects.
+_OF_VERSIONS = {"ExpiredObjectDeleteMarker", "NoncurrentVersionExpiration"}
 
 Rules = Iterable[Mapping[str, Any]]
 
@@ -30,7 +32,7 @@ def expire(bucket: FakeBucket, rules: Rules, now: datetime) -> None:
     ``now`` is in UTC, without a zone. Raise ValidationError for an unsupported property.
     """
     for rule in rules:
-        refuse_unknown("an AWS::S3::Bucket rule", rule, _RULE)
+        refuse_unknown("an AWS::S3::Bucket rule", rule, _RULE | _OF_VERSIONS)
         if rule["Status"] == "Enabled" and "ExpirationInDays" in rule:
             days = timedelta(days=int(rule["ExpirationInDays"]))
             for key in list(bucket.keys.values()):

@@ -9,7 +9,7 @@ import click
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
-from tidemark.model.context import check_suite_name, default_suite, written_suites
+from tidemark.model.context import check_suite_name, default_suite, stored_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.side_name import parse_side
 
@@ -57,7 +57,7 @@ def command(
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
     check_folder(output)
-    check_suite_name(suite, written_suites())
+    check_suite_name(suite, stored_suites())
     for side, name in (("BASE", base), ("NEW", new)):
         parse_side(side, name)
     with stored(target) as store:

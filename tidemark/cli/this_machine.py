@@ -21,7 +21,7 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.runs import RunClient
 from tidemark.client.stack import DeploymentFailed, Stack
 from tidemark.client.stored import Stored
-from tidemark.model.context import written_stack, written_suites
+from tidemark.model.context import stored_suites, written_stack
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
@@ -146,7 +146,7 @@ def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
             return _here(found.endpoint, found.stack, found.pid)
         try:
             return opened.enter_context(
-                stored_in(state, written_stack(), written_suites(), _damage())
+                stored_in(state, written_stack(), stored_suites(), _damage())
             )
         except FolderInUse as error:
             # Another process is reading the files, or is starting or ending its cloud.

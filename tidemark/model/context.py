@@ -36,6 +36,11 @@ def default_suite() -> str:
     return names[0] if names and _SHIPPED not in names else _SHIPPED
 
 
+def stored_suites() -> list[str]:
+    """Return the names of the suites whose figures are stored, in order, retired ones too."""
+    return sorted({*written_suites(), *written_context().get("retiredSuites", [])})
+
+
 def check_suite_name(name: str, names: Iterable[str]) -> None:
     """Refuse a suite name that is not in ``names``."""
     if name not in names:

@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 from tidemark.model.checkout import ROOT
 from tidemark.model.cron import Cron, time_zone
 from tidemark.model.frozen import Frozen
+from tidemark.model.metric import NAME
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.sentences import shown
 
@@ -67,6 +68,7 @@ def _not_of_aws(key: str) -> str:
 _STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
 _IMAGE = r"^[A-Za-z0-9._/:@-]+$"
 _EMAIL = r"^([^@\s]+@[^@\s]+)?$"
+_SUITE = f"^{NAME}$"
 _VPC = r"^(vpc-[0-9a-f]{8,17})?$"
 _SUBNET = r"^subnet-[0-9a-f]{8,17}$"
 _POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
@@ -78,6 +80,7 @@ _FORMS = {
     _STACK: "a letter, and up to 63 letters, digits and hyphens after it",
     _IMAGE: "an image such as ghcr.io/owner/name:tag",
     _EMAIL: "an address such as name@example.com, or ''",
+    _SUITE: "the name of a suite",
     _VPC: "an id such as vpc-0123456789abcdef0, or ''",
     _SUBNET: "an id such as subnet-0123456789abcdef0",
     _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
@@ -86,6 +89,7 @@ _FORMS = {
     _TAG_VALUE: "up to 256 letters, digits, spaces and _.:/=+@-",
 }
 ImageName = Annotated[str, Field(pattern=_IMAGE)]
+SuiteName = Annotated[str, Field(pattern=_SUITE)]
 SubnetId = Annotated[str, Field(pattern=_SUBNET)]
 TagKey = Annotated[str, Field(pattern=_TAG_KEY), AfterValidator(_not_of_aws)]
 TagValue = Annotated[str, Field(pattern=_TAG_VALUE)]
@@ -113,6 +117,9 @@ class Settings(Frozen):
     systems: Annotated[Path, AfterValidator(_of_systems)]
     """The folder that holds ``suites/`` and ``workloads/``, relative to ``cdk.json``. ``.`` is this
     repository; another folder keeps systems outside it."""
+    retired_suites: Annotated[tuple[SuiteName, ...], BeforeValidator(_separated)]
+    """The suites that are no longer in ``systems``, whose stored figures the tables still show. By
+    default there are none."""
     images: Annotated[dict[str, ImageName], BeforeValidator(_named)]
     """Existing images by suite, such as ``rocksdb=ghcr.io/owner/name:tag``, separated by commas;
     ``*`` stands for every other suite. An image has a tag or a digest, and is in a public registry

@@ -21,7 +21,7 @@ def create(endpoint):
 @pytest.mark.parametrize(
     ("kind", "properties", "named"),
     [
-        ("AWS::S3::Bucket", {"VersioningConfiguration": {"Status": "Enabled"}}, "VersioningConfig"),
+        ("AWS::S3::Bucket", {"ObjectLockEnabled": True}, "ObjectLockEnabled"),
         ("AWS::SNS::Topic", {"FifoTopic": True}, "FifoTopic"),
         ("AWS::SQS::Queue", {"DelaySeconds": 3}, "DelaySeconds"),
         ("AWS::IAM::Role", {"ManagedPolicyArns": ["arn"]}, "ManagedPolicyArns"),

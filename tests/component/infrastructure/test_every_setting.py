@@ -66,6 +66,12 @@ def test_systems_come_from_the_folder_of_the_setting(changed_template):
     assert task["ContainerDefinitions"][0]["Name"] == "scripted"
 
 
+def test_retired_suites_stay_in_the_tables(changed):
+    for table in properties(Template.from_stack(changed.data), "AWS::Glue::Table"):
+        values = table["TableInput"]["Parameters"]["projection.suite.values"]
+        assert values == "leveldb,scripted"
+
+
 def test_image_is_used_unchanged_and_may_be_pulled_from_its_repository(changed_template):
     (task,) = properties(changed_template, "AWS::ECS::TaskDefinition")
     pulling = [

@@ -78,6 +78,10 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             {"reportsPrincipal": "Releases"},
             "cdk.json: context: reportsPrincipal: 'Releases' is not accepted; expected an ARN ",
         ),
+        (
+            {"retiredSuites": "leveldb,My SQL"},
+            "cdk.json: context: retiredSuites.1: 'My SQL' is not accepted; expected the name of a ",
+        ),
         ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted; expected an id"),
         (
             {"permissionsBoundary": "Boundary"},
@@ -133,6 +137,13 @@ def test_a_region_of_another_partition_is_refused(region, partition):
 @pytest.mark.parametrize("region", ["", "eu-west-2", "us-east-1", "xx-new-1"])
 def test_every_other_region_is_accepted(region):
     check_partition(region)
+
+
+def test_a_retired_suite_that_is_still_measured_is_refused():
+    with pytest.raises(
+        Refused, match=r"^cdk.json: context: retiredSuites: 'rocksdb' is not accepted: it is in sys"
+    ):
+        build(App(context={"retiredSuites": "rocksdb"}))
 
 
 def test_a_schedule_of_an_unknown_suite_is_refused():

@@ -109,6 +109,10 @@ def test_only_working_data_and_query_results_expire(data):
         ("work/", 2),
         ("athena/", 7),
     ]
+    # What is overwritten or deleted stays as an old version, but for what expires anyway.
+    assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert [rule for rule in rules if "NoncurrentVersionExpiration" in rule] == expiring
+    assert {rule["NoncurrentVersionExpiration"]["NoncurrentDays"] for rule in expiring} == {1}
 
 
 def test_the_bucket_and_the_topic_refuse_plain_http(data, template):
