@@ -10,6 +10,7 @@ import pytest
 
 from lambdas import end_run, plan_run, record_outcome, record_trial, sweep_runs
 from tests.plans import RUN
+from tests.unit.documented import documented
 from tests.unit.fakes import TRIAL_MACHINE, FakeBucket
 from tidemark.model.run_id import trial_execution
 from tidemark.run.attempts import AttemptsFailed
@@ -46,21 +47,8 @@ def dead(world, monkeypatch):
 
 def end(world, status="ABORTED", **why):
     """Deliver the event of Step Functions; return the outcome."""
-    event = {
-        "version": "0",
-        "source": "aws.states",
-        "detail-type": "Step Functions Execution Status Change",
-        "detail": {
-            "executionArn": EXECUTION,
-            "stateMachineArn": "arn:aws:states:eu-west-2:1:stateMachine:Run",
-            "name": "by-hand",
-            "status": status,
-            "startDate": 1551225271984,
-            "stopDate": 1551225272984,
-            "input": "{}",
-            **why,
-        },
-    }
+    event = documented("execution_aborted")
+    event["detail"] |= {"executionArn": EXECUTION, "status": status, **why}
     return world.call(end_run, event)["outcome"]
 
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from tests.unit.documented import documented
 from tidemark.run.stopped_task import classify
 
 
@@ -98,6 +99,29 @@ def test_the_result_of_a_stopped_task_has_its_image_its_zone_and_the_start_of_it
 
     assert (task.image_digest, task.zone) == ("sha256:ab12", "eu-west-2a")
     assert (task.stopped_at - task.pull_started_at).total_seconds() == 5.0
+
+
+def in_pascal_case(value):
+    """Return a description of ECS as Step Functions gives it."""
+    if isinstance(value, list):
+        return [in_pascal_case(item) for item in value]
+    if isinstance(value, dict):
+        return {name[0].upper() + name[1:]: in_pascal_case(item) for name, item in value.items()}
+    return value
+
+
+def test_the_documented_task_is_read_with_its_image_zone_and_times():
+    described = in_pascal_case(documented("task"))
+    described["Containers"][0]["ExitCode"] = 1
+
+    task = classify(0, "States.TaskFailed", json.dumps(described))
+
+    assert (task.task_id, task.exit_code, task.stop_category) == (
+        "c13b4cb40f1f4fe4a2971f76ae5a47ad", 1, "exit code",
+    )  # fmt: skip
+    assert task.zone == "us-west-2c"
+    assert task.image_digest.startswith("sha256:74b2c688c700")
+    assert (task.started_at - task.pull_started_at).total_seconds() == 6.0
 
 
 def test_a_task_without_exit_code_is_a_failure():
