@@ -1,12 +1,15 @@
 -- Versions compared
 -- Each of the newest 15 versions of a suite beside each older one of them, metric by metric: both
--- mean rates, the change, 0.1 being 10 % more, its 95 % interval (Student's t, Welch) and the
--- verdict. Base and new are versions, or the words newest and previous: that pair comes first, and
--- the others by age. What only one of them has measured is there, too; and where versions were not
--- measured with the same parameters, or in no run together, unlike says so.
+-- mean rates, the change, 0.1 being 10 % more, and the verdict with its 95 % interval, all of the
+-- newest run that measured both. Where no run measured both there is no verdict, and the rates are
+-- the means of all runs. Base and new are versions, or the words newest and previous: that pair
+-- comes first, and the others by age. What only one of them has measured is there, too; and where
+-- versions were not measured with the same parameters, or in no run together, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,
+        -- '' for the figures of all runs together.
+        CASE scope WHEN 'run' THEN rates.run_id ELSE '' END AS of_run,
         test,
         metric,
         statistic,
@@ -51,9 +54,20 @@ WITH by_version AS (
             END
         ) AS most_parameters
     FROM rates
+    CROSS JOIN (VALUES ('run'), ('all')) AS scopes (scope)
     LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
     WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
-    GROUP BY rates.suite, test, metric, statistic, labels, unit, direction, version, version_order
+    GROUP BY
+        rates.suite,
+        CASE scope WHEN 'run' THEN rates.run_id ELSE '' END,
+        test,
+        metric,
+        statistic,
+        labels,
+        unit,
+        direction,
+        version,
+        version_order
 ),
 -- avg and stddev add up as rows happen to come, even if told an order: the last bits would vary.
 means AS (
@@ -120,6 +134,21 @@ choices AS (
 metrics AS (
     SELECT DISTINCT suite, test, metric, statistic, labels, unit, direction FROM by_version
 ),
+-- The newest verdict on each pair of versions with rates that count.
+newest_verdicts AS (
+    SELECT *
+    FROM (
+        SELECT
+            *,
+            row_number() OVER (
+                PARTITION BY suite, test, metric, statistic, labels, baseline, version
+                ORDER BY run_id DESC
+            ) AS age
+        FROM verdicts
+        WHERE trials_base > 0 AND trials_new > 0
+    )
+    WHERE age = 1
+),
 wanted AS (
     SELECT
         metrics.*,
@@ -135,10 +164,23 @@ wanted AS (
                 older.age,
                 older.choice = older.version,
                 younger.choice = younger.version
-        ) AS pair
+        ) AS pair,
+        coalesce(told.run_id, '') AS of_run,
+        told.verdict AS told_verdict,
+        told.reason AS told_reason,
+        told.low,
+        told.high
     FROM choices AS older
     JOIN choices AS younger ON younger.suite = older.suite AND younger.age < older.age
     JOIN metrics ON metrics.suite = older.suite
+    LEFT JOIN newest_verdicts AS told
+        ON told.suite = metrics.suite
+        AND told.test = metrics.test
+        AND told.metric = metrics.metric
+        AND told.statistic = metrics.statistic
+        AND told.labels = metrics.labels
+        AND told.baseline = older.version
+        AND told.version = younger.version
 ),
 pairs AS (
     SELECT
@@ -180,6 +222,7 @@ pairs AS (
         AND b.unit = wanted.unit
         AND b.direction = wanted.direction
         AND b.version = wanted.base_version
+        AND b.of_run = wanted.of_run
     LEFT JOIN figures AS n
         ON n.suite = wanted.suite
         AND n.test = wanted.test
@@ -189,69 +232,12 @@ pairs AS (
         AND n.unit = wanted.unit
         AND n.direction = wanted.direction
         AND n.version = wanted.new_version
+        AND n.of_run = wanted.of_run
     WHERE b.version IS NOT NULL OR n.version IS NOT NULL
-),
--- From here on by the steps of tidemark/figures/verdict.py, so that a comparison report says the same. The
--- variance of each side's part in new / base, by the delta method:
-variances AS (
-    SELECT
-        *,
-        new_mean / nullif(base_mean, 0) * base_stddev / nullif(base_mean, 0)
-            * (new_mean / nullif(base_mean, 0) * base_stddev / nullif(base_mean, 0))
-            / base_trials AS of_base,
-        new_stddev / nullif(base_mean, 0) * (new_stddev / nullif(base_mean, 0))
-            / new_trials AS of_new
-    FROM pairs
-),
--- Degrees of freedom by Welch and Satterthwaite; one if no trial differs from another.
-freedoms AS (
-    SELECT
-        *,
-        coalesce(
-            round(
-                (of_base + of_new) * (of_base + of_new) / nullif(
-                    of_base * of_base / nullif(base_trials - 1, 0)
-                        + of_new * of_new / nullif(new_trials - 1, 0),
-                    0
-                ),
-                6
-            ),
-            1e0
-        ) AS freedom
-    FROM variances
-),
--- Two-sided 95 %. Source: NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2.
-student (freedom, quantile) AS (
-    VALUES
-        (1, 12.706e0), (2, 4.303e0), (3, 3.182e0), (4, 2.776e0), (5, 2.571e0), (6, 2.447e0),
-        (7, 2.365e0), (8, 2.306e0), (9, 2.262e0), (10, 2.228e0), (11, 2.201e0), (12, 2.179e0),
-        (13, 2.160e0), (14, 2.145e0), (15, 2.131e0), (16, 2.120e0), (17, 2.110e0), (18, 2.101e0),
-        (19, 2.093e0), (20, 2.086e0), (21, 2.080e0), (22, 2.074e0), (23, 2.069e0), (24, 2.064e0),
-        (25, 2.060e0), (26, 2.056e0), (27, 2.052e0), (28, 2.048e0), (29, 2.045e0), (30, 2.042e0),
-        (40, 2.021e0), (60, 2.000e0), (120, 1.980e0)
-),
--- Half of the interval of the logarithm of new / base; one of rates, none of which is below zero,
--- does not reach a loss of everything. Between two known degrees of freedom the larger quantile
--- holds.
-halves AS (
-    SELECT
-        freedoms.*,
-        quantile * sqrt(of_base + of_new) / coalesce(nullif(1 + change, 0), 1) AS half
-    FROM freedoms
-    JOIN student ON student.freedom = CASE
-        WHEN freedoms.freedom >= 120 THEN 120
-        WHEN freedoms.freedom >= 60 THEN 60
-        WHEN freedoms.freedom >= 40 THEN 40
-        WHEN freedoms.freedom >= 30 THEN 30
-        -- Of figures as far apart as 1e-200 and 1e200 no degree of freedom is left.
-        ELSE greatest(1, coalesce(TRY_CAST(floor(freedoms.freedom) AS integer), 1))
-    END
 ),
 judged AS (
     SELECT
         *,
-        (1 + change) * exp(-half) - 1 AS low,
-        (1 + change) * exp(half) - 1 AS high,
         -- More is better, so that what is gained is above zero.
         CASE direction WHEN 'higher' THEN change ELSE -change END AS gain,
         -- As people name it: compaction rate (records/s).
@@ -264,7 +250,7 @@ judged AS (
             unit,
             ')'
         ) AS rate
-    FROM halves
+    FROM pairs
 ),
 told AS (
     SELECT
@@ -280,9 +266,7 @@ told AS (
         CAST(
             CASE
                 WHEN base_mean IS NULL OR new_mean IS NULL THEN 'not comparable'
-                WHEN low >= -0.05e0 AND high <= 0.05e0 THEN 'same'
-                WHEN low > 0 OR high < 0 THEN CASE WHEN gain > 0 THEN 'faster' ELSE 'slower' END
-                ELSE 'cannot tell'
+                ELSE coalesce(told_verdict, 'cannot tell')
             END AS varchar
         ) AS verdict
     FROM judged
@@ -319,11 +303,9 @@ SELECT
             THEN concat('another direction: ', opposite, ' is better for ', new_version)
         WHEN base_mean IS NULL THEN concat('no rate of ', base_version)
         WHEN new_mean IS NULL THEN concat('no rate of ', new_version)
-        WHEN verdict <> 'cannot tell' THEN ''
-        WHEN base_mean = 0 THEN 'the rate of the base is zero'
-        WHEN base_min < 0 OR new_min < 0 THEN 'a rate is below zero'
-        WHEN low IS NULL THEN 'one trial shows no spread'
-        ELSE 'the trials scatter too much'
+        WHEN told_reason IS NOT NULL THEN told_reason
+        WHEN apart IS NULL THEN 'no verdict is stored'
+        ELSE 'different runs measured the versions'
     END AS reason,
     base_stddev,
     new_stddev,

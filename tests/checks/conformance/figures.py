@@ -20,6 +20,8 @@ from tidemark.model.version_order import version_order
 from tidemark.store import keys
 from tidemark.store.columns import PARTITIONS, TABLES
 from tidemark.store.rows import packed, rate_rows, run_row, sample_rows
+from tidemark.store.stored_run import StoredRun
+from tidemark.store.verdict_rows import verdict_rows
 
 Row = dict[str, Any]
 Objects = dict[str, bytes]
@@ -82,6 +84,7 @@ def run_objects(
         "rates": rate_rows(plan, trials, exclusions),
         "task_rates": sample_rows(trials, exclusions),
         "runs": [row],
+        "verdicts": verdict_rows(StoredRun(plan, trials, exclusions, [])),
     }
     return {keys.table(table, "rocksdb", plan.run_id): packed(each) for table, each in rows.items()}
 

@@ -307,8 +307,8 @@ def test_one_trial_has_no_spread_and_counts_as_cannot_tell(open_page):
 
     (row,) = cells(page, "pairs")
     assert "–" in row
-    assert row[2:4] == ["cannot tell", "one trial shows no spread"]
-    sizes = f"{ALONE}: 1 × 10,000 records, 9.5.0: 1 × 1,000,000"
+    assert row[2:4] == ["cannot tell", "different runs measured the versions"]
+    sizes = f"{ALONE}: 1 × 10,000, 9.5.0: 1 × 1,000,000"
     assert row[4] == f"{sizes}; no run measured both"
     assert page.inner_text("#compare-slower .figure") == "0"
     assert page.inner_text("#compare-untold .figure") == "1"

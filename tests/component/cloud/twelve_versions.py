@@ -91,10 +91,19 @@ def wide_history():
         for value in [whole + version / 7 + metric / 11 + trial / 3]
     ]
     run = {"run_id": WIDE, "status": "complete", "started_at": timestamp(START)}
+    verdicts = [
+        {
+            "run_id": WIDE, "test": "t", "metric": f"metric_{metric:02}", "statistic": "mean",
+            "labels": "", "baseline": "28.0", "version": "29.0", "reason": "",
+            "verdict": "slower" if metric == 11 else "same", "trials_base": 3, "trials_new": 3,
+        }
+        for metric in range(12)
+    ]  # fmt: skip
+    tables = {"rates": rates, "runs": [run], "verdicts": verdicts}
     return {
         keys.table(table, suite, WIDE): packed(rows)
         for suite in ("rocksdb", "sleeper")
-        for table, rows in (("rates", rates), ("runs", [run]))
+        for table, rows in tables.items()
     }
 
 

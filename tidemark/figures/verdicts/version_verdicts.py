@@ -73,11 +73,10 @@ class _Series:
 
 
 def version_pairs(plan: Plan) -> list[tuple[str, str]]:
-    """Return the bases and versions of a run: the baseline and all others, the older and newer."""
-    baseline = plan.request.baseline
+    """Return the bases and versions of a run: each older and newer one, the baseline and others."""
     ascending = sorted(plan.request.versions, key=version_order)
-    ordered = sorted(ascending, key=lambda version: version != baseline)
-    return list(combinations(ordered, 2))
+    of_baseline = [(plan.request.baseline or "", version) for version in plan.compared]
+    return list(dict.fromkeys([*of_baseline, *combinations(ascending, 2)]))
 
 
 def verdicts(

@@ -121,6 +121,6 @@ def test_each_version_is_compared_with_the_baseline_and_with_older_ones():
         ("8.8.1", "9.0.0"), ("8.8.1", "9.8.4"), ("9.0.0", "9.8.4"),
     ]  # fmt: skip
     assert version_pairs(planned(versions, baseline="9.0.0")) == [
-        ("9.0.0", "8.8.1"), ("9.0.0", "9.8.4"), ("8.8.1", "9.8.4"),
+        ("9.0.0", "8.8.1"), ("9.0.0", "9.8.4"), ("8.8.1", "9.0.0"), ("8.8.1", "9.8.4"),
     ]  # fmt: skip
     assert version_pairs(planned(["9.0.0"])) == []
