@@ -2,6 +2,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.functions import module_of
+from tidemark.model.suite_files import read_suites
 from tidemark.model.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
 
@@ -57,7 +58,7 @@ def test_reports_have_an_alarm_for_a_failed_refresh(template, everything):
 def test_an_alarm_changes_with_a_value_and_never_without_one(everything):
     by_name = alarms(everything)
 
-    assert len(by_name) == 6
+    assert len(by_name) == 5 + len(read_suites())
     for alarm in by_name.values():
         assert alarm["TreatMissingData"] == "ignore"
         assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (1, 1)
@@ -73,7 +74,7 @@ def test_two_runs_of_a_suite_never_share_a_period(everything):
         "Tidemark-EndRun-failed": 60,
         "Tidemark-SweepRuns-failed": 60,
         "Tidemark-refresh-failed": 60,
-        "Tidemark-rocksdb-run-failed": 60,
+        **{f"Tidemark-{suite}-run-failed": 60 for suite in read_suites()},
         "Tidemark-schedule-missed": 60,
         "Tidemark-start-undelivered": 300,
     }

@@ -47,7 +47,9 @@ def test_the_dashboard_shows_how_runs_ended_and_every_alarm(template, everything
     assert metrics == [
         "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsAborted", "ExecutionsTimedOut",
     ]  # fmt: skip
-    assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [6]
+    assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [
+        5 + len(read_suites())
+    ]
 
 
 def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(template):
@@ -61,14 +63,15 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
     # CloudFormation refuses a log group that does not exist yet.
     assert "LogGroupNames" not in usage
     assert sorted(queries) == [
-        f"Tidemark/rocksdb/{query}"
+        f"Tidemark/{suite}/{query}"
+        for suite in sorted(read_suites())
         for query in (
             "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
             "ingest_samples",
         )
     ]  # fmt: skip
     for name, query in queries.items():
-        path = query_file("rocksdb", name.rsplit("/", 1)[-1])
-        assert query["QueryString"] == path.read_text()
+        _, suite, file = name.split("/")
+        assert query["QueryString"] == query_file(suite, file).read_text()
         (group,) = query["LogGroupNames"]
-        assert re.match("SystemTestsRocksdbLogs", group["Ref"])
+        assert re.match(f"SystemTests{suite.capitalize()}Logs", group["Ref"])

@@ -14,6 +14,8 @@ from tidemark.money.prices import list_prices
 from tidemark.run.collecting import patience_seconds
 from tidemark.store.keys import DATA
 
+SUITES = sorted(read_suites())
+
 
 def actions(statement):
     value = statement["Action"]
@@ -216,11 +218,13 @@ def test_tasks_run_on_fargate_with_the_size_and_log_prefix_of_their_suite(templa
 
 
 def test_tasks_may_use_only_the_data_of_trials_in_the_bucket(policies):
-    (role,) = [role for role in policies if "TaskTaskRole" in role]
-    (statement,) = policies[role]
+    roles = [role for role in policies if "TaskTaskRole" in role]
 
-    assert actions(statement) == ["s3:GetObject", "s3:PutObject"]
-    assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == [f"/{DATA}*"]
+    assert len(roles) == len(SUITES)
+    for role in roles:
+        (statement,) = policies[role]
+        assert actions(statement) == ["s3:GetObject", "s3:PutObject"]
+        assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == [f"/{DATA}*"]
 
 
 def test_there_is_no_nat_gateway_and_nothing_comes_in(template):
@@ -317,7 +321,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
 @pytest.mark.parametrize(
     ("action", "arn_ends"),
     [
-        ("ssm:GetParameter", [":parameter/Tidemark/rocksdb/versions"]),
+        ("ssm:GetParameter", [f":parameter/Tidemark/{suite}/versions" for suite in SUITES]),
         ("servicequotas:GetServiceQuota", [":fargate/L-3032A538", ":vpc/L-DF5E4CA3"]),
     ],
 )
@@ -432,9 +436,11 @@ def test_tasks_are_run_by_the_full_arn_of_their_definition(template):
         if function["Properties"]["Handler"] == "lambdas.prepare_trial.handler"
     ]
     systems = json.dumps(function["Environment"]["Variables"]["SYSTEMS"])
-    (definition,) = template.find_resources("AWS::ECS::TaskDefinition")
+    definitions = template.find_resources("AWS::ECS::TaskDefinition")
 
-    assert f'{{"Ref": "{definition}"}}' in systems
+    assert len(definitions) == len(SUITES)
+    for definition in definitions:
+        assert f'{{"Ref": "{definition}"}}' in systems
 
 
 @pytest.mark.parametrize("name", ["trial", "workflow", "refresh"])
