@@ -78,6 +78,18 @@ def test_a_measuring_process_that_crashes_fails_the_task(run):
     assert lines[-1] == "[main] rocksdb.Task ERROR  - The ingest test was ended by SIGSEGV."
 
 
+def test_a_task_that_leaves_processes_behind_fails_and_ends_them(run):
+    named = 'until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done; echo $!'
+    code, lines = run(f"setsid sleep 60 > /dev/null & {named}")
+
+    assert code == 1
+    assert lines[-1] == (
+        "[main] rocksdb.Task ERROR  - The ingest test left processes behind: sleep."
+    )
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(lines[0]), 0)
+
+
 def test_a_task_that_passes_its_deadline_ends_itself(run, tmp_path):
     code, lines = run('touch "$5/file"; exec sleep 60', TIDEMARK_DEADLINE_SECONDS="1")
 

@@ -18,6 +18,7 @@ import time
 
 from harness import log
 from harness.configuration import Configuration, ConfigurationError
+from harness.leftovers import adopt, end_left
 
 TESTS = ("ingest", "compaction")
 
@@ -49,9 +50,14 @@ def _run(module: str, test: str, configuration: Configuration) -> int:
     with tempfile.TemporaryDirectory(prefix="tidemark-") as scratch:
         command = [sys.executable, "-m", "harness.measurement", module, test, scratch]
         left = began + configuration.deadline_seconds - time.monotonic()
+        adopt()
         code = _measured(command, max(0.0, left))
+        left_behind = end_left()
     if code < 0:
         log.error("Task", f"The {test} test was ended by {signal.Signals(-code).name}.")
+        return 1
+    if left_behind and not code:
+        log.error("Task", f"The {test} test left processes behind: {', '.join(left_behind)}.")
         return 1
     return code
 
