@@ -35,6 +35,12 @@ def different(logged: Iterable[Environment]) -> list[Environment]:
     return [by_text[text] for text in sorted(by_text)]
 
 
+def other_version(environment: Environment, asked: str) -> str:
+    """Return a sentence if a task's system reported another version than ``asked``, else ''."""
+    found = environment.get("engine_version", asked)
+    return "" if found == asked else f"measured version {found}: {asked} was asked for"
+
+
 def _environment(text: str) -> Environment:
     """Return an environment line's object; an unreadable line is kept and fails no measurement."""
     try:

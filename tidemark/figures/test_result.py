@@ -8,7 +8,12 @@ from datetime import datetime
 
 from tidemark.figures import rates
 from tidemark.figures.metric_rows import MetricRows
-from tidemark.figures.task_environments import Environment, different, environments
+from tidemark.figures.task_environments import (
+    Environment,
+    different,
+    environments,
+    other_version,
+)
 from tidemark.figures.task_usage import usages
 from tidemark.model.results import (
     MeasuredSeries,
@@ -38,6 +43,8 @@ class Logged:
     metrics: Sequence[MetricRows]
     grown: bool
     """Whether the last attempt to read the logs found more lines than the one before."""
+    version: str | None
+    """The version that the tasks were to measure; None if it names a build, not a release."""
     environments: Sequence[Mapping[str, str]]
     failures: Sequence[Mapping[str, str]]
     usages: Sequence[Mapping[str, str]]
@@ -57,7 +64,9 @@ def test_result(
 ) -> TestResult:
     """Return the result of a test whose logs are complete, or whose deadline for logs is over."""
     rows, streams = logged.metrics, logged.streams
+    machines = environments(logged.environments)
     failed = [_failure(task, logged.failures, streams) for task in tasks if task.status == "failed"]
+    failed += _others(tasks, streams, machines, logged.version)
     lacking = rates.missing(rows, tasks, streams, test.jobs)
     if logged.grown:
         lacking.append("more lines arrived until the end of the time for logs")
@@ -78,7 +87,6 @@ def test_result(
         searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
         lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
     status, reason = _status(failed, [*lacking, *wrong], measured)
-    machines = environments(logged.environments)
     return TestResult(
         test=test.name,
         status=status,
@@ -95,6 +103,23 @@ def test_result(
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,
     )
+
+
+def _others(
+    tasks: Sequence[TaskResult],
+    streams: Mapping[str, str],
+    machines: Mapping[str, Environment],
+    asked: str | None,
+) -> list[str]:
+    """Return a sentence for each task that ended well, but measured another version."""
+    if asked is None:
+        return []
+    ended = [task for task in tasks if task.status == "ok"]
+    said = [
+        other_version(machines.get(streams.get(task.task_id or "", ""), {}), asked)
+        for task in ended
+    ]
+    return [f"task {task.index}: it {text}" for task, text in zip(ended, said, strict=True) if text]
 
 
 def _placed(

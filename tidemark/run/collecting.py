@@ -12,6 +12,7 @@ from tidemark.figures.series_points import measured_series
 from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import Metric
+from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
 from tidemark.model.series import Series
@@ -169,6 +170,7 @@ def collect(
         window=search.window,
         metrics=metrics,
         grown=grown,
+        version=_released_version(plan, event.trial),
         environments=search.rows("environment"),
         failures=search.rows("failures") if some_failed else [],
         usages=usages,
@@ -182,6 +184,12 @@ def collect(
     return Collected(
         complete=True, status=result.status, lines=lines, bytes_scanned=search.bytes_scanned
     )
+
+
+def _released_version(plan: Plan, number: int) -> str | None:
+    """Return the version of a trial; None if it is a build, whose system reports another."""
+    (trial,) = [each for each in plan.trials if each.trial == number]
+    return None if "@file:" in trial.package else trial.version
 
 
 def _streams(system: System, tasks: Iterable[TaskResult]) -> dict[str, str]:

@@ -1,15 +1,20 @@
 """The result of a test."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+import pytest
 
 from tidemark.figures import test_result
 from tidemark.figures.test_result import Logged
+from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INGEST = read_suites()["rocksdb"].test("ingest")
 NOTHING = Logged(
-    log_group="g", streams={}, window=(NOON, NOON), metrics=[], grown=False, environments=[],
+    log_group="g", streams={}, window=(NOON, NOON), metrics=[], grown=False, version=None,
+    environments=[],
     failures=[], usages=[], usages_unknown="", series=[], bytes_scanned=0,
 )  # fmt: skip
 
@@ -18,3 +23,28 @@ def test_a_test_does_not_end_before_its_start_if_the_clock_went_back():
     result = test_result.test_result(INGEST, [], NOTHING, NOON, NOON - timedelta(hours=1))
 
     assert (result.started_at, result.ended_at) == (NOON, NOON)
+
+
+def judged(asked, reported):
+    """Return the status and reason of a test whose task reports a version."""
+    task = TaskResult(index=0, status="ok", task_arn="task/t")
+    logged = replace(
+        NOTHING,
+        streams={"t": "s"},
+        version=asked,
+        environments=[{"@logStream": "s", "environment": f'{{"engine_version": "{reported}"}}'}],
+    )
+    result = test_result.test_result(INGEST, [task], logged, NOON, NOON)
+    return result.status, result.reason
+
+
+def test_a_task_that_measured_another_version_fails_its_test():
+    assert judged("1.2.0", "2.0.0") == (
+        "failed",
+        "task 0: it measured version 2.0.0: 1.2.0 was asked for",
+    )
+
+
+@pytest.mark.parametrize(("asked", "reported"), [("1.2.0", "1.2.0"), (None, "2.0.0")])
+def test_a_task_that_measured_the_version_or_a_build_passes(asked, reported):
+    assert judged(asked, reported) == ("ok", "")
