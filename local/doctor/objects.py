@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 
 from local.doctor.finding import Finding
+from local.doctor.rebuilding import rebuilding
 from local.store.aside import move_aside
 from local.store.bucket import FileBucket
 from local.store.errors import DamagedJournal, DamagedObject, ObjectFilesError
 from local.store.object_files import ObjectFiles
 from local.store.stored_results import results_bucket
-from tidemark.client.in_process import InProcessPublisher
-from tidemark.model.outcome import Outcome
-from tidemark.model.run_id import RUN_ID
-from tidemark.store import keys
-from tidemark.store.stored_run import read_plan, read_trials
-from tidemark.store.tables import record_run
 
 _ASSETS = "cdk-"
-_REBUILT = "writes it again from the trials of its run"
 _PUT = "moves it aside, and the next start of a cloud puts it again"
 _LOST = "moves it aside; nothing else has its content"
 
@@ -53,20 +46,20 @@ def examine_objects(files: ObjectFiles, stack: str) -> list[Finding]:
     damaged = dict(_damaged(files))
 
     def finding(bucket: str, key: str, problem: str) -> Finding:
-        rebuild = _rebuilding(results, key) if bucket == results.name else None
-        remedy = _REBUILT if rebuild else _PUT if bucket.startswith(_ASSETS) else _LOST
+        again = rebuilding(results, key) if bucket == results.name else None
+        remedy = _PUT if bucket.startswith(_ASSETS) else _LOST
 
         def repair() -> bool:
             # All at once: a rebuilding may replace several.
             for name in damaged:
                 files.set_aside_if_damaged(*name)
-            # The trials that it is made from may be lost.
+            # Its source may be lost, too.
             with suppress(ObjectFilesError, LookupError):
-                if rebuild:
-                    rebuild()
+                if again:
+                    again.write()
             return bucket.startswith(_ASSETS) or files.find(bucket, key) is not None
 
-        return Finding(problem, remedy, repair)
+        return Finding(problem, f"writes it again from {again.source}" if again else remedy, repair)
 
     return [finding(bucket, key, problem) for (bucket, key), problem in damaged.items()]
 
@@ -94,24 +87,6 @@ def _damaged(files: ObjectFiles) -> Iterator[tuple[tuple[str, str], str]]:
                 body.read(f"s3://{bucket}/{key}")
             except DamagedObject as error:
                 yield (bucket, key), str(error)
-
-
-def _rebuilding(bucket: FileBucket, key: str) -> Callable[[], object] | None:
-    """Return the function that writes an object again from the trials of its run, if one can."""
-    folder, run = key.split("/", maxsplit=1)[0], re.search(RUN_ID, key)
-    publisher = InProcessPublisher(bucket)
-    if run is None or folder not in {"tables", "reports", "versions"}:
-        return None
-    if folder != "tables":
-        return partial(publisher.report, run[0])
-    if key.startswith("tables/runs/"):
-        return partial(_record_run, bucket, run[0])
-    return partial(publisher.rates, run[0])
-
-
-def _record_run(bucket: FileBucket, run_id: str) -> None:
-    outcome = Outcome.model_validate_json(bucket.read(keys.outcome(run_id)))
-    record_run(bucket, read_plan(bucket, run_id), read_trials(bucket, run_id), outcome)
 
 
 def _agree(folder: Path, *, skip_damaged: bool = False) -> bool:

@@ -119,7 +119,8 @@ def test_the_doctor_writes_again_what_follows_from_the_trials(state):
     assert found.exit_code == 1
     for key in damaged:
         assert f"s3://{BUCKET}/{key} is damaged: " in found.stdout
-    assert found.stdout.count("--repair writes it again from the trials of its run.") == 4
+    assert found.stdout.count("--repair writes it again from the trials of its run.") == 3
+    assert found.stdout.count("--repair writes it again from the outcome of its run.") == 1
     assert f"4 damaged; `tidemark doctor --repair --state {state}`" in found.stderr
 
     mended = run(state, "doctor", "--repair")
@@ -129,6 +130,35 @@ def test_the_doctor_writes_again_what_follows_from_the_trials(state):
     assert run(state, "runs").stdout == runs
     assert run(state, "history", "rocksdb").stdout == history
     assert run(state, "show", SECOND).stdout == shown
+
+
+def test_the_doctor_writes_a_damaged_outcome_again_from_the_row_of_its_run(state):
+    def outcome():
+        files = ObjectFiles(state / "objects")
+        with closing(files):
+            return json.loads(files.find(BUCKET, keys.outcome(SECOND)).read("outcome"))
+
+    whole = outcome()
+    damage(state, keys.outcome(SECOND))
+
+    done = run(state, "doctor", "--repair")
+
+    assert (done.exit_code, "writes it again from the row of its run." in done.stdout) == (0, True)
+    again = outcome()
+    assert again.pop("report") == keys.report("rocksdb", SECOND, "report.md")
+    assert again.pop("ended_at")[:22] == whole["ended_at"][:22]  # a row has milliseconds
+    assert again.items() <= whole.items()
+    assert run(state, "doctor").exit_code == 0
+
+
+def test_the_doctor_does_not_make_up_an_outcome_without_a_row(state):
+    damage(state, keys.outcome(SECOND))
+    damage(state, keys.table("runs", "rocksdb", SECOND))
+
+    done = run(state, "doctor", "--repair")
+
+    assert done.exit_code == 1
+    assert f"2 of 2 could not be mended; see {state}/damaged" in done.stderr
 
 
 def test_the_doctor_moves_aside_what_nothing_else_has(state):
