@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import duckdb
+
 from local.doctor.finding import Finding
-from local.logs.merging import superseded_by
+from local.logs.errors import LogStoreError
+from local.logs.merging import SOURCES, superseded_by, write_sources
 from local.logs.parquet import DIGEST, problem_of
 from local.logs.segments import LogEvent
 from local.store.aside import move_aside
@@ -16,6 +20,10 @@ from local.store.aside import move_aside
 
 def examine_logs(state: Path) -> Iterator[Finding]:
     """Yield each damaged segment of the log groups of a state folder."""
+    for file in sorted((state / "logs").glob(f"*/*{SOURCES}")):
+        if problem := _problem_of_list(file):
+            remedy = "writes it again from the segments that have the same lines"
+            yield Finding(problem, remedy, partial(_list_sources, file, state))
     for file in sorted((state / "logs").glob("*/*.parquet")):
         if problem := problem_of(file):
             others = [other for other in _others(file) if other.exists()]
@@ -32,7 +40,37 @@ def examine_logs(state: Path) -> Iterator[Finding]:
 
 def _others(file: Path) -> list[Path]:
     """Return the files that have the events of a Parquet segment, too, if they are still there."""
-    return [file.with_suffix(".ndjson"), *superseded_by(file)]
+    with suppress(LogStoreError):  # a finding of its own
+        return [file.with_suffix(".ndjson"), *superseded_by(file)]
+    return [file.with_suffix(".ndjson")]
+
+
+def _problem_of_list(file: Path) -> str | None:
+    try:
+        superseded_by(file.with_suffix(".parquet"))
+    except LogStoreError as error:
+        return str(error).partition(";")[0]
+    return None
+
+
+def _list_sources(file: Path, state: Path) -> bool:
+    """Write the list of a merged segment's sources again: the segments whose lines it all has."""
+    move_aside(file, state)
+    merged = file.with_suffix(".parquet")
+    others = (other for other in file.parent.glob("*.parquet") if other != merged)
+    # A merged segment that cannot be read is a finding of its own, and its sources count.
+    with suppress(duckdb.Error):
+        write_sources(merged, [other for other in others if _has_all_of(merged, other)])
+    return True
+
+
+def _has_all_of(merged: Path, source: Path) -> bool:
+    with duckdb.connect() as connection:
+        missing = connection.execute(
+            "SELECT id FROM read_parquet(?) EXCEPT SELECT id FROM read_parquet(?) LIMIT 1",
+            [str(source), str(merged)],
+        ).fetchone()
+    return missing is None
 
 
 def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:

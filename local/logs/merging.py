@@ -20,25 +20,40 @@ import duckdb
 
 from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
+from local.logs.errors import DOCTOR, LogStoreError
 from local.logs.parquet import DIGEST, parquet_of, publish
 
 MIN_FILES = 8
 """The minimum number of small segments for a merge."""
 _MERGED = "-merged"
-_SOURCES = ".sources"
+SOURCES = ".sources"
 _UNFINISHED = ".tmp"
 _PARQUET = ".parquet"
 
 
 def superseded_by(file: Path) -> list[Path]:
-    """Return the sources of a merged segment, none for any other Parquet segment."""
+    """Return the sources of a merged segment, none for any other Parquet segment.
+
+    Raises
+    ------
+    LogStoreError
+        If their list is damaged.
+    """
     if not file.stem.endswith(_MERGED):
         return []
+    listed = file.with_suffix(SOURCES)
     try:
-        names = json.loads(file.with_suffix(_SOURCES).read_text(encoding="utf-8"))
+        return [file.with_name(name) for name in json.loads(listed.read_text(encoding="utf-8"))]
     except FileNotFoundError:
         return []  # the list was removed, long after the last source
-    return [file.with_name(name) for name in names]
+    except (ValueError, TypeError):
+        problem = f"{listed} is damaged: it is no list of segments"
+        raise LogStoreError(f"{problem}; {DOCTOR}") from None
+
+
+def write_sources(merged: Path, sources: Sequence[Path]) -> None:
+    """Write the list of the sources of a merged segment; its content is then on the disk."""
+    write_synced(merged.with_suffix(SOURCES), json.dumps([source.name for source in sources]))
 
 
 def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
@@ -68,7 +83,7 @@ def merge_small(folder: Path, files: Sequence[Path], most_events: int) -> None:
 def clear(folder: Path, retention_seconds: float) -> None:
     """Remove sources and leftovers of killed processes ``retention_seconds`` after their merge."""
     now = time.time()
-    for path in folder.glob(f"*{_SOURCES}"):
+    for path in folder.glob(f"*{SOURCES}"):
         _clear_sources(path, retention_seconds, now)
     leftovers = [*folder.glob(f"*{_UNFINISHED}"), *filter(_is_alone, folder.glob(f"*{DIGEST}"))]
     for path in leftovers:
@@ -126,8 +141,7 @@ def _merge(folder: Path, sources: Sequence[Path]) -> None:
     names = ", ".join(quoted(str(source)) for source in sources)
     select = f"SELECT * FROM read_parquet([{names}]) ORDER BY timestamp, id"  # noqa: S608
     with parquet_of(select, merged.with_suffix(_UNFINISHED), threads=1) as unfinished:
-        names_of_sources = json.dumps([source.name for source in sources])
-        write_synced(merged.with_suffix(_SOURCES), names_of_sources)
+        write_sources(merged, sources)
         # Without its list a merged segment would count beside its sources.
         sync_folder(folder)
         publish(unfinished, merged)

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from local.insights.values import quoted
+from local.logs.errors import DOCTOR, LogStoreError
 from local.logs.merging import clear, merge_small, superseded_by
 from local.logs.parquet import ROW_GROUP, parquet_of, problem_of, publish
 
@@ -45,10 +46,6 @@ class LogEvent(NamedTuple):
     ingestion_time: int
     log_stream: str
     message: str
-
-
-class LogStoreError(Exception):
-    """A log group's name that cannot be stored, or a damaged file."""
 
 
 class OpenSegment:
@@ -171,7 +168,7 @@ class Segments:
         """Return a sentence about the first Parquet file that cannot be read, None if all can."""
         for file in self._parquet:
             if problem := problem_of(file):
-                return f"{file} is damaged: {problem}; `tidemark doctor` says what can be done"
+                return f"{file} is damaged: {problem}; {DOCTOR}"
         return None
 
     @contextmanager

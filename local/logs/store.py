@@ -13,11 +13,11 @@ from urllib.parse import quote, unquote
 
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
+from local.logs.errors import LogStoreError
 from local.logs.parsed import ParsedCache, Segment, StoredEvents
 from local.logs.segments import (
     SEGMENT_EVENTS,
     LogEvent,
-    LogStoreError,
     OpenSegment,
     Segments,
     select_folded,

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 from click.testing import CliRunner
 
+from local.logs.merging import MIN_FILES
 from local.logs.store import LogStore, LogStoreError
 from local.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, store_runs
@@ -280,6 +281,29 @@ def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_writte
     assert "--repair moves it aside; its log lines are read from " in found.stdout
     assert run(state, "doctor").exit_code == 0
     assert [event.message for event in LogStore(state / "logs").read("first")] == ["first"]
+
+
+def test_the_doctor_writes_a_damaged_list_of_merged_segments_again(state):
+    numbers = [str(number) for number in range(MIN_FILES)]
+    folder = state / "logs" / "group"
+    for number in numbers:
+        LogStore(state / "logs").append("group", "stream", [(int(number), number)], 1)
+    LogStore(state / "logs").fold()
+    for lines in folder.glob("*.ndjson"):
+        lines.unlink()
+    LogStore(state / "logs").fold()
+    (sources,) = folder.glob("*.sources")
+    whole = json.loads(sources.read_text())
+    sources.write_text("[")
+
+    query = ["query", "fields @message | sort @timestamp", "--format", "csv"]
+    done = CliRunner().invoke(tidemark, [*query, "--state", str(state)])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"{sources} is damaged: it is no list of segments; `tidemark doctor`" in done.stderr
+
+    assert run(state, "doctor", "--repair").exit_code == 0
+    assert sorted(json.loads(sources.read_text())) == sorted(whole)
+    assert [event.message for event in LogStore(state / "logs").read("group")] == numbers
 
 
 @pytest.fixture
