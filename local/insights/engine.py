@@ -40,6 +40,7 @@ _CSV_ERROR = re.compile(
     r"CSV Error on Line: (\d+)\n.*\n(?!Possible )([^\n]+)\n+Possible .*\n *file = ([^\n]+)",
     re.DOTALL,
 )
+_TIMESTAMP = re.compile(r"\btimestamp\b")
 _CHOOSING = (Display, Fields, Stats)
 _TOO_LONG = re.compile(r"Maximum line size of (\d+) bytes exceeded")
 
@@ -92,6 +93,11 @@ class CompiledQuery:
     statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
+
+    @property
+    def uses_times(self) -> bool:
+        """Whether the rows of the result depend on the times of events, if only by their order."""
+        return _TIMESTAMP.search(self.statements.groups or self.statements.result) is not None
 
 
 @dataclass(frozen=True)

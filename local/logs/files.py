@@ -6,17 +6,17 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from local.insights.source import EventSource, events_of, quoted_path
 from local.insights.values import quoted
 from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
+from local.logs.clocks import Clock, clock_of, field_clock
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
 """The suffixes of log files in a folder; files without a suffix are logs, too."""
@@ -24,11 +24,10 @@ SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
 _ROTATED = re.compile(r"\.(?:log|txt|json|jsonl|ndjson)[.-][0-9][0-9.T_-]*$")
 
 _PEEKED_BYTES = 2 * 1024 * 1024
+_CLOCK_PEEKED = 64 * 1024
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
 _NULL = "\U0010fffe"
-# The time at the beginning of a line: ISO 8601, perhaps in brackets.
-_TIME = r"^\[?(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
 # FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
 _FIELDS = {
     "timestamp": "BIGINT",
@@ -57,14 +56,18 @@ class _LogFile:
     size: int
     change_time: int
     """The time of the last change [ms since 1970-01-01 UTC]."""
+    clock: Clock | None
+    """The form of the times in lines of text; None if the lines have none that is known."""
 
 
-def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
+def log_files(
+    paths: Iterable[Path], limits: Limits = LIMITS, time_field: str | None = None
+) -> EventSource:
     """Return the lines or log events of files as events of queries.
 
     A line of text ends at a line feed, a carriage return or both. An empty line is not an event,
-    since PutLogEvents refuses empty messages. The time of a line is the one at its beginning (ISO
-    8601; UTC, if it names no zone), else the time of the file's last change. ``@log`` is the path
+    since PutLogEvents refuses empty messages. The time of a line is that of the file's clock, else
+    the time of the file's last change. ``@log`` is the path
     of the file and ``@logStream`` its name, unless the event names its stream.
 
     Parameters
@@ -74,6 +77,8 @@ def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
         none, or with the suffix of a rotation. Files with the suffix ``.gz`` are unpacked.
     limits : Limits, optional
         The sizes by which text is read.
+    time_field : str, optional
+        The JSON field that holds the time of each line; by default `clock_of` chooses the clock.
 
     Raises
     ------
@@ -81,20 +86,29 @@ def log_files(paths: Iterable[Path], limits: Limits = LIMITS) -> EventSource:
         If a path does not exist, cannot be read or is a folder without logs, or if a line of text
         is too long.
     """
-    files = [_inspect(path) for path in files_of(paths)]
-    sources: dict[_Form, Callable[[Sequence[_LogFile]], EventSource]] = {
-        _Form.TEXT: partial(_lines, limits=limits),
-        _Form.EVENTS: _events,
-        _Form.ANSWER: _answers,
-    }
+    files = [_inspect(path, time_field) for path in files_of(paths)]
+    alike: dict[tuple[_Form, Clock | None], list[_LogFile]] = {}
+    for file in files:
+        alike.setdefault((file.form, file.clock), []).append(file)
     return EventSource.union(
         (
-            source(of_form)
-            for form, source in sources.items()
-            if (of_form := [file for file in files if file.form is form])
+            _source(form, group, f"{place}-", limits)
+            for place, ((form, _), group) in enumerate(alike.items())
         ),
         sum(file.size for file in files),
     )
+
+
+def clocks_of(paths: Iterable[Path], time_field: str | None = None) -> dict[Path, Clock | None]:
+    """Return the clock of each file of text, None for a file without a known one."""
+    files = (_inspect(path, time_field) for path in files_of(paths))
+    return {file.path: file.clock for file in files if file.form is _Form.TEXT}
+
+
+def _source(form: _Form, files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSource:
+    if form is _Form.TEXT:
+        return _lines(files, prefix, limits)
+    return _events(files, prefix) if form is _Form.EVENTS else _answers(files, prefix)
 
 
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:
@@ -150,11 +164,14 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
 
-def _inspect(path: Path) -> _LogFile:
+def _inspect(path: Path, time_field: str | None) -> _LogFile:
     with _opened(path) as file:
         status = path.stat()
         begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
-    return _LogFile(path, _form(begin), status.st_size, status.st_mtime_ns // 1_000_000)
+    form = _form(begin)
+    clock = field_clock(time_field) if time_field else clock_of(begin[:_CLOCK_PEEKED].splitlines())
+    change_time = status.st_mtime_ns // 1_000_000
+    return _LogFile(path, form, status.st_size, change_time, clock if form is _Form.TEXT else None)
 
 
 def _form(begin: str) -> _Form:
@@ -175,7 +192,7 @@ def _form(begin: str) -> _Form:
     return _Form.EVENTS if is_event else _Form.TEXT
 
 
-def _lines(files: Sequence[_LogFile], limits: Limits) -> EventSource:
+def _lines(files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSource:
     buffer, harm = _buffer(files, limits)
     # DuckDB's CSV reader reads text in parallel and in bounded memory: here as one column, with a
     # separator that no text has. Its lax mode accepts any mixture of line ends.
@@ -188,23 +205,21 @@ def _lines(files: Sequence[_LogFile], limits: Limits) -> EventSource:
     )
     refusal = quoted("a line holds U+10FFFF, which is not a character")
     message = f"CASE WHEN rest IS NULL THEN line ELSE error({refusal}) END"
-    parts = f"regexp_extract(line, {quoted(_TIME)}, ['time', 'fraction', 'zone'])"
-    iso_time = (
-        "parts.time || '.' || rpad(parts.fraction, 6, '0') || coalesce(nullif(parts.zone, ''), 'Z')"
-    )
     rows = (
-        f"(SELECT {message} AS line, filename, {parts} AS parts, "  # noqa: S608 (texts are quoted)
-        f"row_number() OVER () AS number FROM {read})"
+        f"(SELECT {message} AS line, filename, row_number() OVER () AS number "  # noqa: S608
+        f"FROM {read})"
     )
     change_time = _change_times(files)
+    clock = files[0].clock
+    time = clock.sql("line", change_time) if clock else "NULL"
     return events_of(
         rows,
-        timestamp=f"coalesce(epoch_ms(TRY_CAST({iso_time} AS TIMESTAMPTZ)), {change_time})",
+        timestamp=f"coalesce({time}, {change_time})",
         ingestion_time=change_time,
         log="filename",
         log_stream="parse_filename(filename)",
         message="line",
-        ptr="'line-' || lpad(number::VARCHAR, 12, '0')",
+        ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
     )
 
 
@@ -231,15 +246,15 @@ def _harm(file: _LogFile, limits: Limits, buffer: int) -> Harm:
         ) from None
 
 
-def _events(files: Sequence[_LogFile]) -> EventSource:
+def _events(files: Sequence[_LogFile], prefix: str) -> EventSource:
     read = (
         f"read_json({_names(files)}, format = 'newline_delimited', columns = {_columns()}, "
         "filename = TRUE)"
     )
-    return _logged(f"FROM {read}", "event", files)
+    return _logged(f"FROM {read}", prefix, files)
 
 
-def _answers(files: Sequence[_LogFile]) -> EventSource:
+def _answers(files: Sequence[_LogFile], prefix: str) -> EventSource:
     members = ", ".join(f"{name} {type_}" for name, type_ in _FIELDS.items())
     largest = max(file.size for file in files)
     read = (
@@ -248,12 +263,12 @@ def _answers(files: Sequence[_LogFile]) -> EventSource:
     )
     return _logged(
         f"SELECT filename, unnest(events, recursive := TRUE) FROM {read}",  # noqa: S608
-        "answer",
+        prefix,
         files,
     )
 
 
-def _logged(select: str, kind: str, files: Sequence[_LogFile]) -> EventSource:
+def _logged(select: str, prefix: str, files: Sequence[_LogFile]) -> EventSource:
     change_time = _change_times(files)
     return events_of(
         f"(SELECT *, row_number() OVER () AS number FROM ({select}))",  # noqa: S608
@@ -262,7 +277,7 @@ def _logged(select: str, kind: str, files: Sequence[_LogFile]) -> EventSource:
         log="filename",
         log_stream="coalesce(logStreamName, parse_filename(filename))",
         message="coalesce(message, '')",
-        ptr=f"'{kind}-' || lpad(number::VARCHAR, 12, '0')",
+        ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
     )
 
 

@@ -24,7 +24,7 @@ from local.insights import (
 )
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.files import LogFilesError, files_of, log_files, skipped_below
+from local.logs.files import LogFilesError, clocks_of, files_of, log_files, skipped_below
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
@@ -69,6 +69,7 @@ def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> di
     callback=_tables,
     help="CSV file that lookup and cidrlookup take columns from.",
 )
+@click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
 @click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
@@ -80,6 +81,7 @@ def command(
     start: Moment | None,
     end: Moment | None,
     tables: dict[str, Path],
+    time_field: str | None,
     lint: bool,
     explain: bool,
     form: str,
@@ -89,8 +91,8 @@ def command(
 
     QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
     or gzipped, a folder of such files, or - for standard input. Without a PATH, the stored log
-    groups are queried. The time of a line is the ISO 8601 time at its start, or else the time of
-    its file's last change. Files may also hold events as JSON lines or as `aws logs
+    groups are queried. The time of a line is recognised by the first lines of its file, or else
+    is the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
     filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
     --lint alone, each PATH is another query.
 
@@ -99,8 +101,7 @@ def command(
       tidemark query queries/logs/ingest_rate.cwli
       tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
     """
-    if groups and paths:
-        raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
+    _check_paths(paths, groups, time_field)
     if lint and paths and not explain:
         _lint([query, *paths], tables)
         return
@@ -112,8 +113,9 @@ def command(
         compiled = compile_query(text)
         if explain or lint:
             _check(compiled, tables, explain=explain, lint=lint)
+            _tell_clocks([Path(path) for path in paths if path != _STANDARD_INPUT], time_field)
         elif paths:
-            with _files(compiled, paths) as events:
+            with _files(compiled, paths, time_field, window) as events:
                 result = _run(compiled, events, events, window, tables)
             _show(result, form)
         else:
@@ -127,6 +129,13 @@ def command(
         raise _unread(error, paths, state) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], time_field: str | None) -> None:
+    if groups and paths:
+        raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
+    if time_field and not paths:
+        raise Refused("--time-field: stored logs have their times; use it with a PATH")
 
 
 def _window(start: Moment | None, end: Moment | None) -> tuple[int | None, int | None]:
@@ -200,14 +209,35 @@ def _is_file(query: str) -> bool:
 
 
 @contextmanager
-def _files(query: CompiledQuery, paths: tuple[str, ...]) -> Iterator[EventSource]:
+def _files(
+    query: CompiledQuery,
+    paths: tuple[str, ...],
+    time_field: str | None,
+    window: tuple[int | None, int | None],
+) -> Iterator[EventSource]:
     with TemporaryDirectory() as folder:
         files = [_spool(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths]
-        events = log_files(files)
+        events = log_files(files, time_field=time_field)
         _warn(_skipped(file) for file in files if file.is_dir() and skipped_below(file))
         # Files belong to no account.
         _named(query, "", [str(file) for file in files_of(files)])
+        if window != (None, None) or query.uses_times:
+            _tell_clocks(files, time_field)
         yield events
+
+
+def _tell_clocks(files: list[Path], time_field: str | None) -> None:
+    """Say how the times of lines are recognised, and warn of files in which none are."""
+    clocks = clocks_of(files, time_field)
+    names = dict.fromkeys(clock.name for clock in clocks.values() if clock)
+    if names:
+        click.echo(f"times of lines: {listed(list(names))}", err=True)
+    without = [str(file) for file, clock in clocks.items() if clock is None]
+    if without:
+        more = f" and {len(without) - _MOST_NAMED} others" if len(without) > _MOST_NAMED else ""
+        names_of_files = ", ".join(without[:_MOST_NAMED]) + more
+        sentence = "the time of the file's last change stands for it"
+        _warn([f"no time is recognised in {names_of_files}; {sentence}; see --time-field"])
 
 
 def _skipped(folder: Path) -> str:

@@ -164,6 +164,7 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
         (["no.cwli"], "no.cwli: this file cannot be read: No such file or directory"),
         (["limit 1", "no.log"], "no.log: this file cannot be read: No such file or directory"),
         (["limit 1", "a.log", "--log-group", "g"], "--log-group: 'g' is a stored log group; use "),
+        (["limit 1", "--time-field", "t"], "--time-field: stored logs have their times; use it"),
         (["-", "-"], "PATH: - is standard input, but QUERY is read from it already"),
         (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
         (
@@ -233,3 +234,17 @@ def test_the_files_of_a_folder_that_are_not_read_are_named(log, tmp_path):
     (tmp_path / "b.png").touch()
     done = query("stats count(*)", str(tmp_path))
     assert f"warning: {tmp_path}: 1 file not read: b.png; name a file to read it\n" in done.stderr
+
+
+def test_the_recognised_times_are_said_if_the_query_depends_on_times(log, tmp_path):
+    file = tmp_path / "b.jsonl"
+    file.write_text('{"at": "2024-06-02T14:26:00Z", "ts": 1717252000}\n')
+    done = query("stats count(*) by bin(1d) as day", log, str(file), "--format", "csv")
+    assert "times of lines: JSON field 'ts'\n" in done.stderr
+    assert f"warning: no time is recognised in {log}; the time of the file's last" in done.stderr
+    done = query("stats count(*) by bin(1d) as day", str(file), "--time-field", "at")
+    assert "times of lines: JSON field 'at'\n" in done.stderr
+    assert "2024-06-02" in done.stdout
+    assert "times of lines" not in query("stats count(*)", str(file)).stderr
+    assert "times of lines" in query("stats count(*)", str(file), "--start", "1").stderr
+    assert "times of lines" in query("limit 1", str(file), "--explain").stderr

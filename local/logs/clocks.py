@@ -1,0 +1,145 @@
+"""Clocks: the forms in which the lines of a log have their time.
+
+A file has one clock: the one that most of its first lines fit. The time zone is UTC if a line
+names none. Forms without a year are of the year before the file's last change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from local.insights.values import quoted
+
+_ISO = r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
+# Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
+_EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_FIELDS = (
+    "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
+)  # fmt: skip
+# The lines that choose the clock of a file.
+_LINES = 200
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A form of times.
+
+    Attributes
+    ----------
+    name : str
+        The form, for people.
+    pattern : str
+        A regular expression of both Python and RE2. Its group 1 is the time; of ISO 8601, groups 2
+        and 3 are the fraction and the zone. '' for a JSON field.
+    form : str
+        ``iso``, ``epoch``, or a format of DuckDB's strptime.
+    field : str
+        The JSON field that holds the time, '' without one.
+    """
+
+    name: str
+    pattern: str
+    form: str
+    field: str = ""
+
+    def fits(self, line: str) -> bool:
+        """Tell whether a line has a time of this form."""
+        if not self.field:
+            return re.search(self.pattern, line) is not None
+        value = _fields(line).get(self.field)
+        return re.match(f"(?:{_ISO}|{_EPOCH}$)", str(value)) is not None
+
+    def sql(self, line: str, change_time: str) -> str:
+        """Return SQL for the time of a line [ms since 1970-01-01 UTC], null without one.
+
+        Parameters
+        ----------
+        line, change_time : str
+            SQL for the line, and for the last change of its file [ms].
+        """
+        if self.field:
+            pointer = "/" + self.field.replace("~", "~0").replace("/", "~1")
+            text = f"TRY(json_extract_string({line}, {quoted(pointer)}))"
+            return f"coalesce({_iso(text, f'^{_ISO}')}, {_epoch(text)})"
+        if self.form == "iso":
+            return _iso(line, self.pattern)
+        text = f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
+        if self.form == "epoch":
+            return _epoch(text)
+        if "%Y" in self.form:
+            return f"epoch_ms(TRY_STRPTIME({text}, {quoted(self.form)}))"
+        return _yearless(text, self.form, change_time)
+
+
+CLOCKS = (
+    Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso"),
+    Clock("ISO 8601 after a level", rf"^\[?[A-Z]{{4,8}}[\]:]? +\[?{_ISO}", "iso"),
+    Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
+          "%d/%b/%Y:%H:%M:%S %z"),
+    Clock("errors of nginx", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) \[", "%Y/%m/%d %H:%M:%S"),
+    Clock("log4j", rf"^\[?(\d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d,\d{{3}})", "%d %b %Y %H:%M:%S,%g"),
+    Clock("syslog (RFC 5424)", rf"^<\d{{1,3}}>1 {_ISO}", "iso"),
+    Clock("syslog", rf"^(?:<\d{{1,3}}>)?({_MONTH} [ \d]\d \d\d:\d\d:\d\d) ", "%b %d %H:%M:%S"),
+    Clock("klog", r"^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", "%m%d %H:%M:%S.%f"),
+    Clock("load balancer", rf"^(?:https?|h2|grpcs?|wss?) {_ISO} ", "iso"),
+    Clock("VPC flow log", r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ", "epoch"),
+    Clock("epoch at the beginning", rf"^\[?({_EPOCH})(?:[\] :,\t]|$)", "epoch"),
+)  # fmt: skip
+"""The forms that are recognised, apart from JSON fields; of equally good ones the first."""
+
+
+def clock_of(lines: Sequence[str]) -> Clock | None:
+    """Return the clock that most of the first lines fit, None if no line fits one."""
+    first = [line for line in lines if line][:_LINES]
+    fields = (field for field in _FIELDS if any(field in _fields(line) for line in first))
+    choices = (*CLOCKS, *map(field_clock, fields))
+    counts = {clock: sum(map(clock.fits, first)) for clock in choices}
+    best = max(choices, key=counts.__getitem__)
+    return best if counts[best] else None
+
+
+def field_clock(field: str) -> Clock:
+    """Return the clock of lines that are JSON objects with the time in a field."""
+    return Clock(f"JSON field {field!r}", "", "", field)
+
+
+def _fields(line: str) -> dict[str, object]:
+    try:
+        fields = json.loads(line) if line.startswith("{") else {}
+    except ValueError:
+        fields = {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _iso(text: str, pattern: str) -> str:
+    # DuckDB computes equal expressions once.
+    parts = f"regexp_extract({text}, {quoted(pattern)}, ['time', 'fraction', 'zone'])"
+    time = (
+        f"{parts}.time || '.' || rpad({parts}.fraction, 6, '0') || "
+        f"coalesce(nullif({parts}.zone, ''), 'Z')"
+    )
+    return f"epoch_ms(TRY_CAST({time} AS TIMESTAMPTZ))"
+
+
+def _epoch(text: str) -> str:
+    scaled = (
+        "CASE WHEN n < 1e11 THEN n * 1000 WHEN n < 1e14 THEN n WHEN n < 1e17 THEN n / 1000 "
+        "ELSE n / 1000000 END"
+    )
+    number = f"TRY_CAST({text} AS DECIMAL(38, 9))"
+    return f"list_transform([{number}], lambda n: TRY_CAST(floor({scaled}) AS BIGINT))[1]"
+
+
+def _yearless(text: str, form: str, change_time: str) -> str:
+    """Return SQL for the last such time up to a day after the change of the file."""
+    year = f"year(make_timestamp_ms({change_time} + 86400000))"
+    times = (
+        f"epoch_ms(TRY_STRPTIME(({year} - {before})::VARCHAR || ' ' || {text}, "
+        f"{quoted('%Y ' + form)}))"
+        for before in (0, 1)
+    )
+    return f"list_filter([{', '.join(times)}], lambda t: t <= {change_time} + 86400000)[1]"

@@ -1,0 +1,123 @@
+import json
+import os
+
+import pytest
+
+from local.insights import run
+from local.logs.clocks import clock_of
+from local.logs.files import clocks_of, log_files
+
+CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
+
+
+def times(path, **options):
+    query = "fields @timestamp | sort @ptr"
+    return [row[0]["value"] for row in run(query, log_files([path], **options)).rows]
+
+
+@pytest.fixture
+def log(tmp_path):
+    def write(*lines, name="app.log"):
+        path = tmp_path / name
+        path.write_text("".join(f"{line}\n" for line in lines))
+        os.utime(path, (CHANGED, CHANGED))
+        return path
+
+    return write
+
+
+SECOND = "2024-06-02 14:26:00.000"
+MILLISECOND = "2024-06-02 14:26:00.123"
+VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249"
+
+
+@pytest.mark.parametrize(
+    ("line", "clock", "time"),
+    [
+        ("2024-06-02T14:26:00.123456Z x", "ISO 8601 at the beginning", MILLISECOND),
+        ("[2024-06-02 16:26:00,123 +02:00] x", "ISO 8601 at the beginning", MILLISECOND),
+        ("ERROR [2024-06-02 14:26:00,123] x", "ISO 8601 after a level", MILLISECOND),
+        ("[WARNING] 2024-06-02 14:26:00 x", "ISO 8601 after a level", SECOND),
+        (
+            '192.0.2.1 - - [02/Jun/2024:16:26:00 +0200] "GET / HTTP/1.1" 200 5',
+            "nginx or Apache",
+            SECOND,
+        ),
+        ("2024/06/02 14:26:00 [error] 7#7: x", "errors of nginx", SECOND),
+        ("02 Jun 2024 14:26:00,123 INFO x", "log4j", MILLISECOND),
+        ("<34>1 2024-06-02T14:26:00.123Z host app - - - x", "syslog (RFC 5424)", MILLISECOND),
+        ("Jun  2 14:26:00 host app[7]: x", "syslog", SECOND),
+        ("<34>Jun  2 14:26:00 host app: x", "syslog", SECOND),
+        ("I0602 14:26:00.123456    7 main.go:9] x", "klog", MILLISECOND),
+        ("https 2024-06-02T14:26:00.123456Z app/lb/1 192.0.2.1:80 x", "load balancer", MILLISECOND),
+        (f"{VPC} 1717338360 1717338420 ACCEPT OK", "VPC flow log", SECOND),
+        ("1717338360 x", "epoch at the beginning", SECOND),
+        ("1717338360.123 x", "epoch at the beginning", MILLISECOND),
+        ("1717338360123 x", "epoch at the beginning", MILLISECOND),
+        ("[1717338360123456] x", "epoch at the beginning", MILLISECOND),
+        ("1717338360123456789 x", "epoch at the beginning", MILLISECOND),
+        ('{"timestamp": "2024-06-02T14:26:00.123Z"}', "JSON field 'timestamp'", MILLISECOND),
+        ('{"ts": 1717338360.123, "m": 1}', "JSON field 'ts'", MILLISECOND),
+        ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
+        ('{"@timestamp": "2024-06-02T16:26:00+02:00"}', "JSON field '@timestamp'", SECOND),
+        ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
+        # What Docker writes into its json-file logs.
+        (
+            '{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
+            "JSON field 'time'",
+            MILLISECOND,
+        ),
+    ],
+)
+def test_the_clock_of_a_log_is_recognised(log, line, clock, time):
+    found = clock_of([line])
+    assert found is not None
+    assert found.name == clock
+    path = log(line, "no time", line)
+    change = "2024-06-03 07:33:20.000"
+    assert times(path) == [time, change, time]
+    assert clocks_of([path]) == {path: found}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["at 2024-06-02 14:26:00", "x", "[1] 5", '{"time": "now"}', '{"n": 1717338360}', "{", "[]"],
+)
+def test_a_log_without_a_known_time_has_no_clock(log, line):
+    path = log(line)
+    assert clock_of([line]) is None
+    assert clocks_of([path]) == {path: None}
+    assert times(path) == ["2024-06-03 07:33:20.000"]
+
+
+def test_a_time_without_a_year_is_before_the_last_change_of_the_file(log):
+    path = log("Jun  4 07:33:20 host x", "Jun  4 07:33:21 host x", "Dec 31 23:59:59 host x")
+    assert [time[:10] for time in times(path)] == ["2024-06-04", "2023-06-04", "2023-12-31"]
+
+
+def test_impossible_times_are_those_of_the_file(log):
+    path = log("2024-06-02T14:26:00Z x", "2024-13-02T14:26:00Z x", "2024-06-02T14:26:00Z x")
+    assert [time[:10] for time in times(path)] == ["2024-06-02", "2024-06-03", "2024-06-02"]
+
+
+def test_most_of_the_first_lines_choose_the_clock(log):
+    lines = ["2024-06-02 14:26:00 begin", *["Jun  2 14:26:00 host x"] * 5]
+    found = clock_of(lines)
+    assert found is not None
+    assert found.name == "syslog"
+
+
+def test_the_field_of_the_time_may_be_named(log):
+    event = {"created": "2024-06-02T14:26:00Z", "time": "2024-06-01T00:00:00Z"}
+    assert times(log(json.dumps(event)), time_field="created") == [SECOND]
+
+
+def test_files_with_different_clocks_are_queried_together(log):
+    paths = [
+        log("Jun  2 14:26:00 host x", name="a.log"),
+        log('{"ts": 1717338361}', name="b.log"),
+        log("x", name="c.log"),
+    ]
+    result = run("fields @logStream | sort @timestamp", log_files(paths))
+    assert [row[0]["value"] for row in result.rows] == ["a.log", "b.log", "c.log"]
+    assert len({row[-1]["value"] for row in result.rows}) == 3
