@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import zlib
@@ -11,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from local.insights.source import EventSource, events_of, quoted_path
 from local.insights.values import quoted
 from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
 from local.logs.clocks import Clock, clock_of, field_clock
+from local.logs.packing import PackingError, is_gzip, unpacked
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
 """The suffixes of log files in a folder; files without a suffix are logs, too."""
@@ -58,6 +58,8 @@ class _LogFile:
     """The time of the last change [ms since 1970-01-01 UTC]."""
     clock: Clock | None
     """The form of the times in lines of text; None if the lines have none that is known."""
+    gzip: bool
+    """Whether the file is packed by gzip."""
 
 
 def log_files(
@@ -74,7 +76,7 @@ def log_files(
     ----------
     paths : iterable of Path
         Files and folders. A folder stands for every file below it with one of ``SUFFIXES``, with
-        none, or with the suffix of a rotation. Files with the suffix ``.gz`` are unpacked.
+        none, or with the suffix of a rotation. Files that gzip packed are unpacked.
     limits : Limits, optional
         The sizes by which text is read.
     time_field : str, optional
@@ -87,13 +89,13 @@ def log_files(
         is too long.
     """
     files = [_inspect(path, time_field) for path in files_of(paths)]
-    alike: dict[tuple[_Form, Clock | None], list[_LogFile]] = {}
+    alike: dict[tuple[_Form, Clock | None, bool], list[_LogFile]] = {}
     for file in files:
-        alike.setdefault((file.form, file.clock), []).append(file)
+        alike.setdefault((file.form, file.clock, file.gzip), []).append(file)
     return EventSource.union(
         (
             _source(form, group, f"{place}-", limits)
-            for place, ((form, _), group) in enumerate(alike.items())
+            for place, ((form, *_), group) in enumerate(alike.items())
         ),
         sum(file.size for file in files),
     )
@@ -157,9 +159,9 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         If the file cannot be opened or read.
     """
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield cast(BinaryIO, file)
-    except (OSError, EOFError, zlib.error) as error:
+        with unpacked(path) as file:
+            yield file
+    except (OSError, EOFError, zlib.error, PackingError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
@@ -171,7 +173,9 @@ def _inspect(path: Path, time_field: str | None) -> _LogFile:
     form = _form(begin)
     clock = field_clock(time_field) if time_field else clock_of(begin[:_CLOCK_PEEKED].splitlines())
     change_time = status.st_mtime_ns // 1_000_000
-    return _LogFile(path, form, status.st_size, change_time, clock if form is _Form.TEXT else None)
+    if form is not _Form.TEXT:
+        clock = None
+    return _LogFile(path, form, status.st_size, change_time, clock, is_gzip(path))
 
 
 def _form(begin: str) -> _Form:
@@ -197,7 +201,7 @@ def _lines(files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSourc
     # DuckDB's CSV reader reads text in parallel and in bounded memory: here as one column, with a
     # separator that no text has. Its lax mode accepts any mixture of line ends.
     read = (
-        f"read_csv({_names(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
+        f"read_csv({_files(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
         "header = FALSE, auto_detect = FALSE, strict_mode = FALSE, null_padding = TRUE, "
         f"new_line = '\\n', max_line_size = {limits.line}, "
@@ -248,7 +252,7 @@ def _harm(file: _LogFile, limits: Limits, buffer: int) -> Harm:
 
 def _events(files: Sequence[_LogFile], prefix: str) -> EventSource:
     read = (
-        f"read_json({_names(files)}, format = 'newline_delimited', columns = {_columns()}, "
+        f"read_json({_files(files)}, format = 'newline_delimited', columns = {_columns()}, "
         "filename = TRUE)"
     )
     return _logged(f"FROM {read}", prefix, files)
@@ -258,7 +262,7 @@ def _answers(files: Sequence[_LogFile], prefix: str) -> EventSource:
     members = ", ".join(f"{name} {type_}" for name, type_ in _FIELDS.items())
     largest = max(file.size for file in files)
     read = (
-        f"read_json({_names(files)}, columns = {{'events': 'STRUCT({members})[]'}}, "
+        f"read_json({_files(files)}, columns = {{'events': 'STRUCT({members})[]'}}, "
         f"maximum_object_size = {largest + 1}, filename = TRUE)"
     )
     return _logged(
@@ -281,8 +285,10 @@ def _logged(select: str, prefix: str, files: Sequence[_LogFile]) -> EventSource:
     )
 
 
-def _names(files: Sequence[_LogFile]) -> str:
-    return f"[{', '.join(quoted_path(file.path) for file in files)}]"
+def _files(files: Sequence[_LogFile]) -> str:
+    """Return the first arguments of a DuckDB reader: files that are packed alike."""
+    names = ", ".join(quoted_path(file.path) for file in files)
+    return f"[{names}], compression = '{'gzip' if files[0].gzip else 'none'}'"
 
 
 def _columns() -> str:

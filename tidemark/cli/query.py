@@ -25,6 +25,7 @@ from local.insights import (
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
 from local.logs.files import LogFilesError, clocks_of, files_of, log_files, skipped_below
+from local.logs.packing import unpack_bzip2
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
@@ -90,8 +91,8 @@ def command(
     """Run a Logs Insights query over log files or stored logs.
 
     QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
-    or gzipped, a folder of such files, or - for standard input. Without a PATH, the stored log
-    groups are queried. The time of a line is recognised by the first lines of its file, or else
+    or packed by gzip, a folder of such files, or - for standard input. Without a PATH, the stored
+    log groups are queried. The time of a line is recognised by the first lines of its file, or else
     is the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
     filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
     --lint alone, each PATH is another query.
@@ -252,6 +253,10 @@ def _spool(folder: Path) -> Path:
     path = folder / "stdin"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
+    try:
+        unpack_bzip2(path)
+    except (OSError, EOFError) as error:
+        raise Refused(f"standard input cannot be unpacked: {error}") from None
     return path
 
 

@@ -96,7 +96,7 @@ def test_rotated_files_and_files_without_a_suffix_are_logs(log, tmp_path):
         log(gzip.compress(name.encode()) if name.endswith("gz") else name, name)
     for name in ("app.py", "photo.jpg", "app.log.swp", ".hidden"):
         log(name, name)
-    assert messages(tmp_path) == sorted([*names, "syslog"])
+    assert sorted(messages(tmp_path)) == sorted([*names, "syslog"])
     assert [path.name for path in skipped_below(tmp_path)] == [
         ".hidden", "app.log.swp", "app.py", "photo.jpg",
     ]  # fmt: skip
@@ -156,8 +156,21 @@ def test_an_error_names_the_path_without_logs(tmp_path, log):
         log_files([tmp_path / "none.log"])
     with pytest.raises(LogFilesError, match=r"folder holds no logs; a log ends in \.log, \.txt"):
         log_files([tmp_path])
-    with pytest.raises(LogFilesError, match="Not a gzipped file"):
-        log_files([log("plain", "a.gz")])
+    cut = gzip.compress(b"x" * 9_000)[:20]
+    with pytest.raises(
+        LogFilesError, match=r"cut\.gz: this file cannot be read: Compressed file e"
+    ):
+        log_files([log(cut, "cut.gz")])
+    for magic, program in ((b"BZh91AY", "bzcat"), (b"\x28\xb5\x2f\xfdx", "zstdcat")):
+        with pytest.raises(LogFilesError, match=f"is packed by .*; write {program} FILE"):
+            log_files([log(magic, "packed.log")])
+
+
+def test_a_file_is_unpacked_by_its_first_bytes_not_by_its_name(log):
+    paths = [log("plain", "a.gz"), log(gzip.compress(b"packed"), "b.log")]
+    assert messages(*paths) == ["plain", "packed"]
+    event = json.dumps(EVENTS[0])
+    assert messages(log(gzip.compress(event.encode()), "c.json")) == [EVENTS[0]["message"]]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """``tidemark query`` over files, in this process."""
 
+import bz2
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -248,3 +250,14 @@ def test_the_recognised_times_are_said_if_the_query_depends_on_times(log, tmp_pa
     assert "times of lines" not in query("stats count(*)", str(file)).stderr
     assert "times of lines" in query("stats count(*)", str(file), "--start", "1").stderr
     assert "times of lines" in query("limit 1", str(file), "--explain").stderr
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, bytes])
+def test_standard_input_may_be_packed(pack):
+    done = query("stats count(*)", "-", "--format", "csv", stdin=pack(LOG.encode()))
+    assert done.stdout == "count(*)\n3\n"
+
+
+def test_an_incomplete_packed_standard_input_is_refused():
+    refused = query("limit 1", "-", stdin=bz2.compress(LOG.encode())[:-9]).exception
+    assert str(refused).startswith("standard input cannot be unpacked: Compressed file ended")
