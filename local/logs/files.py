@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -51,7 +51,10 @@ class _Form(Enum):
 
 @dataclass(frozen=True)
 class _LogFile:
+    original: Path
+    """The file that the user names."""
     path: Path
+    """The file to read: the original, or a copy."""
     form: _Form
     size: int
     change_time: int
@@ -63,7 +66,10 @@ class _LogFile:
 
 
 def log_files(
-    paths: Iterable[Path], limits: Limits = LIMITS, time_field: str | None = None
+    paths: Iterable[Path],
+    limits: Limits = LIMITS,
+    time_field: str | None = None,
+    copies: Mapping[Path, Path | None] | None = None,
 ) -> EventSource:
     """Return the lines or log events of files as events of queries.
 
@@ -81,6 +87,8 @@ def log_files(
         The sizes by which text is read.
     time_field : str, optional
         The JSON field that holds the time of each line; by default `clock_of` chooses the clock.
+    copies : dict of Path to Path or None, optional
+        The copies to read in place of some files; None leaves a file out.
 
     Raises
     ------
@@ -88,7 +96,7 @@ def log_files(
         If a path does not exist, cannot be read or is a folder without logs, or if a line of text
         is too long.
     """
-    files = [_inspect(path, time_field) for path in files_of(paths)]
+    files = list(_inspected(paths, time_field, copies or {}))
     alike: dict[tuple[_Form, Clock | None, bool], list[_LogFile]] = {}
     for file in files:
         alike.setdefault((file.form, file.clock, file.gzip), []).append(file)
@@ -101,10 +109,22 @@ def log_files(
     )
 
 
-def clocks_of(paths: Iterable[Path], time_field: str | None = None) -> dict[Path, Clock | None]:
+def clocks_of(
+    paths: Iterable[Path],
+    time_field: str | None = None,
+    copies: Mapping[Path, Path | None] | None = None,
+) -> dict[Path, Clock | None]:
     """Return the clock of each file of text, None for a file without a known one."""
-    files = (_inspect(path, time_field) for path in files_of(paths))
-    return {file.path: file.clock for file in files if file.form is _Form.TEXT}
+    files = _inspected(paths, time_field, copies or {})
+    return {file.original: file.clock for file in files if file.form is _Form.TEXT}
+
+
+def _inspected(
+    paths: Iterable[Path], time_field: str | None, copies: Mapping[Path, Path | None]
+) -> Iterator[_LogFile]:
+    for original in files_of(paths):
+        if path := copies.get(original, original):
+            yield _inspect(original, path, time_field)
 
 
 def _source(form: _Form, files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSource:
@@ -166,16 +186,16 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
 
-def _inspect(path: Path, time_field: str | None) -> _LogFile:
+def _inspect(original: Path, path: Path, time_field: str | None) -> _LogFile:
     with _opened(path) as file:
-        status = path.stat()
+        status = original.stat()
         begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
     form = _form(begin)
     clock = field_clock(time_field) if time_field else clock_of(begin[:_CLOCK_PEEKED].splitlines())
     change_time = status.st_mtime_ns // 1_000_000
     if form is not _Form.TEXT:
         clock = None
-    return _LogFile(path, form, status.st_size, change_time, clock, is_gzip(path))
+    return _LogFile(original, path, form, status.st_size, change_time, clock, is_gzip(path))
 
 
 def _form(begin: str) -> _Form:
@@ -220,8 +240,8 @@ def _lines(files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSourc
         rows,
         timestamp=f"coalesce({time}, {change_time})",
         ingestion_time=change_time,
-        log="filename",
-        log_stream="parse_filename(filename)",
+        log=_log(files),
+        log_stream=f"parse_filename({_log(files)})",
         message="line",
         ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
     )
@@ -278,8 +298,8 @@ def _logged(select: str, prefix: str, files: Sequence[_LogFile]) -> EventSource:
         f"(SELECT *, row_number() OVER () AS number FROM ({select}))",  # noqa: S608
         timestamp=f"coalesce(timestamp, {change_time})",
         ingestion_time=f"coalesce(ingestionTime, timestamp, {change_time})",
-        log="filename",
-        log_stream="coalesce(logStreamName, parse_filename(filename))",
+        log=_log(files),
+        log_stream=f"coalesce(logStreamName, parse_filename({_log(files)}))",
         message="coalesce(message, '')",
         ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
     )
@@ -289,6 +309,14 @@ def _files(files: Sequence[_LogFile]) -> str:
     """Return the first arguments of a DuckDB reader: files that are packed alike."""
     names = ", ".join(quoted_path(file.path) for file in files)
     return f"[{names}], compression = '{'gzip' if files[0].gzip else 'none'}'"
+
+
+def _log(files: Sequence[_LogFile]) -> str:
+    """Return SQL for the path of the original file."""
+    if all(file.path == file.original for file in files):
+        return "filename"
+    pairs = (f"{quoted(str(file.path))}: {quoted(str(file.original))}" for file in files)
+    return f"(MAP {{{', '.join(pairs)}}})[filename]"
 
 
 def _columns() -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
@@ -24,19 +22,17 @@ from local.insights import (
 )
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.files import LogFilesError, clocks_of, files_of, log_files, skipped_below
-from local.logs.packing import unpack_bzip2
+from local.logs.files import LogFilesError, files_of, log_files
+from local.logs.mending import mend
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
+from tidemark.cli.log_paths import STANDARD_INPUT, damages, files_at, recognised, unread
 from tidemark.cli.options import Moment, MomentType, state_flag, state_option
 from tidemark.cli.query_progress import reading
 from tidemark.cli.wording import plural
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-
-_STANDARD_INPUT = "-"
-_MOST_NAMED = 5
 
 
 def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Path]:
@@ -71,6 +67,7 @@ def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> di
     help="CSV file that lookup and cidrlookup take columns from.",
 )
 @click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
+@click.option("--strict", is_flag=True, help="Refuse damaged files.")
 @click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
@@ -83,6 +80,7 @@ def command(
     end: Moment | None,
     tables: dict[str, Path],
     time_field: str | None,
+    strict: bool,
     lint: bool,
     explain: bool,
     form: str,
@@ -106,7 +104,7 @@ def command(
     if lint and paths and not explain:
         _lint([query, *paths], tables)
         return
-    if query == _STANDARD_INPUT and _STANDARD_INPUT in paths:
+    if query == STANDARD_INPUT and STANDARD_INPUT in paths:
         raise Refused("PATH: - is standard input, but QUERY is read from it already")
     window = _window(start, end)
     name, text = _query_text(query)
@@ -114,10 +112,9 @@ def command(
         compiled = compile_query(text)
         if explain or lint:
             _check(compiled, tables, explain=explain, lint=lint)
-            _tell_clocks([Path(path) for path in paths if path != _STANDARD_INPUT], time_field)
+            _tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), time_field, {}))
         elif paths:
-            with _files(compiled, paths, time_field, window) as events:
-                result = _run(compiled, events, events, window, tables)
+            result = _over_files(compiled, paths, time_field, window, tables, strict=strict)
             _show(result, form)
         else:
             events, named = _stored(compiled, groups, state)
@@ -127,7 +124,7 @@ def command(
     except (LogFilesError, LookupTableError) as error:
         raise Refused(str(error)) from None
     except EventsError as error:
-        raise _unread(error, paths, state) from None
+        raise _damaged(error, paths, state) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
 
@@ -181,7 +178,7 @@ def _run(
         )
 
 
-def _unread(error: EventsError, paths: tuple[str, ...], state: Path) -> Exception:
+def _damaged(error: EventsError, paths: tuple[str, ...], state: Path) -> Exception:
     """Return the error for events that cannot be read: of the user's files, or stored ones."""
     if paths:
         return Refused(str(error))
@@ -191,7 +188,7 @@ def _unread(error: EventsError, paths: tuple[str, ...], state: Path) -> Exceptio
 def _query_text(query: str) -> tuple[str, str]:
     """Return the place of a query, for messages, and its text."""
     try:
-        if query == _STANDARD_INPUT:
+        if query == STANDARD_INPUT:
             return "<stdin>", sys.stdin.buffer.read().decode()
         if query.endswith(".cwli") or _is_file(query):
             return query, Path(query).read_text(encoding="utf-8")
@@ -209,55 +206,43 @@ def _is_file(query: str) -> bool:
         return False
 
 
-@contextmanager
-def _files(
+def _over_files(
     query: CompiledQuery,
     paths: tuple[str, ...],
     time_field: str | None,
     window: tuple[int | None, int | None],
-) -> Iterator[EventSource]:
-    with TemporaryDirectory() as folder:
-        files = [_spool(Path(folder)) if path == _STANDARD_INPUT else Path(path) for path in paths]
-        events = log_files(files, time_field=time_field)
-        _warn(_skipped(file) for file in files if file.is_dir() and skipped_below(file))
+    tables: dict[str, Path],
+    *,
+    strict: bool,
+) -> QueryResult:
+    """Return the result over files; if they are damaged, over copies of what can be read."""
+    with files_at(paths) as (files, folder):
         # Files belong to no account.
-        _named(query, "", [str(file) for file in files_of(files)])
-        if window != (None, None) or query.uses_times:
-            _tell_clocks(files, time_field)
-        yield events
+        _named(query, "", [str(file) for file in files])
+        _warn(unread(paths))
+
+        def over(copies: Mapping[Path, Path | None]) -> QueryResult:
+            events = log_files(files, time_field=time_field, copies=copies)
+            result = _run(query, events, events, window, tables)
+            if window != (None, None) or query.uses_times:
+                _tell(recognised(files, time_field, copies))
+            return result
+
+        try:
+            return over({})
+        except (LogFilesError, EventsError):
+            if strict or not all(file.exists() for file in files):
+                raise
+            mended = mend(files, folder)
+            if not any(mended.copies.values()):
+                raise
+        result = over(mended.copies)
+    return replace(result, warnings=(*result.warnings, *damages(mended)))
 
 
-def _tell_clocks(files: list[Path], time_field: str | None) -> None:
-    """Say how the times of lines are recognised, and warn of files in which none are."""
-    clocks = clocks_of(files, time_field)
-    names = dict.fromkeys(clock.name for clock in clocks.values() if clock)
-    if names:
-        click.echo(f"times of lines: {listed(list(names))}", err=True)
-    without = [str(file) for file, clock in clocks.items() if clock is None]
-    if without:
-        more = f" and {len(without) - _MOST_NAMED} others" if len(without) > _MOST_NAMED else ""
-        names_of_files = ", ".join(without[:_MOST_NAMED]) + more
-        sentence = "the time of the file's last change stands for it"
-        _warn([f"no time is recognised in {names_of_files}; {sentence}; see --time-field"])
-
-
-def _skipped(folder: Path) -> str:
-    files = skipped_below(folder)
-    names = listed([str(file.relative_to(folder)) for file in files[:_MOST_NAMED]])
-    more = " and others" if len(files) > _MOST_NAMED else ""
-    return f"{folder}: {plural(len(files), 'file')} not read: {names}{more}; name a file to read it"
-
-
-def _spool(folder: Path) -> Path:
-    """Copy standard input to a file and return its path: a query may read its events twice."""
-    path = folder / "stdin"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-    try:
-        unpack_bzip2(path)
-    except (OSError, EOFError) as error:
-        raise Refused(f"standard input cannot be unpacked: {error}") from None
-    return path
+def _tell(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        click.echo(sentence, err=True)
 
 
 def _stored(

@@ -184,7 +184,7 @@ def test_the_refusal_of_an_argument_is_one_sentence(arguments, sentence):
 def test_a_file_that_is_not_text_is_refused_with_its_line(tmp_path):
     path = tmp_path / "a.log"
     path.write_bytes(b"a\n\xff\n")
-    refused = query("limit 1", str(path)).exception
+    refused = query("limit 1", str(path), "--strict").exception
     assert isinstance(refused, Refused)
     assert str(refused) == f"the events cannot be read: {path}, line 2: this is no text in UTF-8"
 
@@ -261,3 +261,27 @@ def test_standard_input_may_be_packed(pack):
 def test_an_incomplete_packed_standard_input_is_refused():
     refused = query("limit 1", "-", stdin=bz2.compress(LOG.encode())[:-9]).exception
     assert str(refused).startswith("standard input cannot be unpacked: Compressed file ended")
+
+
+def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_path):
+    (tmp_path / "bytes.log").write_bytes(b"a\n\xff\xfe b\n\xf4\x8f\xbf\xbf\nz")
+    (tmp_path / "long.log").write_bytes(b"a\n" + b"x" * 2**20 + b"\nb\n")
+    noise = "".join(f"{number * 7919 % 10007}\n" for number in range(9000)).encode()
+    (tmp_path / "cut.log.gz").write_bytes(gzip.compress(noise)[:-2000])
+    (tmp_path / "zstd.log").write_bytes(b"\x28\xb5\x2f\xfd")
+    arguments = ["stats count(*) as n by @logStream", str(tmp_path), "--format", "csv"]
+    done = query(*arguments)
+    rows = dict(line.split(",") for line in done.stdout.splitlines()[1:])
+    assert rows.keys() == {"bytes.log", "cut.log.gz", "long.log"}
+    assert (rows["bytes.log"], rows["long.log"]) == ("4", "2")
+    assert 0 < int(rows["cut.log.gz"]) < 9000
+    for damage in (
+        "2 lines with bytes that are no text",
+        "1 line too long for an event skipped",
+        "1 file ends early",
+        "1 file cannot be read",
+    ):
+        assert f"warning: {damage}; --strict refuses such files\n" in done.stderr
+    assert isinstance(query(*arguments, "--strict").exception, Refused)
+    shown = query("filter @message like /b/ | display @message", str(tmp_path), "--format", "csv")
+    assert "\ufffd\ufffd b" in shown.stdout

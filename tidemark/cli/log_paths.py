@@ -1,0 +1,84 @@
+"""The files that ``tidemark query`` reads: their paths, and what people should know of them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from local.logs.files import clocks_of, files_of, skipped_below
+from local.logs.mending import Damage, Mended
+from local.logs.packing import unpack_bzip2
+from tidemark.cli.wording import plural
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+STANDARD_INPUT = "-"
+_MOST_NAMED = 5
+
+
+@contextmanager
+def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
+    """Yield the files at paths, also of standard input, and a folder for copies of some."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        places = [_spool(folder) if path == STANDARD_INPUT else Path(path) for path in paths]
+        yield list(files_of(places)), folder
+
+
+def _spool(folder: Path) -> Path:
+    """Copy standard input to a file and return its path: a query may read its events twice."""
+    path = folder / "stdin"
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    try:
+        unpack_bzip2(path)
+    except (OSError, EOFError) as error:
+        raise Refused(f"standard input cannot be unpacked: {error}") from None
+    return path
+
+
+def unread(paths: Iterable[str]) -> list[str]:
+    """Return a sentence for each folder with files that are not read."""
+    folders = (Path(path) for path in paths if path != STANDARD_INPUT)
+    skipped = {folder: skipped_below(folder) for folder in folders if folder.is_dir()}
+    return [
+        f"{folder}: {plural(len(files), 'file')} not read: "
+        f"{_first([str(file.relative_to(folder)) for file in files])}; name a file to read it"
+        for folder, files in skipped.items()
+        if files
+    ]
+
+
+def recognised(
+    files: Iterable[Path], time_field: str | None, copies: Mapping[Path, Path | None]
+) -> list[str]:
+    """Return sentences that say how times are recognised, and where none are."""
+    clocks = clocks_of(files, time_field, copies)
+    names = dict.fromkeys(clock.name for clock in clocks.values() if clock)
+    without = [str(file) for file, clock in clocks.items() if clock is None]
+    told = [f"times of lines: {listed(list(names))}"] if names else []
+    if without:
+        told.append(
+            f"warning: no time is recognised in {_first(without)}; the time of the file's last "
+            "change stands for it; see --time-field"
+        )
+    return told
+
+
+def damages(mended: Mended) -> list[str]:
+    """Return a sentence for each kind of damage, with its count."""
+    return [_damage(kind, number) for kind, number in mended.damage.items()]
+
+
+def _damage(kind: Damage, number: int) -> str:
+    one, several = kind.value
+    return f"{number:,} {one if number == 1 else several}; --strict refuses such files"
+
+
+def _first(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} others" if more > 0 else "")
