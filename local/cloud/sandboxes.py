@@ -148,7 +148,18 @@ class Sandbox:
         )
         reply = self._api.submit(invocation)
         self._await(reply, limit)
-        return reply.result() if reply.done() else self._broken()
+        if not reply.done():
+            return self._broken()
+        return self._out_of_memory() if self._exceeds_memory() else reply.result()
+
+    def _exceeds_memory(self) -> bool:
+        # The process is asked after its work: Lambda would have killed it during the work.
+        peak = self._process.peak_bytes()
+        return peak is not None and peak > self.function.memory_mb * 2**20
+
+    def _out_of_memory(self) -> Reply:
+        self._process.send(signal.SIGKILL)
+        return self._exit_error(self._process.done.result())
 
     def _await(self, answer: Future[Any], seconds: float) -> None:
         wait([answer, self._process.done], max(seconds, 0), FIRST_COMPLETED)

@@ -228,6 +228,19 @@ def handler(event, context): time.sleep(600)
     assert has_ended(re.search(r"pid (\d+)", tail)[1], seconds=0)
 
 
+def test_a_function_that_needs_more_than_its_memory_is_killed_as_lambda_kills_it(create, invoke):
+    create(
+        "def handler(event, context): return len(bytearray(event['mib'] * 2**20))", MemorySize=256
+    )
+
+    assert invoke({"mib": 64})[:2] == (64 * 2**20, None)
+    payload, error, tail = invoke({"mib": 300})
+    assert (payload["errorType"], error) == ("Runtime.ExitError", "Unhandled")
+    assert "Runtime exited with error: signal: killed" in payload["errorMessage"]
+    assert tail.endswith("Status: error\tError Type: Runtime.ExitError")
+    assert invoke({"mib": 1})[:2] == (2**20, None)
+
+
 @pytest.mark.parametrize(
     ("end", "reason"),
     [
