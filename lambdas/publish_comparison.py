@@ -24,7 +24,7 @@ class ComparisonEvent(BaseModel):
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=ComparisonEvent)
 def handler(event: ComparisonEvent, _: LambdaContext) -> dict[str, Any]:
-    """Write the comparison as Markdown and as a page; return the key of each."""
+    """Write the comparison as Markdown, page and document; return the key of each."""
     return publish_comparison(
         services.bucket(), event.suite, event.base, event.new, page.packed_vega
     )

@@ -18,10 +18,12 @@ from tidemark.model.series import Series
 from tidemark.model.settings import Settings
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Test
+from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
+    ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric),
     ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric, Series),
 }
 """The models of each page, whose tables stand between comments with the model's name."""

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
 from tidemark.model.context import check_suite_name, default_suite, stored_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.side_name import parse_side
+from tidemark.report.comparison.document import ComparisonDocument
+from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
 
 # The newest run of a suite with an included rate of a version.
 _NEWEST = (
     "SELECT max(run_id) FROM rates "
     "WHERE suite = ? AND version = ? AND value IS NOT NULL AND NOT coalesce(excluded, false)"
 )
-_FORMS = {"markdown": "md", "html": "html"}
+# The stored form that each format is made of, and how.
+_FORMS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "markdown": ("md", bytes),
+    "html": ("html", bytes),
+    "json": ("json", bytes),
+    "junit": ("json", lambda content: junit(_document(content)).encode()),
+    "github": ("json", lambda content: workflow_commands(_document(content)).encode()),
+}
+_ENDINGS = {"junit": "xml", "github": "txt"}
 
 
 @click.command(name="compare")
@@ -33,24 +46,35 @@ _FORMS = {"markdown": "md", "html": "html"}
     type=click.Choice(list(_FORMS)),
     default="markdown",
     show_default=True,
-    help="Markdown for a pull request, or a page for people.",
+    help="Markdown for a pull request, a page for people, or for programs JSON, JUnit XML or "
+    "annotations of GitHub.",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     help="File or existing folder to write to; if not given, the comparison is printed.",
 )
+@fail_on_option
 @target_options
 def command(
-    base: str, new: str, suite: str, form: str, output: Path | None, target: Target
+    base: str,
+    new: str,
+    suite: str,
+    form: str,
+    output: Path | None,
+    fail_on: str | None,
+    target: Target,
 ) -> None:
     """Compare version NEW with version BASE.
 
     The comparison lists what changed, what stayed the same and what is suspicious. It uses the
     newest run with rates of both versions, or else the newest run of each; excluded rates do not
     count. BASE and NEW may also be the id of a run, RUN/VERSION for a run of several versions, or
-    newest or previous for the last two versions. Both forms are also stored in the results bucket,
-    and saved in the state folder, beside the report of NEW's run.
+    newest or previous for the last two versions. Markdown, page and JSON are also stored in the
+    results bucket, and saved in the state folder, beside the report of NEW's run.
+
+    Exit code with --fail-on slower: 3 if a metric is slower, 4 if none is and some cannot be told,
+    otherwise 0.
 
     \b
     Example:
@@ -71,13 +95,21 @@ def command(
         contents = {ending: store.results.read(key) for ending, key in keys.items()}
     for ending, content in contents.items():
         save(target.state / keys[ending], content)
-    key, content = keys[_FORMS[form]], contents[_FORMS[form]]
+    ending, made = _FORMS[form]
+    content, stored_as = made(contents[ending]), Path(keys[ending])
     if output is None:
         click.echo(content.decode(), nl=False)
-        return
-    path = output / Path(key).name if output.is_dir() else output
-    save(path, content)
-    click.echo(path)
+    else:
+        file = stored_as.with_suffix(f".{_ENDINGS.get(form, ending)}").name
+        path = output / file if output.is_dir() else output
+        save(path, content)
+        click.echo(path)
+    if fail_on:
+        sys.exit(exit_code([_document(contents["json"])]))
+
+
+def _document(content: bytes) -> ComparisonDocument:
+    return ComparisonDocument.model_validate_json(content)
 
 
 def _older_run(store: Stored, suite: str, side: str, flags: str) -> str | None:

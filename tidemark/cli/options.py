@@ -49,6 +49,12 @@ resume_option = click.option(
     "--resume", metavar="RUN", callback=_check_run, help="Measure the missing trials of this run."
 )
 
+fail_on_option = click.option(
+    "--fail-on",
+    type=click.Choice(["slower"]),
+    help="End with exit code 3 if a metric is slower, and with 4 if that cannot be told.",
+)
+
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGO = re.compile("-([0-9]{1,6})([smhdw])")

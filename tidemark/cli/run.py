@@ -15,8 +15,9 @@ from rich.console import Console
 
 from tidemark.cli.account import console_link, place
 from tidemark.cli.builds import with_builds
+from tidemark.cli.gate import gate
 from tidemark.cli.live import follow, show_result
-from tidemark.cli.options import resume_option
+from tidemark.cli.options import fail_on_option, resume_option
 from tidemark.cli.preflight import Machine, prepare, warnings
 from tidemark.cli.set_option import parsed, records_option, set_option, split, tasks_option
 from tidemark.cli.target import Target, deployed, target_options
@@ -70,6 +71,7 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 )
 @click.option("--note", default="", help="Reason for the run; stored with its results.")
 @resume_option
+@fail_on_option
 @target_options
 def command(
     suite: str | None,
@@ -82,6 +84,7 @@ def command(
     budget_usd: float | None,
     note: str,
     resume: str | None,
+    fail_on: str | None,
     target: Target,
 ) -> None:
     """Measure versions of SUITE (rocksdb) with the real state machine.
@@ -92,7 +95,9 @@ def command(
     budget, the last budget of the run holds. A budget counts from the first trial of the run.
 
     Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
-    input is refused, 130 if Ctrl-C ended everything at once or left the run.
+    input is refused, 130 if Ctrl-C ended everything at once or left the run. With --fail-on slower
+    3 if a metric is slower than in the baseline, or else in the version before, and 4 if none is
+    and some cannot be told.
 
     \b
     Example:
@@ -114,7 +119,8 @@ def command(
     if resume is not None:
         if fields:
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
-        sys.exit(_resume(resume, {**limit, "note": note, "trigger": "cli"}, target, console))
+        again = {**limit, "note": note, "trigger": "cli"}
+        sys.exit(_resume(resume, again, target, console, bool(fail_on)))
     fields = {"suite": default_suite(), **fields, **limit, "note": note, "trigger": "cli"}
     known = suites()
     system = known_suite(fields["suite"], known)
@@ -126,10 +132,12 @@ def command(
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
+    if fail_on and len(request.versions) < 2:
+        raise Refused("--fail-on: one version is compared with nothing; name two or more")
     names = listed(fields.get("versions", request.versions))
     console.print(_intention(names, request, system, target), soft_wrap=True)
     _preflight(request, system, target, console)
-    sys.exit(_measure(fields, target, console))
+    sys.exit(_measure(fields, target, console, bool(fail_on)))
 
 
 def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
@@ -162,12 +170,20 @@ def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console)
         prepare(request, suite, systems() / "workloads")
 
 
-def _measure(fields: Mapping[str, object], target: Target, console: Console) -> int:
+def _measure(fields: Mapping[str, object], target: Target, console: Console, gated: bool) -> int:
     with _cloud(target, console) as cloud:
-        return _follow(cloud.runs, cloud.runs.start(fields), target, console)
+        run = cloud.runs.start(fields)
+        return _follow(cloud.runs, run, target, console) or _gate(cloud, run, console, gated)
 
 
-def _resume(run_id: str, fields: Mapping[str, object], target: Target, console: Console) -> int:
+def _gate(cloud: Deployed, run: Run, console: Console, gated: bool) -> int:
+    plan = cloud.results.plan(run.run_id) if gated else None
+    return gate(cloud, plan, console) if plan else 0
+
+
+def _resume(
+    run_id: str, fields: Mapping[str, object], target: Target, console: Console, gated: bool
+) -> int:
     if target.stack is None:
         check_state(target.state, target.flags)
     with _cloud(target, console) as cloud:
@@ -188,7 +204,8 @@ def _resume(run_id: str, fields: Mapping[str, object], target: Target, console: 
         _preflight(plan.request, plan.suite, target, console)
         fields = {"suite": plan.suite.name, "run": run_id, **fields}
         resume_request(fields, {plan.suite.name: plan.suite})
-        return _follow(client, client.start(fields), target, console)
+        run = client.start(fields)
+        return _follow(client, run, target, console) or _gate(cloud, run, console, gated)
 
 
 @contextmanager

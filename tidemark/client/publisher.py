@@ -18,7 +18,7 @@ class Publisher(Protocol):
         """Write a run's report and its comparisons again."""
 
     def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
-        """Write the comparison of two sides; return the key of each form, ``md`` and ``html``.
+        """Write the comparison of two sides; return the keys of ``md``, ``html`` and ``json``.
 
         Raises
         ------

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tidemark.report.comparison.choice import choose_sides
 from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.document import document
 from tidemark.report.comparison.pull_request import comment
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
@@ -70,8 +71,13 @@ def _write_comparison(
     bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str], vega: Vega
 ) -> dict[str, str]:
     """Write the comparison of two versions of runs as they were read; return each form's key."""
-    contents = comparison(sides(base, new))
-    forms = {"md": comment(contents), "html": page(contents, vega())}
+    both = sides(base, new)
+    contents = comparison(both)
+    forms = {
+        "md": comment(contents),
+        "html": page(contents, vega()),
+        "json": document(both).model_dump_json(indent=2) + "\n",
+    }
     base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
     written = {
         form: keys.comparison(new[0].plan.suite.name, base_key, new_key, form) for form in forms

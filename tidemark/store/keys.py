@@ -110,7 +110,7 @@ def report(suite: str, run_id: str, file: str) -> str:
 
 
 def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: str) -> str:
-    """Return the key of a comparison, ``form`` being ``md`` or ``html``.
+    """Return the key of a comparison, ``form`` being ``md``, ``html`` or ``json``.
 
     Each side is a run and a version. The comparison is beside the report of the new side's run.
     """

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.plans import RUN
+from tests.unit.report.test_pipelines import SLOWER
 from tidemark.cli import compare
 from tidemark.cli.compare import command
 from tidemark.client.tables import Answer
@@ -119,6 +120,38 @@ def test_an_excluded_run_is_no_run_for_a_hint(cloud):
     cloud.rated = {RUN: True}
 
     assert "`tidemark runs` lists" in refused()
+
+
+def compared(cloud, monkeypatch, arguments):
+    """Return the result of a comparison whose document is the one of a slower version."""
+    forms = {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in ("md", "json")}
+    bodies = {forms["md"]: b"# x\n", forms["json"]: SLOWER.model_dump_json().encode()}
+    monkeypatch.setattr(cloud, "comparison", lambda *_: forms)
+    monkeypatch.setattr(cloud, "read", bodies.__getitem__, raising=False)
+    return CliRunner().invoke(command, ["9.0.0", "9.8.4", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("form", "ending", "start"),
+    [("json", "json", "{"), ("junit", "xml", "<?xml"), ("github", "txt", "::error title=")],
+)
+def test_a_form_for_programs_is_printed_or_written(
+    cloud, monkeypatch, tmp_path, form, ending, start
+):
+    options = ["--state", str(tmp_path / "state"), "--format", form]
+
+    printed = compared(cloud, monkeypatch, options)
+    written = compared(cloud, monkeypatch, [*options, "--output", str(tmp_path)])
+
+    assert printed.output.startswith(start)
+    assert (printed.exit_code, written.exit_code) == (0, 0)
+    assert (tmp_path / f"9.8.4-against-9.0.0.{ending}").read_text() == printed.output
+
+
+def test_a_slower_version_has_an_exit_code_of_its_own(cloud, monkeypatch, tmp_path):
+    result = compared(cloud, monkeypatch, ["--state", str(tmp_path), "--fail-on", "slower"])
+
+    assert (result.exit_code, result.output) == (3, "# x\n")
 
 
 def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypatch, tmp_path):

@@ -1,0 +1,108 @@
+"""A comparison for programs and pipelines."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.unit.measured_runs import failed, ingest_of, planned
+from tidemark.model.exclusions import NONE
+from tidemark.report.comparison.document import ComparisonDocument, document
+from tidemark.report.comparison.pipelines import exit_code, junit, workflow_commands
+from tidemark.report.comparison.sides import sides
+from tidemark.store.stored_run import StoredRun
+
+BOTH = ["9.0.0", "9.8.4"]
+BASE = [1000.0, 1010.0, 990.0, 1000.0, 1005.0]
+
+
+def document_of(new, change=lambda trials: trials):
+    """Return the document of this rate of ingest; compaction is the same."""
+    plan = planned(BOTH, repetitions=len(new))
+    trials = change(ingest_of(plan, {"9.0.0": BASE[: len(new)], "9.8.4": new}))
+    run = StoredRun(plan, trials, NONE, [])
+    return document(sides((run, "9.0.0"), (run, "9.8.4")))
+
+
+SLOWER = document_of([0.8 * rate for rate in BASE])
+SAME = document_of(BASE)
+UNTOLD = document_of([900.0, 1000.0])
+LOST = document_of(BASE, lambda trials: [failed(t) if t.version == "9.8.4" else t for t in trials])
+
+
+def test_a_document_has_each_metric_with_its_verdict_and_figures():
+    written = json.loads(SLOWER.model_dump_json())
+
+    assert written["schema_version"] == 1
+    assert (written["suite"], written["new"]["version"]) == ("rocksdb", "9.8.4")
+    ingest, compaction = written["metrics"]
+    assert (ingest["name"], ingest["verdict"], ingest["decides"]) == ("ingest_rate", "slower", True)
+    assert ingest["base_mean"] == sum(BASE) / 5
+    assert ingest["change"] == pytest.approx(-0.2)
+    assert (ingest["pairs"], ingest["more_pairs"]) == (5, None)
+    assert compaction["verdict"] == "same"
+    assert ComparisonDocument.model_validate(written) == SLOWER
+
+
+def test_a_metric_without_rates_is_not_comparable_and_says_why():
+    lost, _ = LOST.metrics
+
+    assert (lost.verdict, lost.pairs, lost.change) == ("not comparable", 0, None)
+    assert lost.reason == "no trial of 9.8.4 that counts gave a rate"
+
+
+@pytest.mark.parametrize(
+    ("documents", "code"),
+    [
+        ([SAME], 0),
+        ([SLOWER], 3),
+        ([UNTOLD], 4),
+        ([LOST], 4),
+        ([SAME, UNTOLD, SLOWER], 3),
+        ([SAME, UNTOLD], 4),
+        ([], 4),
+    ],
+)
+def test_slower_and_cannot_tell_have_exit_codes_of_their_own(documents, code):
+    assert exit_code(documents) == code
+
+
+def test_a_metric_with_labels_does_not_decide():
+    labelled = SLOWER.metrics[0].model_copy(update={"decides": False})
+    metrics = (labelled, SLOWER.metrics[1])
+
+    assert exit_code([SLOWER.model_copy(update={"metrics": metrics})]) == 0
+
+
+def test_slower_is_a_failure_in_junit_and_what_cannot_be_told_is_skipped():
+    for one, outcomes in ((SLOWER, ["failure", None]), (UNTOLD, ["skipped", "skipped"])):
+        suite = ElementTree.fromstring(junit(one))
+
+        assert suite.get("tests") == "2"
+        assert suite.get("failures") == str(outcomes.count("failure"))
+        assert suite.get("skipped") == str(outcomes.count("skipped"))
+        cases = suite.findall("testcase")
+        assert [case.get("classname") for case in cases] == ["rocksdb.ingest", "rocksdb.compaction"]
+        assert [case[0].tag if len(case) else None for case in cases] == outcomes
+    message = suite.find("testcase/skipped").get("message")
+    assert message == "ingest_rate: −5.47 % 9.8.4 against 9.0.0, 95 % interval " + (
+        "−48.51 % to 73.06 %, cannot tell: 2 of at least 5 pairs"
+    )
+
+
+def test_github_gets_an_annotation_for_each_metric():
+    error, notice = workflow_commands(SLOWER).splitlines()
+    warning, _ = workflow_commands(UNTOLD).splitlines()
+
+    assert error.startswith("::error title=rocksdb ingest_rate::ingest_rate: −20.00 %25 9.8.4 ")
+    assert error.endswith(", slower")
+    assert notice.startswith("::notice title=rocksdb compaction_rate::")
+    assert warning.startswith("::warning title=rocksdb ingest_rate::")
+
+
+def test_an_annotation_stays_on_its_line_whatever_a_name_holds():
+    metric = SLOWER.metrics[0].model_copy(update={"name": "a: b, c\n::error::d"})
+
+    (line,) = workflow_commands(SLOWER.model_copy(update={"metrics": (metric,)})).splitlines()
+
+    assert line.startswith("::error title=rocksdb a%3A b%2C c%0A%3A%3Aerror%3A%3Ad::a: b, c%0A")

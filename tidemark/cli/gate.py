@@ -1,0 +1,37 @@
+"""The gate of ``tidemark run --fail-on slower``: the verdicts of the run as an exit code."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from rich.console import Console
+
+from tidemark.client.stored import Stored
+from tidemark.model.plan import Plan
+from tidemark.model.version_order import version_order
+from tidemark.report.comparison.document import ComparisonDocument
+from tidemark.report.comparison.pipelines import exit_code, sentence
+
+
+def gate(stored: Stored, plan: Plan, console: Console) -> int:
+    """Print each metric's verdict and return the exit code.
+
+    The versions are compared with the baseline, or else each with the version before it.
+    """
+    documents = [_document(stored, plan, *versions) for versions in _compared(plan)]
+    for document in documents:
+        for metric in document.metrics:
+            console.print(f"{sentence(metric, document)}.", markup=False, soft_wrap=True)
+    return exit_code(documents)
+
+
+def _compared(plan: Plan) -> list[tuple[str, str]]:
+    if plan.request.baseline:
+        return [(plan.request.baseline, version) for version in plan.compared]
+    return list(pairwise(sorted(plan.request.versions, key=version_order)))
+
+
+def _document(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:
+    sides = [f"{plan.run_id}/{each}" for each in (base, version)]
+    keys = stored.publisher.comparison(plan.suite.name, *sides)
+    return ComparisonDocument.model_validate_json(stored.results.read(keys["json"]))

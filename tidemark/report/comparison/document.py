@@ -1,0 +1,114 @@
+"""The comparison as a document for programs: ``tidemark compare --format json``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from tidemark.model.frozen import Frozen
+from tidemark.report.comparison.results import why_incomparable
+from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
+
+
+class ComparedSide(Frozen):
+    """One side of a comparison."""
+
+    run_id: str
+    """The run."""
+    version: str
+    """The version of the run."""
+
+
+class ComparedMetric(Frozen):
+    """One metric of both sides."""
+
+    test: str
+    """The test of the suite."""
+    name: str
+    """The metric with its statistic and labels, as reports name it."""
+    unit: str
+    """The unit of the means."""
+    direction: Literal["higher", "lower"]
+    """The better direction."""
+    verdict: Literal["slower", "faster", "same", "cannot tell", "not comparable"]
+    """The verdict on the new side; ``not comparable`` if a side has no rate."""
+    reason: str
+    """The reason for ``cannot tell`` and ``not comparable``, empty for other verdicts."""
+    decides: bool
+    """Whether the metric decides with `--fail-on`: a metric without labels does."""
+    base_mean: float | None
+    """The mean of the base's trials."""
+    new_mean: float | None
+    """The mean of the new side's trials."""
+    change: float | None
+    """(new − base) / base of the means: 0.1 is 10 % more."""
+    effect: float | None
+    """The change of the geometric mean over the pairs, to which the interval belongs."""
+    low: float | None
+    """The lower end of the 95 % interval of the effect."""
+    high: float | None
+    """The upper end of the 95 % interval of the effect."""
+    method: str
+    """The method of the verdict, empty if there is nothing to compare."""
+    pairs: int
+    """The pairs of trials."""
+    more_pairs: int | None
+    """The pairs still needed for a verdict; null if there is one, or if no run may have them."""
+    detectable: float | None
+    """The change that as many pairs find in four cases of five."""
+
+
+class ComparisonDocument(Frozen):
+    """A comparison."""
+
+    schema_version: Literal[1] = 1
+    """The version of this form; a field is only ever added without a new version."""
+    suite: str
+    """The suite of both sides."""
+    base: ComparedSide
+    """The base: an object with `run_id` and `version`."""
+    new: ComparedSide
+    """The new side: an object with `run_id` and `version`."""
+    metrics: tuple[ComparedMetric, ...]
+    """The metrics that either side has, as objects with the fields below."""
+
+
+def document(sides: Sides) -> ComparisonDocument:
+    """Return the document of a comparison."""
+    return ComparisonDocument(
+        suite=sides.new.run.plan.suite.name,
+        base=_side(sides.base),
+        new=_side(sides.new),
+        metrics=tuple(_metric(pair, sides) for pair in sides.pairs()),
+    )
+
+
+def _side(side: Side) -> ComparedSide:
+    return ComparedSide(run_id=side.run.plan.run_id, version=side.version)
+
+
+def _metric(pair: Pair, sides: Sides) -> ComparedMetric:
+    verdict = pair.verdict
+    judgement = verdict.judgement if verdict else None
+    return ComparedMetric(
+        test=pair.quantity.test,
+        name=pair.name,
+        unit=pair.metric.unit,
+        direction=pair.metric.direction,
+        verdict=judgement.word if judgement else "not comparable",
+        reason=judgement.reason if judgement else why_incomparable(pair, sides),
+        decides=not pair.quantity.labels,
+        base_mean=_mean(pair.base),
+        new_mean=_mean(pair.new),
+        change=verdict.change if verdict else None,
+        effect=judgement.effect if judgement else None,
+        low=judgement.low if judgement else None,
+        high=judgement.high if judgement else None,
+        method=judgement.method if judgement else "",
+        pairs=judgement.pairs if judgement else 0,
+        more_pairs=verdict.more_pairs if verdict else None,
+        detectable=verdict.detectable if verdict else None,
+    )
+
+
+def _mean(reading: Reading | None) -> float | None:
+    return reading.rate.value if reading else None

@@ -1,0 +1,77 @@
+"""The forms of a comparison for pipelines: exit codes, JUnit XML and annotations of GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from xml.etree import ElementTree
+
+from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
+from tidemark.report.numbers import percent
+
+SLOWER, CANNOT_TELL = 3, 4
+"""The exit codes if a metric that decides is slower, and if none is and some cannot be told."""
+_UNTOLD = ("cannot tell", "not comparable")
+
+
+def exit_code(documents: Iterable[ComparisonDocument]) -> int:
+    """Return the exit code of ``--fail-on slower`` for some comparisons."""
+    words = {each.verdict for one in documents for each in one.metrics if each.decides}
+    if "slower" in words:
+        return SLOWER
+    return CANNOT_TELL if words & {*_UNTOLD} or not words else 0
+
+
+def sentence(metric: ComparedMetric, document: ComparisonDocument) -> str:
+    """Return the verdict on a metric with its figures."""
+    if metric.verdict == "not comparable":
+        return f"{metric.name} cannot be compared: {metric.reason}"
+    change = "" if metric.change is None else f" {percent(metric.change)}"
+    interval = ""
+    if metric.low is not None and metric.high is not None:
+        interval = f", 95 % interval {percent(metric.low)} to {percent(metric.high)}"
+    reason = f": {metric.reason}" if metric.reason else ""
+    versions = f"{document.new.version} against {document.base.version}"
+    return f"{metric.name}:{change} {versions}{interval}, {metric.verdict}{reason}"
+
+
+def junit(document: ComparisonDocument) -> str:
+    """Return a test suite as JUnit XML: slower is a failure, what cannot be told is skipped."""
+    name = f"{document.suite} {document.new.version} against {document.base.version}"
+    words = [metric.verdict for metric in document.metrics]
+    suite = ElementTree.Element(
+        "testsuite",
+        name=name,
+        tests=str(len(words)),
+        failures=str(words.count("slower")),
+        skipped=str(sum(word in _UNTOLD for word in words)),
+    )
+    for metric in document.metrics:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=f"{document.suite}.{metric.test}", name=metric.name
+        )
+        outcome = "failure" if metric.verdict == "slower" else "skipped"
+        if metric.verdict == "slower" or metric.verdict in _UNTOLD:
+            ElementTree.SubElement(case, outcome, message=sentence(metric, document))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def workflow_commands(document: ComparisonDocument) -> str:
+    """Return a workflow command of GitHub Actions for each metric.
+
+    Source: GitHub Docs, Workflow commands for GitHub Actions; toolkit, packages/core, command.ts.
+    """
+    return "".join(_workflow_commands(document))
+
+
+def _workflow_commands(document: ComparisonDocument) -> Iterator[str]:
+    for metric in document.metrics:
+        untold = "warning" if metric.verdict in _UNTOLD else "notice"
+        level = "error" if metric.verdict == "slower" else untold
+        title = _escaped(f"{document.suite} {metric.name}")
+        title = title.replace(":", "%3A").replace(",", "%2C")
+        yield f"::{level} title={title}::{_escaped(sentence(metric, document))}\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
