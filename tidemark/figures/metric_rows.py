@@ -26,8 +26,8 @@ class Answered:
 
     stream: str
     labels: Labels
-    value: Decimal
-    """The figure as printed."""
+    value: Decimal | None
+    """The figure as printed; None for no finite number, which a text of 400 digits leaves."""
     n: int
     """The number of values."""
 
@@ -99,17 +99,23 @@ class MetricRows:
 
 
 def _answered(metric: Metric, row: Row) -> Answered:
-    text = row.get("value", "0" if row["n"] == "0" else "nothing")
+    text = row.get("value", "NaN")
     try:
-        value, n = Decimal(text), int(row["n"])
+        value, n = Decimal(text), int(row.get("n", ""))
     except (InvalidOperation, ValueError):
-        value, n = Decimal("NaN"), 0
-    if not value.is_finite():
-        raise Refused(
-            f"{metric.query}.cwli: value {shown(text)} with n {shown(row['n'])} is not accepted; "
-            "expected a number and how many values it is made of"
-        )
-    return Answered(row["@logStream"], _labels(metric, row), value, n)
+        raise _refusal(metric, row) from None
+    known = value if value.is_finite() else None
+    if n and known is None and metric.samples is None:
+        raise _refusal(metric, row)
+    return Answered(row["@logStream"], _labels(metric, row), known, n)
+
+
+def _refusal(metric: Metric, row: Row) -> Refused:
+    value, n = shown(row.get("value", "")), shown(row.get("n", ""))
+    return Refused(
+        f"{metric.query}.cwli: value {value} with n {n} is not accepted; "
+        "expected a number and how many values it is made of"
+    )
 
 
 def _sample(metric: Metric, row: Row) -> Sample:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 
 from tidemark.figures.metric_rows import Answered, Group, MetricRows
 from tidemark.figures.statistic import merged, of_samples, of_streams
@@ -77,22 +78,30 @@ def differing(rows: MetricRows) -> list[str]:
 
 
 def _differences(kind: Basis, group: Group) -> Iterator[tuple[str, str]]:
+    """Yield the query's figure and that of the samples, if these are numbers and both differ."""
     answered = [row for row in group.answered if row.n]
-    values = _finite(group.samples)
-    n = sum(row.n for row in answered)
+    printed = [row.value for row in answered if row.value is not None]
+    values, n = _finite(group.samples), sum(row.n for row in answered)
+    if len(values) < len(group.samples):
+        return  # another sentence says that some are no numbers
     if n != len(values):
         yield f"{n} values", f"{len(values)}"
+    elif len(printed) < len(answered):
+        yield "no number", f"{of_samples(kind, values, None):.12g}"
     elif n:
-        answer = merged(kind, [(float(row.value), row.n) for row in answered])
-        own = of_samples(kind, values, None)
-        if abs(answer - own) > max(_printed(kind, answered), _ROUNDING * abs(own)):
+        answer, own = merged(kind, _figures(answered)), of_samples(kind, values, None)
+        if abs(answer - own) > max(_last_digit(kind, printed), _ROUNDING * abs(own)):
             yield f"{answer:.12g}", f"{own:.12g}"
 
 
-def _printed(kind: Basis, answered: Sequence[Answered]) -> float:
+def _last_digit(kind: Basis, printed: Sequence[Decimal]) -> float:
     """Return the last digit of a figure of printed figures, as a number."""
-    digits = [10.0 ** int(row.value.as_tuple().exponent) for row in answered]
+    digits = [10.0 ** int(value.as_tuple().exponent) for value in printed]
     return sum(digits) if kind == "total" else max(digits)
+
+
+def _figures(answered: Sequence[Answered]) -> list[tuple[float, int]]:
+    return [(float(row.value), row.n) for row in answered if row.value is not None and row.n]
 
 
 def impossible(
@@ -180,9 +189,7 @@ def _rate(
 def _figure(metric: Metric, statistic: Statistic, group: Group, seconds: float | None) -> float:
     if metric.samples is not None:
         return of_samples(statistic, _finite(group.samples), seconds)
-    figures = [(float(row.value), row.n) for row in group.answered if row.n]
-    # A count needs no figure of its own: any query has the number of values.
-    return of_streams(statistic, figures, seconds)
+    return of_streams(statistic, _figures(group.answered), seconds)
 
 
 def _finite(samples: Sequence[Sample]) -> list[float]:

@@ -5,6 +5,7 @@ import pytest
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import differing, missing, rates, surplus
 from tidemark.model.metric import MOST_SAMPLES, Metric
+from tidemark.model.refusal import Refused
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
 
@@ -149,6 +150,27 @@ def test_a_figure_of_a_query_that_differs_from_its_samples_is_named():
     )
 
     assert differing(rows) == ["latency {operation: a}: 1.25 by its query, 2.5 by its samples"]
+
+
+def test_a_value_of_400_digits_is_no_number_and_leaves_no_figure():
+    rows = MetricRows(LATENCY, [{"@logStream": STREAMS["t0"], "n": "2"}], [line("9" * 400)] * 2)
+
+    assert differing(rows) == []
+    (found, _) = rates(rows, expected=2, whole=True)
+    assert (found.value, found.not_finite) == (None, 2)
+
+
+def test_a_query_without_a_number_for_numbers_is_named():
+    rows = MetricRows(LATENCY, [{"@logStream": STREAMS["t0"], "n": "1"}], [line("7")])
+
+    assert differing(rows) == ["latency {operation: }: no number by its query, 7 by its samples"]
+
+
+def test_a_query_without_a_number_is_refused_without_samples():
+    with pytest.raises(
+        Refused, match=r"^size\.cwli: value 'Infinity' with n '2' is not accepted; "
+    ):
+        MetricRows(SIZE, [row("Infinity", 2)], [])
 
 
 def test_values_that_the_two_queries_give_other_labels_are_named():

@@ -73,7 +73,7 @@ def test_a_text_that_is_no_finite_number_is_counted_and_never_averaged(text):
 
 
 @pytest.mark.parametrize(
-    "cells", [{"value": "7", "n": "2.5"}, {"value": "fast", "n": "1"}, {"n": "1"}]
+    "cells", [{"value": "7", "n": "2.5"}, {"value": "fast", "n": "1"}, {"value": "7", "n": ""}]
 )
 def test_a_row_that_has_no_mean_or_no_number_of_values_is_refused_by_query_and_row(cells):
     with pytest.raises(Refused, match=r"^compaction_rate\.cwli: value '.*' with n '.*' is not acc"):
