@@ -36,7 +36,7 @@ COMMANDS = {
     "exclude": ("exclude.exclude", "Leave a run, or one trial of it, out of every figure."),
     "include": ("exclude.include", "Include an excluded run or trial in the figures again."),
     "query": ("query.command", "Run a Logs Insights query over log files or stored logs."),
-    "suite": ("suite.command", "Check the files of systems under test."),
+    "suite": ("suite.command", "Write and check the files of systems under test."),
     "doctor": ("doctor.command", "Check everything that is stored, and say what is damaged."),
     "cost": ("cost.command", "Show what the stacks cost idle in a month and what a run costs."),
     "up": ("up.command", "Keep the local cloud up for the AWS CLI or any AWS SDK."),

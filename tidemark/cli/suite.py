@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli import new_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.wording import plural
 from tidemark.cli.written_suites import systems
@@ -17,12 +18,15 @@ from tidemark.model.suite_files import read_suite, suite_files
 
 @click.group("suite")
 def command() -> None:
-    """Check the files of systems under test.
+    """Write and check the files of systems under test.
 
     \b
     Example:
       tidemark suite check suites/rocksdb/suite.yaml
     """
+
+
+command.add_command(new_suite.command)
 
 
 @command.command()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from tidemark.model.checkout import ROOT
@@ -14,9 +16,16 @@ _SHIPPED = "rocksdb"
 
 
 def written_context() -> dict[str, Any]:
-    """Return the context of ``cdk.json``."""
+    """Return the context of ``cdk.json``; ``TIDEMARK_SYSTEMS`` replaces its folder of systems."""
     context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
+    if systems := os.environ.get("TIDEMARK_SYSTEMS"):
+        context["systems"] = str(Path(systems).expanduser().resolve())
     return context
+
+
+def written_systems() -> Path:
+    """Return the folder that holds ``suites/`` and ``workloads/``, or will hold them."""
+    return ROOT / str(written_context().get("systems", ""))
 
 
 def written_stack() -> str:
@@ -26,8 +35,8 @@ def written_stack() -> str:
 
 def written_suites() -> list[str]:
     """Return the names of the suites, in order, without reading their files."""
-    systems = ROOT / str(written_context().get("systems", ""))
-    return sorted(path.parent.name for path in (systems / "suites").glob("*/suite.yaml"))
+    files = (written_systems() / "suites").glob("*/suite.yaml")
+    return sorted(path.parent.name for path in files)
 
 
 def default_suite() -> str:

@@ -116,7 +116,8 @@ class Settings(Frozen):
     ``<stackName>-Data``, with termination protection."""
     systems: Annotated[Path, AfterValidator(_of_systems)]
     """The folder that holds ``suites/`` and ``workloads/``, relative to ``cdk.json``. ``.`` is this
-    repository; another folder keeps systems outside it."""
+    repository; another folder keeps systems outside it. For the commands of ``tidemark``
+    the variable ``TIDEMARK_SYSTEMS`` replaces it."""
     retired_suites: Annotated[tuple[SuiteName, ...], BeforeValidator(_separated)]
     """The suites that are no longer in ``systems``, whose stored figures the tables still show. By
     default there are none."""

@@ -1,0 +1,94 @@
+"""``tidemark suite new``, and the workload that it writes, run as a task would run it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli.query import command as query
+from tidemark.cli.suite import command
+from tidemark.model.refusal import Refused
+
+TASK = {"TIDEMARK_VALUES": "1000", "TIDEMARK_JOBS": "3", "TIDEMARK_SEED": "7"}
+
+
+@pytest.fixture(autouse=True)
+def systems(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
+    return tmp_path
+
+
+def invoked(*words):
+    return CliRunner().invoke(command, words)
+
+
+def refusal_of(name):
+    refused = invoked("new", name).exception
+    assert isinstance(refused, Refused)
+    return str(refused)
+
+
+def measured(systems, version):
+    """Run the workload with the package of this environment, 2.4.0."""
+    return subprocess.run(
+        [sys.executable, "-m", "sorted_workload", "insert"],
+        cwd=systems / "workloads" / "sorted",
+        env={**os.environ, **TASK, "TIDEMARK_VERSION": version},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def rows(systems, file, log):
+    file = systems / "suites" / "sorted" / file
+    return json.loads(CliRunner().invoke(query, [str(file), str(log), "--format", "json"]).stdout)
+
+
+def test_a_new_suite_is_accepted_as_it_is(systems):
+    written = invoked("new", "sorted").stdout.splitlines()
+
+    assert sorted(written) == sorted(str(path) for path in systems.rglob("*") if path.is_file())
+    assert invoked("check").stdout == (
+        f"{systems}/suites/sorted/suite.yaml: accepted, 1 test, 1 metric, 3 versions\n"
+    )
+
+
+def test_the_queries_of_a_new_suite_read_what_its_workload_logs(systems):
+    invoked("new", "sorted")
+    done = measured(systems, "2.4.0")
+    log = systems / "task.log"
+    log.write_text(done.stdout)
+
+    samples = rows(systems, "insert_samples.cwli", log)
+    (figure,) = rows(systems, "insert_rate.cwli", log)
+
+    assert done.returncode == 0, done.stderr
+    values = [float(sample["value"]) for sample in samples]
+    assert (len(values), figure["n"]) == (3, "3")
+    assert float(figure["value"]) == pytest.approx(sum(values) / 3)
+
+
+def test_a_new_suite_refuses_a_version_that_it_was_not_asked_for(systems):
+    invoked("new", "sorted")
+    done = measured(systems, "2.3.0")
+
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1] == (
+        "sorted ERROR  - The package reports version 2.4.0: 2.3.0 was expected."
+    )
+
+
+def test_a_name_that_is_taken_is_refused(systems):
+    invoked("new", "sorted")
+
+    assert refusal_of("sorted") == f"NAME: 'sorted' is taken; there is {systems}/suites/sorted"
+
+
+@pytest.mark.parametrize("name", ["", "Sorted", "../x", "a b"])
+def test_a_name_of_another_form_is_refused(name, systems):
+    assert refusal_of(name).startswith(f"NAME: {name!r} is not accepted; expected a small letter")
+    assert list(systems.iterdir()) == []
