@@ -23,8 +23,10 @@ def ending() -> Ending:
 
 
 def _publish(bucket: Bucket, run: StoredRun) -> None:
-    # Most ends have no report to write, and these imports would delay each of them.
+    # Most ends have no figures to write, and these imports would delay each of them.
     from tidemark.report.page import packed_vega  # noqa: PLC0415
     from tidemark.report.publishing import write_report  # noqa: PLC0415
+    from tidemark.store.tables import write_rates  # noqa: PLC0415
 
+    write_rates(bucket, run)
     write_report(bucket, run, packed_vega)

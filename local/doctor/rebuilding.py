@@ -16,8 +16,8 @@ from tidemark.model.outcome import Outcome
 from tidemark.model.run_id import RUN_ID
 from tidemark.run.judging import planned_outcome, published_keys
 from tidemark.store import keys
+from tidemark.store.run_ends import record_run
 from tidemark.store.stored_run import read_plan, read_resumes, read_trials
-from tidemark.store.tables import record_run
 
 _TRIALS = "the trials of its run"
 

@@ -12,8 +12,8 @@ from tidemark.run.events import ExecutionEvent
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
+from tidemark.store.run_ends import record_end
 from tidemark.store.stored_run import find_plan, read_trials
-from tidemark.store.tables import record_end
 from tidemark.store.write_once import record_outcome
 
 

@@ -19,8 +19,8 @@ from tidemark.run.ports import Executions, Tasks
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
+from tidemark.store.run_ends import record_end
 from tidemark.store.stored_run import StoredRun, find_plan, fold
-from tidemark.store.tables import record_end, write_rates
 from tidemark.store.write_once import record_outcome
 
 _ABORTED = {"ABORTED", "GONE"}
@@ -40,7 +40,7 @@ class Ending:
     trial_machine: str
     """ARN of the state machine of a trial."""
     publish: Callable[[Bucket, StoredRun], object]
-    """The function that writes the report of a run."""
+    """The function that writes the rows and the report of a run."""
 
     def end(self, execution: ExecutionState, now: datetime) -> Outcome | None:
         """Stop the trials and tasks of a dead execution; record its measurements and its outcome.
@@ -117,7 +117,6 @@ class Ending:
         return record_end(self.bucket, plan, trials, outcome, held)
 
     def _write(self, run: StoredRun) -> Sequence[TrialResult]:
-        write_rates(self.bucket, run)
         self.publish(self.bucket, run)
         return run.trials
 

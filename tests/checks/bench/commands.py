@@ -23,8 +23,8 @@ from tidemark.model.checkout import ROOT
 from tidemark.run.judging import planned_outcome
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
+from tidemark.store.run_ends import record_run
 from tidemark.store.stored_run import read_trials
-from tidemark.store.tables import record_run
 
 ROUNDS = 7
 RUNS = 3
