@@ -39,17 +39,32 @@ class Clock:
         ``iso``, ``epoch``, or a format of DuckDB's strptime.
     field : str
         The JSON field that holds the time, '' without one.
+    prefix : str
+        A regular expression of what an export writes before each message, '' without one. Its group
+        1, if it has one, is the log stream.
     """
 
     name: str
     pattern: str
     form: str
     field: str = ""
+    prefix: str = ""
+
+    def message(self, line: str) -> str:
+        """Return SQL for the message of a line: the line without the prefix of an export."""
+        return f"regexp_replace({line}, {quoted(self.prefix)}, '')" if self.prefix else line
+
+    def stream(self, line: str) -> str:
+        """Return SQL for the log stream of a line, null if the line does not name it."""
+        if "(" not in self.prefix:
+            return "NULL"
+        return f"nullif(regexp_extract({line}, {quoted(self.prefix)}, 1), '')"
 
     def fits(self, line: str) -> bool:
         """Tell whether a line has a time of this form."""
         if not self.field:
-            return re.search(self.pattern, line) is not None
+            patterns = (self.pattern, self.prefix)
+            return all(re.search(pattern, line) for pattern in patterns)
         value = _fields(line).get(self.field)
         return re.match(f"(?:{_ISO}|{_EPOCH}$)", str(value)) is not None
 
@@ -75,7 +90,14 @@ class Clock:
         return _yearless(text, self.form, change_time)
 
 
+# AWS documentation, CloudWatch Logs: export log data to Amazon S3.
+S3_EXPORT = Clock(
+    "export to S3", rf"^{_ISO} ", "iso", prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+)
 CLOCKS = (
+    Clock("aws logs tail", rf"^{_ISO} \S*/\S* ", "iso", prefix=(
+        r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00 (\S*/\S*) "
+    )),
     Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso"),
     Clock("ISO 8601 after a level", rf"^\[?[A-Z]{{4,8}}[\]:]? +\[?{_ISO}", "iso"),
     Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from io import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 
 from local.insights.source import EventSource, events_of, quoted_path
 from local.insights.values import quoted
 from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
-from local.logs.clocks import Clock, clock_of, field_clock
+from local.logs.clocks import S3_EXPORT, Clock, clock_of, field_clock
 from local.logs.packing import PackingError, is_gzip, unpacked
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
@@ -37,6 +38,12 @@ _FIELDS = {
     "eventId": "VARCHAR",
 }
 _ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
+# AWS documentation, CloudTrail: log file examples.
+_RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
+
+
+# An export to S3 has a folder for each log stream (AWS documentation, CloudWatch Logs).
+_EXPORTED = re.compile(r"[0-9]{6}(?:\.gz)?")
 
 
 class LogFilesError(Exception):
@@ -47,6 +54,7 @@ class _Form(Enum):
     TEXT = "lines of text"
     EVENTS = "an event of CloudWatch Logs as a JSON object on each line"
     ANSWER = "what aws logs filter-log-events or get-log-events prints"
+    RECORDS = "a file of CloudTrail"
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,8 @@ def _inspected(
 def _source(form: _Form, files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSource:
     if form is _Form.TEXT:
         return _lines(files, prefix, limits)
-    return _events(files, prefix) if form is _Form.EVENTS else _answers(files, prefix)
+    sources = {_Form.EVENTS: _events, _Form.ANSWER: _answers, _Form.RECORDS: _records}
+    return sources[form](files, prefix)
 
 
 def files_of(paths: Iterable[Path]) -> Iterator[Path]:
@@ -193,14 +202,17 @@ def _inspect(original: Path, path: Path, time_field: str | None) -> _LogFile:
     form = _form(begin)
     clock = field_clock(time_field) if time_field else clock_of(begin[:_CLOCK_PEEKED].splitlines())
     change_time = status.st_mtime_ns // 1_000_000
+    if _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, begin.splitlines()[:1])):
+        clock = S3_EXPORT
     if form is not _Form.TEXT:
         clock = None
     return _LogFile(original, path, form, status.st_size, change_time, clock, is_gzip(path))
 
 
 def _form(begin: str) -> _Form:
-    if _ANSWER.match(begin):
-        return _Form.ANSWER
+    for pattern, form in ((_ANSWER, _Form.ANSWER), (_RECORDS, _Form.RECORDS)):
+        if pattern.match(begin):
+            return form
     first = begin.lstrip().partition("\n")[0]
     try:
         event = json.loads(first) if first.startswith("{") else None
@@ -236,13 +248,14 @@ def _lines(files: Sequence[_LogFile], prefix: str, limits: Limits) -> EventSourc
     change_time = _change_times(files)
     clock = files[0].clock
     time = clock.sql("line", change_time) if clock else "NULL"
+    stream = clock.stream("line") if clock else "NULL"
     return events_of(
         rows,
         timestamp=f"coalesce({time}, {change_time})",
         ingestion_time=change_time,
         log=_log(files),
-        log_stream=f"parse_filename({_log(files)})",
-        message="line",
+        log_stream=f"coalesce({stream}, {_stream(files)})",
+        message=clock.message("line") if clock else "line",
         ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
     )
 
@@ -280,16 +293,43 @@ def _events(files: Sequence[_LogFile], prefix: str) -> EventSource:
 
 def _answers(files: Sequence[_LogFile], prefix: str) -> EventSource:
     members = ", ".join(f"{name} {type_}" for name, type_ in _FIELDS.items())
-    largest = max(file.size for file in files)
     read = (
         f"read_json({_files(files)}, columns = {{'events': 'STRUCT({members})[]'}}, "
-        f"maximum_object_size = {largest + 1}, filename = TRUE)"
+        f"maximum_object_size = {_largest(files) + 1}, filename = TRUE)"
     )
     return _logged(
         f"SELECT filename, unnest(events, recursive := TRUE) FROM {read}",  # noqa: S608
         prefix,
         files,
     )
+
+
+def _records(files: Sequence[_LogFile], prefix: str) -> EventSource:
+    read = (
+        f"read_json({_files(files)}, columns = {{'Records': 'JSON[]'}}, "
+        f"maximum_object_size = {_largest(files) + 1}, filename = TRUE)"
+    )
+    change_time = _change_times(files)
+    time = field_clock("eventTime").sql("record", change_time)
+    return events_of(
+        f"(SELECT *, row_number() OVER () AS number FROM "  # noqa: S608
+        f"(SELECT filename, CAST(unnest(Records) AS VARCHAR) AS record FROM {read}))",
+        timestamp=f"coalesce({time}, {change_time})",
+        ingestion_time=change_time,
+        log=_log(files),
+        log_stream=_stream(files),
+        message="record",
+        ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
+    )
+
+
+def _largest(files: Sequence[_LogFile]) -> int:
+    """Return the unpacked size of the largest file [B]."""
+    sizes = []
+    for file in files:
+        with _opened(file.path) as opened:
+            sizes.append(opened.seek(0, SEEK_END))
+    return max(sizes)
 
 
 def _logged(select: str, prefix: str, files: Sequence[_LogFile]) -> EventSource:
@@ -317,6 +357,13 @@ def _log(files: Sequence[_LogFile]) -> str:
         return "filename"
     pairs = (f"{quoted(str(file.path))}: {quoted(str(file.original))}" for file in files)
     return f"(MAP {{{', '.join(pairs)}}})[filename]"
+
+
+def _stream(files: Sequence[_LogFile]) -> str:
+    """Return SQL for the log stream of a file: its name, or the folder of an export to S3."""
+    if files[0].clock is S3_EXPORT:
+        return f"parse_path({_log(files)})[-2]"
+    return f"parse_filename({_log(files)})"
 
 
 def _columns() -> str:

@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 
@@ -121,3 +122,55 @@ def test_files_with_different_clocks_are_queried_together(log):
     result = run("fields @logStream | sort @timestamp", log_files(paths))
     assert [row[0]["value"] for row in result.rows] == ["a.log", "b.log", "c.log"]
     assert len({row[-1]["value"] for row in result.rows}) == 3
+
+
+REPORT = "REPORT RequestId: 3604209a-e9a3-11e6-939a-754dd98c7be3\tDuration: 12.34 ms"
+FIELDS = "fields @type, @duration, @logStream, @timestamp | sort @ptr"
+
+
+def rows(path, query=FIELDS):
+    result = run(query, log_files([path])).rows
+    return [{cell["field"]: cell["value"] for cell in row[:-1]} for row in result]
+
+
+def test_the_prefix_of_an_export_to_s3_is_no_part_of_the_message(tmp_path):
+    folder = tmp_path / "2024-06-02-[$LATEST]ab12"
+    folder.mkdir()
+    path = folder / "000000.gz"
+    lines = (
+        f"2024-06-02T14:26:00.123Z {REPORT}\n  more\n2024-06-02T14:26:00.123Z {VPC} 1 2 ACCEPT OK\n"
+    )
+    path.write_bytes(gzip.compress(lines.encode()))
+    assert rows(path)[0] == {
+        "@type": "REPORT",
+        "@duration": "12.34",
+        "@logStream": "2024-06-02-[$LATEST]ab12",
+        "@timestamp": MILLISECOND,
+    }
+    query = "fields @message, srcAddr | sort @ptr"
+    assert [row.get("srcAddr") for row in rows(path, query)] == [None, None, "172.31.16.139"]
+    assert rows(path, query)[1]["@message"] == "  more"
+
+
+def test_the_prefix_of_aws_logs_tail_is_no_part_of_the_message(log):
+    stream = "2024/06/02/[$LATEST]ab12"
+    path = log(f"2024-06-02T14:26:00.123000+00:00 {stream} {REPORT}")
+    assert rows(path) == [
+        {"@type": "REPORT", "@duration": "12.34", "@logStream": stream, "@timestamp": MILLISECOND}
+    ]
+    other = log("2024-06-02T14:26:00.123000+00:00 INFO hello")
+    assert rows(other, "fields @message")[0]["@message"].endswith("+00:00 INFO hello")
+
+
+@pytest.mark.parametrize("name", ["trail.json", "trail.json.gz"])
+def test_the_records_of_cloudtrail_are_events(tmp_path, name):
+    records = [
+        {"eventVersion": "1.08", "eventTime": "2024-06-02T14:26:00Z", "eventName": f"Call{number}"}
+        for number in range(2_000)
+    ]
+    text = json.dumps({"Records": records}).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    found = rows(path, "fields eventName, @timestamp, @logStream | sort @ptr")
+    assert len(found) == 2_000
+    assert found[7] == {"eventName": "Call7", "@timestamp": SECOND, "@logStream": name}
