@@ -7,7 +7,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Literal
 
 import click
@@ -28,7 +28,7 @@ _NARROWEST, _GAP = 8, 2
 format_option = click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
+    type=click.Choice(["table", "markdown", "csv", "json", "ndjson"]),
     default="table",
     show_default=True,
     help="Form of the output.",
@@ -44,8 +44,7 @@ def show(columns: Sequence[str], rows: Rows, form: str) -> None:
     if form == "table":
         _show_table(columns, rows)
     else:
-        writer = {"markdown": _markdown, "csv": _comma_separated, "json": _json}[form]
-        click.echo(writer(columns, rows), nl=False)
+        click.echo(_WRITERS[form](columns, rows), nl=False)
 
 
 def _cells(columns: Sequence[str], rows: Rows) -> dict[str, list[str]]:
@@ -75,6 +74,19 @@ def _no_formula(cell: str) -> str:
 def _json(columns: Sequence[str], rows: Rows) -> str:
     records = [{column: row.get(column) for column in columns} for row in rows]
     return visible(json.dumps(records, indent=2, ensure_ascii=False)) + "\n"
+
+
+def _lines_of_json(columns: Sequence[str], rows: Rows) -> str:
+    records = ({column: row.get(column) for column in columns} for row in rows)
+    return "".join(f"{visible(json.dumps(each, ensure_ascii=False))}\n" for each in records)
+
+
+_WRITERS: Mapping[str, Callable[[Sequence[str], Rows], str]] = {
+    "markdown": _markdown,
+    "csv": _comma_separated,
+    "json": _json,
+    "ndjson": _lines_of_json,
+}
 
 
 def _show_table(columns: Sequence[str], rows: Rows) -> None:

@@ -47,7 +47,7 @@ def command(
     elif not versions:
         hint = f"`tidemark run {suite}{target.flags}` measures versions"
         raise Refused(f"suite: {suite} has no rates yet; {hint}")
-    elif form == "csv":
+    elif form in ("csv", "ndjson"):
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
     else:

@@ -58,6 +58,16 @@ def test_csv_quotes_a_value_with_a_comma(capsys):
     assert capsys.readouterr().out == 'a,b\n"1,2",\n'
 
 
+def test_ndjson_has_one_object_on_each_line(capsys):
+    show(["a", "b"], [{"a": "1\n2", "b": None}, {"a": "\x1b", "c": "other"}], "ndjson")
+
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"a": "1\n2", "b": None},
+        {"a": "\x1b", "b": None},
+    ]
+
+
 @pytest.mark.parametrize("form", ["table", "markdown", "csv"])
 def test_control_characters_and_characters_of_direction_are_shown_as_escapes(form, capsys):
     show(["a"], [{"a": "\x1b[2Jgone \u202eright\x9b"}], form)
