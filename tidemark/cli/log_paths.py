@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from local.logs.files import clocks_of, files_of, skipped_below
+from local.logs.files import clocks_of
+from local.logs.folders import files_of, skipped_below
 from local.logs.mending import Damage, Mended
 from local.logs.packing import unpack_bzip2
 from tidemark.cli.wording import plural

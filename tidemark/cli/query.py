@@ -22,7 +22,8 @@ from local.insights import (
 )
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.files import LogFilesError, files_of, log_files
+from local.logs.files import log_files
+from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import mend
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore, LogStoreError

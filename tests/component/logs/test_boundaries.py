@@ -6,7 +6,8 @@ import pytest
 
 from local.insights import run
 from local.logs.boundaries import Limits
-from local.logs.files import LogFilesError, log_files
+from local.logs.files import log_files
+from local.logs.folders import LogFilesError
 
 LIMITS = Limits(line=1024, buffers=(4096, 7168, 5120, 3072))
 LINE = b"x" * 99 + b"\n"

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from local.insights import EventsError, run
-from local.logs.files import LogFilesError, log_files, skipped_below
+from local.logs.files import log_files
+from local.logs.folders import LogFilesError, skipped_below
 
 
 def rows(*paths, query="fields @message, @timestamp, @log, @logStream | sort @ptr", **window):

@@ -1,0 +1,52 @@
+"""The log files below a folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
+"""The suffixes of log files in a folder; files without a suffix are logs, too."""
+# What rotations append to the name of a log: app.log.1, app.log-20240602, app.log.2024-06-02.
+_ROTATED = re.compile(r"\.(?:log|txt|json|jsonl|ndjson)[.-][0-9][0-9.T_-]*$")
+
+
+class LogFilesError(Exception):
+    """A path without logs, or a file that cannot be read."""
+
+
+def files_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield once each file that `log_files` reads.
+
+    Raises
+    ------
+    LogFilesError
+        If a folder holds no logs.
+    """
+    seen = set()
+    for path in paths:
+        below = _below(path) if path.is_dir() else [path]
+        for file in below:
+            if file not in seen:
+                seen.add(file)
+                yield file
+
+
+def _below(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.rglob("*") if _is_log(path) and path.is_file())
+    if not files:
+        raise LogFilesError(
+            f"{folder}: this folder holds no logs; a log ends in {', '.join(SUFFIXES)}"
+        )
+    return files
+
+
+def _is_log(path: Path) -> bool:
+    hidden = path.name.startswith(".")
+    return not hidden and (path.suffix in ("", *SUFFIXES) or _ROTATED.search(path.name) is not None)
+
+
+def skipped_below(folder: Path) -> list[Path]:
+    """Return the files below a folder that `log_files` does not read."""
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not _is_log(path))

@@ -1,0 +1,159 @@
+"""One log file: its form, its times, and how DuckDB reads files that are alike."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from io import SEEK_END
+from pathlib import Path
+from typing import BinaryIO
+
+from local.insights.source import quoted_path
+from local.insights.values import quoted
+from local.logs.clocks import S3_EXPORT, Clock, clock_of, field_clock
+from local.logs.folders import LogFilesError
+from local.logs.packing import PackingError, is_gzip, unpacked
+
+_PEEKED_BYTES = 2 * 1024 * 1024
+_CLOCK_PEEKED = 64 * 1024
+# FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
+EVENT_FIELDS = {
+    "timestamp": "BIGINT",
+    "message": "VARCHAR",
+    "ingestionTime": "BIGINT",
+    "logStreamName": "VARCHAR",
+    "eventId": "VARCHAR",
+}
+_ANSWER = re.compile(r'\s*\{\s*"events"\s*:\s*\[')
+# AWS documentation, CloudTrail: log file examples.
+_RECORDS = re.compile(r'\s*\{\s*"Records"\s*:\s*\[\s*\{\s*"eventVersion"')
+# An export to S3 has a folder for each log stream (AWS documentation, CloudWatch Logs).
+_EXPORTED = re.compile(r"[0-9]{6}(?:\.gz)?")
+
+
+class Form(Enum):
+    """The form of the events in a file."""
+
+    TEXT = "lines of text"
+    EVENTS = "an event of CloudWatch Logs as a JSON object on each line"
+    ANSWER = "what aws logs filter-log-events or get-log-events prints"
+    RECORDS = "a file of CloudTrail"
+
+
+@dataclass(frozen=True)
+class LogFile:
+    """A file, as its first bytes show it."""
+
+    original: Path
+    """The file that the user names."""
+    path: Path
+    """The file to read: the original, or a copy."""
+    form: Form
+    size: int
+    change_time: int
+    """The time of the last change [ms since 1970-01-01 UTC]."""
+    clock: Clock | None
+    """The form of the times in lines of text; None if the lines have none that is known."""
+    gzip: bool
+    """Whether the file is packed by gzip."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading its unpacked bytes.
+
+    Raises
+    ------
+    LogFilesError
+        If the file cannot be opened or read.
+    """
+    try:
+        with unpacked(path) as file:
+            yield file
+    except (OSError, EOFError, zlib.error, PackingError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
+
+
+def inspect(original: Path, path: Path, time_field: str | None) -> LogFile:
+    """Return a file as its first bytes show it, read from ``path``.
+
+    Raises
+    ------
+    LogFilesError
+        If the file cannot be read.
+    """
+    with opened(path) as file:
+        status = original.stat()
+        begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
+    form = _form(begin)
+    clock = field_clock(time_field) if time_field else clock_of(begin[:_CLOCK_PEEKED].splitlines())
+    change_time = status.st_mtime_ns // 1_000_000
+    if _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, begin.splitlines()[:1])):
+        clock = S3_EXPORT
+    if form is not Form.TEXT:
+        clock = None
+    return LogFile(original, path, form, status.st_size, change_time, clock, is_gzip(path))
+
+
+def _form(begin: str) -> Form:
+    for pattern, form in ((_ANSWER, Form.ANSWER), (_RECORDS, Form.RECORDS)):
+        if pattern.match(begin):
+            return form
+    first = begin.lstrip().partition("\n")[0]
+    try:
+        event = json.loads(first) if first.startswith("{") else None
+    except ValueError:
+        event = None
+    # JSON lines of an application have other fields, or a time that is a text.
+    is_event = (
+        isinstance(event, dict)
+        and event.keys() <= EVENT_FIELDS.keys()
+        and isinstance(event.get("timestamp"), int)
+        and isinstance(event.get("message"), str)
+    )
+    return Form.EVENTS if is_event else Form.TEXT
+
+
+def source_of(files: Sequence[LogFile]) -> str:
+    """Return the first arguments of a DuckDB reader: files that are packed alike."""
+    names = ", ".join(quoted_path(file.path) for file in files)
+    return f"[{names}], compression = '{'gzip' if files[0].gzip else 'none'}'"
+
+
+def log_of(files: Sequence[LogFile]) -> str:
+    """Return SQL for the path of the original file."""
+    if all(file.path == file.original for file in files):
+        return "filename"
+    pairs = (f"{quoted(str(file.path))}: {quoted(str(file.original))}" for file in files)
+    return f"(MAP {{{', '.join(pairs)}}})[filename]"
+
+
+def stream_of(files: Sequence[LogFile]) -> str:
+    """Return SQL for the log stream of a file: its name, or the folder of an export to S3."""
+    if files[0].clock is S3_EXPORT:
+        return f"parse_path({log_of(files)})[-2]"
+    return f"parse_filename({log_of(files)})"
+
+
+def largest_of(files: Sequence[LogFile]) -> int:
+    """Return the unpacked size of the largest file [B]."""
+    sizes = []
+    for file in files:
+        with opened(file.path) as content:
+            sizes.append(content.seek(0, SEEK_END))
+    return max(sizes)
+
+
+def change_times_of(files: Sequence[LogFile]) -> str:
+    """Return SQL for the time of the last change of a file [ms since 1970-01-01 UTC]."""
+    times = {file.change_time for file in files}
+    if len(times) == 1:
+        return f"{times.pop()}::BIGINT"
+    pairs = ", ".join(f"{quoted(str(file.path))}: {file.change_time}" for file in files)
+    return f"(MAP {{{pairs}}})[filename]::BIGINT"
