@@ -17,7 +17,6 @@ from cdk.system_tests import SystemTests
 from tidemark.model.settings import Settings
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 from tidemark.model.version_order import versions_parameter
-from tidemark.money.prices import FUNCTION_MEMORY
 from tidemark.money.quotas import QUOTAS, Quota
 
 # Powertools 3 with pydantic exists in every region. The version is pinned, as all versions are.
@@ -61,7 +60,7 @@ class Functions(Construct):
             code=code,
             handler=f"lambdas.{module_of(state)}.handler",
             layers=[self._layer],
-            memory_size=FUNCTION_MEMORY,
+            memory_size=needs.memory,
             timeout=Duration.seconds(needs.timeout_seconds),
             environment=self._environment(),
             log_group=logs,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.money.prices import FUNCTION_MEMORY, RUN_MEMORY
 from tidemark.store.keys import DATA
 
 
 @dataclass(frozen=True)
 class Needs:
-    """Permissions of one function, key patterns of the bucket among them, and its time limit."""
+    """Permissions of one function, key patterns of the bucket among them, and its limits."""
 
     reads: Sequence[str] = ()
     writes: Sequence[str] = ()
@@ -22,6 +23,8 @@ class Needs:
     reads_quotas: bool = False
     stops_tasks: bool = False
     timeout_seconds: int = 30
+    memory: int = FUNCTION_MEMORY
+    """[MiB]."""
 
     @classmethod
     def union(cls, parts: Collection[Needs]) -> Needs:
@@ -37,6 +40,7 @@ class Needs:
             reads_quotas=any(needs.reads_quotas for needs in parts),
             stops_tasks=any(needs.stops_tasks for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
+            memory=max(needs.memory for needs in parts),
         )
 
 
@@ -62,6 +66,7 @@ RECORDING: Mapping[str, Needs] = {
         ],
         deletes=["tables/latest_rates/*"],
         timeout_seconds=240,
+        memory=RUN_MEMORY,
     ),
     "PublishReport": Needs(
         reads=["runs/*/plan.json", "runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
@@ -69,6 +74,7 @@ RECORDING: Mapping[str, Needs] = {
         lists=["runs/*/trials/*", "runs/*/exclusions/*", "runs/*/resumes/*"],
         deletes=["versions/*"],
         timeout_seconds=240,
+        memory=RUN_MEMORY,
     ),
     "RecordOutcome": Needs(
         reads=[
@@ -91,6 +97,7 @@ RECORDING: Mapping[str, Needs] = {
         deletes=["claims/*", "work/*"],
         announces=True,
         timeout_seconds=240,
+        memory=RUN_MEMORY,
     ),
 }
 
@@ -109,6 +116,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         deletes=["work/*/measured/*", f"{DATA}*"],
         # The first choice of a run that is resumed with a budget reads every trial.
         timeout_seconds=240,
+        memory=RUN_MEMORY,
     ),
     "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
     "ClassifyStop": Needs(),
@@ -137,6 +145,7 @@ FUNCTIONS: Mapping[str, Needs] = {
             "runs/*/resumes/*",
         ],
         timeout_seconds=240,
+        memory=RUN_MEMORY,
     ),
     **RECORDING,
     # Both record a run whose execution died before the states of RECORDING.

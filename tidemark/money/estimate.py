@@ -8,7 +8,12 @@ from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.request import RunSpec
 from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
-from tidemark.money.prices import HOURS_OF_MONTH, SERVICE_PRICES
+from tidemark.money.prices import (
+    FUNCTION_MEMORY,
+    HOURS_OF_MONTH,
+    RUN_MEMORY,
+    SERVICE_PRICES,
+)
 
 # The time of a test beside its work [s]: environment, making and checking records, transfer.
 _OVERHEAD_SECONDS = 1.5
@@ -129,9 +134,12 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
     trials = _trials(request)
-    # Once: PlanRun, RecordRates, PublishReport, RecordOutcome and the last ChooseTrial. For each
-    # trial: ChooseTrial, PrepareTrial, RestoreSystem and RecordTrial.
-    invocations = 5 + trials * (4 + len(suite.tests) * LOG_READINGS)
+    # Once: RecordRates, PublishReport, RecordOutcome and the last ChooseTrial, which read every
+    # trial, as ChooseTrial before each trial may.
+    reading = 4 + trials
+    # Once: PlanRun. For each trial: PrepareTrial, RestoreSystem and RecordTrial.
+    others = 1 + trials * (3 + len(suite.tests) * LOG_READINGS)
+    invocations = reading + others
     metrics = len(request.versions) * sum(len(test.metrics) for test in suite.tests)
     metrics += _USAGE_METRICS
     hours = math.ceil(seconds / 3600)
@@ -142,7 +150,8 @@ def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) 
     )
     return (
         transitions * SERVICE_PRICES.transition
-        + SERVICE_PRICES.of_functions(invocations, _FUNCTION_SECONDS)
+        + SERVICE_PRICES.of_functions(reading, _FUNCTION_SECONDS, RUN_MEMORY)
+        + SERVICE_PRICES.of_functions(others, _FUNCTION_SECONDS, FUNCTION_MEMORY)
         + SERVICE_PRICES.of_logs(logged)
         + metrics * hours * SERVICE_PRICES.metric / HOURS_OF_MONTH
     )

@@ -10,8 +10,11 @@ from tidemark.model.cost import GB, Prices
 
 HOURS_OF_MONTH = 730  # as in AWS's own calculator
 _TB = 10**12
-# Memory of every function [MiB], by which Lambda bills.
+# Memory of a function [MiB], by which Lambda bills; new accounts have at most 3,008 MB.
 FUNCTION_MEMORY = 512
+# Memory of a function that reads every trial of a run: at the largest accepted run, RecordRates
+# held 1,538 MiB, PublishReport 1,251 MiB, and the others at most 750 MiB.
+RUN_MEMORY = 2304
 
 
 @cache
@@ -60,9 +63,9 @@ class ServicePrices(NamedTuple):
     queried_tb: float
     """1 TB that a query of Athena reads."""
 
-    def of_functions(self, invocations: float, seconds: float) -> float:
-        """Return the cost of invocations that take ``seconds`` each [USD]."""
-        billed = seconds * FUNCTION_MEMORY / 1024
+    def of_functions(self, invocations: float, seconds: float, memory: int) -> float:
+        """Return the cost of invocations that take ``seconds`` with ``memory`` MiB each [USD]."""
+        billed = seconds * memory / 1024
         return invocations * (self.invocation + billed * self.function_second)
 
     def of_logs(self, count: float) -> float:

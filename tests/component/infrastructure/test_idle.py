@@ -46,8 +46,8 @@ def test_an_hourly_rule_costs_its_invocations_and_a_daily_rule_costs_a_24th_of_t
     daily = monthly_usd(("AWS::Events::Rule", {"ScheduleExpression": "rate(24 hours)"}))
     never = monthly_usd(("AWS::Events::Rule", {"EventPattern": {}}))
 
-    # 730 invocations of 2 s at 0.5 GB, 1 kB of log events, 3 lists and a trace each.
-    invocation = 2e-7 + 0.0000133334 + 1e-6 * 0.5 + 3 * 5e-6 + 5e-6
+    # 730 invocations of 2 s at 2.25 GB, 1 kB of log events, 3 lists and a trace each.
+    invocation = 2e-7 + 2 * 2.25 * 0.0000133334 + 1e-6 * 0.5 + 3 * 5e-6 + 5e-6
     assert hourly == pytest.approx(730 * invocation)
     assert (daily, never) == (pytest.approx(hourly / 24), 0)
 

@@ -146,6 +146,22 @@ def test_there_is_one_function_for_each_state_with_its_handler(template):
     }
 
 
+def test_functions_that_read_every_trial_have_the_memory_for_the_largest_run(template):
+    memory = {
+        function["Properties"]["Handler"].split(".")[1]: function["Properties"]["MemorySize"]
+        for function in template.find_resources("AWS::Lambda::Function").values()
+    }
+
+    # As measured at the largest accepted run: 1,538 MiB, and 70 % of the setting at most.
+    large = {state for state, mebibytes in memory.items() if mebibytes * 0.7 >= 1538}
+    assert large == {
+        "choose_trial", "end_run", "publish_comparison", "publish_report", "record_outcome",
+        "record_rates", "sweep_runs",
+    }  # fmt: skip
+    # A new account has at most 3,008 MB for a function.
+    assert max(memory.values()) <= 3008
+
+
 def test_every_function_has_a_time_limit_pinned_layer_and_logs_that_expire(template):
     for function in template.find_resources("AWS::Lambda::Function").values():
         properties = function["Properties"]
