@@ -18,8 +18,8 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
     assert ran.returncode == 0, ran.stderr
     intention, ready, named, *rest = ran.stdout.splitlines()
     assert intention.startswith(
-        "RocksDB 9.0.0, 9.8.4: 1 repetition, 2 trials of ingest and compaction, "
-        "1 task of 2,000 records; about "
+        "RocksDB 9.0.0, 9.8.4: 1 repetition, 2 trials of ingest and compaction "
+        "with records 2,000, tasks 1; about "
     )
     assert ready.startswith("The cloud answers at http://127.0.0.1:")
     assert re.fullmatch(r"Run \d{8}T\d{6}Z-[0-9a-f]{6}", named)
@@ -160,7 +160,7 @@ def test_a_suite_file_with_an_unknown_key_is_refused_by_name(tmp_path):
     for folder in ("suites", "tidemark"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "cdk.json", tmp_path)
-    for folder in ("aws", "local", "workloads"):
+    for folder in ("aws", "local", "queries", "workloads"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     suite = tmp_path / "suites" / "rocksdb" / "suite.yaml"
     suite.write_text(suite.read_text() + "colour: blue\n")
