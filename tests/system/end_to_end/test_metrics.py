@@ -108,5 +108,5 @@ def test_history_and_page_name_each_figure(measured):
 
 
 def test_a_series_is_stored_with_each_trial_and_drawn(measured):
-    assert measured["series"] == [2 * 400] * 6
+    assert measured["series"] == [2 * 400] * 10
     assert "requests of bounded \\[requests\\], by trial" in measured["report"]
