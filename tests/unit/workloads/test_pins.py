@@ -37,3 +37,10 @@ def test_uv_in_the_images_has_the_version_and_the_hashes_that_are_pinned_here():
     pinned = (HARNESS / "uv.txt").read_text()
 
     assert pinned in (ROOT / "requirements.txt").read_text()
+
+
+def test_every_listed_version_of_rocksdb_for_java_has_the_digest_of_its_file():
+    pinned = (ROOT / "workloads" / "rocksdbjni" / "jars.sha256").read_text()
+
+    versions = re.findall(r"^[0-9a-f]{64}  (\S+)$", pinned, re.MULTILINE)
+    assert versions == list(read_suites()["rocksdbjni"].subject.versions)
