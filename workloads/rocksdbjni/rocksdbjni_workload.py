@@ -12,7 +12,7 @@ from harness.checks import CheckFailedError
 from harness.records import Tally
 
 _PREPARED = os.environ.get("TIDEMARK_PREPARED", "")
-_JAVA = ("java", "-cp", f"{_PREPARED}/rocksdbjni.jar:{_PREPARED}", "RecordStore")
+_CLASSES = f"{_PREPARED}/rocksdbjni.jar:{_PREPARED}"
 # The files that RocksDB keeps beside the data: its logs, and the lock of the process.
 _NOT_DATA = ("LOG", "LOCK")
 
@@ -22,7 +22,11 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._java = subprocess.Popen(
-            [*_JAVA, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            # The library unpacks itself into Java's folder of temporary files; /tmp may be closed.
+            ["java", f"-Djava.io.tmpdir={folder.parent}", "-cp", _CLASSES, "RecordStore", folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         self._scratch = folder.parent
         self._records_read = 0
