@@ -31,6 +31,7 @@ _logger = logging.getLogger(LOGGER)
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
 _CLOCK_MARGIN = timedelta(minutes=1)
 _LONGEST_WAIT_SECONDS = 30
+_OF_TASKS = "filter TaskId in [{}] |\n"
 # The function may run for 900 s: the limit of all its queries together, and of one query.
 _QUERYING_SECONDS = 840
 _LONGEST_QUERY_SECONDS = 60
@@ -94,21 +95,27 @@ class _Search:
         return self._rows(query, self._log_group, self._streams)
 
     def _rows(
-        self, query: str, log_group: str, streams: Collection[str] | None
+        self, query: str, log_group: str, streams: Collection[str] | None, before: str = ""
     ) -> list[dict[str, str]]:
-        text = query_file(self._suite, query).read_text(encoding="utf-8")
+        text = before + query_file(self._suite, query).read_text(encoding="utf-8")
         start, end = (moment.timestamp() for moment in self.window)
         answer = self._queries.run(text, log_group, start, end, self._patience_seconds, streams)
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
 
-    def usages(self, log_group: str | None) -> tuple[list[dict[str, str]], str]:
-        """Return the usage that Container Insights logged, and the reason if it is unknown.
+    def usages(
+        self, log_group: str | None, tasks: Iterable[TaskResult]
+    ) -> tuple[list[dict[str, str]], str]:
+        """Return the logged usage of tasks, and the reason if it is unknown.
 
         An unknown usage never fails a measurement.
         """
+        ids = ", ".join(f"'{task.task_id}'" for task in tasks if task.task_id)
+        if not (log_group and ids):
+            return [], ""
+        # All tasks of a cluster share streams, and an answer holds a limited number of rows.
         try:
-            return self._rows("task_usage", log_group, None) if log_group else [], ""
+            return self._rows("task_usage", log_group, None, _OF_TASKS.format(ids)), ""
         except _faults(self._queries) as error:
             _logger.warning(str(error))
             return [], str(error)
@@ -163,7 +170,7 @@ def collect(
         )
     ran = [*event.tasks, *stop_strays(tasks, event.run_id, event.tasks, event.started_at)]
     some_failed = any(task.status != "ok" for task in ran)
-    usages, usages_unknown = search.usages(system.usage_log_group)
+    usages, usages_unknown = search.usages(system.usage_log_group, ran)
     logged = Logged(
         log_group=system.log_group,
         streams=_streams(system, ran),

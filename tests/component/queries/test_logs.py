@@ -8,6 +8,7 @@ from local.insights import run
 from local.logs.store import LogStore
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_files import FOLDER, query_file
+from tidemark.run.collecting import _OF_TASKS
 
 QUERIES = ROOT / "queries" / "logs"
 GROUP = "/Tidemark/rocksdb"
@@ -51,8 +52,8 @@ class Logs:
             self.now += 1000
             self.store.append(GROUP, stream, [(self.now, message)], self.now)
 
-    def ask(self, name):
-        text = query_file("rocksdb", name).read_text(encoding="utf-8")
+    def ask(self, name, before=""):
+        text = before + query_file("rocksdb", name).read_text(encoding="utf-8")
         result = run(text, self.store.events([GROUP]), NOON // 1000, self.now // 1000 + 1)
         assert result.warnings == ()
         return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
@@ -171,3 +172,4 @@ def test_task_usage_gives_the_usage_of_each_task_in_order_of_time(logs):
         "StorageReadBytes": "0", "StorageWriteBytes": "5", "@ptr": first["@ptr"],
     }  # fmt: skip
     assert (second["TaskId"], second.get("MemoryUtilized")) == ("t1", None)
+    assert logs.ask("task_usage", _OF_TASKS.format("'t1', 't2'")) == [second]
