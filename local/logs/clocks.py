@@ -20,6 +20,12 @@ _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _FIELDS = (
     "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime", "date", "asctime", "t",
 )  # fmt: skip
+LETTERS = {
+    "Y": r"\d{4}", "y": r"\d\d", "m": r"\d\d", "b": "[A-Za-z]{3}", "d": r"[ \d]\d", "j": r"\d{3}",
+    "H": r"\d\d", "I": r"\d\d", "p": "[AaPp][Mm]", "M": r"\d\d", "S": r"\d\d", "f": r"\d{1,6}",
+    "z": r"[+-]\d\d:?\d\d",
+}  # fmt: skip
+"""The letters of strptime that a format of times may have, and what they match."""
 # The lines that choose the clock of a file.
 _LINES = 200
 
@@ -36,7 +42,7 @@ class Clock:
         A regular expression of both Python and RE2. Its group 1 is the time; of ISO 8601, groups 2
         and 3 are the fraction and the zone. '' for a JSON field.
     form : str
-        ``iso``, ``epoch``, or a format of DuckDB's strptime.
+        ``iso``, ``epoch``, or a format of DuckDB's strptime; '' for either of the first two.
     field : str
         The JSON field that holds the time, '' without one.
     prefix : str
@@ -76,18 +82,24 @@ class Clock:
         line, change_time : str
             SQL for the line, and for the last change of its file [ms].
         """
-        if self.field:
-            pointer = "/" + self.field.replace("~", "~0").replace("/", "~1")
-            text = f"TRY(json_extract_string({line}, {quoted(pointer)}))"
+        if self.field and not self.form:
+            text = self._text(line)
             return f"coalesce({_iso(text, f'^{_ISO}')}, {_epoch(text)})"
         if self.form == "iso":
             return _iso(line, self.pattern)
-        text = f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
+        text = self._text(line)
         if self.form == "epoch":
             return _epoch(text)
-        if "%Y" in self.form:
+        if "%Y" in self.form or "%y" in self.form:
             return f"epoch_ms(TRY_STRPTIME({text}, {quoted(self.form)}))"
         return _yearless(text, self.form, change_time)
+
+    def _text(self, line: str) -> str:
+        """Return SQL for the text of the time in a line."""
+        if self.field:
+            pointer = "/" + self.field.replace("~", "~0").replace("/", "~1")
+            return f"TRY(json_extract_string({line}, {quoted(pointer)}))"
+        return f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
 
 
 # AWS documentation, CloudWatch Logs: export log data to Amazon S3.
@@ -124,9 +136,35 @@ def clock_of(lines: Sequence[str]) -> Clock | None:
     return best if counts[best] else None
 
 
-def field_clock(field: str) -> Clock:
-    """Return the clock of lines that are JSON objects with the time in a field."""
-    return Clock(f"JSON field {field!r}", "", "", field)
+def field_clock(field: str, form: str = "") -> Clock:
+    """Return the clock of lines that are JSON objects with the time in a field.
+
+    Without a form, as `format_clock` takes it, the times are in ISO 8601 or since the epoch.
+    """
+    return Clock(f"JSON field {field!r}", "", form, field)
+
+
+def format_clock(form: str) -> Clock:
+    """Return the clock of lines that begin with a time, perhaps after a bracket.
+
+    Parameters
+    ----------
+    form : str
+        A format of strptime of the letters in ``LETTERS``.
+
+    Raises
+    ------
+    ValueError
+        If the format has another letter, or none.
+    """
+    parts = re.split("%(.?)", form)
+    unknown = [letter for letter in parts[1::2] if letter not in LETTERS]
+    if unknown or not parts[1:]:
+        raise ValueError(form)
+    pattern = "".join(
+        LETTERS[part] if place % 2 else re.escape(part) for place, part in enumerate(parts)
+    )
+    return Clock(f"format {form!r}", rf"^\[?({pattern})", form)
 
 
 def _fields(line: str) -> dict[str, object]:

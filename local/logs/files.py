@@ -30,7 +30,7 @@ _NULL = "\U0010fffe"
 def log_files(
     paths: Iterable[Path],
     limits: Limits = LIMITS,
-    time_field: str | None = None,
+    clock: Clock | None = None,
     copies: Mapping[Path, Path | None] | None = None,
 ) -> EventSource:
     """Return the lines or log events of files as events of queries.
@@ -48,8 +48,8 @@ def log_files(
         packed are unpacked.
     limits : Limits, optional
         The sizes by which text is read.
-    time_field : str, optional
-        The JSON field that holds the time of each line; by default `clock_of` chooses the clock.
+    clock : Clock, optional
+        The clock of each file; by default the one that its first lines fit.
     copies : dict of Path to Path or None, optional
         The copies to read in place of some files; None leaves a file out.
 
@@ -59,7 +59,7 @@ def log_files(
         If a path does not exist, cannot be read or is a folder without logs, or if a line of text
         is too long.
     """
-    files = list(_inspected(paths, time_field, copies or {}))
+    files = list(_inspected(paths, clock, copies or {}))
     alike: dict[tuple[Form, Clock | None, bool], list[LogFile]] = {}
     for file in files:
         alike.setdefault((file.form, file.clock, file.gzip), []).append(file)
@@ -74,20 +74,20 @@ def log_files(
 
 def clocks_of(
     paths: Iterable[Path],
-    time_field: str | None = None,
+    clock: Clock | None = None,
     copies: Mapping[Path, Path | None] | None = None,
 ) -> dict[Path, Clock | None]:
     """Return the clock of each file of text, None for a file without a known one."""
-    files = _inspected(paths, time_field, copies or {})
+    files = _inspected(paths, clock, copies or {})
     return {file.original: file.clock for file in files if file.form is Form.TEXT}
 
 
 def _inspected(
-    paths: Iterable[Path], time_field: str | None, copies: Mapping[Path, Path | None]
+    paths: Iterable[Path], clock: Clock | None, copies: Mapping[Path, Path | None]
 ) -> Iterator[LogFile]:
     for original in files_of(paths):
         if path := copies.get(original, original):
-            yield inspect(original, path, time_field)
+            yield inspect(original, path, clock)
 
 
 def _source(form: Form, files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
-from local.logs.clocks import S3_EXPORT, Clock, clock_of, field_clock
+from local.logs.clocks import S3_EXPORT, Clock, clock_of
 from local.logs.folders import LogFilesError
 from local.logs.packing import PackingError, is_gzip, unpacked
 
@@ -80,7 +80,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
 
-def inspect(original: Path, path: Path, time_field: str | None) -> LogFile:
+def inspect(original: Path, path: Path, clock: Clock | None) -> LogFile:
     """Return a file as its first bytes show it, read from ``path``.
 
     Raises
@@ -92,13 +92,16 @@ def inspect(original: Path, path: Path, time_field: str | None) -> LogFile:
         status = original.stat()
         begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
     form = _form(begin)
-    clock = field_clock(time_field) if time_field else clock_of(begin[:_CLOCK_PEEKED].splitlines())
+    clock = clock or _clock(original, begin[:_CLOCK_PEEKED].splitlines())
     change_time = status.st_mtime_ns // 1_000_000
-    if _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, begin.splitlines()[:1])):
-        clock = S3_EXPORT
     if form is not Form.TEXT:
         clock = None
     return LogFile(original, path, form, status.st_size, change_time, clock, is_gzip(path))
+
+
+def _clock(original: Path, first: Sequence[str]) -> Clock | None:
+    is_export = _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, first[:1]))
+    return S3_EXPORT if is_export else clock_of(first)
 
 
 def _form(begin: str) -> Form:

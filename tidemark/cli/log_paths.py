@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from local.logs.clocks import Clock
 from local.logs.files import clocks_of
 from local.logs.folders import files_of, skipped_below
 from local.logs.mending import Damage, Mended
@@ -55,17 +56,17 @@ def unread(paths: Iterable[str]) -> list[str]:
 
 
 def recognised(
-    files: Iterable[Path], time_field: str | None, copies: Mapping[Path, Path | None]
+    files: Iterable[Path], clock: Clock | None, copies: Mapping[Path, Path | None]
 ) -> list[str]:
     """Return sentences that say how times are recognised, and where none are."""
-    clocks = clocks_of(files, time_field, copies)
+    clocks = clocks_of(files, clock, copies)
     names = dict.fromkeys(clock.name for clock in clocks.values() if clock)
     without = [str(file) for file, clock in clocks.items() if clock is None]
     told = [f"times of lines: {listed(list(names))}"] if names else []
     if without:
         told.append(
             f"warning: no time is recognised in {_first(without)}; the time of the file's last "
-            "change stands for it; see --time-field"
+            "change stands for it; see --time-field, --time-format"
         )
     return told
 

@@ -22,6 +22,7 @@ from local.insights import (
 )
 from local.insights import compile as compile_query
 from local.insights.group_choice import NoLogGroupError, chosen
+from local.logs.clocks import LETTERS, Clock, field_clock, format_clock
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import mend
@@ -68,6 +69,7 @@ def _tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> di
     help="CSV file that lookup and cidrlookup take columns from.",
 )
 @click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
+@click.option("--time-format", metavar="FORMAT", help="Form of the times, as %d.%m.%Y %H:%M:%S.")
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")
 @click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
@@ -81,6 +83,7 @@ def command(
     end: Moment | None,
     tables: dict[str, Path],
     time_field: str | None,
+    time_format: str | None,
     strict: bool,
     lint: bool,
     explain: bool,
@@ -101,7 +104,8 @@ def command(
       tidemark query queries/logs/ingest_rate.cwli
       tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
     """
-    _check_paths(paths, groups, time_field)
+    _check_paths(paths, groups, time_field or time_format)
+    clock = _clock(time_field, time_format)
     if lint and paths and not explain:
         _lint([query, *paths], tables)
         return
@@ -113,9 +117,9 @@ def command(
         compiled = compile_query(text)
         if explain or lint:
             _check(compiled, tables, explain=explain, lint=lint)
-            _tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), time_field, {}))
+            _tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), clock, {}))
         elif paths:
-            result = _over_files(compiled, paths, time_field, window, tables, strict=strict)
+            result = _over_files(compiled, paths, clock, window, tables, strict=strict)
             _show(result, form)
         else:
             events, named = _stored(compiled, groups, state)
@@ -130,11 +134,25 @@ def command(
         raise click.ClickException(str(error)) from None
 
 
-def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], time_field: str | None) -> None:
+def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], times: str | None) -> None:
     if groups and paths:
         raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
-    if time_field and not paths:
-        raise Refused("--time-field: stored logs have their times; use it with a PATH")
+    if times and not paths:
+        raise Refused(
+            "--time-field, --time-format: stored logs have their times; use it with a PATH"
+        )
+
+
+def _clock(field: str | None, form: str | None) -> Clock | None:
+    """Return the clock that the user names, None if the lines of each file choose one."""
+    if form is None:
+        return field_clock(field) if field else None
+    try:
+        clock = format_clock(form)
+    except ValueError:
+        letters = ", ".join(f"%{letter}" for letter in LETTERS)
+        raise Refused(f"--time-format: {form!r} is not of the letters {letters}") from None
+    return field_clock(field, form) if field else clock
 
 
 def _window(start: Moment | None, end: Moment | None) -> tuple[int | None, int | None]:
@@ -210,7 +228,7 @@ def _is_file(query: str) -> bool:
 def _over_files(
     query: CompiledQuery,
     paths: tuple[str, ...],
-    time_field: str | None,
+    clock: Clock | None,
     window: tuple[int | None, int | None],
     tables: dict[str, Path],
     *,
@@ -223,10 +241,10 @@ def _over_files(
         _warn(unread(paths))
 
         def over(copies: Mapping[Path, Path | None]) -> QueryResult:
-            events = log_files(files, time_field=time_field, copies=copies)
+            events = log_files(files, clock=clock, copies=copies)
             result = _run(query, events, events, window, tables)
             if window != (None, None) or query.uses_times:
-                _tell(recognised(files, time_field, copies))
+                _tell(recognised(files, clock, copies))
             return result
 
         try:

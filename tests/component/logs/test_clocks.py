@@ -1,11 +1,12 @@
 import gzip
 import json
 import os
+import re
 
 import pytest
 
 from local.insights import run
-from local.logs.clocks import clock_of
+from local.logs.clocks import clock_of, field_clock, format_clock
 from local.logs.files import clocks_of, log_files
 
 CHANGED = 1_717_400_000  # 2024-06-03 07:33:20
@@ -110,7 +111,28 @@ def test_most_of_the_first_lines_choose_the_clock(log):
 
 def test_the_field_of_the_time_may_be_named(log):
     event = {"created": "2024-06-02T14:26:00Z", "time": "2024-06-01T00:00:00Z"}
-    assert times(log(json.dumps(event)), time_field="created") == [SECOND]
+    assert times(log(json.dumps(event)), clock=field_clock("created")) == [SECOND]
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "time"),
+    [
+        ("%d.%m.%Y %H:%M:%S", "02.06.2024 14:26:00", SECOND),
+        ("%m/%d/%y %I:%M:%S %p", "06/02/24 02:26:00 PM", SECOND),
+        ("%d/%b/%Y:%H:%M:%S %z", "02/Jun/2024:16:26:00 +0200", SECOND),
+        ("%Y-%j %H:%M:%S.%f", "2024-154 14:26:00.123456", MILLISECOND),
+        ("%b %d %H:%M:%S", "Jun 02 14:26:00", SECOND),
+    ],
+)
+def test_the_format_of_the_times_may_be_named(log, form, text, time):
+    assert times(log(f"{text} x"), clock=format_clock(form)) == [time]
+    assert times(log(json.dumps({"at": text})), clock=field_clock("at", form)) == [time]
+
+
+@pytest.mark.parametrize("form", ["day", "%Q", "%Y-%", "%%"])
+def test_a_format_of_other_letters_is_refused(form):
+    with pytest.raises(ValueError, match=re.escape(form)):
+        format_clock(form)
 
 
 def test_files_with_different_clocks_are_queried_together(log):

@@ -166,7 +166,14 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
         (["no.cwli"], "no.cwli: this file cannot be read: No such file or directory"),
         (["limit 1", "no.log"], "no.log: this file cannot be read: No such file or directory"),
         (["limit 1", "a.log", "--log-group", "g"], "--log-group: 'g' is a stored log group; use "),
-        (["limit 1", "--time-field", "t"], "--time-field: stored logs have their times; use it"),
+        (
+            ["limit 1", "--time-field", "t"],
+            "--time-field, --time-format: stored logs have their times",
+        ),
+        (
+            ["limit 1", "a.log", "--time-format", "%Q"],
+            "--time-format: '%Q' is not of the letters %Y, %y, %m, %b, %d, %j, %H, %I, %p, %M, %S",
+        ),
         (["-", "-"], "PATH: - is standard input, but QUERY is read from it already"),
         (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
         (
