@@ -188,6 +188,12 @@ FAULTS = (
         quick=True,
     ),
     Fault(
+        name="s3-conflicts",
+        happens="S3 answers ConditionalRequestConflict to the first two releases of the claim",
+        act=_under("^s3 DELETE .*claims/", error_answer(409, "ConditionalRequestConflict"), 2),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
         name="s3-denies",
         happens="S3 denies the write of ingest",
         act=_under("^s3 PUT .*/data/", error_answer(403, "AccessDenied")),
