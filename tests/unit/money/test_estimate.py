@@ -27,7 +27,7 @@ def without_times(suite):
 
 def test_the_time_grows_with_trials_and_records():
     small = resolve_request({"suite": "rocksdb", "records": 1000}, SUITES)
-    double = resolve_request({"suite": "rocksdb", "records": 1000, "repetitions": 6}, SUITES)
+    double = resolve_request({"suite": "rocksdb", "records": 1000, "repetitions": 12}, SUITES)
 
     assert estimate_seconds(double, SUITE) == pytest.approx(2 * estimate_seconds(small, SUITE))
     wide = resolve_request({"suite": "rocksdb", "records": 1000, "tasks": 8}, SUITES)

@@ -12,13 +12,13 @@ def test_each_version_is_measured_once_in_each_repetition():
     trials = plan(repetitions=4).trials
 
     assert Counter((trial.version, trial.repetition) for trial in trials) == Counter(
-        {(version, n): 1 for version in ("8.8.1", "9.0.0", "9.8.4") for n in (1, 2, 3, 4)}
+        {(version, n): 1 for version in ("8.8.1", "9.8.4") for n in (1, 2, 3, 4)}
     )
-    assert [trial.trial for trial in trials] == list(range(1, 13))
+    assert [trial.trial for trial in trials] == list(range(1, 9))
 
 
 def test_repetitions_follow_each_other():
-    assert [trial.repetition for trial in plan(repetitions=3).trials] == [1] * 3 + [2] * 3 + [3] * 3
+    assert [trial.repetition for trial in plan(repetitions=3).trials] == [1] * 2 + [2] * 2 + [3] * 2
 
 
 def test_the_order_of_versions_differs_between_runs_but_not_within_a_run():

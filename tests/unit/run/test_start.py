@@ -46,7 +46,7 @@ def test_a_build_is_refused_unless_one_machine_measures_it(world, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 
     assert sentence == "builds: 1+0 can only be measured on one machine"
-    assert start(world, "first", request)["trials"] == 3
+    assert start(world, "first", request)["trials"] == 6
 
 
 def resume(world, name="second", **fields):
@@ -86,7 +86,7 @@ def test_a_run_that_exceeds_a_quota_is_refused_and_nothing_is_written(world):
     world.quotas.values["L-3032A538"] = 6
     before = dict(world.bucket.objects)
 
-    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 9
+    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 12
     world.bucket.objects = dict(before)
     with pytest.raises(Refused) as refusal:
         start(world, "wide", {"suite": "rocksdb", "tasks": 4})
