@@ -65,7 +65,9 @@ def test_a_rate_is_the_change_in_each_interval(ask):
 
 
 def test_a_rate_uses_a_redefined_timestamp(ask):
-    assert ask("outlier @timestamp | stats rate(cpu, 1s) as r, count(*) as n", *CPU) == [{"n": "5"}]
+    rates = "stats rate(cpu, 1s) as r, count(*) as n"
+    # No time is an outlier here; outlier makes numbers of them.
+    assert ask(f"outlier @timestamp | {rates}", *CPU) == ask(rates, *CPU)
     doubled = "fields toMillis(@timestamp) * 2 as @timestamp | stats rate(cpu, 2s) as r"
     assert ask(doubled, *CPU[:3]) == [{"r": "1"}]
 
