@@ -110,7 +110,7 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
     plan = client.results.plan(run.run_id)
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
-            console.print(_table(json.loads(summary)))
+            console.print(table(json.loads(summary)))
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
             kind = "Report" if path.name in FILES else "Comparison"
             console.print(f"{kind}: {path}", soft_wrap=True, markup=False)
@@ -145,24 +145,26 @@ def _next(known: Set[int]) -> int:
     return next(number for number in count(1) if number not in known)
 
 
-def _table(rates: list[dict[str, Any]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+def table(rates: list[dict[str, Any]]) -> Table:
+    """Return the rates of a summary, each with its change, interval and verdict."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Version", "Metric"):
-        table.add_column(name, no_wrap=True)
+        shown.add_column(name, no_wrap=True)
     for name in ("Rate", "± spread"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("Unit", no_wrap=True)
-    for name in ("Samples", "Δ before"):
-        table.add_column(name, justify="right", no_wrap=True)
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("Unit", no_wrap=True)
+    for name in ("Samples", "Δ before", "95 % interval"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("Verdict", no_wrap=True)
     before = None
     for rate in rates:
         # Older summaries have means without labels.
         name = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
         if before not in {None, name}:
-            table.add_section()
+            shown.add_section()
         before = name
         value, spread, change = rate["value"], rate["spread"], rate["change"]
-        table.add_row(
+        shown.add_row(
             rate["version"],
             name,
             "missing" if value is None else f"{value:,.1f}",
@@ -170,5 +172,14 @@ def _table(rates: list[dict[str, Any]]) -> Table:
             rate["unit"],
             str(rate["samples"]),
             "" if change is None else percent(change),
+            *_judged(rate.get("verdict")),
         )
-    return table
+    return shown
+
+
+def _judged(verdict: dict[str, Any] | None) -> tuple[str, str]:
+    """Return the interval and the word of a verdict; older summaries have none."""
+    if verdict is None:
+        return "", ""
+    low, high = verdict["low"], verdict["high"]
+    return "" if low is None else f"{percent(low)} to {percent(high)}", verdict["word"]

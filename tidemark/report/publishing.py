@@ -14,6 +14,7 @@ from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import MeasuredRun, measured_run
+from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_run import StoredRun, fold, read_run
@@ -57,7 +58,7 @@ def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
     files = {
         "report.md": markdown(contents),
         "report.html": page(contents, vega()),
-        "summary.json": json.dumps([rate.model_dump() for rate in measured.rates]),
+        "summary.json": json.dumps(summary(measured)),
     }
     written = {file: keys.report(run.plan.suite.name, run.plan.run_id, file) for file in files}
     for file, text in files.items():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from tidemark.cli.live import Pace, place, show_result
+from tidemark.cli.live import Pace, place, show_result, table
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
@@ -85,3 +85,36 @@ def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_p
         f"Report: {folder / 'report.md'}", f"Comparison: {folder / comparison}",
     ]  # fmt: skip
     assert (folder / comparison).read_bytes() == files[comparison]
+
+
+def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
+    rate = {
+        "metric": "ingest_rate", "unit": "records/s", "samples": 12, "spread": 1.5,
+    }  # fmt: skip
+    verdict = {"word": "faster", "low": 0.031, "high": 0.072}
+    printed = io.StringIO()
+
+    Console(file=printed, width=120).print(
+        table(
+            [
+                {**rate, "version": "9.0.0", "value": 100.0, "change": None, "verdict": None},
+                {**rate, "version": "9.8.4", "value": 105.0, "change": 0.05, "verdict": verdict},
+            ]
+        )
+    )
+
+    first, second = (line.split() for line in printed.getvalue().splitlines() if "ingest" in line)
+    assert first[-1] == "12"
+    assert " ".join(second[-8:]) == "5.00 % 3.10 % to 7.20 % faster"
+
+
+def test_the_table_of_an_older_run_has_no_verdicts():
+    rate = {
+        "version": "9.0.0", "metric": "ingest_rate", "unit": "records/s", "samples": 12,
+        "spread": None, "value": None, "change": 0.05,
+    }  # fmt: skip
+    printed = io.StringIO()
+
+    Console(file=printed, width=120).print(table([rate]))
+
+    assert printed.getvalue().rstrip().endswith("12    5.00 %")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
@@ -73,6 +74,20 @@ def in_short(run: MeasuredRun) -> Bullets:
             f"{quantity.name}: {_sentence(_steps(run, quantity))}." for quantity in run.quantities
         )
     )
+
+
+def summary(run: MeasuredRun) -> list[dict[str, Any]]:
+    """Return the rate of each version and quantity, with the judgement on its change, if any."""
+    judgements = {
+        (quantity.key, step.rate.version): step.verdict.judgement.model_dump()
+        for quantity in run.quantities
+        for step in _steps(run, quantity)
+        if step.verdict
+    }
+    return [
+        {**rate.model_dump(), "verdict": judgements.get((rate.key, rate.version))}
+        for rate in run.rates
+    ]
 
 
 def explanation() -> str:
