@@ -15,6 +15,7 @@ from constructs import Construct
 
 from tidemark.model.harness import HARNESS
 from tidemark.model.settings import Settings
+from tidemark.model.suite import Suite
 
 # An image in ECR: account, region, repository, and digest or else tag.
 _ECR_IMAGE = re.compile(
@@ -24,19 +25,20 @@ _ECR_IMAGE = re.compile(
 _NOT_SOURCES = shutil.ignore_patterns("__pycache__")
 
 
-def image_of(scope: Construct, suite: str, workload: str, settings: Settings) -> ContainerImage:
-    """Return the image that the settings name for a suite, or else the workload's own.
+def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerImage:
+    """Return the image that the settings name for a suite, or else that of its workload.
 
-    A workload without a Dockerfile makes the synthesis of the CDK's command line fail.
+    A workload that needs more than Python and has no Dockerfile makes the synthesis of the CDK's
+    command line fail.
     """
-    if name := settings.image(suite):
+    if name := settings.image(suite.name):
         return existing_image(scope, name)
-    folder = settings.systems / "workloads" / workload
-    if (folder / "Dockerfile").is_file():
-        return _built_image(scope, folder)
+    folder = settings.systems / "workloads" / suite.task.workload
+    if dockerfile := _dockerfile(suite, folder):
+        return _built_image(scope, folder, dockerfile)
     Annotations.of(scope).add_error(
-        f"workloads/{workload} has no Dockerfile: the setting images names an image of suite "
-        f"{suite}, such as -c images={suite}=ghcr.io/owner/name:tag."
+        f"workloads/{folder.name} has no Dockerfile and needs more than Python: add one, or name "
+        f"an image, such as -c images={suite.name}=ghcr.io/owner/name:tag."
     )
     # One machine runs no image, and so it needs none.
     return ContainerImage.from_registry("none")
@@ -58,8 +60,16 @@ def existing_image(scope: Construct, name: str) -> ContainerImage:
     return ContainerImage.from_ecr_repository(repository, version or "latest")
 
 
-def _built_image(scope: Construct, workload: Path) -> ContainerImage:
-    """Return the image of a workload's Dockerfile, with the harness beside the workload."""
+def _dockerfile(suite: Suite, workload: Path) -> str | None:
+    """Return the Dockerfile of a suite's image: the workload's own, or that of Python alone."""
+    if (workload / "Dockerfile").is_file():
+        return f"{workload.name}/Dockerfile"
+    python_alone = suite.task.entry_point[0] == "python" and suite.subject.prepare is None
+    return f"{HARNESS.name}/Dockerfile" if python_alone else None
+
+
+def _built_image(scope: Construct, workload: Path, dockerfile: str) -> ContainerImage:
+    """Return the image of a Dockerfile, whose context has the harness beside the workload."""
     with TemporaryDirectory() as context:
         for folder in (workload, HARNESS):
             shutil.copytree(folder, Path(context, folder.name), ignore=_NOT_SOURCES)
@@ -68,7 +78,8 @@ def _built_image(scope: Construct, workload: Path) -> ContainerImage:
             scope,
             "Image",
             directory=context,
-            file=f"{workload.name}/Dockerfile",
+            file=dockerfile,
+            build_args={"WORKLOAD": workload.name},
             # The image is built for the platform of the tasks, not for the deploying machine's.
             platform=Platform.LINUX_AMD64,
         )

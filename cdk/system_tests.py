@@ -54,7 +54,7 @@ class SuiteTasks(Construct):
         )
         self.container = self.definition.add_container(
             suite.name,
-            image=image_of(self, suite.name, task.workload, settings),
+            image=image_of(self, suite, settings),
             entry_point=[*PREPARATION, *task.entry_point],
             environment=preparation_variables(suite.subject),
             logging=LogDriver.aws_logs(

@@ -88,7 +88,8 @@ class Task(Frozen):
     """The ECS task that every test of the suite runs in."""
 
     workload: Name
-    """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile for AWS."""
+    """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
+    needs more than Python."""
     entry_point: tuple[Line, ...] = Field(
         default_factory=lambda fields: (
             "python",

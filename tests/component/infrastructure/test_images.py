@@ -9,8 +9,22 @@ from aws_cdk.aws_ecs import FargateTaskDefinition
 from cdk.images import existing_image, image_of
 from tidemark.model.context import written_context
 from tidemark.model.settings import read_settings
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import read_suites
 
 REGISTRY = "210987654321.dkr.ecr.eu-west-2"
+
+
+def load_suite(subject=None, **task):
+    """Return RocksDB's suite as one of the workload ``load``, with another subject or task."""
+    fields = read_suites()["rocksdb"].model_dump(by_alias=True)
+    if subject:
+        fields |= {"subject": subject, "defaults": {**fields["defaults"], "versions": ["1"]}}
+    words = {"workload": "load", "entry_point": ["python", "task.py"], **task}
+    return Suite.model_validate({**fields, "name": "load", "task": {**fields["task"], **words}})
+
+
+LOAD = load_suite()
 
 
 def synthesise(image):
@@ -62,7 +76,7 @@ def systems(tmp_path):
 
 def test_an_image_is_built_from_its_workload_and_the_harness(systems, tmp_path):
     app = App(outdir=str(tmp_path / "out"))
-    image_of(Stack(app, "Stack"), "load", "load", systems)
+    image_of(Stack(app, "Stack"), LOAD, systems)
 
     (asset,) = (Path(app.synth().directory)).glob("asset.*")
     assert sorted(path.name for path in asset.iterdir()) == ["harness", "load"]
@@ -73,23 +87,44 @@ def test_an_image_is_built_from_its_workload_and_the_harness(systems, tmp_path):
 def test_the_same_workload_has_the_same_image(systems, tmp_path):
     def built(outdir):
         app = App(outdir=str(tmp_path / outdir))
-        image_of(Stack(app, "Stack"), "load", "load", systems)
+        image_of(Stack(app, "Stack"), LOAD, systems)
         (asset,) = Path(app.synth().directory).glob("asset.*")
         return asset.name
 
     assert built("one") == built("two")
 
 
-def test_a_workload_without_a_dockerfile_needs_an_image_by_name_to_be_deployed(systems, tmp_path):
+def test_a_workload_that_needs_python_alone_needs_no_dockerfile(systems, tmp_path):
+    (tmp_path / "workloads" / "load" / "Dockerfile").unlink()
+    app = App(outdir=str(tmp_path / "out"))
+    stack = Stack(app, "Stack")
+    image_of(stack, LOAD, systems)
+
+    assets = json.loads(next(Path(app.synth().directory).glob("*.assets.json")).read_text())
+    (image,) = assets["dockerImages"].values()
+    assert image["source"]["dockerFile"] == "harness/Dockerfile"
+    assert image["source"]["dockerBuildArgs"] == {"WORKLOAD": "load"}
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        load_suite(entry_point=["java", "-jar", "load.jar"]),
+        load_suite(subject={"prepare": ["./prepare.sh"], "form": "1"}),
+    ],
+)
+def test_a_workload_that_needs_more_than_python_needs_a_dockerfile_or_an_image(
+    systems, tmp_path, suite
+):
     (tmp_path / "workloads" / "load" / "Dockerfile").unlink()
     stack = Stack(App(), "Stack")
 
-    image_of(stack, "load", "load", systems)
+    image_of(stack, suite, systems)
 
     (error,) = Annotations.from_stack(stack).find_error("*", Match.any_value())
     assert error.entry.data == (
-        "workloads/load has no Dockerfile: the setting images names an image of suite load, such "
-        "as -c images=load=ghcr.io/owner/name:tag."
+        "workloads/load has no Dockerfile and needs more than Python: add one, or name an image, "
+        "such as -c images=load=ghcr.io/owner/name:tag."
     )
 
 
