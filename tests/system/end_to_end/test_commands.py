@@ -32,8 +32,8 @@ def test_a_run_announces_itself_shows_each_trial_and_prints_the_table(ran, own_s
         ("9.8.4", "compaction_rate"),
     ]
     assert re.fullmatch(r"−?\d+\.\d\d % cannot tell", " ".join(table[1][-4:]))
-    saved = [line.split(": ") for line in rest[-4:]]
-    assert [kind for kind, _ in saved] == ["Report", "Report", "Comparison", "Comparison"]
+    saved = [line.split(": ") for line in rest[-5:]]
+    assert [kind for kind, _ in saved] == ["Report"] * 2 + ["Comparison"] * 3
     report, page, *_ = (Path(path) for _, path in saved)
     assert report.is_relative_to(own_state)
     assert report.read_text().startswith("# RocksDB")
