@@ -97,6 +97,6 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
 def _is_event(line: bytes) -> bool:
     try:
         LogEvent(**json.loads(line))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return False
     return True

@@ -170,7 +170,7 @@ def format_clock(form: str) -> Clock:
 def _fields(line: str) -> dict[str, object]:
     try:
         fields = json.loads(line) if line.startswith("{") else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         fields = {}
     return fields if isinstance(fields, dict) else {}
 

@@ -111,7 +111,7 @@ def _form(begin: str) -> Form:
     first = begin.lstrip().partition("\n")[0]
     try:
         event = json.loads(first) if first.startswith("{") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         event = None
     # JSON lines of an application have other fields, or a time that is a text.
     is_event = (

@@ -20,7 +20,7 @@ from tidemark.cli.target import Target
 from tidemark.cli.wording import duration, resume_hint
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.labels import figure_name
-from tidemark.model.numerals import percent
+from tidemark.model.numerals import figure, percent
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
@@ -134,7 +134,7 @@ def _trial_line(trial: TrialResult, trials: int) -> str:
     if trial.status != "ok":
         return f"{head}  {trial.status}: {trial.reason}"
     rates = [rate for test in trial.tests for rate in test.rates]
-    words = [f"{rate.name} {rate.value:,.1f} {rate.unit}" for rate in rates[:_MOST_RATES]]
+    words = [f"{rate.name} {_shown(rate.value)} {rate.unit}" for rate in rates[:_MOST_RATES]]
     if more := len(rates) - len(words):
         words.append(f"and {more} more")
     return f"{head}  {'  '.join(words)}"
@@ -167,14 +167,18 @@ def table(rates: list[dict[str, Any]]) -> Table:
         shown.add_row(
             rate["version"],
             name,
-            "missing" if value is None else f"{value:,.1f}",
-            "" if spread is None else f"{spread:,.1f}",
+            _shown(value),
+            "" if spread is None else figure(spread),
             rate["unit"],
             str(rate["samples"]),
             "" if change is None else percent(change),
             *_judged(rate.get("verdict")),
         )
     return shown
+
+
+def _shown(value: float | None) -> str:
+    return "missing" if value is None else figure(value)
 
 
 def _judged(verdict: dict[str, Any] | None) -> tuple[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from tidemark.model.labels import figure_name
+from tidemark.model.numerals import figure
 
 Row = Mapping[str, str | None]
 
@@ -36,8 +38,8 @@ class Figure:
         if self.value_text is not None:
             return self.value_text
         if self.spread is None:
-            return f"{self.value:,.1f}"
-        return f"{self.value:,.1f} ± {self.spread:,.1f} ({self.trials} trials)"
+            return figure(self.value)
+        return f"{figure(self.value)} ± {figure(self.spread)} ({self.trials} trials)"
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ def histories(rows: Sequence[Row]) -> list[VersionHistory]:
     """Return the versions of one suite, in order, from the rows of ``rates_by_version.sql``."""
     ordered = sorted(rows, key=lambda row: (_text(row, "version_order"), _text(row, "version")))
     versions = dict.fromkeys(_text(row, "version") for row in ordered)
+    shared = _of_several_tests(ordered)
     return [
-        _history(version, [row for row in ordered if row["version"] == version])
+        _history(version, [row for row in ordered if row["version"] == version], shared)
         for version in versions
     ]
 
@@ -108,10 +111,23 @@ def heading(name: str, versions: Sequence[VersionHistory]) -> str:
     return f"{words} ({' or '.join(sorted(units))})"
 
 
-def _history(version: str, rows: Sequence[Row]) -> VersionHistory:
+def _of_several_tests(rows: Sequence[Row]) -> Set[str]:
+    """Return the names of figures that more than one test has."""
+    tests: defaultdict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        tests[_name(row)].add(_text(row, "test"))
+    return {name for name, of_name in tests.items() if len(of_name) > 1}
+
+
+def _history(version: str, rows: Sequence[Row], shared: Set[str]) -> VersionHistory:
     days = [datetime.fromisoformat(_text(row, "last_at")).date() for row in rows]
-    figures = {_name(row): _figure(row) for row in rows}
+    figures = {_column(row, shared): _figure(row) for row in rows}
     return VersionHistory(version, max(days), _text(rows[0], "sizes"), figures)
+
+
+def _column(row: Row, shared: Set[str]) -> str:
+    name = _name(row)
+    return f"{_text(row, 'test')} {name}" if name in shared else name
 
 
 def _name(row: Row) -> str:

@@ -120,16 +120,17 @@ def impossible(
         f"task {task.index} ({task.task_id}) logged {sample.value:g} {rows.metric.unit} of "
         f"{sample.metric}, {why}"
         for task, sample in sorted(logged, key=lambda pair: pair[0].index)
-        if (why := _why_impossible(sample, task))
+        if (why := _why_impossible(sample, task, rows.metric.direction))
     ]
     return list(dict.fromkeys(sentences))
 
 
-def _why_impossible(sample: Sample, task: TaskResult) -> str | None:
+def _why_impossible(sample: Sample, task: TaskResult, direction: str) -> str | None:
     if sample.value is None:
         return None
     if sample.value <= 0:
-        return "which is no rate"
+        # Work takes time, so its rate is above zero; a rate of errors may be zero.
+        return None if direction == "lower" else "which is no rate"
     if sample.value > _FASTEST:
         return "which no machine does"
     longest = task.seconds + _CLOCK_SECONDS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def decimal(value: float, places: int) -> str:
     """Return a number with separated thousands, ``−1,234.5``; a rounded zero has no sign.
@@ -9,6 +11,12 @@ def decimal(value: float, places: int) -> str:
     Machine formats such as CSV and JSON have numbers as Python writes them.
     """
     return f"{value:z,.{places}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def figure(value: float) -> str:
+    """Return a figure with separated thousands and at least four significant digits."""
+    places = max(1, 3 - math.floor(math.log10(abs(value)))) if value else 1
+    return f"{value:,.{places}f}"
 
 
 def percent(share: float, places: int = 2) -> str:

@@ -70,6 +70,10 @@ class Parameter(Consistent):
             return False
         return (self.least or 0) <= value <= (self.most or 0)
 
+    def normal(self, value: Value) -> Value:
+        """Return an accepted value in its one form: a whole number has no point."""
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
     def parsed(self, text: str) -> Value:
         """Return the value that a text of the command line stands for, or else the text."""
         read: dict[str, type[Value]] = {"integer": int, "number": float, "choice": str}

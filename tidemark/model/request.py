@@ -214,8 +214,9 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
     for name, value in [*given.items(), *short.items()]:
         parameter = suite.parameters.get(name)
         if parameter is None:
+            place = name if name in short else "parameters"
             names = listed(suite.parameters) or "none"
-            raise Refused(f"parameters: {suite.name} has no {shown(name)}; there are {names}")
+            raise Refused(f"{place}: {suite.name} has no {shown(name)}; there are {names}")
         if not parameter.accepts(value):
             place = name if name in short else f"parameters.{name}"
             sentence = f"{shown(value)} is not accepted; expected {parameter.accepted}"
@@ -223,7 +224,8 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
     for name in short:
         if name in given:
             raise Refused(f"{name}: the parameter stands twice, here and in parameters")
-    return {**suite.default_parameters, **given, **short}
+    values = {**suite.default_parameters, **given, **short}
+    return {name: suite.parameters[name].normal(value) for name, value in values.items()}
 
 
 def _check_size(spec: RunSpec, suite: Suite) -> None:

@@ -48,6 +48,10 @@ def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
             others = listed(sorted(RESERVED - {name}))
             sentence = f"the name has another meaning in tasks, as have {others}"
             yield problem(("parameters", name), sentence)
+    records = mapping(parameters, "records")
+    if records and records.get("type") != "integer":
+        # The table runs has a column of whole numbers for it.
+        yield problem(("parameters", "records"), "expected type integer")
     tasks = mapping(parameters, TASKS)
     limits = [limit for name in ("from", "to") if type(limit := tasks.get(name)) is int]
     within = all(1 <= limit <= MOST_TASKS for limit in limits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -13,10 +12,7 @@ MISSING = "missing"
 
 def figure(value: float | None) -> str:
     """Return a figure with separated thousands and at least four significant digits."""
-    if value is None:
-        return MISSING
-    decimals = max(1, 3 - math.floor(math.log10(abs(value)))) if value else 1
-    return f"{value:,.{decimals}f}"
+    return MISSING if value is None else numerals.figure(value)
 
 
 def percent(share: float | None) -> str:

@@ -12,7 +12,7 @@ from tidemark.figures.series_points import measured_series
 from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import Metric
-from tidemark.model.plan import Plan
+from tidemark.model.plan import PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
 from tidemark.model.series import Series
@@ -25,7 +25,7 @@ from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import read_plan
+from tidemark.store.stored_run import planned, read_plan
 
 _logger = logging.getLogger(LOGGER)
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
@@ -177,7 +177,7 @@ def collect(
         window=search.window,
         metrics=metrics,
         grown=grown,
-        version=_released_version(plan, event.trial),
+        version=_released_version(planned(plan, event.trial)),
         environments=search.rows("environment"),
         failures=search.rows("failures") if some_failed else [],
         usages=usages,
@@ -193,9 +193,8 @@ def collect(
     )
 
 
-def _released_version(plan: Plan, number: int) -> str | None:
+def _released_version(trial: PlannedTrial) -> str | None:
     """Return the version of a trial; None if it is a build, whose system reports another."""
-    (trial,) = [each for each in plan.trials if each.trial == number]
     return None if "@file:" in trial.package else trial.version
 
 

@@ -23,11 +23,11 @@ _SENTENCES = {
     # The log of the task has the details.
     "exit code": "its container ended with exit code {exit_code}",
     "out of memory": (
-        "it was killed (exit code 137), most often for lack of memory; ask for fewer records or "
-        "raise task.memory of the suite"
+        "it was killed (exit code 137), most often for lack of memory; choose smaller parameters "
+        "or raise task.memory of the suite"
     ),
     "timeout": (
-        "it ran past the test's time limit and was stopped; ask for fewer records or raise "
+        "it ran past the test's time limit and was stopped; choose smaller parameters or raise "
         "timeout_seconds of the test"
     ),
     "stopped": "it was stopped: {detail}",

@@ -196,3 +196,10 @@ def test_the_records_of_cloudtrail_are_events(tmp_path, name):
     found = rows(path, "fields eventName, @timestamp, @logStream | sort @ptr")
     assert len(found) == 2_000
     assert found[7] == {"eventName": "Call7", "@timestamp": SECOND, "@logStream": name}
+
+
+def test_json_of_a_thousand_levels_is_a_line_like_any_other(log):
+    deep = 2_000 * '{"a":' + "1" + 2_000 * "}"
+
+    assert times(log(f"{SECOND} x", deep))[0] == SECOND
+    assert clock_of([deep]) is None

@@ -35,6 +35,15 @@ def test_a_version_has_all_its_metrics_and_the_day_of_its_last_trial():
     assert found.record()["last_at"] == "2026-11-21"
 
 
+def test_a_metric_of_two_tests_has_a_column_for_each():
+    (found,) = histories(
+        [row("9.8.4", "latency", test=test) for test in ("bounded", "unbounded")] + [row("9.8.4")]
+    )
+
+    assert set(found.figures) == {"bounded latency", "unbounded latency", "ingest_rate"}
+    assert heading("bounded latency", [found]) == "Bounded latency (records/s)"
+
+
 def test_a_figure_keeps_every_bit_of_its_mean():
     (found,) = histories([row("9.8.4", mean="734306.6000000001")])
 

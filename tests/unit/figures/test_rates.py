@@ -180,6 +180,12 @@ def test_a_possible_rate_or_a_text_is_not_impossible(text):
     assert impossible(rows([], [line("t0", text, records="100")]), [unknown], STREAMS) == []
 
 
+def test_a_rate_of_which_less_is_better_may_be_zero():
+    errors = METRIC.model_copy(update={"unit": "errors/s", "direction": "lower"})
+
+    assert impossible(MetricRows(errors, [], [line("t0", "0")]), [task(0)], STREAMS) == []
+
+
 def test_a_metric_that_is_no_rate_per_second_may_have_any_value():
     seconds = METRIC.model_copy(update={"unit": "s"})
     latency = MetricRows(seconds, [], [line("t0", "0")])

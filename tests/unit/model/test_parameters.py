@@ -45,6 +45,11 @@ def test_a_text_of_the_command_line_has_the_type_of_its_parameter(fields, text, 
     assert parameter(fields).parsed(text) == value
 
 
+def test_a_number_has_one_form_however_it_is_written():
+    assert [str(parameter(RATIO).normal(value)) for value in (1, 1.0, 1.5)] == ["1", "1", "1.5"]
+    assert parameter(CODEC).normal("8") == "8"
+
+
 def test_a_value_is_shown_with_its_unit():
     assert parameter({**COUNT, "to": 9999}).text(5000) == "5,000 users"
     assert parameter(CODEC).text("lz4") == "lz4"

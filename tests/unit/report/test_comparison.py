@@ -62,6 +62,18 @@ def steady(base, new):
     return plan, ingest_of(plan, {"9.0.0": base, "9.8.4": new})
 
 
+def test_starts_of_tasks_that_differ_do_not_make_the_sides_unlike():
+    plan = planned(BOTH, tasks=2, repetitions=2)
+    first, *others = measured(plan)
+    ingest, compaction = first.tests
+    late = ingest.tasks[1].started_at + timedelta(seconds=2.25)
+    later = (ingest.tasks[0], ingest.tasks[1].model_copy(update={"started_at": late}))
+    apart = (ingest.model_copy(update={"tasks": later}), compaction)
+    trials = [first.model_copy(update={"tests": apart}), *others]
+
+    assert "measured alike" not in markdown_of(plan, trials)
+
+
 def test_the_sections_are_those_that_a_performance_engineer_writes():
     headings = [
         found.heading for found in comparison_of(planned(BOTH), measured(planned(BOTH))).sections

@@ -29,8 +29,8 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
         (
             stopped(137),
             "out of memory",
-            "task 4: it was killed (exit code 137), most often for lack of memory; ask for fewer "
-            "records or raise task.memory of the suite",
+            "task 4: it was killed (exit code 137), most often for lack of memory; choose "
+            "smaller parameters or raise task.memory of the suite",
         ),
         (
             stopped(
@@ -133,8 +133,8 @@ def test_a_time_out_without_a_description_is_a_time_out():
 
     assert task.stop_category == "timeout"
     assert task.reason == (
-        "task 0: it ran past the test's time limit and was stopped; ask for fewer records or raise "
-        "timeout_seconds of the test"
+        "task 0: it ran past the test's time limit and was stopped; choose smaller parameters or "
+        "raise timeout_seconds of the test"
     )
 
 

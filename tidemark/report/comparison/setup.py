@@ -9,7 +9,12 @@ from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Side, Sides
 from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.machines import NOT_LOGGED, values
-from tidemark.report.run_report.setup import PARAMETER, package_details, settings
+from tidemark.report.run_report.setup import (
+    LONGEST_START,
+    PARAMETER,
+    package_details,
+    settings,
+)
 
 _DIFFERS = "differs"
 _NOT_RECORDED = "not recorded"
@@ -19,7 +24,7 @@ _UNKNOWN = {_NOT_RECORDED, NOT_LOGGED, MISSING}
 _OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
 _OF_RUN = (
     "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
-    "Resumed [UTC]",
+    "Resumed [UTC]", LONGEST_START,
 )  # fmt: skip
 # Settings that rates depend on, beside the version and the machine.
 _SIZE = (PARAMETER, "Task size")

@@ -15,6 +15,8 @@ from tidemark.report.run_report.measured import MeasuredRun
 
 PARAMETER = "Parameter "
 """The start of the setting of a parameter, before its name."""
+LONGEST_START = "Longest start of a test, seconds"
+"""The setting of how far apart the tasks of a test started at most."""
 
 
 def setup(run: MeasuredRun) -> tuple[Block, ...]:
@@ -91,7 +93,7 @@ def _start_spread(run: MeasuredRun) -> dict[str, str]:
     if not tests:
         return {}
     longest = max(test.start_spread_seconds for test in tests)
-    return {"Longest start of a test, seconds": f"{longest:,.1f}"}
+    return {LONGEST_START: f"{longest:,.1f}"}
 
 
 def _size(task: Task) -> str:
