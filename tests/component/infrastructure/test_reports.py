@@ -193,7 +193,7 @@ def test_the_role_reads_only_the_tables_of_the_data_sets_and_writes_only_results
     assert places["glue:GetDatabase"] == {*places["glue:GetTable"], "database/default"}
     (listing,) = [statement for actions, statement in grants if actions == ["s3:ListBucket"]]
     assert listing["Condition"]["StringLike"]["s3:prefix"] == [
-        "tables/rates/*", "tables/runs/*", "tables/task_rates/*", "athena/*",
+        "tables/rates/*", "tables/runs/*", "tables/task_rates/*", "tables/verdicts/*", "athena/*",
     ]  # fmt: skip
 
 
