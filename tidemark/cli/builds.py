@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def _build(text: str, subject: Subject) -> Build:
         return _of_commit(text, subject)
     path = Path(text).expanduser().resolve()
     if path.is_dir():
-        return _named(_built(path, _cache() / "folders" / path.name, text), subject, text)
+        return _named(_built(path, text), subject, text)
     if path.suffix == ".whl" and path.is_file():
         return _named(path, subject, text)
     raise Refused(f"versions: {shown(text)} is neither a wheel nor a folder")
@@ -86,7 +86,7 @@ def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
     name = _WHEEL.fullmatch(wheel.name)
     if name is None or re.sub(r"[-_.]+", "-", name["package"]).lower() != subject.package:
         raise Refused(f"versions: {shown(text)} gives {wheel.name}; expected {subject.package}")
-    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    digest = _digest(wheel)
     version = f"{name['version'].replace('+', '.')}+{mark or digest[:_DIGITS]}"
     if not re.fullmatch(VERSION, version):
         raise Refused(f"versions: {shown(text)} has the version {shown(version)}, not accepted")
@@ -104,24 +104,38 @@ def _of_commit(text: str, subject: Subject) -> Build:
         _run([*git, "clone", "--quiet", "--no-checkout", subject.source, "."], text)
         _run([*git, "checkout", "--quiet", reference], text)
         commit = _run([*git, "rev-parse", "HEAD"], text)
-        kept = _cache() / "commits" / commit
-        wheel = _kept(kept) or _built(Path(folder), kept, text)
+        wheel = _built_once(commit, Path(folder), text)
     return _named(wheel, subject, text, f"g{commit[:_DIGITS]}")
 
 
-def _kept(folder: Path) -> Path | None:
-    """Return the wheel that an earlier run built; another build would have another digest."""
-    return next(iter(sorted(folder.glob("*.whl"))), None)
+def _built_once(commit: str, source: Path, text: str) -> Path:
+    """Return the wheel of a commit; a second build of it would have another digest."""
+    link = _cache() / "commits" / commit
+    for wheel in link.glob("*.whl"):
+        return wheel.resolve()
+    wheel = _built(source, text)
+    link.parent.mkdir(exist_ok=True)
+    # Another run may have built the commit meanwhile; each run keeps its own wheel.
+    with suppress(FileExistsError):
+        link.symlink_to(wheel.parent)
+    return wheel
 
 
-def _built(source: Path, folder: Path, text: str) -> Path:
-    """Build the wheel of a project and move it into a folder."""
+def _built(source: Path, text: str) -> Path:
+    """Build the wheel of a project and keep it under its digest, where no other replaces it."""
     uv = os.environ.get("TIDEMARK_UV") or str(Path(sys.executable).with_name("uv"))
-    with tempfile.TemporaryDirectory(prefix="tidemark-") as out:
+    _cache().mkdir(parents=True, exist_ok=True)
+    # Only within one file system does a file move in one step.
+    with tempfile.TemporaryDirectory(dir=_cache(), prefix=".new-") as out:
         _run([uv, "build", "--wheel", "--quiet", "--out-dir", out, str(source)], text)
         (wheel,) = Path(out).glob("*.whl")
+        folder = _cache() / "wheels" / _digest(wheel)
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copy2(wheel, folder / wheel.name))
+        return wheel.replace(folder / wheel.name)
+
+
+def _digest(wheel: Path) -> str:
+    return hashlib.sha256(wheel.read_bytes()).hexdigest()
 
 
 def _cache() -> Path:
@@ -131,7 +145,19 @@ def _cache() -> Path:
 
 def _run(words: Sequence[str], text: str) -> str:
     """Return what a command prints; refuse the version if it fails."""
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    try:
+        done = subprocess.run(
+            words,
+            # A question for a password would stop the command for ever.
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "GIT_TERMINAL_PROMPT": "0"},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except FileNotFoundError:
+        raise Refused(f"versions: {shown(text)} needs {words[0]}, which is missing") from None
     if done.returncode:
         program, lines = Path(words[0]).name, done.stderr.strip() or f"exit code {done.returncode}"
         reason = shortened(lines, _LONGEST_REASON)

@@ -187,8 +187,10 @@ def _validated(model: type[_Request], value: object) -> _Request:
 
 def requirement(request: RunSpec, suite: Suite, version: str) -> str:
     """Return what installs a version of a run; see ``Subject.requirement``."""
-    wheel = request.builds.get(version)
-    return f"{suite.subject.package}@{wheel}" if wheel else suite.subject.requirement(version)
+    if version not in request.builds:
+        return suite.subject.requirement(version)
+    wheel = f"{suite.subject.package}@{request.builds[version]}"
+    return " ".join([wheel, *suite.subject.newest_companions()])
 
 
 def check_subject(suite: Suite) -> None:

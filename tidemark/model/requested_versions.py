@@ -54,6 +54,11 @@ def _check_builds(builds: Mapping[str, str], versions: Sequence[str], suite: Sui
     for version in builds:
         if version not in versions:
             raise Refused(f"builds: {version} is not measured; there are {listed(versions)}")
+        if "+" not in version or version in suite.subject.versions:
+            raise Refused(
+                f"builds: {version} is the name of a release; expected a name such as "
+                "1.4.0+1a2b3c4d, which the suite does not list"
+            )
 
 
 def _check_once(versions: Sequence[str], by_word: Mapping[str, str]) -> None:

@@ -19,6 +19,7 @@ from pydantic_core import SchemaError
 from tidemark.model.consistent import Consistent
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
+from tidemark.model.version_order import NEWEST, latest
 
 VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
 _VERSION = f"^{VERSION}$"
@@ -140,3 +141,8 @@ class Subject(Consistent):
         if self.image is not None:
             return self.image.replace("{version}", release)
         return f"{self.package}=={release}" if self.package else release
+
+    def newest_companions(self) -> list[str]:
+        """Return the requirements beside the package of the newest listed version."""
+        release = self.versions.get(latest(self.versions).get(NEWEST, ""))
+        return release[1:] if isinstance(release, list) else []

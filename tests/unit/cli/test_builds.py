@@ -1,6 +1,8 @@
+import hashlib
 import re
 import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -90,19 +92,31 @@ def test_a_folder_is_built_into_a_wheel(project):
     assert re.fullmatch(r"1\.2\.3\+[0-9a-f]{8}", fields["versions"][1])
 
 
-def test_a_commit_is_built_once_and_named_by_its_digits(project, tmp_path):
+def test_a_folder_that_is_built_again_keeps_its_first_wheel(project):
+    first = built(project)
+    (project / "backend.py").write_text(BACKEND.replace(".close()", ".writestr('a', '')"))
+    second = built(project)
+
+    for fields in (first, second):
+        name = fields["versions"][1]
+        url, _, digest = fields["builds"][name].partition("#sha256=")
+        wheel = Path(url.removeprefix("file://"))
+        assert hashlib.sha256(wheel.read_bytes()).hexdigest() == digest
+    assert first["versions"] != second["versions"]
+
+
+def test_a_commit_is_built_once_and_named_by_its_digits(project, monkeypatch):
     git(project, "init", "--quiet")
     git(project, "add", ".")
     git(project, "commit", "--quiet", "--message", "demo")
     commit = git(project, "rev-parse", "HEAD")
 
     first = built(f"git:{commit[:9]}", project.as_uri())
-    (wheel,) = tmp_path.glob("cache/builds/commits/*/*.whl")
-    wheel.write_bytes(wheel.read_bytes() + b"\0")
+    monkeypatch.setenv("TIDEMARK_UV", "/nowhere/uv")
     second = built(f"git:{commit}", project.as_uri())
 
-    assert first["versions"][1] == second["versions"][1] == f"1.2.3+g{commit[:8]}"
-    assert first["builds"] != second["builds"]
+    assert first["versions"][1] == f"1.2.3+g{commit[:8]}"
+    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -133,6 +147,25 @@ def test_a_commit_that_the_repository_lacks_is_refused_with_gits_reason(project)
 
     with pytest.raises(Refused, match=r"^versions: 'git:1a2b3c4' cannot be built, git says: "):
         built("git:1a2b3c4", project.as_uri())
+
+
+def test_a_missing_program_is_refused_by_name(project, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(Refused) as refused:
+        built("git:1a2b3c4", project.as_uri())
+
+    assert str(refused.value) == "versions: 'git:1a2b3c4' needs git, which is missing"
+
+
+def test_git_asks_for_no_password(tmp_path, monkeypatch):
+    git = tmp_path / "git"
+    git.write_text('#!/bin/sh\necho "asks: $GIT_TERMINAL_PROMPT" >&2; exit 1\n')
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+
+    with pytest.raises(Refused, match=r"git says: asks: 0$"):
+        built("git:1a2b3c4", "https://example.com/x")
 
 
 def test_a_wheel_of_another_package_is_refused(wheel):

@@ -94,6 +94,15 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             "builds: 1+0 is not measured; there are 8.8.1, 9.8.4",
         ),
         (
+            {
+                "suite": "rocksdb",
+                "versions": ["9.8.4"],
+                "builds": {"9.8.4": f"file:///x.whl#sha256={'0' * 64}"},
+            },
+            "builds: 9.8.4 is the name of a release; expected a name such as 1.4.0+1a2b3c4d, which "
+            "the suite does not list",
+        ),
+        (
             {"suite": "rocksdb", "baseline": "7.4.4"},
             "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.8.4",
         ),

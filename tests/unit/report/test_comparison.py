@@ -141,6 +141,16 @@ def test_an_uncertain_change_has_an_advised_number_of_trials():
     assert "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: 900.0, " in text
 
 
+def test_a_build_is_measured_again_from_its_wheel():
+    build, wheel = "0.4.0+00000000", "file:///my%20dist/x.whl#sha256=" + "0" * 64
+    plan = planned(["9.0.0", build], repetitions=1, builds={build: wheel})
+    run = run_of(plan, ingest_of(plan, {"9.0.0": [1000], build: [1200]}))
+
+    text = markdown(comparison(sides((run, "9.0.0"), (run, build))))
+
+    assert " --versions 9.0.0,'/my dist/x.whl' --baseline 9.0.0 --repetitions 5 " in text
+
+
 def test_a_version_with_one_trial_has_a_change_and_no_verdict():
     text = markdown_of(*steady([1000], [1200]))
 

@@ -1,7 +1,9 @@
 from collections import Counter
 
 from tests.plans import RUN, STARTED, plan_of
+from tidemark.model.request import requirement, resolve_request
 from tidemark.model.run_id import run_id
+from tidemark.model.suite_files import read_suites
 
 
 def plan(name=RUN, **request):
@@ -43,6 +45,16 @@ def test_a_build_is_installed_from_its_wheel():
     assert {trial.version: trial.package for trial in trials} == {
         "9.0.0": "rocksdict==0.3.23", "0.4.0+00000000": f"rocksdict@{wheel}",
     }  # fmt: skip
+
+
+def test_a_build_has_the_companions_of_the_newest_listed_version():
+    suite = read_suites()["deltalake"]
+    version, wheel = "1.7.0+00000000", f"file:///x.whl#sha256={'0' * 64}"
+    request = {"suite": "deltalake", "versions": [version], "builds": {version: wheel}}
+
+    spec = resolve_request(request, {"deltalake": suite})
+
+    assert requirement(spec, suite, version) == f"deltalake@{wheel} pyarrow==21.0.0"
 
 
 def test_the_id_of_a_run_has_its_start_and_a_hash_of_its_mark():

@@ -12,9 +12,11 @@ from harness import environment as environments
 from harness.configuration import ConfigurationError
 from harness.environment import environment
 from harness.preparation import prepare
+from pydantic import TypeAdapter
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import HARNESS, PREPARATION
+from tidemark.model.request import Wheel
 
 PACKAGE = "rocksdict==0.3.23"
 
@@ -101,6 +103,16 @@ def test_a_package_that_differs_from_the_pins_of_its_version_is_refused(uv, tmp_
 def test_a_requirement_of_another_form_is_refused(uv, package):
     with pytest.raises(ConfigurationError, match=r"^TIDEMARK_PACKAGE is '.+ are accepted\.$"):
         environment(uv(MAKES) | {"TIDEMARK_PACKAGE": package}, timeout=60)
+
+
+def test_the_longest_wheel_of_a_request_is_installed(uv, tmp_path):
+    wheel = f"file:///{'a' * 400}.whl#sha256={'0' * 64}"
+    TypeAdapter(Wheel).validate_python(wheel)
+    variables = uv(MAKES) | {"TIDEMARK_VERSION": "1+0", "TIDEMARK_PACKAGE": f"x@{wheel}"}
+
+    environment(variables, timeout=60)
+
+    assert (tmp_path / "given").read_text() == f"x@{wheel}"
 
 
 def test_a_package_that_is_not_cached_comes_from_the_package_index(uv, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
 from tidemark.figures.verdicts.rule import FEWEST
 from tidemark.figures.verdicts.version_verdicts import Verdict
@@ -233,7 +234,7 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
     verdicts = [metric.verdict for metric in metrics]
     undecided = [verdict for verdict in verdicts if verdict.more_pairs or _is_short(verdict)]
-    versions = list(dict.fromkeys(side.version for side in sides.both))
+    versions = [shlex.quote(text) for text in dict.fromkeys(map(_requested, sides.both))]
     if not is_unlike and (len(versions) == 1 or (sides.in_one_run and not undecided)):
         return ""
     base, new = (side.run.plan.request for side in sides.both)
@@ -254,13 +255,19 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
         why = f", which {TELLS}"
     how = "both alike, in one run" if is_unlike else "both in one run"
     if len(versions) == 1:
-        how = f"{versions[0]} again, as run {sides.base.run.plan.run_id} did"
+        how = f"{sides.base.version} again, as run {sides.base.run.plan.run_id} did"
     baseline = f"--baseline {versions[0]} " if len(versions) > 1 else ""
     return (
         f"Measure {how}, with about {repetitions} repetitions{why}: tidemark run {suite.name} "
         f"--versions {','.join(versions)} {baseline}--repetitions {repetitions} "
         f"{_options({**base.parameters, **longer})}".strip()
     )
+
+
+def _requested(side: Side) -> str:
+    """Return a side's version as ``tidemark run`` takes it: a build by the path of its wheel."""
+    wheel = side.run.plan.request.builds.get(side.version)
+    return unquote(urlsplit(wheel).path) if wheel else side.version
 
 
 def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:

@@ -17,7 +17,7 @@ from harness.configuration import ConfigurationError
 _TOOLS = Path(__file__).parents[1] / "tools.txt"
 _PINS = Path("pins")
 # The requirements are passed to an installer, so no option and no range is accepted.
-_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.\[\]-]{0,63}(==[\w.+!-]{1,64}|@\S{1,400})", re.ASCII)
+_REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.\[\]-]{0,63}(==[\w.+!-]{1,64}|@\S{1,500})", re.ASCII)
 
 
 def environment(variables: Mapping[str, str], timeout: float) -> Path:
