@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from tidemark.model.context import written_systems
+from tidemark.model.harness import HARNESS
 from tidemark.model.metric import NAME
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
@@ -32,6 +33,8 @@ def command(name: str) -> None:
     if not re.fullmatch(NAME, name):
         expected = "a small letter, and up to 31 small letters, digits and _ after it"
         raise Refused(f"NAME: {shown(name)} is not accepted; expected {expected}")
+    if name == HARNESS.name:
+        raise Refused(f"NAME: {shown(name)} is the name of Tidemark's harness; choose another")
     suite, workload = (written_systems() / part / name for part in ("suites", "workloads"))
     for folder in (suite, workload):
         if folder.exists():

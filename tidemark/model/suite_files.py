@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from pydantic import ValidationError
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.harness import HARNESS
 from tidemark.model.metric import NAME
 from tidemark.model.older_suites import moved
 from tidemark.model.refusal import Place, Problem, Refused, problem, problems
@@ -70,7 +71,9 @@ def _misplaced(suite: object, folder: Path, workloads: Path) -> Iterator[Problem
     if name != folder.name and _is_name(name):
         sentence = f"{shown(name)} is not the folder's name, {shown(folder.name)}"
         yield problem(("name",), sentence)
-    if _is_name(workload) and not (workloads / str(workload)).is_dir():
+    if workload == HARNESS.name:
+        yield problem(("task", "workload"), f"{shown(workload)} is the name of Tidemark's harness")
+    elif _is_name(workload) and not (workloads / str(workload)).is_dir():
         yield problem(("task", "workload"), f"there is no workloads/{workload}")
     for place, query in _queries(suite):
         if _is_name(query) and not query_file(folder.name, query, folder.parent).exists():

@@ -80,6 +80,12 @@ def test_a_new_suite_reports_the_version_that_a_build_carries(systems):
     assert (done.returncode, environment["engine_version"]) == (0, "2.4.0")
 
 
+def test_the_name_of_the_harness_is_refused(systems):
+    sentence = "NAME: 'harness' is the name of Tidemark's harness; choose another"
+    assert refusal_of("harness") == sentence
+    assert list(systems.iterdir()) == []
+
+
 def test_a_name_that_is_taken_is_refused(systems):
     invoked("new", "sorted")
 

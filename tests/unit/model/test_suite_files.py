@@ -118,6 +118,11 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         ),
         ("workload: rocksdb", "workload: rocks", "task.workload: there is no workloads/rocks"),
         (
+            "workload: rocksdb",
+            "workload: harness",
+            "task.workload: 'harness' is the name of Tidemark's harness",
+        ),
+        (
             "to: 10000000",
             "to: 10",
             "parameters.records.default: 1000000 is not accepted; expected a whole number from 1 "
