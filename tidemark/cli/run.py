@@ -132,8 +132,7 @@ def command(
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)
-    if fail_on and len(request.versions) < 2:
-        raise Refused("--fail-on: one version is compared with nothing; name two or more")
+    _check_gate(request, bool(fail_on))
     names = listed(fields.get("versions", request.versions))
     console.print(_intention(names, request, system, target), soft_wrap=True)
     _preflight(request, system, target, console)
@@ -176,6 +175,11 @@ def _measure(fields: Mapping[str, object], target: Target, console: Console, gat
         return _follow(cloud.runs, run, target, console) or _gate(cloud, run, console, gated)
 
 
+def _check_gate(request: RunSpec, gated: bool) -> None:
+    if gated and len(request.versions) < 2:
+        raise Refused("--fail-on: one version is compared with nothing; name two or more")
+
+
 def _gate(cloud: Deployed, run: Run, console: Console, gated: bool) -> int:
     plan = cloud.results.plan(run.run_id) if gated else None
     return gate(cloud, plan, console) if plan else 0
@@ -191,6 +195,7 @@ def _resume(
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
         if plan is None or progress is None:
             raise target.not_stored(run_id, "--resume")
+        _check_gate(plan.request, gated)
         if client.find(run_id):
             raise Refused(
                 f"--resume: {run_id} is active; `tidemark stop {run_id}{target.flags}` ends it"

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from tests.unit.measured_runs import planned
 from tidemark.cli import run
 
 
@@ -60,3 +61,20 @@ def test_a_resume_leaves_a_folder_without_results_unchanged(tmp_path):
 
     assert str(refused).startswith(f"--state: {tmp_path / 'mistyped'} holds no results; ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
+    plan, progress = planned(["9.8.4"]), SimpleNamespace(planned=3, recorded=1)
+    results = SimpleNamespace(plan=lambda _: plan, progress=lambda _: progress)
+    runs = SimpleNamespace(results=results, find=lambda _: None)
+
+    @contextmanager
+    def cloud(*_):
+        yield SimpleNamespace(runs=runs)
+
+    monkeypatch.setattr(run, "_cloud", cloud)
+    arguments = ["--resume", plan.run_id, "--fail-on", "slower", "--aws"]
+    refused = CliRunner().invoke(run.command, arguments).exception
+
+    expected = "--fail-on: one version is compared with nothing; name two or more"
+    assert str(refused) == expected
