@@ -116,7 +116,7 @@ $(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(SUPPLY) --requirement tests/checks/supply/requirements.txt
 	touch $@
 
-# Of the machine, not of a folder: Playwright's own would be another download of 150 MB.
+# The browser is the machine's: Playwright's own would be another download of 150 MB.
 $(CHROMIUM):
 	{ apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium fonts-liberation; } || \
 	  { echo "make: the pages are tested in Debian's chromium; 'sudo apt-get install chromium' installs it, or set CHROMIUM to a Chromium that is there" >&2; exit 2; }

@@ -143,7 +143,7 @@ class TidemarkStack(Stack):
             CfnOutput(
                 self,
                 f"{suite.name.capitalize()}Input",
-                description="What to start StateMachine with, in the Step Functions console",
+                description="Input to start StateMachine with, in the Step Functions console",
                 value=json.dumps(_default_input(suite)),
             )
 

@@ -73,6 +73,6 @@ class Network(Construct):
             vpc,
             "VPC7",
             "No server listens here: tasks live for minutes, and their security group lets nothing "
-            "in. Who wants flow logs of every network gives one that has them (vpcId).",
+            "in. An account that wants flow logs of every network names one with them (vpcId).",
         )
         return vpc

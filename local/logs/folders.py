@@ -8,7 +8,7 @@ from pathlib import Path
 
 SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
 """The suffixes of log files in a folder; files without a suffix are logs, too."""
-# What rotations append to the name of a log: app.log.1, app.log-20240602, app.log.2024-06-02.
+# Endings that rotations give the name of a log: app.log.1, app.log-20240602, app.log.2024-06-02.
 _ROTATED = re.compile(r"\.(?:log|txt|json|jsonl|ndjson)[.-][0-9][0-9.T_-]*$")
 
 

@@ -241,7 +241,7 @@ class ObjectFiles:
     def agree(self) -> None:
         """Make the index again from the journal, or a damaged journal from the index.
 
-        What is replaced is moved aside.
+        The replaced file is moved aside.
 
         Raises
         ------

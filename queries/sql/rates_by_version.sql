@@ -49,7 +49,7 @@ WITH by_version AS (
             END
         ) AS max_parameters,
         CASE WHEN min(provenance) = max(provenance) THEN min(provenance) ELSE 'mixed' END AS provenance,
-        -- What was imported, digit for digit, where nothing was added to it.
+        -- An imported figure, digit for digit, where nothing was added to it.
         CASE WHEN count(*) = 1 THEN min(value_text) END AS value_text
     FROM rates
     LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
@@ -78,7 +78,7 @@ named AS (
             unit,
             ')'
         ) AS rate,
-        -- Of the version, whatever of it was measured.
+        -- The least and the most of the version, over all its metrics.
         min(min_tasks) OVER (PARTITION BY suite, version) AS least_tasks,
         max(max_tasks) OVER (PARTITION BY suite, version) AS most_tasks,
         min(min_records) OVER (PARTITION BY suite, version) AS least_records,
@@ -117,11 +117,10 @@ SELECT
     concat(suite, ': ', rate) AS series,
     -- The place of the version among those of its suite, by which charts are sorted.
     dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
-    -- When the version was last measured, whatever of it.
+    -- The last trial of the version, over all its metrics.
     max(last_at) OVER (PARTITION BY suite, version) AS tested_at,
-    -- Of all trials of the version, tasks and the records of each: 1–2 × 1,000,000; or else the
-    -- parameters. Of figures that
-    -- others measured no size is known.
+    -- Tasks and the records of each, over all trials of the version: 1–2 × 1,000,000; or else the
+    -- parameters. Imported figures have no known size.
     CASE
         WHEN most_parameters <> '' THEN concat(
             least_parameters,

@@ -3,8 +3,8 @@
 -- mean rates, the change, 0.1 being 10 % more, and the verdict with its 95 % interval, all of the
 -- newest run that measured both. Where no run measured both there is no verdict, and the rates are
 -- the means of all runs. Base and new are versions, or the words newest and previous: that pair
--- comes first, and the others by age. What only one of them has measured is there, too; and where
--- versions were not measured with the same parameters, or in no run together, unlike says so.
+-- comes first, and the others by age. Metrics of only one version are there, too; and where versions
+-- were not measured with the same parameters, or in no run together, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,
@@ -156,7 +156,8 @@ wanted AS (
         younger.choice AS new,
         older.version AS base_version,
         younger.version AS new_version,
-        -- The place of the pair among those of its suite; of the same two by their words first.
+        -- The place of the pair among those of its suite. A pair named by words comes before the
+        -- same pair by its versions.
         dense_rank() OVER (
             PARTITION BY metrics.suite
             ORDER BY
@@ -187,7 +188,7 @@ pairs AS (
         wanted.*,
         b.mean AS base_mean,
         n.mean AS new_mean,
-        -- Of what is below zero there is no share.
+        -- Rates below zero have no share.
         CASE WHEN b.min >= 0 AND n.min >= 0 THEN n.mean / nullif(b.mean, 0) - 1 END AS change,
         b.stddev AS base_stddev,
         n.stddev AS new_stddev,
@@ -197,7 +198,7 @@ pairs AS (
         b.max AS base_max,
         n.min AS new_min,
         n.max AS new_max,
-        -- Of figures that others measured no size is known.
+        -- Imported figures have no known size.
         CASE
             WHEN b.size <> n.size OR b.mixed OR n.mixed THEN concat(
                 b.version,
@@ -209,7 +210,7 @@ pairs AS (
                 coalesce(n.size, 'unknown')
             )
         END AS sizes,
-        -- What differs between the runs is then not told from what differs between the versions.
+        -- Differences between runs cannot be told from differences between versions.
         CASE WHEN NOT arrays_overlap(b.in_runs, n.in_runs) THEN 'no run measured both' END AS apart,
         coalesce(n.last_at, b.last_at) AS last_at
     FROM wanted
@@ -316,8 +317,7 @@ SELECT
     new_min,
     new_max,
     last_at,
-    -- To be added up: how many got slower, how many are missing on one side, and of how many it
-    -- cannot be told whether they got slower, those among them.
+    -- Counts to add up: slower, missing on one side, and untold, which includes the missing.
     CASE WHEN verdict = 'slower' THEN 1 ELSE 0 END AS slower,
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
     CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,

@@ -96,7 +96,7 @@ class Parameter(Consistent):
 
     @property
     def _misfit(self) -> str | None:
-        """What is missing or too much, as a sentence; None if the fields fit the type."""
+        """The field that is missing or too much, as a sentence; None if the fields fit the type."""
         if self.type == "choice":
             fits = self.of is not None and self.least is None and self.most is None
             return None if fits else "a choice has the field of, and neither from nor to"

@@ -125,7 +125,7 @@ class Subject(Consistent):
 
     def has(self, version: str) -> bool:
         """Tell whether the release of a version is known."""
-        # A mapping says which release carries a version: of another version nobody knows.
+        # A mapping says which release carries a version: others are not known.
         own = all(name == release for name, release in self.versions.items())
         return version in self.versions or (own and self.has_form(version))
 

@@ -90,7 +90,7 @@ class _Search:
     def rows(self, query: str) -> list[dict[str, str]]:
         """Return the rows of a query of the suite over the log streams of the test's tasks.
 
-        Whatever other tasks log, it takes no row from these.
+        Lines of other tasks give no row.
         """
         return self._rows(query, self._log_group, self._streams)
 

@@ -236,7 +236,7 @@ def test_sheets_are_tabs_for_the_keyboard(open_page):
     page.keyboard.press("ArrowRight")
 
     assert page.get_by_role("tab", selected=True).inner_text() == "Run"
-    assert page.get_by_role("tabpanel").locator("h2").inner_text().startswith("What did")
+    assert page.get_by_role("tabpanel").locator("h2").inner_text().startswith("Measurements of")
     assert "sheet=run" in page.url
     page.keyboard.press("End")
     page.keyboard.press("ArrowRight")

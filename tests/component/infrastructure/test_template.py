@@ -120,7 +120,7 @@ def test_only_working_data_and_query_results_expire(data):
         ("work/", 2),
         ("athena/", 7),
     ]
-    # What is overwritten or deleted stays as an old version, but for what expires anyway.
+    # Overwritten and deleted objects stay as old versions, but for those that expire anyway.
     assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
     assert [rule for rule in rules if "NoncurrentVersionExpiration" in rule] == expiring
     assert {rule["NoncurrentVersionExpiration"]["NoncurrentDays"] for rule in expiring} == {1}

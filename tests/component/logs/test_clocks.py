@@ -63,7 +63,7 @@ VPC = "2 123456789012 eni-1235b8ca 172.31.16.139 172.31.16.21 20641 22 6 20 4249
         ('{"time": 1717338360123}', "JSON field 'time'", MILLISECOND),
         ('{"@timestamp": "2024-06-02T16:26:00+02:00"}', "JSON field '@timestamp'", SECOND),
         ('{"eventTime": "2024-06-02T14:26:00Z"}', "JSON field 'eventTime'", SECOND),
-        # What Docker writes into its json-file logs.
+        # The form of Docker's json-file logs.
         (
             '{"log": "x\\n", "stream": "stdout", "time": "2024-06-02T14:26:00.123456789Z"}',
             "JSON field 'time'",

@@ -125,7 +125,7 @@ def test_a_larger_figure_is_slower_if_lower_is_better():
 def test_a_certainly_small_change_is_no_change():
     text = markdown_of(*steady([1000, 1001, 1002, 1000, 1000], [1000, 1001, 1003, 1000, 1001]))
 
-    assert "What did not change:\n\n- ingest_rate is the same within ±5 %: " in text
+    assert "No change:\n\n- ingest_rate is the same within ±5 %: " in text
     assert "No action items." in text or "compaction_rate" in section(text, "Action items")
 
 

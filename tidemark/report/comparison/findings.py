@@ -77,21 +77,21 @@ def comments(sides: Sides) -> tuple[Block, ...]:
     """Return the findings: what changed, what did not, and what is suspicious."""
     metrics = _judged_metrics(sides)
     groups = {
-        "What changed:": [
+        "Changes:": [
             f"{metric.name} is {metric.change} with {sides.new.name}: {metric.evidence}."
             for metric in metrics
             if metric.word in {"faster", "slower"}
         ],
-        "What did not change:": [
+        "No change:": [
             f"{metric.name} is the same within {WITHIN}: {metric.evidence}."
             for metric in metrics
             if metric.word == "same"
         ],
-        "What cannot be told:": [
+        "Undecided:": [
             *(_undecided(metric) for metric in metrics if metric.word == "cannot tell"),
             *(f"{pair.name} cannot be compared: {why}." for pair, why in _incomparable(sides)),
         ],
-        "What is suspicious:": list(_suspicious(sides)),
+        "Suspicious:": list(_suspicious(sides)),
     }
     blocks: list[Block] = []
     for heading, sentences in groups.items():

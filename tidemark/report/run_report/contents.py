@@ -48,7 +48,7 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     if sentences := differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
     if troubles := trials.troubles(run):
-        yield Section("What failed or is left out", (troubles,))
+        yield Section("Failures and exclusions", (troubles,))
     yield from comparison.sections(run)
     yield from course.sections(run)
     yield Section("Trials", (trials.table(run),))

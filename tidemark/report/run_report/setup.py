@@ -63,7 +63,7 @@ def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
 def _table(run: MeasuredRun) -> Table:
     return Table(
         caption="Set-up of the run",
-        columns=("What", "Value"),
+        columns=("Item", "Value"),
         rows=tuple(Row(entry) for entry in settings(run).items()),
     )
 

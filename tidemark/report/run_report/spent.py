@@ -35,7 +35,7 @@ def _table(run: MeasuredRun) -> Table:
     both = zip(recorded, _expected(run.plan.estimate), strict=True)
     return Table(
         caption="Time and cost of the run",
-        columns=("What", *numbers),
+        columns=("Item", *numbers),
         rows=tuple(Row((*cells, *expected)) for cells, expected in both),
         numbers=frozenset(numbers),
     )

@@ -1,1 +1,1 @@
-"""What the programs of all suites share: one process that supervises, and one that measures."""
+"""Parts that all suites share: one process that supervises, and one that measures."""

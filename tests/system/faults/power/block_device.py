@@ -1,8 +1,8 @@
 """``python -m tests.system.faults.power.block_device``: a real file system that loses its power.
 
 An ext4 in a file holds the state folder. While a command runs or after it, the file system is shut
-down without writing what was not synced, as by a power failure, and mounted again. Whatever a
-command has reported must be there, and every command must work. Only root may mount. ``--cuts``
+down without writing what was not synced, as by a power failure, and mounted again. Everything
+a command has reported must be there, and every command must work. Only root may mount. ``--cuts``
 sets the number of power failures. The exit code is 1 if one of them has a problem.
 """
 
