@@ -27,4 +27,4 @@ def test_the_guide_leads_from_an_empty_folder_to_a_first_figure(tmp_path, new_st
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
-    assert re.search(r"2\.4\.0 .* \(3 trials\)", done.stdout.rpartition("Version number")[2])
+    assert re.search(r"2\.4\.0 .* \(5 trials\)", done.stdout.rpartition("Version number")[2])

@@ -105,7 +105,7 @@ def test_the_example_of_an_execution_input_is_accepted():
     page = (DOCS / "input.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```json\n(.*?)\n```", page, re.DOTALL)
 
-    assert resolve_request(json.loads(text), read_suites()).repetitions == 3
+    assert resolve_request(json.loads(text), read_suites()).repetitions == 5
 
 
 @pytest.fixture(scope="module")

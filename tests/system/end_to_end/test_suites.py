@@ -23,12 +23,16 @@ def test_three_versions_are_measured_three_times_and_equal_grep_and_awk(name, tm
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
-    done = tidemark("run", name, "--records", "100000", "--state", str(state))
+    versions = list(suite.subject.versions)
+    done = tidemark(
+        *("run", name, "--versions", ",".join(versions), "--repetitions", "3"),
+        *("--records", "100000", "--state", str(state)),
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr
     rates = rows(f"SELECT * FROM rates WHERE suite = '{name}'")
     samples = rows(f"SELECT trial, metric, log_stream FROM task_rates WHERE suite = '{name}'")
-    assert {rate["version"] for rate in rates} == set(suite.defaults.versions)
+    assert {rate["version"] for rate in rates} == set(versions)
     assert len({(rate["trial"], rate["metric"]) for rate in rates}) == len(rates) == 18
     store = LogStore(state / "logs")
     for rate in rates:
