@@ -31,10 +31,10 @@ run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versi
 	$(BIN)/tidemark run $(ARGS)
 
 test:  ## Lint, types and all tests but the longest
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(CHROMIUM)  ## The longest tests, and all examples of the random tests
+systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)  ## The longest tests, and all examples of the random tests
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 
 check: lint  ## Lint, types and the fast tests

@@ -168,6 +168,7 @@ def wide():
     return Tables(wide_history())
 
 
+@pytest.mark.systems
 def test_slower_metrics_are_counted_for_many_versions_and_metrics(open_page, wide, tmp_path):
     file = tmp_path / "wide.html"
     file.write_text(build(wide, NOW), encoding="utf-8")

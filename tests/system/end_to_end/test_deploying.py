@@ -111,6 +111,7 @@ def test_a_run_of_the_account_continues_after_ctrl_c_until_a_stop(in_account, ac
     assert stopped.stdout.endswith(f"`tidemark run --resume {run} --aws`\n")
 
 
+@pytest.mark.systems
 def test_the_aws_cli_starts_a_run_and_fetches_its_figures_and_report(in_account, account, tmp_path):
     lines = [re.sub(r"'(\{.*?\})'", quicker, line) for line in AWS_CLI_COMMANDS]
     done = subprocess.run(
