@@ -23,31 +23,9 @@ WITH by_version AS (
         max(runs.tasks) AS max_tasks,
         min(runs.records) AS min_records,
         max(runs.records) AS max_records,
-        -- Parameters of a suite that has others than tasks and records.
-        min(
-            CASE
-                WHEN runs.parameters = concat(
-                    '{"records": ',
-                    CAST(runs.records AS varchar),
-                    ', "tasks": ',
-                    CAST(runs.tasks AS varchar),
-                    '}'
-                ) THEN ''
-                ELSE coalesce(runs.parameters, '')
-            END
-        ) AS min_parameters,
-        max(
-            CASE
-                WHEN runs.parameters = concat(
-                    '{"records": ',
-                    CAST(runs.records AS varchar),
-                    ', "tasks": ',
-                    CAST(runs.tasks AS varchar),
-                    '}'
-                ) THEN ''
-                ELSE coalesce(runs.parameters, '')
-            END
-        ) AS max_parameters,
+        -- Null if tasks and records are all parameters of the suite.
+        min(coalesce(runs.parameters, '')) AS min_parameters,
+        max(coalesce(runs.parameters, '')) AS max_parameters,
         CASE WHEN min(provenance) = max(provenance) THEN min(provenance) ELSE 'mixed' END AS provenance,
         -- An imported figure, digit for digit, where nothing was added to it.
         CASE WHEN count(*) = 1 THEN min(value_text) END AS value_text

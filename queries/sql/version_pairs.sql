@@ -1,8 +1,8 @@
 -- Versions compared
 -- Each of the newest 15 versions of a suite beside each older one of them, metric by metric: both
 -- mean rates, the change, 0.1 being 10 % more, and the verdict with its 95 % interval, all of the
--- newest run that measured both. Where no run measured both there is no verdict, and the rates are
--- the means of all runs. Base and new are versions, or the words newest and previous: that pair
+-- newest run that measured both. Two versions that no run measured together have the means of all
+-- runs and no verdict. Base and new are versions, or the words newest and previous: that pair
 -- comes first, and the others by age. Metrics of only one version are there, too; and where versions
 -- were not measured with the same parameters, or in no run together, unlike says so.
 WITH by_version AS (
@@ -28,31 +28,9 @@ WITH by_version AS (
         max(runs.tasks) AS most_tasks,
         min(runs.records) AS least_records,
         max(runs.records) AS most_records,
-        -- Parameters of a suite that has others than tasks and records.
-        min(
-            CASE
-                WHEN runs.parameters = concat(
-                    '{"records": ',
-                    CAST(runs.records AS varchar),
-                    ', "tasks": ',
-                    CAST(runs.tasks AS varchar),
-                    '}'
-                ) THEN ''
-                ELSE coalesce(runs.parameters, '')
-            END
-        ) AS least_parameters,
-        max(
-            CASE
-                WHEN runs.parameters = concat(
-                    '{"records": ',
-                    CAST(runs.records AS varchar),
-                    ', "tasks": ',
-                    CAST(runs.tasks AS varchar),
-                    '}'
-                ) THEN ''
-                ELSE coalesce(runs.parameters, '')
-            END
-        ) AS most_parameters
+        -- Null if tasks and records are all parameters of the suite.
+        min(coalesce(runs.parameters, '')) AS least_parameters,
+        max(coalesce(runs.parameters, '')) AS most_parameters
     FROM rates
     CROSS JOIN (VALUES ('run'), ('all')) AS scopes (scope)
     LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id

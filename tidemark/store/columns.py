@@ -49,7 +49,7 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         # Since 3.
         "resumes": "array<string>",  # started_at, trigger and note of each, JSON
         # Since 5.
-        "parameters": "string",  # canonical JSON
+        "parameters": "string",  # canonical JSON, null if tasks and records are all
     },
     # Key: run_id, trial, test, metric, statistic, labels.
     "rates": {

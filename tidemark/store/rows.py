@@ -12,6 +12,7 @@ from typing import Any
 from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan
+from tidemark.model.request import RunSpec
 from tidemark.model.results import Rate, TestResult, TrialResult, no_rate, span_seconds
 from tidemark.model.resume import Resume
 from tidemark.model.suite import Test
@@ -171,8 +172,15 @@ def run_row(
             )
             for resume in resumes
         ],
-        "parameters": json.dumps(request.parameters, sort_keys=True, ensure_ascii=False),
+        "parameters": _parameters(request),
     }
+
+
+def _parameters(request: RunSpec) -> str | None:
+    """Return the parameters as JSON, None if they are tasks and records, which have columns."""
+    if request.parameters.keys() == {"tasks", "records"}:
+        return None
+    return json.dumps(request.parameters, sort_keys=True, ensure_ascii=False)
 
 
 def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:

@@ -426,7 +426,7 @@ def test_versions_that_were_not_measured_alike_are_compared_and_marked():
 
 def test_versions_that_differ_in_another_parameter_are_marked():
     runs = [
-        {"run_id": "1", "tasks": 1, "records": 5, "parameters": '{"records": 5, "tasks": 1}'},
+        {"run_id": "1", "tasks": 1, "records": 5, "parameters": None},
         {"run_id": "2", "parameters": '{"users": 50}'},
         {"run_id": "3", "parameters": '{"users": 90}'},
     ]

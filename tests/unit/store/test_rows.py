@@ -119,6 +119,21 @@ def ended(plan, trials):
     return run_row(plan, trials, "complete", "", plan.started_at)
 
 
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"tasks": 1, "records": 5}, None),
+        ({"records": 5}, '{"records": 5}'),
+        ({"users": 50, "codec": "lz4"}, '{"codec": "lz4", "users": 50}'),
+    ],
+)
+def test_parameters_are_json_unless_tasks_and_records_are_all(plan, parameters, text):
+    request = plan.request.model_copy(update={"parameters": parameters})
+    changed = plan.model_copy(update={"request": request})
+
+    assert run_row(changed, [], "complete", "", plan.started_at)["parameters"] == text
+
+
 def test_a_run_has_its_cost_and_its_scanned_bytes(plan):
     row = ended(plan, measured(plan))
 
