@@ -1,27 +1,22 @@
-"""Resolve the names in commands, and turn the commands into steps.
-
-A name is, in this order, a field that the query made, a field of every event, an attribute of a
-map that the query made, or a field discovered in the message. After ``stats`` only its results
-have names (AWS documentation, CloudWatch Logs Insights query syntax: stats).
-"""
+"""Resolve the names in commands, and turn the commands into steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
 from typing import TypeVar
 
+from local.insights.arguments import check_arguments, with_implied, with_patterns
 from local.insights.discovery import Discover, is_discovered
 from local.insights.expressions import source_name
 from local.insights.foreign import nearest, suggestion, unknown_function
-from local.insights.functions import FUNCTIONS, Function
+from local.insights.functions import FUNCTIONS
 from local.insights.group_choice import GroupFilter, Groups
 from local.insights.lookup_tables import Lookup
 from local.insights.periods import cap
 from local.insights.plan import (
-    SYSTEM_FIELDS,
     Extend,
     Order,
     Plan,
@@ -30,8 +25,9 @@ from local.insights.plan import (
 )
 from local.insights.printing import quoted
 from local.insights.regexes import Pattern
+from local.insights.scopes import EventScope, Group, ResultScope, Scope, splits
+from local.insights.selection import Selection
 from local.insights.syntax import (
-    Attribute,
     Call,
     Column,
     Command,
@@ -39,8 +35,6 @@ from local.insights.syntax import (
     Field,
     Item,
     Members,
-    Missing,
-    Number,
     Operation,
     Period,
     QueryError,
@@ -49,7 +43,6 @@ from local.insights.syntax import (
     Subquery,
     Text,
 )
-from local.insights.values import Type
 
 Applied = TypeVar("Applied", Operation, Call)
 
@@ -73,91 +66,6 @@ def resolve(commands: Iterable[Command]) -> Plan:
     return names.plan()
 
 
-class Scope:
-    """The fields that an expression may use, and their columns."""
-
-    def __init__(self, fields: dict[str, str]) -> None:
-        self.fields = fields
-
-    def find(self, field: Field) -> Expression:
-        """Return the expression that a field name stands for.
-
-        Raises
-        ------
-        QueryError
-            If the name is unknown.
-        """
-        if column := self.fields.get(field.name):
-            return Column(field.span, column)
-        for owner, path in _splits(field.path or field.name):
-            if column := self.structure(owner.replace("`", "")):
-                return Attribute(field.span, column, path)
-        return self.unknown(field)
-
-    def structure(self, owner: str) -> str | None:
-        """Return the column of a field that may hold a map or a list, None without one."""
-        return self.fields.get(owner)
-
-    def hint(self, field: Field) -> str:
-        """Return a question that suggests the nearest field, or else all of them."""
-        return (
-            suggestion(nearest(field.name, self.fields))
-            or f"the results are {', '.join(self.fields)}"
-        )
-
-    def unknown(self, field: Field) -> Expression:
-        """Refuse a name that is none of these fields; other scopes return an expression."""
-        if field.name.lower() in FUNCTIONS:
-            raise QueryError(f"a function needs parentheses: {field.name}(…)", field.span)
-        raise QueryError(
-            f"{field.name!r} is neither a key nor an earlier item of this stats; known: "
-            f"{', '.join(self.fields) or 'none'}",
-            field.span,
-        )
-
-
-class _ResultScope(Scope):
-    """The results of stats; any other name is missing in every row."""
-
-    def __init__(self, fields: dict[str, str], names: Names) -> None:
-        super().__init__(fields)
-        self._names = names
-
-    def unknown(self, field: Field) -> Expression:
-        """Return a missing field, with a warning."""
-        self._names.warn(
-            field.span,
-            f"{field.name!r} is missing, because stats does not return it; {self.hint(field)}",
-        )
-        return Missing(field.span)
-
-
-class _EventScope(Scope):
-    """The fields of events; any other name may be a field discovered in the message."""
-
-    def __init__(self, names: Names) -> None:
-        super().__init__(dict(SYSTEM_FIELDS))
-        self._names = names
-
-    def structure(self, owner: str) -> str | None:
-        """Return the column of a field that the query made, None for any other field."""
-        computed = owner not in SYSTEM_FIELDS and owner not in self._names.discovered
-        return self.fields.get(owner) if computed else None
-
-    def unknown(self, field: Field) -> Expression:
-        """Return a discovered field."""
-        return Column(field.span, self._names.discover(field))
-
-
-@dataclass(frozen=True)
-class Group:
-    """The scopes of an item of stats: keys and earlier items, and rows inside an aggregate."""
-
-    scope: Scope
-    rows: Scope
-    aggregates: dict[str, Call]
-
-
 class Names:
     """The names and steps of a query up to the current command."""
 
@@ -167,16 +75,12 @@ class Names:
         self._patterns: list[Pattern] = []
         self._warnings: dict[str, None] = {}
         self.discovered: dict[str, str] = {}
-        self.scope: Scope = _EventScope(self)
+        self.scope: Scope = EventScope(self.discovered, self.discover)
         self.before_stats = True
         # The fields of the rows that each stats groups, and the number of steps before it.
         self._grouped: list[tuple[Scope, int]] = []
         self.order = self._default_order = _NEWEST_FIRST
-        # Names in the order of the result; dictionaries, since a set has no order.
-        self._implied: tuple[str, ...] = ("@timestamp", "@message")
-        self._shown: dict[str, None] = {}
-        self._displayed: dict[str, None] = {}
-        self._selected: dict[str, None] = {}
+        self.selection = Selection(default=("@timestamp", "@message"))
         self.bins: tuple[str, Period] | None = None
         self.sources: list[Groups] = []
         self._subqueries: list[Names] = []
@@ -196,8 +100,7 @@ class Names:
 
     def plan(self) -> Plan:
         """Return the plan of the commands so far."""
-        shown = self._displayed or dict.fromkeys((*self._implied, *self._shown))
-        outputs = {name: self.scope.fields[name] for name in shown}
+        outputs = {name: self.scope.fields[name] for name in self.selection.outputs()}
         if self.before_stats:
             outputs.setdefault("@ptr", "ptr")
         filters = (GroupFilter(tuple(self.sources)),) if self.sources else ()
@@ -224,14 +127,6 @@ class Names:
         self._subqueries.append(inner)
         return inner
 
-    def selected(self) -> list[str]:
-        """Return the fields of the last ``fields``, ``display`` or ``stats``."""
-        return list(self._selected)
-
-    def chosen(self) -> tuple[str, ...]:
-        """Return the fields that commands show, without the default ones."""
-        return tuple(self._displayed or self._shown)
-
     # Effects of commands
 
     def step(self, *steps: Step) -> None:
@@ -241,18 +136,6 @@ class Names:
     def warn(self, span: Span, message: str) -> None:
         """Add a warning to the author of the query."""
         self._warnings[f"line {span.line}, column {span.column}: {message}"] = None
-
-    def show(self, names: Iterable[str], *, alone: bool = False) -> None:
-        """Add fields to the result; with ``alone``, remove the default fields from it."""
-        shown = dict.fromkeys(names)
-        self._shown |= shown
-        if alone:
-            self._implied = ()
-            self._selected = shown
-
-    def display(self, names: Iterable[str]) -> None:
-        """Show only these fields, unless a later command shows others."""
-        self._displayed = self._selected = dict.fromkeys(names)
 
     def sort(self, keys: Order) -> None:
         """Sort by columns, then by the default order, so that the result is always the same."""
@@ -275,7 +158,7 @@ class Names:
 
     def lacks(self, field: Field) -> bool:
         """Tell whether a field is not among the results of the last stats."""
-        owners = (owner for owner, _ in _splits(field.name))
+        owners = (owner for owner, _ in splits(field.name))
         known = any(name in self.scope.fields for name in (field.name, *owners))
         return bool(self._grouped) and not known
 
@@ -291,13 +174,11 @@ class Names:
 
     def begin_results(self, fields: dict[str, str], order: Order) -> None:
         """Replace all fields by the results of a command."""
-        self.scope = _ResultScope(fields, self)
+        self.scope = ResultScope(fields, self.warn)
         self.before_stats = False
         self.bins = None
         self.order = self._default_order = order
-        self._implied, self._displayed = (), {}
-        self._selected = dict.fromkeys(fields)
-        self._shown = dict.fromkeys(fields)
+        self.selection = Selection(shown=fields)
 
     # Columns
 
@@ -337,7 +218,7 @@ class Names:
         """Return new columns with these names, and show them."""
         columns = {name: self.new_column() for name in names}
         self.scope.fields.update(columns)
-        self.show(columns)
+        self.selection.show(columns)
         return tuple(columns.values())
 
     def discover(self, field: Field) -> str:
@@ -421,10 +302,10 @@ class Names:
         function = FUNCTIONS.get(call.function)
         if function is None:
             raise unknown_function(call.function, call.span)
-        _check_arguments(call, function)
+        check_arguments(call, function)
         if not function.aggregate:
             fields = place.scope if isinstance(place, Group) else place
-            complete = _with_patterns(_with_implied(call, function, fields), function)
+            complete = with_patterns(with_implied(call, function, fields), function)
             return self._with_arguments(complete, place)
         if not isinstance(place, Group):
             raise QueryError(
@@ -433,7 +314,7 @@ class Names:
             )
         column = self.new_column()
         place.aggregates[column] = self._with_arguments(
-            _with_implied(call, function, place.rows), place.rows
+            with_implied(call, function, place.rows), place.rows
         )
         return Column(call.span, column)
 
@@ -441,7 +322,7 @@ class Names:
         inner = self.enter(subquery)
         plan = inner.plan()
         # AWS documentation, CloudWatch Logs Insights query syntax: subqueries.
-        values = inner.selected() or [name for name in plan.outputs if name != "@ptr"]
+        values = inner.selection.last() or [name for name in plan.outputs if name != "@ptr"]
         if len(values) != 1:
             raise QueryError(
                 f"a subquery after 'in' must have one field, this one has {', '.join(values)}; "
@@ -449,51 +330,3 @@ class Names:
                 subquery.span,
             )
         return Members(subquery.span, inner.scope.fields[values[0]], plan)
-
-
-def _splits(name: str) -> Iterator[tuple[str, str]]:
-    """Yield every split of a dotted name into a field and a path, the longest field first."""
-    at = name.rfind(".")
-    while at > 0:
-        yield name[:at], name[at + 1 :]
-        at = name.rfind(".", 0, at)
-
-
-def _with_implied(call: Call, function: Function, scope: Scope) -> Call:
-    missing = [name for name in function.implied if name not in scope.fields]
-    if missing:
-        raise QueryError(
-            f"{call.function} needs {missing[0]}, which is not a result of stats", call.span
-        )
-    implied = (Field(call.span, name) for name in function.implied)
-    return replace(call, arguments=(*implied, *call.arguments))
-
-
-def _with_patterns(call: Call, function: Function) -> Call:
-    """Return a call with regular expressions in place of texts where the function takes them."""
-
-    def read(place: int, argument: Expression) -> Expression:
-        if function.reads_as(place) is not Type.REGEX:
-            return argument
-        if not isinstance(argument, Text):
-            raise QueryError(
-                f"{call.function} takes a regular expression in quotes here", argument.span
-            )
-        return Regex(argument.span, argument.value)
-
-    return replace(call, arguments=tuple(map(read, count(), call.arguments)))
-
-
-def _check_arguments(call: Call, function: Function) -> None:
-    fewest, most = function.arity
-    number = len(call.arguments)
-    if number < fewest or (most is not None and number > most):
-        arity = str(fewest) if fewest == most else f"{fewest} to {most or 'any number of'}"
-        arguments = "argument" if arity == "1" else "arguments"
-        raise QueryError(f"{call.function} takes {arity} {arguments}, not {number}", call.span)
-    if function is FUNCTIONS["pct"]:
-        percent = call.arguments[1]
-        if not isinstance(percent, Number) or not 0 <= percent.value <= 100:
-            raise QueryError(
-                f"{call.function} takes a number from 0 to 100 after the field", percent.span
-            )

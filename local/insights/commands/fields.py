@@ -24,7 +24,7 @@ class Fields(Command):
 
     def resolve(self, names: Names) -> None:
         """Compute and show the items."""
-        names.show(names.define_items(self.items), alone=True)
+        names.selection.show(names.define_items(self.items), alone=True)
 
     def __str__(self) -> str:
         return f"fields {printing.items(self.items)}"
@@ -44,7 +44,7 @@ class Display(Command):
 
     def resolve(self, names: Names) -> None:
         """Compute the items, and show only them."""
-        names.display(names.define_items(self.items))
+        names.selection.display(names.define_items(self.items))
 
     def __str__(self) -> str:
         return f"display {printing.items(self.items)}"

@@ -120,7 +120,7 @@ class Unmask(Command):
         """Show the fields, as ``fields`` does."""
         for field in self.fields:
             names.define(field.name, names.column(field))
-        names.show((field.name for field in self.fields), alone=True)
+        names.selection.show((field.name for field in self.fields), alone=True)
 
     def __str__(self) -> str:
         return f"unmask {printing.fields(self.fields)}"

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from local.insights import printing
 from local.insights.commands.order import Cut
 from local.insights.expressions import Reader
-from local.insights.names import Names, Scope
+from local.insights.names import Names
 from local.insights.plan import MOST_ROWS, Definition, Order, Step, ordering
+from local.insights.scopes import Scope
 from local.insights.sql import Writer
 from local.insights.syntax import Column, Command, Expression, Field, QueryError, Span, Subquery
 from local.insights.values import Type, Value, text
@@ -63,10 +64,10 @@ class Join(Command):
         names.step(join)
         names.put_after(join.column(place, names))
         names.scope = _JoinScope(names, left, right, join)
-        fields = [f"{right}.{name}" for name in inner.chosen()]
+        fields = [f"{right}.{name}" for name in inner.selection.chosen()]
         for name in fields:
             names.define(name, names.column(Field(self.span, name)))
-        names.show(fields)
+        names.selection.show(fields)
 
     def __str__(self) -> str:
         kind = "left" if self.outer else "inner"
@@ -115,7 +116,7 @@ class AppendCols(Command):
         ]
         for name in fields:
             names.define(name, join.column(inner.scope.fields[name], names))
-        names.show(fields)
+        names.selection.show(fields)
 
     def __str__(self) -> str:
         options = f"override={str(self.override).lower()} max={self.most}"

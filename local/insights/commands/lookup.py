@@ -60,7 +60,7 @@ class LookUp(Command):
         columns = _add_step(names, self.table, key_columns, fields, self.taken)
         for pair, column in zip(self.taken, columns, strict=True):
             names.define(pair.field.name, column)
-        names.show(pair.field.name for pair in self.taken)
+        names.selection.show(pair.field.name for pair in self.taken)
 
     def __str__(self) -> str:
         keys, taken = (", ".join(map(str, pairs)) for pairs in (self.keys, self.taken))
@@ -100,7 +100,7 @@ class CidrLookUp(Command):
         for pair, column in zip(self.taken, columns, strict=True):
             new = self._filled_column(names, pair.field, column) if self.only_new else column
             names.define(pair.field.name, new)
-        names.show(pair.field.name for pair in self.taken)
+        names.selection.show(pair.field.name for pair in self.taken)
 
     def _filled_column(self, names: Names, field: Field, column: str) -> str:
         """Return the column of a field, with ``column`` where the field is missing or empty."""

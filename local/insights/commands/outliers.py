@@ -76,7 +76,7 @@ class Outlier(Command):
         is_outlier = Operation(self.span, tuple(beyond), "or")
         if self.mark:
             names.define(_MARK, names.column(is_outlier))
-            names.show([_MARK])
+            names.selection.show([_MARK])
         if self.remove:
             names.step(Keep(Operation(self.span, (is_outlier,), "not")))
             return

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from local.insights import printing
 from local.insights.expressions import Reader
-from local.insights.names import Group, Names, Scope
+from local.insights.names import Names
 from local.insights.periods import cap, milliseconds
 from local.insights.plan import Step, columns_of
+from local.insights.scopes import Group, Scope
 from local.insights.sql import Writer
 from local.insights.syntax import (
     Call,
