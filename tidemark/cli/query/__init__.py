@@ -1,0 +1,151 @@
+"""``tidemark query``: Logs Insights over log files, or over the stored logs of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from local.insights import EventsError, LookupTableError, QueryError, QueryResult
+from local.insights import compile as compile_query
+from local.logs.clocks import LETTERS, Clock, field_clock, format_clock
+from local.logs.folders import LogFilesError, files_of
+from local.logs.store import LogStore, LogStoreError
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.options import Moment, MomentType, state_option
+from tidemark.cli.query.checks import check, lint_all
+from tidemark.cli.query.logs import LogQuery, Window
+from tidemark.cli.query.messages import tell, warn
+from tidemark.cli.query.paths import STANDARD_INPUT, recognised
+from tidemark.cli.query.text import lookup_tables, place_of, query_text
+from tidemark.cli.wording import plural
+from tidemark.model.refusal import Refused
+
+
+@click.command(name="query")
+@click.argument("query")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--log-group", "groups", multiple=True, help="Stored log group to query; if not given, all."
+)
+@click.option("--start", type=MomentType(), help="First second: ISO 8601, epoch, or -1h.")
+@click.option("--end", type=MomentType(), help="Last second: ISO 8601, epoch, or -1h.")
+@click.option(
+    "--lookup-table",
+    "tables",
+    multiple=True,
+    metavar="NAME=FILE",
+    callback=lookup_tables,
+    help="CSV file that lookup and cidrlookup take columns from.",
+)
+@click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
+@click.option("--time-format", metavar="FORMAT", help="Form of the times, as %d.%m.%Y %H:%M:%S.")
+@click.option("--strict", is_flag=True, help="Refuse damaged files.")
+@click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
+@click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
+@format_option
+@state_option
+def command(
+    query: str,
+    paths: tuple[str, ...],
+    groups: tuple[str, ...],
+    start: Moment | None,
+    end: Moment | None,
+    tables: dict[str, Path],
+    time_field: str | None,
+    time_format: str | None,
+    strict: bool,
+    lint: bool,
+    explain: bool,
+    form: str,
+    state: Path,
+) -> None:
+    """Run a Logs Insights query over log files or stored logs.
+
+    QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
+    or packed by gzip, a folder of such files, or - for standard input. Without a PATH, the stored
+    log groups are queried. The time of a line is recognised by the first lines of its file, or else
+    is the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
+    filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
+    --lint alone, each PATH is another query.
+
+    \b
+    Examples:
+      tidemark query queries/logs/ingest_rate.cwli
+      tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
+    """
+    _check_paths(paths, groups, time_field or time_format)
+    clock = _clock(time_field, time_format)
+    if lint and paths and not explain:
+        lint_all([query, *paths], tables)
+        return
+    if query == STANDARD_INPUT and STANDARD_INPUT in paths:
+        raise Refused("PATH: - is standard input, but QUERY is read from it already")
+    window = _window(start, end)
+    name, text = query_text(query)
+    try:
+        compiled = compile_query(text)
+        if explain or lint:
+            check(compiled, tables, explain=explain, lint=lint)
+            tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), clock, {}))
+            return
+        logs = LogQuery(compiled, window, tables)
+        if paths:
+            _show(logs.over_files(paths, clock, strict=strict), form)
+        else:
+            _show(logs.over_stored(groups, state), form)
+    except QueryError as error:
+        raise Refused(place_of(name, error)) from None
+    except (LogFilesError, LookupTableError) as error:
+        raise Refused(str(error)) from None
+    except EventsError as error:
+        raise _damaged(error, paths, state) from None
+    except LogStoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], times: str | None) -> None:
+    if groups and paths:
+        raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
+    if times and not paths:
+        raise Refused(
+            "--time-field, --time-format: stored logs have their times; use it with a PATH"
+        )
+
+
+def _clock(field: str | None, form: str | None) -> Clock | None:
+    """Return the clock that the user names, None if the lines of each file choose one."""
+    if form is None:
+        return field_clock(field) if field else None
+    try:
+        clock = format_clock(form)
+    except ValueError:
+        letters = ", ".join(f"%{letter}" for letter in LETTERS)
+        raise Refused(f"--time-format: {form!r} is not of the letters {letters}") from None
+    return field_clock(field, form) if field else clock
+
+
+def _window(start: Moment | None, end: Moment | None) -> Window:
+    if start and end and start.seconds > end.seconds:
+        raise Refused(f"--start: {start.text} is after the end, {end.text}")
+    return start.seconds if start else None, end.seconds if end else None
+
+
+def _damaged(error: EventsError, paths: tuple[str, ...], state: Path) -> Exception:
+    """Return the error for events that cannot be read: of the user's files, or stored ones."""
+    if paths:
+        return Refused(str(error))
+    return click.ClickException(LogStore(state / "logs").damage() or str(error))
+
+
+def _show(result: QueryResult, form: str) -> None:
+    columns = [column for column in result.columns if column != "@ptr"]
+    rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+    show(columns, rows, form)
+    counts = result.statistics
+    click.echo(
+        f"{plural(len(rows), 'row')}; {counts['recordsMatched']:,.0f} of "
+        f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
+        err=True,
+    )
+    warn(result.warnings)

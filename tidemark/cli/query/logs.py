@@ -1,0 +1,117 @@
+"""Run a query over files, or over the stored logs of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from local.account import ACCOUNT
+from local.cancellation import interruptible
+from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
+from local.insights.group_choice import NoLogGroupError, chosen
+from local.logs.clocks import Clock
+from local.logs.files import log_files
+from local.logs.folders import LogFilesError
+from local.logs.mending import mend
+from local.logs.parsed import ParsedCache
+from local.logs.store import LogStore
+from tidemark.cli.options import state_flag
+from tidemark.cli.query.messages import tell, warn
+from tidemark.cli.query.paths import damages, files_at, recognised, unread
+from tidemark.cli.query.progress import reading
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+Window = tuple[int | None, int | None]
+"""The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
+
+
+@dataclass(frozen=True)
+class LogQuery:
+    """A query with its time range and its lookup tables."""
+
+    query: CompiledQuery
+    window: Window
+    tables: dict[str, Path]
+
+    def over_files(
+        self, paths: tuple[str, ...], clock: Clock | None, *, strict: bool
+    ) -> QueryResult:
+        """Return the result over files; if they are damaged, over copies of what can be read.
+
+        Raises
+        ------
+        Refused
+            If the query names a file that is not among the paths.
+        LogFilesError, EventsError
+            If a file cannot be read, or is damaged and ``strict`` is true.
+        """
+        with files_at(paths) as (files, folder):
+            # Files belong to no account.
+            self._named("", [str(file) for file in files])
+            warn(unread(paths))
+            try:
+                return self._over(files, clock, {})
+            except (LogFilesError, EventsError):
+                if strict or not all(file.exists() for file in files):
+                    raise
+                mended = mend(files, folder)
+                if not any(mended.copies.values()):
+                    raise
+            result = self._over(files, clock, mended.copies)
+        return replace(result, warnings=(*result.warnings, *damages(mended)))
+
+    def over_stored(self, groups: tuple[str, ...], state: Path) -> QueryResult:
+        """Return the result over stored log groups, all of them if none is named.
+
+        Raises
+        ------
+        Refused
+            If a group is not stored, or the query names its groups, too.
+        EventsError, LogStoreError
+            If stored logs are damaged.
+        """
+        if groups and self.query.sources:
+            raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
+        store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))
+        known = store.groups()
+        if not known:
+            hint = f"`tidemark run{state_flag(state)}` writes some"
+            raise Refused(f"--state: {state} holds no logs; {hint}")
+        for group in groups:
+            if group not in known:
+                raise Refused(f"--log-group: {group!r} is not stored; there are {listed(known)}")
+        named = self._named(ACCOUNT, known)
+        return self._run(store.events(groups or known), store.events(named))
+
+    def _over(
+        self, files: list[Path], clock: Clock | None, copies: Mapping[Path, Path | None]
+    ) -> QueryResult:
+        events = log_files(files, clock=clock, copies=copies)
+        result = self._run(events, events)
+        if self.window != (None, None) or self.query.uses_times:
+            tell(recognised(files, clock, copies))
+        return result
+
+    def _named(self, account: str, known: Collection[str]) -> list[str]:
+        """Return the log groups that the query names; raise Refused if one does not exist."""
+        try:
+            return chosen(self.query.named, account, known)
+        except NoLogGroupError as error:
+            raise Refused(f"{error}; there are {listed(known)}") from None
+
+    def _run(self, events: EventSource, named: EventSource) -> QueryResult:
+        with reading() as told:
+            return interruptible(
+                lambda ending: run(
+                    self.query,
+                    events,
+                    *self.window,
+                    None,
+                    named,
+                    self.tables,
+                    told,
+                    cancellation=ending,
+                )
+            )

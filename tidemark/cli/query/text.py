@@ -1,0 +1,66 @@
+"""The text of a query, the files beside it, and the place of its errors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from local.insights import QueryError
+from tidemark.cli.query.paths import STANDARD_INPUT
+from tidemark.model.refusal import Refused
+
+
+def lookup_tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Path]:
+    """Return the file of each lookup table, of options as NAME=FILE.
+
+    Raises
+    ------
+    Refused
+        If an option has another form, a name is given twice or a file is missing.
+    """
+    tables = {}
+    for pair in pairs:
+        name, equals, file = pair.partition("=")
+        if not (name and equals and file):
+            raise Refused(f"--lookup-table: {pair!r} is not of the form NAME=FILE")
+        if name in tables:
+            raise Refused(f"--lookup-table: {name!r} is given twice")
+        tables[name] = Path(file)
+    for table in tables.values():
+        if not _is_file(str(table)):
+            raise Refused(f"--lookup-table: there is no file {str(table)!r}")
+    return tables
+
+
+def query_text(query: str) -> tuple[str, str]:
+    """Return the place of a query, for messages, and its text.
+
+    Raises
+    ------
+    Refused
+        If the file cannot be read, or is no text.
+    """
+    try:
+        if query == STANDARD_INPUT:
+            return "<stdin>", sys.stdin.buffer.read().decode()
+        if query.endswith(".cwli") or _is_file(query):
+            return query, Path(query).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise Refused(f"{query}: this is no text in UTF-8") from None
+    except OSError as error:
+        raise Refused(f"{query}: this file cannot be read: {error.strerror}") from None
+    return "query", query
+
+
+def place_of(name: str, error: QueryError) -> str:
+    """Return the sentence of an error after the name of its query, and the line with a caret."""
+    return "\n".join(line for line in (f"{name}: {error}", error.excerpt()) if line)
+
+
+def _is_file(query: str) -> bool:
+    try:
+        return Path(query).is_file()
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return False
