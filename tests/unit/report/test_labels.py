@@ -25,9 +25,9 @@ from tidemark.store.verdict_rows import verdict_rows
 OPERATIONS = ("create", "delete")
 
 
-def latency_plan(statistics=("mean", "p99"), repetitions=5):
+def latency_plan(statistics=("mean", "p99"), repetitions=5, versions=("9.0.0", "9.8.4")):
     return with_ingest(
-        planned(["9.0.0", "9.8.4"], repetitions=repetitions),
+        planned(versions, repetitions=repetitions),
         name="latency", unit="ms", direction="lower", statistics=statistics,
         labels=("operation",), most_labels=1000, values="any",
     )  # fmt: skip
@@ -126,6 +126,25 @@ def test_the_comparison_has_a_row_for_each_combination_of_labels():
         "latency p99 {operation: delete} \\[ms\\]",
     ):
         assert row(text, "ingest", name)[5] == "slower"
+
+
+def test_the_verdicts_of_a_comparison_are_those_of_the_whole_run():
+    plan = latency_plan(("mean",), versions=["8.8.1", "9.0.0", "9.8.4"])
+    metric = plan.suite.test("ingest").metrics[0]
+    operations = {"8.8.1": [*OPERATIONS, "update"]}
+    run = StoredRun(
+        plan,
+        [with_latencies(t, metric, operations.get(t.version, OPERATIONS)) for t in measured(plan)],
+        NONE,
+        [],
+    )
+
+    both = sides((run, "9.0.0"), (run, "9.8.4"))
+
+    told = {pair.name: pair.verdict.family for pair in both.pairs() if pair.verdict}
+    assert told["latency {operation: create}"] == 6
+    rows = [row for row in verdict_rows(run) if row["baseline"] == "9.0.0"]
+    assert {row["family"] for row in rows if row["labels"]} == {6}
 
 
 def test_labels_that_only_one_side_has_are_not_comparable():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
 from tidemark.figures.verdicts.apart import judge_apart
@@ -94,6 +93,8 @@ class Sides:
 
     base: Side
     new: Side
+    whole: MeasuredRun
+    """The whole run of the new side: its verdicts are judged over all of its trials."""
 
     @property
     def both(self) -> tuple[Side, Side]:
@@ -130,14 +131,8 @@ class Sides:
         if (base.metric.unit, base.metric.direction) != (new.metric.unit, new.metric.direction):
             return None
         if self.in_one_run:
-            return self._run.verdict(self.base.version, self.new.version, new.quantity)
+            return self.whole.verdict(self.base.version, self.new.version, new.quantity)
         return self._apart(base, new)
-
-    @cached_property
-    def _run(self) -> MeasuredRun:
-        """The run of the new side with the trials of both sides."""
-        trials = [trial for side in self.both for trial in side.run.trials]
-        return replace(self.new.run, trials=trials)
 
     def _apart(self, base: Reading, new: Reading) -> Verdict:
         return Verdict(
@@ -163,18 +158,20 @@ def sides(base: tuple[StoredRun, str], new: tuple[StoredRun, str]) -> Sides:
     names = [base_version, new_version]
     if base_version == new_version:
         names = [f"{version} of {run.plan.run_id}" for run, version in (base, new)]
+    new_whole = measured_run(new_run)
+    base_whole = new_whole if base_run is new_run else measured_run(base_run)
     return Sides(
-        Side(_of_version(base_run, base_version), base_version, names[0]),
-        Side(_of_version(new_run, new_version), new_version, names[1]),
+        Side(_of_version(base_whole, base_version), base_version, names[0]),
+        Side(_of_version(new_whole, new_version), new_version, names[1]),
+        new_whole,
     )
 
 
-def _of_version(run: StoredRun, version: str) -> MeasuredRun:
-    measured = measured_run(run)
+def _of_version(run: MeasuredRun, version: str) -> MeasuredRun:
     planned = tuple(trial for trial in run.plan.trials if trial.version == version)
     return replace(
-        measured,
+        run,
         plan=run.plan.model_copy(update={"trials": planned}),
         trials=[trial for trial in run.trials if trial.version == version],
-        rates=[rate for rate in measured.rates if rate.version == version],
+        rates=[rate for rate in run.rates if rate.version == version],
     )
