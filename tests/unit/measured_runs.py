@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from tests.plans import RUN, STARTED, plan_of
 from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.metric import Metric
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
 from tidemark.report.blocks import Chart
 from tidemark.store.columns import timestamp
@@ -120,7 +121,7 @@ def with_values(trial, test, values):
 def with_ingest(plan, **changed):
     """Return a plan whose suite has another metric of ``ingest``."""
     ingest, *rest = plan.suite.tests
-    metric = ingest.metrics[0].model_copy(update=changed)
+    metric = Metric(**{**ingest.metrics[0].model_dump(exclude_unset=True), **changed})
     tests = (ingest.model_copy(update={"metrics": (metric,)}), *rest)
     return plan.model_copy(update={"suite": plan.suite.model_copy(update={"tests": tests})})
 

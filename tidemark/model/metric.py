@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from tidemark.model.consistent import Consistent
-from tidemark.model.refusal import Problem
+from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
 
@@ -16,6 +16,8 @@ NAME = "[a-z][a-z0-9_]{0,31}"
 Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
 MOST_SAMPLES = 9_999
+MARGIN, SAME_WITHIN = 0.03, 0.05
+"""The bounds of a metric's changes unless its suite has others, as shares."""
 Quantile = Literal["p50", "p90", "p95", "p99"]
 Statistic = Literal["mean", Quantile, "max", "min", "total", "count", "per_second"]
 Basis = Literal["mean", "total", "max", "min"]
@@ -58,6 +60,12 @@ class Metric(Consistent):
     values: Literal["jobs", "any"] = "jobs"
     """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
     at least one."""
+    margin: float = Field(default=MARGIN, strict=True, gt=0, le=0.5)
+    """The least change that is slower or faster, by default 0.03, which is 3 %."""
+    same_within: float = Field(default=SAME_WITHIN, strict=True, gt=0, le=0.5)
+    """The bound of changes that are the same, by default 0.05, ±5 %; ``margin`` or more."""
+    decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
+    """Whether the metric can stop a run and fail a pipeline, by default if it has no labels."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other; the places begin in the metric."""
@@ -65,6 +73,9 @@ class Metric(Consistent):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
         yield from self._unreadable()
+        if self.same_within < self.margin:
+            sentence = "expected the margin, {:.12g}, or more: a change between has no verdict"
+            yield problem(("same_within",), sentence.format(self.margin))
         if taken := [label for label in self.labels if label in _NO_LABELS]:
             yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")
         if bool(self.labels) != (self.most_labels is not None):

@@ -19,6 +19,11 @@ def figure(value: float) -> str:
     return f"{value:,.{places}f}"
 
 
+def bound(share: float) -> str:
+    """Return a share that somebody chose as a percentage, without needless digits; 1 is 100 %."""
+    return f"{100 * share:.12g} %"
+
+
 def percent(share: float, places: int = 2) -> str:
     """Return a share as a percentage; 1 is ``100.00 %``.
 

@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from tidemark.figures.verdicts.rule import ALARM, EQUIVALENCE, FEWEST, Margins
-from tidemark.model.numerals import percent
+from collections import defaultdict
+from collections.abc import Collection, Iterable
 
-_LEAST = percent(Margins().alarm, places=0)
-_BY_CHANCE = percent(ALARM, places=0)
-_INSIDE = percent(1 - EQUIVALENCE, places=0)
-WITHIN = f"±{percent(Margins().same, places=0)}"
-"""The bounds of the same."""
-RULE = (
-    "it needs at least "
-    f"{FEWEST} pairs, a pair being the two trials of a repetition. Slower and faster are changes "
-    f"of {_LEAST} or more; if nothing had changed, {_BY_CHANCE} of runs at most would have one, "
-    f"over all metrics and versions. The same is a change whose {_INSIDE} interval stays within "
-    f"{WITHIN}. Otherwise the pairs cannot tell."
+from tidemark.figures.verdicts.rule import ALARM, EQUIVALENCE, FEWEST
+from tidemark.model.metric import Metric
+from tidemark.model.numerals import bound
+from tidemark.model.sentences import listed
+
+_RULE = (
+    "it needs at least {fewest} pairs, a pair being the two trials of a repetition. Slower and "
+    "faster are changes of {margins} or more; if nothing had changed, {by_chance} of runs at most "
+    "would have one, over all metrics that decide and all versions. The same is a change whose "
+    "{inside} interval stays within {bounds}. Otherwise the pairs cannot tell."
 )
-"""How a change is judged, as the end of a sentence."""
 TELLS = "would give a verdict in four cases of five if rates change and scatter as before"
+"""The end of a sentence on further pairs."""
+
+
+def rule(metrics: Collection[Metric]) -> str:
+    """Return how changes of some metrics are judged, as the end of a sentence."""
+    return _RULE.format(
+        fewest=FEWEST,
+        margins=_each((bound(metric.margin), metric.name) for metric in metrics),
+        by_chance=bound(ALARM),
+        inside=bound(1 - EQUIVALENCE),
+        bounds=_each((within(metric), metric.name) for metric in metrics),
+    )
+
+
+def within(metric: Metric) -> str:
+    """Return the bounds of the same."""
+    return f"±{bound(metric.same_within)}"
+
+
+def _each(bounds: Iterable[tuple[str, str]]) -> str:
+    """Return the bound of all metrics, or each bound with the names of its metrics."""
+    names: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for text, name in bounds:
+        names[text][name] = None
+    if len(names) == 1:
+        return next(iter(names))
+    return ", ".join(f"{text} ({listed(of_bound)})" for text, of_bound in names.items())

@@ -67,6 +67,20 @@ def test_fields_that_do_not_fit_each_other_are_refused_with_their_line(
     assert str(refused.value) == f"{place}{sentence}"
 
 
+def test_a_metric_decides_unless_it_has_labels_or_its_suite_says_otherwise(tmp_path):
+    labels = ["samples: ingest_samples", "labels: [operation]", "most_labels: 5"]
+
+    for number, (more, decides) in enumerate(
+        [
+            ([], True),
+            (["decides: false"], False),
+            (labels, False),
+            ([*labels, "decides: true"], True),
+        ]
+    ):
+        assert suite_with(tmp_path / str(number), more).tests[0].metrics[0].decides == decides
+
+
 def test_an_unknown_statistic_is_refused_with_the_known_ones(tmp_path):
     with pytest.raises(Refused, match="expected 'mean', 'p50', 'p90', 'p95', 'p99', 'max', 'min',"):
         suite_with(tmp_path, ["statistics: [median]"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.model.numerals import percent
+from tidemark.model.numerals import bound, percent
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,8 @@ def test_a_percentage_has_a_true_minus_and_a_space(share, text):
 
 def test_a_percentage_has_the_requested_places():
     assert percent(0.05, places=0) == "5 %"
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.03, "3 %"), (0.07, "7 %"), (0.0025, "0.25 %")])
+def test_a_chosen_share_has_no_needless_digits(share, text):
+    assert bound(share) == text

@@ -129,6 +129,16 @@ def test_a_certainly_small_change_is_no_change():
     assert "No action items." in text or "compaction_rate" in section(text, "Action items")
 
 
+def test_the_margins_of_a_metric_are_those_of_its_findings_and_of_the_rule():
+    plan, trials = steady([1000, 1010, 1020, 1000, 1010], [1080, 1090, 1100, 1080, 1090])
+
+    text = markdown_of(with_ingest(plan, margin=0.1, same_within=0.125), trials)
+
+    assert "- ingest_rate is the same within ±12.5 %: " in text
+    assert "changes of 10 % (ingest_rate), 3 % (compaction_rate) or more; " in text
+    assert " interval stays within ±12.5 % (ingest_rate), ±5 % (compaction_rate). " in text
+
+
 def test_an_uncertain_change_has_an_advised_number_of_trials():
     text = markdown_of(*steady([1000, 1100, 900, 1000, 1000], [1060, 1000, 990, 1000, 1010]))
 

@@ -9,7 +9,8 @@ from typing import Literal
 from tidemark.figures.verdicts.methods import Method
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.model.frozen import Frozen
-from tidemark.model.numerals import percent
+from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
+from tidemark.model.numerals import bound
 
 ALARM = 0.01
 """The share of runs without a change that may alarm, shared by all metrics and versions."""
@@ -28,10 +29,15 @@ Word = Literal["slower", "faster", "same", "cannot tell"]
 class Margins(Frozen):
     """The changes of a metric that matter."""
 
-    alarm: float = 0.03
+    alarm: float = MARGIN
     """The smallest change that is called slower or faster, 0.03 being 3 %."""
-    same: float = 0.05
+    same: float = SAME_WITHIN
     """The bound of changes that are called the same."""
+
+    @classmethod
+    def of(cls, metric: Metric) -> Margins:
+        """Return the margins of a metric."""
+        return cls(alarm=metric.margin, same=metric.same_within)
 
 
 @dataclass(frozen=True)
@@ -111,8 +117,8 @@ def _word(p_value: float, pairs: Pairs, criteria: Criteria) -> Word:
     if p_value <= ALARM and abs(math.expm1(pairs.mean)) >= criteria.margins.alarm:
         return "faster" if (pairs.mean > 0) == (criteria.direction == "higher") else "slower"
     low, high = interval(pairs, criteria.method.equivalence(pairs, EQUIVALENCE))
-    bound = criteria.margins.same
-    if low is not None and high is not None and -bound <= low <= high <= bound:
+    most = criteria.margins.same
+    if low is not None and high is not None and -most <= low <= high <= most:
         return "same"
     return "cannot tell"
 
@@ -121,5 +127,5 @@ def _reason(p_value: float, pairs: Pairs, margins: Margins) -> str:
     if pairs.count < FEWEST:
         return f"{pairs.count} of at least {FEWEST} pairs"
     if p_value <= ALARM and abs(math.expm1(pairs.mean)) < margins.alarm:
-        return f"the change is certain, but below the margin of {percent(margins.alarm, places=0)}"
+        return f"the change is certain, but below the margin of {bound(margins.alarm)}"
     return "the pairs scatter too much"

@@ -91,8 +91,8 @@ def verdicts(
     """Yield the verdict on each quantity of a version against a base that the same run measured.
 
     A lost, failed or excluded trial drops its pair. Somebody looked at a resumed run before, and
-    so its pairs are judged by the method that allows looks. Quantities with labels decide nothing:
-    they are a family of their own.
+    so its pairs are judged by the method that allows looks. Quantities that decide nothing are a
+    family of their own.
     """
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     before, after = (_rates(counting, each) for each in (base, version))
@@ -102,9 +102,8 @@ def verdicts(
     ]
     compared = max(1, len(plan.request.versions) - 1)
     method = MIXTURE_T if resumed else PAIRED_T
-    for labelled in (False, True):
-        family = [each for each in series if bool(each.quantity.labels) == labelled]
-        adjust = holm if labelled else equally
+    for deciding, adjust in ((True, equally), (False, holm)):
+        family = [each for each in series if each.quantity.metric.decides == deciding]
         p_values = adjust([min(1.0, compared * method.p_value(each.pairs)) for each in family])
         for each, p_value in zip(family, p_values, strict=True):
             yield _verdict(each, p_value, method, len(family) * compared, (base, version))
@@ -114,7 +113,8 @@ def _verdict(
     series: _Series, p_value: float, method: Method, family: int, versions: tuple[str, str]
 ) -> Verdict:
     quantity, pairs, (base, version) = series.quantity, series.pairs, versions
-    criteria = Criteria(quantity.metric.direction, method, Margins(), 1 / family)
+    margins, direction = Margins.of(quantity.metric), quantity.metric.direction
+    criteria = Criteria(direction, method, margins, 1 / family)
     judgement = judge_by(p_value, pairs, criteria) if series.is_positive else _WITHOUT_LOGARITHM
     undecided = series.is_positive and judgement.word == "cannot tell"
     return Verdict(
@@ -125,7 +125,7 @@ def _verdict(
         change=_change_of_means(series.base, series.new),
         trials_base=len(series.base),
         trials_new=len(series.new),
-        margins=criteria.margins,
+        margins=margins,
         family=family,
         detectable=detectable(pairs, criteria),
         more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,

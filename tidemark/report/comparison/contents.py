@@ -41,7 +41,7 @@ def _sections(sides: Sides) -> Iterator[Section]:
     yield Section("Comments", comments(sides))
     yield Section("Action items", (action_items(sides),))
     yield Section("Setup", (setup.table(sides),))
-    yield Section("Results", (results.table(sides, pairs), results.EXPLANATION))
+    yield Section("Results", (results.table(sides, pairs), results.explanation(pairs)))
     for test in sides.tests():
         groups = [Group(side.name, list(side.run.results(test))) for side in sides.both]
         of_test = [pair for pair in pairs if pair.quantity.test == test]

@@ -34,7 +34,7 @@ class ComparedMetric(Frozen):
     reason: str
     """The reason for ``cannot tell`` and ``not comparable``, empty for other verdicts."""
     decides: bool
-    """Whether the metric decides with `--fail-on`: a metric without labels does."""
+    """Whether the metric decides with `--fail-on`, as its suite says."""
     base_mean: float | None
     """The mean of the base's trials."""
     new_mean: float | None
@@ -96,7 +96,7 @@ def _metric(pair: Pair, sides: Sides) -> ComparedMetric:
         direction=pair.metric.direction,
         verdict=judgement.word if judgement else "not comparable",
         reason=judgement.reason if judgement else why_incomparable(pair, sides),
-        decides=not pair.quantity.labels,
+        decides=pair.metric.decides,
         base_mean=_mean(pair.base),
         new_mean=_mean(pair.new),
         change=verdict.change if verdict else None,

@@ -18,7 +18,7 @@ from tidemark.report.comparison.setup import differing_settings, of_unlike_size,
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
 from tidemark.report.numbers import figure, percent
-from tidemark.report.rule import TELLS, WITHIN
+from tidemark.report.rule import TELLS, within
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.machines import differences
 
@@ -83,7 +83,7 @@ def comments(sides: Sides) -> tuple[Block, ...]:
             if metric.word in {"faster", "slower"}
         ],
         "No change:": [
-            f"{metric.name} is the same within {WITHIN}: {metric.evidence}."
+            f"{metric.name} is the same within {within(metric.new.metric)}: {metric.evidence}."
             for metric in metrics
             if metric.word == "same"
         ],

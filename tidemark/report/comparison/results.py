@@ -8,11 +8,11 @@ from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.numbers import figure, percent
-from tidemark.report.rule import RULE
+from tidemark.report.rule import rule
 
-EXPLANATION = (
+_EXPLANATION = (
     "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is "
-    f"(new − base) / base of these means. The verdict: {RULE}"
+    "(new − base) / base of these means. The verdict: "
 )
 NOT_MEASURED = "not measured"
 
@@ -27,6 +27,11 @@ def table(sides: Sides, pairs: Iterable[Pair]) -> Table:
         rows=tuple(_row(pair) for pair in pairs),
         numbers=frozenset((*means, *scatter)),
     )
+
+
+def explanation(pairs: Iterable[Pair]) -> str:
+    """Return what the figures and the verdicts of the table mean."""
+    return _EXPLANATION + rule([pair.metric for pair in pairs])
 
 
 def interval(verdict: Verdict) -> str:

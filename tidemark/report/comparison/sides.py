@@ -143,7 +143,7 @@ class Sides:
             change=change(base.rate.value, new.rate.value),
             trials_base=len(base.values),
             trials_new=len(new.values),
-            margins=Margins(),
+            margins=Margins.of(new.metric),
             family=1,
         )
 

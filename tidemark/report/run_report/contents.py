@@ -30,7 +30,7 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
     if run.plan.request.note:
         yield f"Note: {run.plan.request.note}"
     yield comparison.in_short(run)
-    yield comparison.explanation()
+    yield comparison.explanation(run)
 
 
 def _measured(run: MeasuredRun) -> str:

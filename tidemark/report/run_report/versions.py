@@ -12,13 +12,13 @@ from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import figure_name
 from tidemark.report.blocks import Bullets, Row, Section, Table
 from tidemark.report.numbers import MISSING, figure, percent
-from tidemark.report.rule import RULE, WITHIN
+from tidemark.report.rule import rule, within
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
 
 _EXPLANATION = (
-    "A rate is the mean of its trials, and the spread is their standard deviation. The verdict "
-    f"compares a version with the version before it: {RULE} Min and max are those of the samples."
+    "A rate is the mean of its trials, and the spread is their standard deviation. Min and max are "
+    "those of the samples. The verdict compares a version with the version before it: "
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
@@ -71,7 +71,8 @@ def in_short(run: MeasuredRun) -> Bullets:
     """Return the changes of each quantity, except changes with the verdict same."""
     return Bullets(
         tuple(
-            f"{quantity.name}: {_sentence(_steps(run, quantity))}." for quantity in run.quantities
+            f"{quantity.name}: {_sentence(quantity, _steps(run, quantity))}."
+            for quantity in run.quantities
         )
     )
 
@@ -90,9 +91,9 @@ def summary(run: MeasuredRun) -> list[dict[str, Any]]:
     ]
 
 
-def explanation() -> str:
-    """Return what the figures mean."""
-    return _EXPLANATION
+def explanation(run: MeasuredRun) -> str:
+    """Return what the figures and the verdicts mean."""
+    return _EXPLANATION + rule([quantity.metric for quantity in run.quantities])
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
@@ -149,10 +150,10 @@ def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
     return [step(before, rate) for before, rate in zip([None, *rates], rates, strict=False)]
 
 
-def _sentence(steps: Sequence[_Step]) -> str:
+def _sentence(quantity: Quantity, steps: Sequence[_Step]) -> str:
     # The first version's rate alone is news only if there is no other version.
     changes = [step.in_words for step in steps[1:] or steps if step.conclusion != "same"]
-    return "; ".join(changes) or f"the same within {WITHIN}"
+    return "; ".join(changes) or f"the same within {within(quantity.metric)}"
 
 
 def _table(

@@ -39,6 +39,25 @@ def test_the_direction_is_that_of_the_metric():
     assert judged(with_ingest(plan, direction="lower"), trials).judgement.word == "faster"
 
 
+def test_a_metric_is_judged_by_its_own_margins():
+    plan, trials = run()
+
+    verdict = judged(with_ingest(plan, margin=0.2, same_within=0.25), trials)
+
+    assert verdict.judgement.word == "same"
+    assert (verdict.margins.alarm, verdict.margins.same) == (0.2, 0.25)
+
+
+def test_a_metric_that_decides_nothing_leaves_the_alarms_to_others():
+    plan, trials = run()
+
+    found = verdicts(with_ingest(plan, decides=False), trials, NONE, *BOTH, resumed=False)
+
+    words = {verdict.quantity.name: (verdict.judgement.word, verdict.family) for verdict in found}
+    assert words["ingest_rate"] == ("slower", 1)
+    assert words["compaction_rate"][1] == 1
+
+
 def test_an_excluded_trial_drops_its_pair():
     plan, trials = run()
 
@@ -84,23 +103,14 @@ def test_a_version_without_rates_has_no_change():
 
 def test_series_with_labels_are_a_family_of_their_own():
     plan, trials = run()
-    metric = plan.suite.tests[0].metrics[0]
     labelled = [trial.model_copy(update={"tests": with_labels(trial.tests)}) for trial in trials]
-    suite_tests = (
-        plan.suite.tests[0].model_copy(
-            update={"metrics": (metric.model_copy(update={"labels": ("n",), "most_labels": 9}),)}
-        ),
-        *plan.suite.tests[1:],
-    )
-    suite = plan.suite.model_copy(update={"tests": suite_tests})
+    of_labels = with_ingest(plan, labels=("part",), most_labels=9)
 
-    found = list(
-        verdicts(plan.model_copy(update={"suite": suite}), labelled, NONE, *BOTH, resumed=False)
-    )
+    found = list(verdicts(of_labels, labelled, NONE, *BOTH, resumed=False))
 
     families = {verdict.quantity.name: verdict.family for verdict in found}
     assert families == {"compaction_rate": 1} | {
-        f"ingest_rate {{n: {number}}}": 9 for number in range(9)
+        f"ingest_rate {{part: {number}}}": 9 for number in range(9)
     }
     words = [verdict.judgement.word for verdict in found if verdict.quantity.labels]
     assert words == ["slower"] * 9
@@ -110,7 +120,7 @@ def with_labels(tests):
     """Return the results of a trial whose first rate has nine labels."""
     first, *others = tests
     (rate,) = first.rates
-    rates = tuple(rate.model_copy(update={"labels": {"n": str(n)}}) for n in range(9))
+    rates = tuple(rate.model_copy(update={"labels": {"part": str(n)}}) for n in range(9))
     return (first.model_copy(update={"rates": rates}), *others)
 
 
