@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, TypedDict
 
-from tidemark.store.bucket import NotDeleted, Tagged
+from tidemark.store.bucket import Damaged, NotDeleted, Tagged
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -19,6 +19,8 @@ _CONFLICT_ATTEMPTS = 5
 # Amazon S3 API reference, ListObjectsV2 and DeleteObjects: the most keys of one request.
 _MOST_LISTED = 1_000
 _MOST_DELETED = 1_000
+# The one-machine cloud answers so for an object whose file is not what was stored; S3 never does.
+_DAMAGED = "DamagedObject"
 
 
 class _Condition(TypedDict, total=False):
@@ -31,15 +33,19 @@ class _Start(TypedDict, total=False):
 
 
 class S3Bucket:
-    """The results bucket."""
+    """The results bucket.
 
-    def __init__(self, client: S3Client, name: str) -> None:
-        self._client = client
-        self._name = name
+    ``told`` is called with a sentence about each damaged object that is read.
+    """
+
+    def __init__(
+        self, client: S3Client, name: str, told: Callable[[str], None] = lambda _: None
+    ) -> None:
+        self._client, self._name, self._told = client, name, told
 
     def read(self, key: str) -> bytes:
         """Return the object's body; NoSuchKey if there is none."""
-        return self._client.get_object(Bucket=self._name, Key=key)["Body"].read()
+        return self._get(key).body
 
     def find(self, key: str) -> Tagged | None:
         """Return the object with its entity tag, None if there is none."""
@@ -48,9 +54,19 @@ class S3Bucket:
         if key not in self.keys(key):
             return None
         try:
-            answer = self._client.get_object(Bucket=self._name, Key=key)
+            return self._get(key)
         except self._client.exceptions.NoSuchKey:
             return None
+
+    def _get(self, key: str) -> Tagged:
+        try:
+            answer = self._client.get_object(Bucket=self._name, Key=key)
+        except self._client.exceptions.ClientError as error:
+            if error.response["Error"]["Code"] != _DAMAGED:
+                raise
+            sentence = error.response["Error"]["Message"]
+            self._told(sentence)
+            raise Damaged(sentence) from None
         return Tagged(answer["Body"].read(), answer["ETag"])
 
     def write(self, key: str, body: bytes) -> None:

@@ -25,11 +25,11 @@ def deployed_stack(
     """Return a deployed stack; ``client`` gives a boto3 client by the service's name.
 
     ``poll_seconds`` is the time between two requests for the state of a run [s]. ``told`` is called
-    with the sentences that Athena adds to the answers to queries.
+    with sentences about damaged objects that are read, and those that Athena adds to its answers.
     """
     machines = StepFunctionsMachines(client("stepfunctions"))
     functions = LambdaFunctions(client("lambda"))
-    results = Results(S3Bucket(client("s3"), stack.bucket))
+    results = Results(S3Bucket(client("s3"), stack.bucket, told))
     database, workgroup = stack.outputs["Database"], stack.outputs["WorkGroup"]
     return Deployed(
         results,

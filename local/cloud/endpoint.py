@@ -20,12 +20,6 @@ GONE = (BotoCoreError, ClientError, ResponseParserError)
 """The errors of a client whose cloud is gone, or whose port another program has."""
 
 
-def damage_of(error: Exception) -> str | None:
-    """Return the sentence of an answer about a damaged object, None for any other error."""
-    answer = error.response["Error"] if isinstance(error, ClientError) else {}
-    return answer["Message"] if answer.get("Code") == "DamagedObject" else None
-
-
 @dataclass(frozen=True)
 class Endpoint:
     """The address of one running cloud on this machine, and its key."""

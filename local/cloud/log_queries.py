@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ from local.account import ACCOUNT
 from local.cancellation import Cancellation, Cancelled, TimedOut
 from local.cloud.unsupported import not_honoured
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.store import LogStore
+from local.logs.store import LogStore, LogStoreError
 
 MOST_ROWS = 10_000  # AWS documentation, StartQuery: limit
 MOST_SECONDS = 3_600.0  # AWS documentation, CloudWatch Logs quotas: query timeout
@@ -142,20 +142,42 @@ class LogQueries:
                     f"Log group '{group}' does not exist for account ID '{ACCOUNT}'"
                 )
         cancellation = Cancellation(MOST_SECONDS)
-        result = self._threads.submit(
-            _run,
-            compiled,
-            self._store.events(groups),
-            request["startTime"],
-            request["endTime"],
-            request.get("limit"),
-            self._store.events(sources),
-            cancellation,
-        )
+        result = self._threads.submit(self._run, compiled, groups, sources, request, cancellation)
         query = _Query(text, list(dict.fromkeys((*groups, *sources))), result, cancellation)
         with self._lock:
             self._queries[query.id] = query
         return {"queryId": query.id}
+
+    def _run(
+        self,
+        compiled: insights.CompiledQuery,
+        groups: Sequence[str],
+        sources: Sequence[str],
+        request: Mapping[str, Any],
+        cancellation: Cancellation,
+    ) -> insights.QueryResult:
+        """Run a query; log the reason if it fails, since the API shows only the status, as on AWS.
+
+        The log entry comes before the status, so that a reader of the status finds the reason.
+        """
+        try:
+            return insights.run(
+                compiled,
+                self._store.events(groups),
+                request["startTime"],
+                request["endTime"],
+                request.get("limit"),
+                self._store.events(sources),
+                cancellation=cancellation,
+            )
+        except Cancelled:
+            raise
+        except (insights.EventsError, LogStoreError) as error:
+            _log.error("A log query failed: %s", self._store.damage() or error)
+            raise
+        except BaseException:
+            _log.exception("A log query failed")
+            raise
 
     def _results(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
         query = self._query(request)
@@ -232,25 +254,3 @@ def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Collectio
         if name not in accepted:
             known = ", ".join(sorted(accepted))
             raise InvalidParameterException(not_honoured(action, name, value, known))
-
-
-def _run(
-    compiled: insights.CompiledQuery,
-    events: insights.EventSource,
-    start: int,
-    end: int,
-    limit: int | None,
-    sources: insights.EventSource,
-    cancellation: Cancellation,
-) -> insights.QueryResult:
-    """Run a query; log the reason if it fails, since the API shows only the status, as on AWS.
-
-    The log entry comes before the status, so that a reader of the status finds the reason.
-    """
-    try:
-        return insights.run(compiled, events, start, end, limit, sources, cancellation=cancellation)
-    except Cancelled:
-        raise
-    except BaseException:
-        _log.exception("A log query failed")
-        raise

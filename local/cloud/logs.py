@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from moto.core.utils import unix_time_millis
-from moto.logs.exceptions import InvalidParameterException
+from moto.logs.exceptions import InvalidParameterException, LogsClientError
 from moto.logs.models import LogEvent, LogGroup, LogsBackend, LogStream, logs_backends
 from moto.logs.responses import LogsResponse
 
@@ -38,6 +38,13 @@ _NOT_OVER_THE_STORE = (
     "create_export_task", "delete_log_stream", "put_metric_filter", "put_subscription_filter",
     "start_live_tail",
 )  # fmt: skip
+
+
+class DamagedLogs(LogsClientError):
+    """A request for stored lines that cannot be read; the message names the file."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("ServiceUnavailableException", message)
 
 
 class CloudWatchLogs:
@@ -145,7 +152,10 @@ def _now_ms() -> int:
 
 def _events_in(store: LogStore) -> Callable[[LogStream], list[LogEvent]]:
     def events(stream: LogStream) -> list[LogEvent]:
-        stored = store.read(stream.log_group.name, stream.log_stream_name)
+        try:
+            stored = store.read(stream.log_group.name, stream.log_stream_name)
+        except LogStoreError as error:
+            raise DamagedLogs(str(error)) from None
         return [_moto_event(event) for event in stored]
 
     return events

@@ -141,7 +141,10 @@ class LogStore:
     def damage(self) -> str | None:
         """Return a sentence about the first damaged file of events, None if all can be read."""
         found = (Segments(self._group_folder(group)).damage() for group in self.groups())
-        return next(filter(None, found), None)
+        try:
+            return next(filter(None, found), None)
+        except LogStoreError as error:
+            return str(error)
 
     def streams(self, group: str) -> list[str]:
         """Return the streams of a log group that have events, sorted.

@@ -124,7 +124,7 @@ def stored_on_this_machine(state: Path, flags: str = "") -> Iterator[Stored]:
 
 
 def _damage() -> Callable[[str], None]:
-    """Return a function for sentences with which the command then ends, and with exit code 1."""
+    """Return a function for sentences with which the command ends in any case, with exit code 1."""
     sentences: dict[str, None] = {}
 
     def end() -> None:
@@ -266,13 +266,11 @@ def _await_others(here: Here) -> None:
 
 @contextmanager
 def _one_sentence_if_gone(state: Path, found: Presence, flags: str) -> Iterator[None]:
-    from local.cloud.endpoint import GONE, damage_of  # noqa: PLC0415
+    from local.cloud.endpoint import GONE  # noqa: PLC0415
 
     try:
         yield
-    except GONE as error:
-        if sentence := damage_of(error):
-            raise click.ClickException(sentence) from None
+    except GONE:
         if find_cloud(state) == found:
             raise
         raise click.ClickException(

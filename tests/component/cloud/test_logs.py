@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import closing
 
 import pytest
 from botocore.exceptions import ClientError
@@ -277,6 +278,34 @@ def test_a_failed_query_has_the_status_failed_and_is_logged(api, query, logs, ca
     assert answer["status"] == "Failed"
     assert answer["results"] == []
     assert "A log query failed" in caplog.text
+
+
+@pytest.fixture
+def damaged_list(tmp_path):
+    """Have a log group whose list of merged segments is damaged."""
+    with closing(LogStore(tmp_path / "logs")) as store:
+        store.append("group", "stream", [(1, "line")], 1)
+    (segment,) = (tmp_path / "logs" / "group").glob("*.parquet")
+    merged = segment.rename(segment.with_stem(f"{segment.stem}-merged"))
+    merged.with_suffix(".sources").write_text("[")
+    return merged.with_suffix(".sources")
+
+
+def test_a_query_of_damaged_logs_fails_and_names_the_file(api, query, damaged_list, caplog):
+    answer = query("fields @message")
+
+    assert (answer["status"], answer["results"]) == ("Failed", [])
+    assert caplog.messages == [
+        f"A log query failed: {damaged_list} is damaged: it is no list of segments; "
+        "`tidemark doctor` says what can be done"
+    ]
+
+
+def test_a_request_for_damaged_lines_is_answered_with_the_name_of_the_file(api, damaged_list):
+    api.create_log_stream(logGroupName="group", logStreamName="stream")
+
+    with pytest.raises(ClientError, match=f"{damaged_list} is damaged: .*`tidemark doctor`"):
+        api.get_log_events(logGroupName="group", logStreamName="stream")
 
 
 def test_queries_are_described_by_group_and_status(api, query):

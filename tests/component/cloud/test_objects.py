@@ -19,9 +19,12 @@ from botocore.exceptions import ClientError
 from moto.moto_api._internal.models import moto_api_backend
 from moto.server import ThreadedMotoServer
 
+from aws.bucket import S3Bucket
 from local.cloud.deployment import bootstrap, upload
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey, install
+from tidemark.client.results import Results
+from tidemark.store.keys import CLAIMS
 
 MEBIBYTE = 1 << 20
 
@@ -490,6 +493,23 @@ def test_the_error_of_a_damaged_object_names_it_and_hides_no_other(s3, restart, 
     with pytest.raises(ClientError, match=r"s3://results/damaged is damaged: .*tidemark doctor"):
         read(s3, "damaged")
     assert read(s3, "whole") == b"whole"
+
+
+def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(s3, restart, folder):
+    for suite in ("damaged", "whole"):
+        claim = json.dumps({"run_id": suite, "execution_arn": "arn:x"})
+        s3.put_object(Bucket="results", Key=f"{CLAIMS}{suite}.json", Body=claim.encode())
+    file = FileKey.files.find("results", f"{CLAIMS}damaged.json").path
+    file.write_bytes(b"{")
+    restart()
+    told = []
+
+    claims = Results(S3Bucket(s3, "results", told.append)).claims()
+
+    assert claims == {"whole": "arn:x"}
+    (sentence,) = told
+    assert f"s3://results/{CLAIMS}damaged.json is damaged: {file} has 1 bytes" in sentence
+    assert "`tidemark doctor`" in sentence
 
 
 def test_an_unfinished_file_of_a_dead_process_is_removed(s3, restart, folder):
