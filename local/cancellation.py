@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -13,11 +15,20 @@ import duckdb
 # An interrupt has no effect between two statements, so it is repeated.
 _REPETITION_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 0.2
+SILENCE_SECONDS = 60.0
+"""The time after which a client that asked for a query, and asks no more, counts as dead [s]."""
 _Result = TypeVar("_Result")
 
 
 class Cancelled(Exception):
     """A query that ended without a result, because it was cancelled."""
+
+
+class Abandoned(Cancelled):
+    """A query that ended without a result, because its client asked for it no more."""
+
+    def __init__(self) -> None:
+        super().__init__(f"Nobody has asked for this query for {SILENCE_SECONDS:g} seconds")
 
 
 class TimedOut(Exception):
@@ -33,14 +44,19 @@ class Cancellation:
         The time limit of the query [s].
     """
 
-    def __init__(self, most_seconds: float | None = None) -> None:
+    def __init__(self, most_seconds: float = math.inf) -> None:
         self._most_seconds = most_seconds
-        self._asked, self._ended = threading.Event(), threading.Event()
-        self._error: type[Exception] = Cancelled
+        self._abandoned_at = math.inf
+        self._cancelled, self._ended = threading.Event(), threading.Event()
+        self._error: Exception = Cancelled()
 
     def cancel(self) -> None:
         """Interrupt the query, now or as soon as it begins."""
-        self._asked.set()
+        self._cancelled.set()
+
+    def hear(self) -> None:
+        """Note that a client asks for the query, which is cancelled if none asks again for long."""
+        self._abandoned_at = time.monotonic() + SILENCE_SECONDS
 
     @contextmanager
     def of(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
@@ -49,7 +65,7 @@ class Cancellation:
         Raises
         ------
         Cancelled
-            If a statement was interrupted because the query was cancelled.
+            If a statement was interrupted because the query was cancelled, or abandoned.
         TimedOut
             If a statement was interrupted because the time of the query was over.
         """
@@ -61,18 +77,27 @@ class Cancellation:
             raise self._error from None
         finally:
             self._ended.set()
-            self._asked.set()
+            self._cancelled.set()
             thread.join()
 
     def _interrupt(self, connection: duckdb.DuckDBPyConnection) -> None:
-        if not self._asked.wait(self._most_seconds):
-            self._error = TimedOut
+        self._error = self._awaited_end()
         while not self._ended.wait(_REPETITION_SECONDS):
             connection.interrupt()
 
+    def _awaited_end(self) -> Exception:
+        """Wait until the query is to end; return its error."""
+        end = time.monotonic() + self._most_seconds
+        while not self._cancelled.wait(min(end - time.monotonic(), _LONGEST_WAIT_SECONDS)):
+            if time.monotonic() >= end:
+                return TimedOut()
+            if time.monotonic() >= self._abandoned_at:
+                return Abandoned()
+        return Cancelled()
+
 
 def interruptible(
-    query: Callable[[Cancellation], _Result], most_seconds: float | None = None
+    query: Callable[[Cancellation], _Result], most_seconds: float = math.inf
 ) -> _Result:
     """Return the result of a query; cancel it if a signal interrupts this thread.
 

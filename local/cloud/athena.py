@@ -28,7 +28,7 @@ from sqlglot import exp
 
 from local.account import ACCOUNT, REGION
 from local.athena import api as athena
-from local.cancellation import Cancellation
+from local.cancellation import Cancellation, Cancelled
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from local.cloud.replacements import Replacements
@@ -49,6 +49,8 @@ _NOT_OVER_THE_ENGINE = (
     "create_data_catalog", "create_prepared_statement", "get_prepared_statement",
     "get_query_runtime_statistics",
 )  # fmt: skip
+
+_CANCELLING = (athena.ScanLimitExceeded, Cancelled)
 
 Request = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -144,7 +146,7 @@ class _Execution:
         failure = self.result.exception()
         if failure is None:
             return "SUCCEEDED"
-        return "CANCELLED" if isinstance(failure, athena.ScanLimitExceeded) else "FAILED"
+        return "CANCELLED" if isinstance(failure, _CANCELLING) else "FAILED"
 
     def description(self) -> Answer:
         """Return the query in the form of GetQueryExecution."""
@@ -273,7 +275,9 @@ class AthenaQueries:
         return result
 
     def _get(self, request: Request) -> Answer:
-        return {"QueryExecution": self._execution(request).description()}
+        execution = self._execution(request)
+        execution.cancellation.hear()
+        return {"QueryExecution": execution.description()}
 
     def _stop(self, request: Request) -> Answer:
         self._execution(request).cancel()

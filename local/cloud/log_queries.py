@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -62,7 +62,7 @@ class _Query:
         self.text = text
         self.groups = groups
         self.result = result
-        self._cancellation = cancellation
+        self.cancellation = cancellation
         self._cancelled = False
         self._created_ms = time.time_ns() // 1_000_000
 
@@ -74,6 +74,8 @@ class _Query:
         if not self.result.done():
             return "Running" if self.result.running() else "Scheduled"
         error = self.result.exception()
+        if isinstance(error, Cancelled):
+            return "Cancelled"
         if isinstance(error, TimedOut):
             return "Timeout"
         return "Complete" if error is None else "Failed"
@@ -83,7 +85,7 @@ class _Query:
         if self.status in _UNFINISHED:
             self._cancelled = True
             self.result.cancel()
-            self._cancellation.cancel()
+            self.cancellation.cancel()
 
     def description(self) -> dict[str, Any]:
         """Return the query in the form of DescribeQueries."""
@@ -142,17 +144,35 @@ class LogQueries:
                     f"Log group '{group}' does not exist for account ID '{ACCOUNT}'"
                 )
         cancellation = Cancellation(MOST_SECONDS)
-        result = self._threads.submit(self._run, compiled, groups, sources, request, cancellation)
+        result = self._submitted(compiled, groups, sources, request, cancellation)
         query = _Query(text, list(dict.fromkeys((*groups, *sources))), result, cancellation)
         with self._lock:
             self._queries[query.id] = query
         return {"queryId": query.id}
 
+    def _submitted(
+        self,
+        compiled: insights.CompiledQuery,
+        groups: Collection[str],
+        sources: Collection[str],
+        request: Mapping[str, Any],
+        cancellation: Cancellation,
+    ) -> Future[insights.QueryResult]:
+        """Return the coming result of a query over the present events."""
+        try:
+            events, named = self._store.events(groups), self._store.events(sources)
+        except LogStoreError as error:
+            _log_failure(error)
+            failed: Future[insights.QueryResult] = Future()
+            failed.set_exception(error)
+            return failed
+        return self._threads.submit(self._run, compiled, events, named, request, cancellation)
+
     def _run(
         self,
         compiled: insights.CompiledQuery,
-        groups: Sequence[str],
-        sources: Sequence[str],
+        events: insights.EventSource,
+        named: insights.EventSource,
         request: Mapping[str, Any],
         cancellation: Cancellation,
     ) -> insights.QueryResult:
@@ -160,20 +180,15 @@ class LogQueries:
 
         The log entry comes before the status, so that a reader of the status finds the reason.
         """
+        start, end, limit = request["startTime"], request["endTime"], request.get("limit")
         try:
             return insights.run(
-                compiled,
-                self._store.events(groups),
-                request["startTime"],
-                request["endTime"],
-                request.get("limit"),
-                self._store.events(sources),
-                cancellation=cancellation,
+                compiled, events, start, end, limit, named, cancellation=cancellation
             )
         except Cancelled:
             raise
-        except (insights.EventsError, LogStoreError) as error:
-            _log.error("A log query failed: %s", self._store.damage() or error)
+        except insights.EventsError as error:
+            _log_failure(self._store.damage() or error)
             raise
         except BaseException:
             _log.exception("A log query failed")
@@ -181,6 +196,7 @@ class LogQueries:
 
     def _results(self, request: Mapping[str, Any], _: Container[str]) -> dict[str, Any]:
         query = self._query(request)
+        query.cancellation.hear()
         answer = {"queryLanguage": "CWLI", "status": query.status}
         if answer["status"] != "Complete":
             return {**answer, "results": [], "statistics": {}}
@@ -254,3 +270,7 @@ def _refuse_unknown(action: str, request: Mapping[str, Any], accepted: Collectio
         if name not in accepted:
             known = ", ".join(sorted(accepted))
             raise InvalidParameterException(not_honoured(action, name, value, known))
+
+
+def _log_failure(reason: object) -> None:
+    _log.error("A log query failed: %s", reason)

@@ -14,7 +14,7 @@ import pytest
 
 from local import insights
 from local.athena import api as athena
-from local.cancellation import Cancellation, Cancelled, TimedOut, interruptible
+from local.cancellation import Abandoned, Cancellation, Cancelled, TimedOut, interruptible
 from tests.component.endless import CROSS_JOIN, EVENTS
 
 ENDLESS = "SELECT count(*) FROM range(1000000) AS a, range(1000000) AS b WHERE hash(a, b) = 0"
@@ -58,6 +58,16 @@ def test_a_query_ends_when_its_time_is_over():
         search(Cancellation(0.0))
     with pytest.raises(athena.QueryError, match=r"^Query timeout$"):
         join(Cancellation(0.0))
+
+
+@pytest.mark.parametrize("query", [count, search, join])
+def test_a_query_ends_when_its_client_asks_for_it_no_more(query, monkeypatch):
+    cancellation = Cancellation()
+    monkeypatch.setattr("local.cancellation.SILENCE_SECONDS", 0.0)
+    cancellation.hear()
+
+    with pytest.raises(Abandoned, match=r"^Nobody has asked for this query for 0 seconds$"):
+        query(cancellation)
 
 
 def test_a_query_within_its_time_gives_its_result():

@@ -289,6 +289,13 @@ def test_a_query_beyond_the_time_limit_fails_and_says_so(start, await_end, monke
     assert (status["State"], status["StateChangeReason"]) == ("FAILED", "Query timeout")
 
 
+def test_a_query_whose_client_has_died_is_cancelled_and_says_so(start, await_end, monkeypatch):
+    monkeypatch.setattr("local.cancellation.SILENCE_SECONDS", 0.0)  # each request is the last
+    status = await_end(start(CROSS_JOIN))["Status"]
+    assert status["State"] == "CANCELLED"
+    assert status["StateChangeReason"].startswith("Nobody has asked for this query for ")
+
+
 def test_closing_cancels_the_running_queries(endpoint, start):
     start(CROSS_JOIN)  # the end of the test closes Athena
 

@@ -344,6 +344,11 @@ def test_a_query_beyond_the_time_limit_ends_as_timeout(api, endless, monkeypatch
     assert await_end(api, endless())["status"] == "Timeout"
 
 
+def test_a_query_whose_client_has_died_is_cancelled(api, endless, monkeypatch):
+    monkeypatch.setattr("local.cancellation.SILENCE_SECONDS", 0.0)  # each request is the last
+    assert await_end(api, endless())["status"] == "Cancelled"
+
+
 def test_closing_cancels_the_running_queries(endless):
     endless()  # the end of the test closes the logs
 
