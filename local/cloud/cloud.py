@@ -11,6 +11,7 @@ from typing import Any
 
 from moto.moto_api._internal.models import moto_api_backend
 
+import local.cloud.data_files  # noqa: F401 (before moto's EC2)
 from local.account import ACCOUNT
 from local.asl.interpreter import Jitter, full_jitter
 from local.asl.jsonata import OnEvaluate

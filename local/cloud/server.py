@@ -18,6 +18,7 @@ from moto.moto_server.werkzeug_app import (
 )
 from werkzeug.serving import make_server
 
+import local.cloud.data_files  # noqa: F401 (before moto's EC2)
 from local.cloud.endpoint import Endpoint
 from local.cloud.forbidden import Forbidden, refused
 from local.cloud.signatures import signer

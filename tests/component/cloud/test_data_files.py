@@ -1,0 +1,19 @@
+import pytest
+from botocore.session import Session
+from moto.utilities import utils
+
+import local.cloud.data_files  # noqa: F401
+
+
+def test_sessions_share_the_data_files_of_botocore():
+    first, second = (Session().get_data("endpoints") for _ in range(2))
+    assert first is second
+
+
+@pytest.mark.parametrize("kind", ["instance_types", "amis"])
+def test_nothing_is_read_about_ec2(kind):
+    assert utils.load_resource(f"ec2/resources/{kind}.json") == {}
+
+
+def test_moto_reads_its_files_about_other_services():
+    assert utils.load_resource("ssm/resources/regions.json")
