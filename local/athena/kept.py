@@ -5,6 +5,8 @@ batches, and the rows of each batch are kept as Parquet. Runs are named by their
 object of a new run comes last and leaves the earlier batches unchanged. It is read by itself until
 it fills a batch with others.
 
+The SHA-256 of a file is in a second one, ``<name>.sha256``. A damaged file is written again.
+
 The name of a file is a digest of the places and MD5s of its objects, and of the SQL and DuckDB's
 version that read them. A file is therefore never out of date, only no longer used.
 """
@@ -12,7 +14,6 @@ version that read them. A file is therefore never out of date, only no longer us
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -26,9 +27,9 @@ from local.athena.errors import QueryError
 from local.athena.objects import TableObject
 from local.athena.rows import ObjectChanged, Reader
 
+_PARQUET, _DIGEST = ".parquet", ".sha256"
 BATCH_SIZES = (2_500, 250, 50, 10)
 """The numbers of objects in one file, the largest first, so that there are few files."""
-_END = b"PAR1"  # the last bytes of a Parquet file (Apache Parquet, "File Format")
 
 
 class KeptRows:
@@ -46,6 +47,7 @@ class KeptRows:
         self._folder = folder
         self._batch_sizes = batch_sizes
         self._lock = threading.Lock()
+        self._whole: dict[Path, tuple[int, int]] = {}
 
     def read(
         self, reader: Reader, members: Sequence[TableObject]
@@ -85,8 +87,9 @@ class KeptRows:
         """
         batches = {file: batch for file, batch in self._batches(reader, members) if file}
         with suppress(OSError):
-            for stale in set(self._folder_of(reader).iterdir()) - batches.keys():
-                stale.unlink()
+            for kept in self._folder_of(reader).iterdir():
+                if kept.with_suffix(_PARQUET) not in batches:
+                    kept.unlink()
         for file, batch in batches.items():
             if time.monotonic() >= deadline:
                 break
@@ -104,7 +107,7 @@ class KeptRows:
             for size in self._batch_sizes:
                 while len(remaining) >= size:
                     batch, remaining = remaining[:size], remaining[size:]
-                    yield folder / f"{_digest(_identity(reader, batch))}.parquet", batch
+                    yield folder / f"{_digest(_identity(reader, batch))}{_PARQUET}", batch
             yield None, remaining
 
     def _ensure(self, file: Path, reader: Reader, batch: Sequence[TableObject]) -> bool:
@@ -112,13 +115,27 @@ class KeptRows:
         # A query must succeed even with a full disk, or with a value of the wrong type in a column
         # that it does not use.
         with self._lock, suppress(OSError, duckdb.Error, ObjectChanged):
-            if not _is_whole(file):
+            if not self._is_whole(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 unfinished = file.with_suffix(".unfinished")
                 reader.copy(batch, unfinished)
+                file.with_suffix(_DIGEST).write_text(_sha256(unfinished))
                 unfinished.replace(file)
             return True
         return False
+
+    def _is_whole(self, file: Path) -> bool:
+        """Tell whether a file exists and is as it was written; compare it if it is not known."""
+        try:
+            status = file.stat()
+            known = status.st_size, status.st_mtime_ns
+            if self._whole.get(file) != known:
+                if file.with_suffix(_DIGEST).read_text() != _sha256(file):
+                    return False
+                self._whole[file] = known
+        except (OSError, UnicodeDecodeError):
+            return False
+        return True
 
     def _folder_of(self, reader: Reader) -> Path:
         return self._folder / _digest(reader.table.name)
@@ -130,14 +147,9 @@ def _identity(reader: Reader, batch: Sequence[TableObject]) -> str:
     return f"{duckdb.__version__} {reader.sql}\n{''.join(lines)}"
 
 
-def _is_whole(file: Path) -> bool:
-    """Tell whether a Parquet file exists and is complete."""
-    try:
-        with file.open("rb") as opened:
-            opened.seek(-len(_END), os.SEEK_END)
-            return opened.read() == _END
-    except OSError:
-        return False
+def _sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _digest(text: str) -> str:

@@ -19,23 +19,36 @@ from local.store.aside import move_aside
 
 
 def examine_logs(state: Path) -> Iterator[Finding]:
-    """Yield each damaged segment of the log groups of a state folder."""
-    for file in sorted((state / "logs").glob(f"*/*{SOURCES}")):
+    """Yield each damaged file of the log groups of a state folder."""
+    logs = state / "logs"
+    for file in sorted(logs.glob(f"*/*{SOURCES}")):
         if problem := _problem_of_list(file):
             remedy = "writes it again from the segments that have the same lines"
             yield Finding(problem, remedy, partial(_list_sources, file, state))
-    for file in sorted((state / "logs").glob("*/*.parquet")):
+    for file in sorted(logs.glob("*/*.parquet")):
         if problem := problem_of(file):
-            others = [other for other in _others(file) if other.exists()]
-            source = f"are read from {others[0].name}" if others else "are lost"
-            repair = partial(_set_aside, file, state, kept=bool(others))
-            remedy = f"moves it aside; its log lines {source}"
-            yield Finding(f"{file} is damaged: {problem}", remedy, repair)
-    for file in sorted((state / "logs").glob("*/*.ndjson")):
+            yield _damaged_segment(file, problem, state)
+    for file in sorted(logs.glob("*/*.ndjson")):
         if numbers := [number for number, line in _lines(file) if not _is_event(line)]:
-            problem = f"{file} is damaged: line {numbers[0]} is not an event"
-            remedy = "moves it aside and keeps its other lines"
-            yield Finding(problem, remedy, partial(_keep_events, file, state))
+            yield _damaged_lines(file, f"line {numbers[0]} is not an event", state)
+
+
+def _damaged_segment(file: Path, problem: str, state: Path) -> Finding:
+    others = [other for other in _others(file) if other.exists()]
+    source = f"are read from {others[0].name}" if others else "are lost"
+    repair = partial(_set_aside, file, state, kept=bool(others))
+    remedy = f"moves it aside; its log lines {source}"
+    return Finding(f"{file} is damaged: {problem}", remedy, repair)
+
+
+def _damaged_lines(file: Path, problem: str, state: Path) -> Finding:
+    problem, folded = f"{file} is damaged: {problem}", file.with_suffix(".parquet")
+    if folded.exists():
+        remedy = f"moves it aside; its log lines are read from {folded.name}"
+        repair = partial(_set_lines_aside, file, state)
+        return Finding(problem, remedy, repair, harmless=True)
+    remedy = "moves it aside and keeps its other lines"
+    return Finding(problem, remedy, partial(_keep_events, file, state))
 
 
 def _others(file: Path) -> list[Path]:
@@ -79,6 +92,11 @@ def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
     if digest.exists():
         move_aside(digest, state)
     return kept
+
+
+def _set_lines_aside(file: Path, state: Path) -> bool:
+    move_aside(file, state)
+    return True
 
 
 def _keep_events(file: Path, state: Path) -> bool:

@@ -41,7 +41,7 @@ class KeptTranslations:
         file = self._folder / f"{self._digest(statement, parameters)}.json"
         # A damaged or missing file only means that the statement is translated again.
         with suppress(OSError, ValueError, LookupError, TypeError):
-            return _read(json.loads(file.read_text(encoding="utf-8")))
+            return _read(_whole(file.read_text(encoding="utf-8")))
         from local.athena.translation import translate  # noqa: PLC0415 (only a new statement waits)
 
         translation = translate(
@@ -57,19 +57,32 @@ class KeptTranslations:
         for old in sorted(self._folder.iterdir(), key=os.path.getmtime)[: -_MOST_FILES + 1]:
             old.unlink()
         unfinished = file.with_suffix(".unfinished")
-        unfinished.write_text(json.dumps(asdict(translation)), encoding="utf-8")
+        text = json.dumps(asdict(translation))
+        unfinished.write_text(f"{_sha256(text)} {text}", encoding="utf-8")
         unfinished.replace(file)
 
     def _digest(self, statement: str, parameters: Sequence[str]) -> str:
         parts = [statement, list(parameters), self._database, self._catalogue, _engine()]
-        text = json.dumps(parts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return _sha256(json.dumps(parts, sort_keys=True))[:32]
 
 
 def _engine() -> list[object]:
     """Return the identity of the engine: its sources, and the versions of sqlglot and DuckDB."""
     sources = ((file.name, file.stat().st_mtime_ns) for file in sorted(_ENGINE.glob("*.py")))
     return [*sources, version("sqlglot"), version("duckdb")]
+
+
+def _whole(content: str) -> dict[str, Any]:
+    """Return what was stored; raise ValueError if the file is damaged."""
+    digest, _, text = content.partition(" ")
+    if digest != _sha256(text):
+        raise ValueError("the translation is damaged")
+    stored: dict[str, Any] = json.loads(text)
+    return stored
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read(stored: dict[str, Any]) -> Translation:

@@ -39,7 +39,7 @@ def kept(tmp_path):
 @pytest.fixture
 def files(tmp_path):
     """A function that returns the existing files by name."""
-    return lambda: {file.name: file for file in (tmp_path / "kept").rglob("*.*")}
+    return lambda: {file.name: file for file in (tmp_path / "kept").rglob("*.parquet")}
 
 
 @pytest.fixture
@@ -150,7 +150,8 @@ def test_files_that_are_no_longer_used_are_removed(keep, objects, files):
     keep()
 
     assert len(files()) == 2
-    assert not files().keys() & (old.keys() | {unfinished.name})
+    assert not files().keys() & old.keys()
+    assert len(list(unfinished.parent.iterdir())) == 4  # each has its digest
 
 
 @pytest.mark.usefixtures("stored")
@@ -163,12 +164,22 @@ def test_no_rows_are_cached_after_the_time_limit_or_from_damaged_objects(ask, ke
         ask()
 
 
+def cut(size):
+    return lambda content: content[:size]
+
+
+def flip(content):
+    """Return a Parquet file of other values, whose form is whole."""
+    place = content.index(b"rocksdb")
+    return content[:place] + b"R" + content[place + 1 :]
+
+
 @pytest.mark.usefixtures("stored")
-@pytest.mark.parametrize("size", [0, 3, -1])
-def test_a_truncated_file_is_written_again(ask, files, size):
+@pytest.mark.parametrize("harm", [cut(0), cut(3), cut(-1), flip])
+def test_a_damaged_file_is_written_again(ask, files, harm):
     first, _ = ask()
     for file in files().values():
-        file.write_bytes(file.read_bytes()[:size])
+        file.write_bytes(harm(file.read_bytes()))
 
     assert (ask()[0], ask()[1]) == (first, ["g", "h"])
 

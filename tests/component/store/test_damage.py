@@ -228,6 +228,14 @@ def test_the_doctor_makes_an_index_from_the_whole_lines_of_a_damaged_journal(sta
     assert run(state, "doctor").exit_code == 0
 
 
+def test_a_damaged_translation_of_a_statement_is_not_used(state):
+    history = run(state, "history", "rocksdb").stdout
+    (translation,) = (state / "tables" / "translations").iterdir()
+    translation.write_bytes(translation.read_bytes().replace(b"max", b"min"))
+
+    assert run(state, "history", "rocksdb").stdout == history
+
+
 @pytest.mark.parametrize("name", ["assemblies", "functions"])
 def test_the_doctor_moves_a_damaged_folder_aside(state, name):
     folder = state / name / ("0" * 16)
@@ -262,6 +270,20 @@ def test_the_doctor_reads_every_log_line(state):
     assert "damaged.ndjson is damaged: line 1 is not an event; " in done.stdout
     assert run(state, "doctor").exit_code == 0
     assert [event.message for event in LogStore(state / "logs").read("group")] == ["first"]
+
+
+def test_the_doctor_loses_nothing_of_damaged_lines_that_a_segment_has(state):
+    with closing(LogStore(state / "logs")) as logs:
+        logs.append("group", "stream", [(1, "line")], 1)
+    (lines,) = (state / "logs" / "group").glob("*.ndjson")
+    lines.write_text("not an event\n")
+
+    done = run(state, "doctor", "--repair")
+
+    assert (done.exit_code, lines.exists()) == (0, False)
+    assert f"aside; its log lines are read from {lines.stem}.parquet" in done.stdout
+    assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
+    assert [event.message for event in LogStore(state / "logs").read("group")] == ["line"]
 
 
 def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_written(state):
