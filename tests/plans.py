@@ -12,6 +12,14 @@ STARTED = datetime(2026, 11, 20, 12, 44, 55, 123000, tzinfo=UTC)
 EXECUTION = "arn:aws:states:eu-west-2:123456789012:execution:Run:by-hand"
 
 
+DATABASES = {"database": ("postgresql", "mariadb")}
+
+
+def with_axes(axes):
+    """Return the shipped suite with axes."""
+    return read_suites()["rocksdb"].model_copy(update={"axes": axes})
+
+
 def plan_of(fields, *, suite=None, name=RUN, execution_arn=EXECUTION, started_at=STARTED) -> Plan:
     """Return the plan of a request with these fields, by default for the shipped suite."""
     suites = read_suites() if suite is None else {"rocksdb": suite}

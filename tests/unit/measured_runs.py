@@ -5,6 +5,7 @@ import random
 from datetime import timedelta
 
 from tests.plans import RUN, STARTED, plan_of
+from tidemark.figures.trial_result import labelled
 from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.metric import Metric
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult, Usage
@@ -80,7 +81,8 @@ def measured(plan, environment=ENVIRONMENT):
         TrialResult(
             run_id=plan.run_id, **trial.model_dump(), status="ok", reason="",
             tests=tuple(
-                measured_test(plan, trial, test, numbers, environment) for test in plan.suite.tests
+                labelled(measured_test(plan, trial, test, numbers, environment), trial.axes)
+                for test in plan.suite.tests
             ),
         )
         for trial in plan.trials

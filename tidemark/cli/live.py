@@ -89,7 +89,7 @@ def place(client: RunClient, run: Run, plan: Plan, trial: int) -> str:
     """Return the place of a run: the test of its first missing ``trial``, or its report."""
     if trial > len(plan.trials):
         return "report"
-    text = f"trial {trial} of {len(plan.trials)}  {plan.trials[trial - 1].version}"
+    text = f"trial {trial} of {len(plan.trials)}  {plan.trials[trial - 1].name}"
     test = client.current_test(run, plan, trial)
     return f"{text}  {test}" if test else text
 
@@ -130,7 +130,7 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
 
 
 def _trial_line(trial: TrialResult, trials: int) -> str:
-    head = f"trial {trial.trial} of {trials}  {trial.version:>8}"
+    head = f"trial {trial.trial} of {trials}  {trial.name:>8}"
     if trial.status != "ok":
         return f"{head}  {trial.status}: {trial.reason}"
     rates = [rate for test in trial.tests for rate in test.rates]

@@ -19,13 +19,22 @@ from tidemark.cli.gate import gate
 from tidemark.cli.live import follow, show_result
 from tidemark.cli.options import fail_on_option, resume_option
 from tidemark.cli.preflight import Machine, prepare, warnings
-from tidemark.cli.set_option import parsed, records_option, set_option, split, tasks_option
+from tidemark.cli.set_option import (
+    axis_option,
+    parsed,
+    records_option,
+    set_option,
+    split,
+    split_axes,
+    tasks_option,
+)
 from tidemark.cli.target import Target, deployed, target_options
 from tidemark.cli.this_machine import Here, check_room, check_state
 from tidemark.cli.wording import bound, cost, duration, plural
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
+from tidemark.model.axes import varied
 from tidemark.model.context import default_suite
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
@@ -61,6 +70,7 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
     help="Trials of each version, 1 to 100; if not given, as many as the suite says.",
 )
 @set_option
+@axis_option
 @tasks_option
 @records_option
 @click.option(
@@ -79,6 +89,7 @@ def command(
     baseline: str | None,
     repetitions: int | None,
     settings: tuple[str, ...],
+    axes: tuple[str, ...],
     tasks: int | None,
     records: int | None,
     budget_usd: float | None,
@@ -111,6 +122,7 @@ def command(
         "baseline": baseline,
         "repetitions": repetitions,
         "parameters": split(settings) or None,
+        "axes": split_axes(axes) or None,
         "tasks": tasks,
         "records": records,
     }
@@ -140,13 +152,13 @@ def command(
 
 
 def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
-    trials = len(request.versions) * request.repetitions
     expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
     size = described(request.parameters)
     return (
         f"[bold]{suite.title}[/] {versions}: "
-        f"{plural(request.repetitions, 'repetition')}, {plural(trials, 'trial')} of "
+        f"{plural(request.repetitions, 'repetition')}{varied(request.axes)}, "
+        f"{plural(request.trials, 'trial')} of "
         f"{' and '.join(test.name for test in suite.tests)}"
         f"{size and f' with {size}'}; "
         f"{bound(expected)} {duration(expected.seconds if target.stack else here)}, "

@@ -1,4 +1,4 @@
-"""The options of ``tidemark run`` that set parameters of a suite."""
+"""The options of ``tidemark run`` that set parameters of a suite and narrow its axes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ set_option = click.option(
     metavar="NAME=VALUE",
     help="Value of a parameter of the suite; may be given for several.",
 )
+axis_option = click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    metavar="NAME=A,B,…",
+    help="Values of an axis of the suite to measure, by default all; may be given for several.",
+)
 tasks_option = click.option(
     "--tasks", type=int, help="Short for --set tasks=…: ECS tasks that run each test side by side."
 )
@@ -26,16 +33,22 @@ records_option = click.option(
 )
 
 
-def split(settings: Sequence[str]) -> dict[str, str]:
+def split(settings: Sequence[str], option: str = "--set") -> dict[str, str]:
     """Return the value of each setting as text, by name; refuse a setting without a name."""
     texts: dict[str, str] = {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not (name and equals) or name in texts:
             sentence = f"{shown(setting)} is not accepted; expected NAME=VALUE, each name once"
-            raise Refused(f"--set: {sentence}")
+            raise Refused(f"{option}: {sentence}")
         texts[name] = text
     return texts
+
+
+def split_axes(settings: Sequence[str]) -> dict[str, list[str]]:
+    """Return the values of each axis by its name; refuse an axis without a name."""
+    texts = split(settings, "--axis")
+    return {name: [value.strip() for value in text.split(",")] for name, text in texts.items()}
 
 
 def parsed(texts: Mapping[str, str], suite: Suite) -> dict[str, Value]:

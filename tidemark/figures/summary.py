@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from tidemark.model.axes import Combination, combinations
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.frozen import Frozen
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.results import Rate, TrialResult
-from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
 
 Key = tuple[str, str, str, str]
@@ -29,6 +29,8 @@ class Quantity:
     statistic: str
     labels: str
     """The canonical labels, '' without labels."""
+    axes: Combination = field(default_factory=dict)
+    """The values of axes among the labels: those of the trials that measure the quantity."""
 
     @property
     def name(self) -> str:
@@ -73,21 +75,24 @@ def rate_key(test: str, rate: Rate) -> Key:
     return test, rate.metric, rate.statistic, canonical(rate.labels)
 
 
-def quantities(suite: Suite, trials: Iterable[TrialResult]) -> list[Quantity]:
+def quantities(plan: Plan, trials: Iterable[TrialResult]) -> list[Quantity]:
     """Return the quantities that trials measured, in the order of the suite and of the labels.
 
-    A metric that no trial measured has a quantity without labels.
+    A metric that no trial measured under some values of axes has a quantity with no other labels.
     """
     labels: defaultdict[Key, set[str]] = defaultdict(set)
     for trial in trials:
+        axes = canonical(trial.axes)
         for result in trial.tests:
             for test, metric, statistic, text in (rate_key(result.test, r) for r in result.rates):
-                labels[(test, metric, statistic, "")].add(text)
+                labels[(test, metric, statistic, axes)].add(text)
     return [
-        Quantity(test.name, metric, statistic, text)
-        for test in suite.tests
+        Quantity(test.name, metric, statistic, text, axes)
+        for test in plan.suite.tests
         for metric, statistic in test.figures()
-        for text in sorted(labels[(test.name, metric.name, statistic, "")]) or [""]
+        for axes in combinations(plan.request.axes)
+        for text in sorted(labels[(test.name, metric.name, statistic, canonical(axes))])
+        or [canonical(axes)]
     ]
 
 
@@ -103,7 +108,7 @@ def summarise(
                     rates[trial.version, rate_key(result.test, rate)].append(rate)
     versions = sorted(plan.request.versions, key=version_order)
     summary: list[VersionRate] = []
-    for quantity in quantities(plan.suite, trials):
+    for quantity in quantities(plan, trials):
         before: float | None = None
         for version in versions:
             found = rates[version, quantity.key]

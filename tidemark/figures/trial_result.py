@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import Status, TestResult, TrialResult
+from typing import TypeVar
 
+from tidemark.model.axes import Combination
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import Rate, Sample, Status, TestResult, TrialResult
+
+_Labelled = TypeVar("_Labelled", Rate, Sample)
 _WORST_FIRST: tuple[Status, ...] = ("failed", "incomplete", "skipped", "ok")
 
 
@@ -23,7 +27,7 @@ def trial_result(
         result = measured.get(test.name) or TestResult(
             test=test.name, status="skipped", reason=stopped_by or "the trial ended before it"
         )
-        tests.append(result)
+        tests.append(labelled(result, trial.axes))
         if result.status != "ok" and not stopped_by:
             stopped_by = f"{test.name} {result.status}"
     worst = min((test.status for test in tests), key=_WORST_FIRST.index)
@@ -34,7 +38,20 @@ def trial_result(
         version=trial.version,
         package=trial.package,
         repetition=trial.repetition,
+        axes=trial.axes,
         status="failed" if failure and worst != "ok" else worst,
         reason=failure or (reasons[0] if reasons else ""),
         tests=tuple(tests),
     )
+
+
+def labelled(result: TestResult, axes: Combination) -> TestResult:
+    """Return the result of a test with the values of axes among the labels of all its figures."""
+    if not axes:
+        return result
+    rates, samples = _labelled(result.rates, axes), _labelled(result.samples, axes)
+    return result.model_copy(update={"rates": rates, "samples": samples})
+
+
+def _labelled(figures: tuple[_Labelled, ...], axes: Combination) -> tuple[_Labelled, ...]:
+    return tuple(each.model_copy(update={"labels": {**axes, **each.labels}}) for each in figures)

@@ -11,6 +11,11 @@ def canonical(labels: Mapping[str, str]) -> str:
     return json.dumps(labels, sort_keys=True, ensure_ascii=False) if labels else ""
 
 
+def labelled_name(name: str, labels: Mapping[str, str]) -> str:
+    """Return a name with labels, such as ``9.8.4 {database: mariadb}``."""
+    return figure_name(name, "mean", canonical(labels))
+
+
 def figure_name(metric: str, statistic: str, labels: str) -> str:
     """Return the name of a figure, such as ``latency p99 {operation: create}``.
 

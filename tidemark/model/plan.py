@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
+from tidemark.model.axes import Combination
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.frozen import Frozen
+from tidemark.model.labels import labelled_name
 from tidemark.model.older_suites import upgraded_request, upgraded_suite
 from tidemark.model.request import RunSpec
 from tidemark.model.suite import Suite
@@ -16,12 +19,19 @@ from tidemark.model.version_order import version_order
 
 
 class PlannedTrial(Frozen):
-    """A trial to measure: every test of the suite, once, for one version."""
+    """A trial to measure: every test, once, for one version and one combination of axes."""
 
     trial: int
     version: str
     package: str
     repetition: int
+    axes: Combination = Field(default={}, exclude_if=operator.not_)
+    """The values of the suite's axes."""
+
+    @property
+    def name(self) -> str:
+        """The version with its axes, such as ``9.8.4 {database: mariadb}``."""
+        return labelled_name(self.version, self.axes)
 
 
 class Plan(Frozen):

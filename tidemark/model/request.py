@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError, field_validator
 
+from tidemark.model.axes import count, narrowed
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import MOST_SAMPLES
@@ -57,10 +59,14 @@ class RunRequest(Frozen):
     baseline: str | None = None
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
-    """The trials of each version, 1 to 100. A run has at most 900 trials."""
+    """The trials of each version under each combination of axes, 1 to 100. A run has at most 900
+    trials."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
+    axes: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
+    """The values to measure of axes that the suite declares, such as
+    ``{"database": ["postgresql"]}``. A run measures every value of an axis that is missing here."""
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     """Short for the parameter ``tasks``: the ECS tasks that do each test side by side, 1 to 200."""
     records: int | None = Field(default=None, strict=True, ge=1)
@@ -112,6 +118,8 @@ class RunSpec(Frozen):
     repetitions: int
     parameters: dict[str, Value]
     """The value of every parameter of the suite."""
+    axes: dict[str, tuple[str, ...]] = Field(default={}, exclude_if=operator.not_)
+    """The values of every axis of the suite that the run measures."""
     note: str
     trigger: str
     scheduled_at: datetime | None = None
@@ -121,6 +129,11 @@ class RunSpec(Frozen):
     def tasks(self) -> int:
         """The number of tasks that do each test side by side."""
         return int(self.parameters.get(TASKS, 1))
+
+    @property
+    def trials(self) -> int:
+        """The number of trials: versions × combinations of axes × repetitions."""
+        return len(self.versions) * count(self.axes) * self.repetitions
 
 
 def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
@@ -167,6 +180,7 @@ def resolve_request(
         baseline=baseline,
         repetitions=request.repetitions or suite.defaults.repetitions,
         parameters=_parameters(request, suite),
+        axes=narrowed(suite.name, suite.axes, request.axes or {}),
         note=request.note,
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
@@ -232,11 +246,11 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
 
 def _check_size(spec: RunSpec, suite: Suite) -> None:
     versions, tests = len(spec.versions), len(suite.tests)
-    trials = versions * spec.repetitions
-    if trials > MOST_TRIALS:
+    if spec.trials > MOST_TRIALS:
+        under = f" under {count(spec.axes)} combinations of axes" if spec.axes else ""
         raise Refused(
-            f"repetitions: {spec.repetitions} of {versions} versions are {trials} trials; "
-            f"one run has at most {MOST_TRIALS}"
+            f"repetitions: {spec.repetitions} of {versions} versions{under} are {spec.trials} "
+            f"trials; one run has at most {MOST_TRIALS}"
         )
     events = tests * (EVENTS_OF_TEST + spec.tasks * EVENTS_OF_TASK)
     if events > MOST_TRIAL_EVENTS:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pydantic import Field
 
+from tidemark.model.axes import Combination
 from tidemark.model.cost import LEAST_BILLED_SECONDS
 from tidemark.model.frozen import Frozen
-from tidemark.model.labels import canonical, figure_name
+from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.metric import Metric
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
@@ -162,13 +164,14 @@ class Rate(Frozen):
         return figure_name(self.metric, self.statistic, canonical(self.labels))
 
 
-def no_rate(metric: Metric, statistic: str) -> Rate:
-    """Return the rate of a metric that was not measured."""
+def no_rate(metric: Metric, statistic: str, labels: Combination) -> Rate:
+    """Return the rate of a metric that was not measured; the labels are those of the trial."""
     return Rate(
         metric=metric.name,
         unit=metric.unit,
         direction=metric.direction,
         statistic=statistic,
+        labels=labels,
         value=None,
         samples=0,
         expected=None,
@@ -226,13 +229,22 @@ class TestResult(Frozen):
 
 
 class TrialResult(Frozen):
-    """The result of one trial of one version: ``runs/<run_id>/trials/<nnn>.json``."""
+    """The result of one trial of one version: ``runs/<run_id>/trials/<nnn>.json``.
+
+    The values of its axes are among the labels of all its rates and samples.
+    """
 
     run_id: str
     trial: int
     version: str
     package: str
     repetition: int
+    axes: Combination = Field(default={}, exclude_if=operator.not_)
     status: Status
     reason: str
     tests: tuple[TestResult, ...]
+
+    @property
+    def name(self) -> str:
+        """The version with its axes, such as ``9.8.4 {database: mariadb}``."""
+        return labelled_name(self.version, self.axes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
 
+from tidemark.model.axes import MOST_AXES, Axis
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import NAME, Metric, Name, Statistic
@@ -126,6 +128,8 @@ class Suite(Frozen):
     parameters: dict[Name, Parameter] = Field(default={}, max_length=20)
     """The parameters of a run, by name. ``tasks`` is the number of tasks that do each test side by
     side; without it there is one."""
+    axes: dict[Name, Axis] = Field(default={}, max_length=MOST_AXES, exclude_if=operator.not_)
+    """The values that are measured beside each other, by the name of what varies."""
     task: Task
     defaults: Defaults
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)

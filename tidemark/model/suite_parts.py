@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown
@@ -29,6 +30,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
     """Yield why the parts of a suite do not fit each other."""
     parameters, tests = mapping(suite, "parameters"), mappings(suite, "tests")
     yield from _unusable(parameters)
+    yield from _unvaried(mapping(suite, "axes"), parameters)
     limits = [test.get("timeout_seconds") for _, test in tests]
     seconds = sum(limit for limit in limits if type(limit) is int)
     if seconds > LONGEST_TESTS_SECONDS:
@@ -38,6 +40,9 @@ def contradictions(suite: object) -> Iterator[Problem]:
     for number, test in tests:
         for name in ("metrics", "series"):
             yield from _repeated(("tests", number, name), mappings(test, name))
+        for position, metric in mappings(test, "metrics"):
+            place = ("tests", number, "metrics", position, "labels")
+            yield from _labelled_twice(place, metric, mapping(suite, "axes"))
         for name in mapping(test, "per"):
             yield from _unscaled(("tests", number, "per", str(name)), name, parameters)
 
@@ -58,6 +63,30 @@ def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
     if tasks and (tasks.get("type") != "integer" or not within):
         sentence = f"expected type integer, from 1 or more, and to {MOST_TASKS} or less"
         yield problem(("parameters", TASKS), sentence)
+
+
+def _unvaried(axes: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield why a run cannot vary what the axes name."""
+    for name, values in axes.items():
+        if name in NO_AXES:
+            others = listed(sorted(NO_AXES - {name}))
+            yield problem(("axes", name), f"the name has another meaning, as have {others}")
+        elif name in parameters:
+            yield problem(("axes", name), "a parameter has the name, too")
+        if isinstance(values, list) and any(values.count(value) > 1 for value in values):
+            yield problem(("axes", name), f"a value stands twice in {listed(map(shown, values))}")
+    lists = {name: values for name, values in axes.items() if isinstance(values, list)}
+    if (combinations := count(lists)) > MOST_COMBINATIONS:
+        sentence = f"they have {combinations:,} combinations; a suite has at most"
+        yield problem(("axes",), f"{sentence} {MOST_COMBINATIONS}")
+
+
+def _labelled_twice(
+    place: Place, metric: Mapping[str, Any], axes: Mapping[str, Any]
+) -> Iterator[Problem]:
+    labels = metric.get("labels")
+    if twice := [name for name in axes if isinstance(labels, list) and name in labels]:
+        yield problem(place, f"{listed(twice)} is an axis, which is a label of every metric")
 
 
 def _repeated(place: Place, entries: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:

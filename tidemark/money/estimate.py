@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from tidemark.model.axes import count
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.request import RunSpec
@@ -50,7 +51,7 @@ _READING_STATES = 3
 
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
-    trials = _trials(request)
+    trials = request.trials
     billed = trials * sum(request.tasks * _billed_seconds(test, request) for test in suite.tests)
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
@@ -74,7 +75,7 @@ def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) 
     """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
     trial = sum(_test_seconds(test, request) for test in suite.tests)
     rounds = max(1.0, request.tasks / at_once)
-    return trial * rounds * _trials(request)
+    return trial * rounds * request.trials
 
 
 def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
@@ -83,11 +84,7 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     # No WaitForLogs follows the last reading.
     test = _TEST_STATES + groups * _GROUP_STATES + request.tasks + readings * _READING_STATES - 1
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test
-    return _RUN_STATES + _trials(request) * trial
-
-
-def _trials(request: RunSpec) -> int:
-    return len(request.versions) * request.repetitions
+    return _RUN_STATES + request.trials * trial
 
 
 def _basis(suite: Suite) -> Basis:
@@ -133,14 +130,15 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
-    trials = _trials(request)
+    trials = request.trials
     # Once: RecordRates, PublishReport, RecordOutcome and the last ChooseTrial, which read every
     # trial, as ChooseTrial before each trial may.
     reading = 4 + trials
     # Once: PlanRun. For each trial: PrepareTrial, RestoreSystem and RecordTrial.
     others = 1 + trials * (3 + len(suite.tests) * LOG_READINGS)
     invocations = reading + others
-    metrics = len(request.versions) * sum(len(test.metrics) for test in suite.tests)
+    series = len(request.versions) * count(request.axes)
+    metrics = series * sum(len(test.metrics) for test in suite.tests)
     metrics += _USAGE_METRICS
     hours = math.ceil(seconds / 3600)
     logged = (

@@ -40,7 +40,7 @@ def planned_outcome(
     if not reason and status != "complete":
         reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials did not give all rates"
         if first := next((trial for trial in trials if trial.status != "ok"), None):
-            reason += f"; the first is trial {first.trial} ({first.version}): {first.reason}"
+            reason += f"; the first is trial {first.trial} ({first.name}): {first.reason}"
     suite, base = plan.suite.name, (plan.run_id, plan.request.baseline or "")
     comparisons = (
         keys.comparison(suite, base, (plan.run_id, version), "md") for version in plan.compared

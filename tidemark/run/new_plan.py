@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
 from datetime import datetime
 
 from tidemark import __version__
+from tidemark.model.axes import combinations
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.request import RunSpec, requirement
 from tidemark.model.suite import Suite
@@ -20,8 +20,9 @@ def make_plan(
 ) -> Plan:
     """Return the plan of run ``name``; the same arguments give the same plan.
 
-    Versions take turns, in an order that is shuffled for each repetition: a change of the
-    machine during a run then affects all versions alike (randomised complete block design).
+    Versions take turns, in an order that is shuffled for each repetition of each combination of
+    axes: a change of the machine during a run then affects all versions alike (randomised complete
+    block design).
     """
     seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
     canonical = suite.model_dump_json().encode()
@@ -41,19 +42,19 @@ def make_plan(
 
 
 def _trials(request: RunSpec, suite: Suite, shuffle: random.Random) -> tuple[PlannedTrial, ...]:
-    order: list[tuple[int, str]] = []
-    for repetition in range(1, request.repetitions + 1):
-        order += [(repetition, version) for version in _shuffled(request.versions, shuffle)]
+    order = [
+        (repetition, axes, version)
+        for repetition in range(1, request.repetitions + 1)
+        for axes in combinations(request.axes)
+        for version in shuffle.sample(request.versions, len(request.versions))
+    ]
     return tuple(
         PlannedTrial(
             trial=number,
             version=version,
             package=requirement(request, suite, version),
             repetition=repetition,
+            axes=axes,
         )
-        for number, (repetition, version) in enumerate(order, start=1)
+        for number, (repetition, axes, version) in enumerate(order, start=1)
     )
-
-
-def _shuffled(versions: Sequence[str], shuffle: random.Random) -> list[str]:
-    return shuffle.sample(versions, len(versions))

@@ -76,11 +76,11 @@ def _groups(tasks: int) -> tuple[Group, ...]:
 
 
 def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list[dict[str, str]]:
-    parameters = plan.request.parameters
+    given = {**plan.request.parameters, **trial.axes}
     values = {
         "TIDEMARK_VERSION": trial.version,
         "TIDEMARK_PACKAGE": trial.package,
-        **{f"TIDEMARK_{name.upper()}": value for name, value in parameters.items()},
+        **{f"TIDEMARK_{name.upper()}": value for name, value in given.items()},
         "TIDEMARK_JOBS": test.jobs,
         # One seed for all trials of a run: every version works on the same records.
         "TIDEMARK_SEED": plan.seed,

@@ -37,10 +37,14 @@ def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> T
 
 
 def _send_rates(metrics: Metrics, suite: str, result: TrialResult) -> None:
-    """Send the first statistic of each metric without labels: CloudWatch bills each combination."""
+    """Send the first statistic of each metric without labels of its own, by axes.
+
+    CloudWatch bills each combination, and axes alone have few.
+    """
     for test in result.tests:
-        first = {rate.metric: rate for rate in reversed(test.rates) if not rate.labels}
+        first = {rate.metric: rate for rate in reversed(test.rates) if rate.labels == result.axes}
         for rate in reversed(first.values()):
             if rate.value is not None:
-                dimensions = {"suite": suite, "test": test.test, "version": result.version}
+                names = {"suite": suite, "test": test.test, "version": result.version}
+                dimensions = {**names, **result.axes}
                 metrics.send(rate.metric, rate.value, _UNITS.get(rate.unit, ""), **dimensions)

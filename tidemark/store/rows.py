@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from tidemark.model.axes import Combination
 from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan
@@ -29,11 +30,11 @@ def rate_rows(
 ) -> Iterator[Row]:
     """Yield the rows of ``rates``: one for each figure of a trial.
 
-    A metric without a figure has a row without labels for each of its statistics.
+    A metric without a figure has a row for each of its statistics, with no label but the axes.
     """
     for trial in trials:
         for result in trial.tests:
-            for rate in _figures(plan.suite.test(result.test), result):
+            for rate in _figures(plan.suite.test(result.test), result, trial.axes):
                 yield {
                     **_key(trial, result, rate.metric, rate.labels),
                     "statistic": rate.statistic,
@@ -67,7 +68,7 @@ def rate_rows(
                 }
 
 
-def _figures(test: Test, result: TestResult) -> Iterator[Rate]:
+def _figures(test: Test, result: TestResult, axes: Combination) -> Iterator[Rate]:
     """Yield the figures of a test's metrics, and an empty one for each that was not measured."""
     for metric, statistic in test.figures():
         measured = [
@@ -75,7 +76,7 @@ def _figures(test: Test, result: TestResult) -> Iterator[Rate]:
             for rate in result.rates
             if (rate.metric, rate.statistic) == (metric.name, statistic)
         ]
-        yield from measured or [no_rate(metric, statistic)]
+        yield from measured or [no_rate(metric, statistic, axes)]
 
 
 def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:

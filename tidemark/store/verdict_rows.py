@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import groupby
 from typing import Any
 
 from tidemark.figures.verdicts.rule import SHOWN
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts, version_pairs
+from tidemark.model.axes import Combination
 from tidemark.money.run_cost import run_cost, task_seconds
 from tidemark.store.columns import SCHEMA
 from tidemark.store.stored_run import StoredRun
@@ -15,14 +17,17 @@ from tidemark.store.stored_run import StoredRun
 def verdict_rows(run: StoredRun) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run."""
     for base, version in version_pairs(run.plan):
-        trials = [trial for trial in run.trials if trial.version in (base, version)]
-        cost = run_cost(run.plan, trials)
-        spent = {
-            "machine_seconds": task_seconds(trials),
-            "cost_usd": cost.total if cost else None,
-        }
-        for verdict in run_verdicts(run, base, version):
-            yield {"run_id": run.plan.run_id, **_columns(verdict), **spent, "schema": SCHEMA}
+        judged = run_verdicts(run, base, version)
+        for axes, under in groupby(judged, key=lambda verdict: verdict.quantity.axes):
+            spent = _spent(run, [base, version], axes)
+            for verdict in under:
+                yield {"run_id": run.plan.run_id, **_columns(verdict), **spent, "schema": SCHEMA}
+
+
+def _spent(run: StoredRun, versions: Collection[str], axes: Combination) -> dict[str, Any]:
+    trials = [each for each in run.trials if each.version in versions and each.axes == axes]
+    cost = run_cost(run.plan, trials)
+    return {"machine_seconds": task_seconds(trials), "cost_usd": cost.total if cost else None}
 
 
 def run_verdicts(run: StoredRun, base: str, version: str) -> Iterator[Verdict]:

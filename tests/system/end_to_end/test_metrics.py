@@ -1,4 +1,4 @@
-"""A latency with labels and a size, from the logs of tasks to tables, report, history and page."""
+"""A latency and a size under two databases, from the logs of tasks to tables and pages."""
 
 import json
 import re
@@ -69,44 +69,64 @@ def p99(values):
 
 
 def test_a_latency_and_a_size_are_in_athena_as_they_were_logged(measured):
-    create = [1.5 * (100 + n) + task for n in range(200) for task in range(2)]
     read = [10 + n % 7 + task / 2 for n in range(200) for task in range(2)]
+    for database, slower in (("postgresql", 1.0), ("mariadb", 1.5)):
+        create = [slower * (100 + n) + task for n in range(200) for task in range(2)]
+        created, was_read = (
+            json.dumps({"database": database, "operation": operation})
+            for operation in ("create", "read")
+        )
+        figures = {
+            (row["metric"], row["statistic"], row["labels"]): (float(row["mean"]), row["trials"])
+            for row in measured["rates"]
+            if row["version"] == "12.4" and json.loads(row["labels"])["database"] == database
+        }
+        assert figures == {
+            ("latency", "p99", created): (pytest.approx(p99(create)), "5"),
+            ("latency", "p99", was_read): (pytest.approx(p99(read)), "5"),
+            ("latency", "count", created): (400, "5"),
+            ("latency", "count", was_read): (400, "5"),
+            ("size", "total", json.dumps({"database": database})): (4096 + 8192, "5"),
+        }
+        logged = [float(value) for labels, value in measured["logged"] if labels == created]
+        assert sorted(logged) == sorted(create * 5)
 
-    figures = {
-        (row["metric"], row["statistic"], row["labels"]): (float(row["mean"]), row["trials"])
-        for row in measured["rates"]
-        if row["version"] == "12.4"
-    }
 
-    assert figures == {
-        ("latency", "p99", '{"operation": "create"}'): (pytest.approx(p99(create)), "5"),
-        ("latency", "p99", '{"operation": "read"}'): (pytest.approx(p99(read)), "5"),
-        ("latency", "count", '{"operation": "create"}'): (400, "5"),
-        ("latency", "count", '{"operation": "read"}'): (400, "5"),
-        ("size", "total", ""): (4096 + 8192, "5"),
-    }
-    logged = [float(v) for labels, v in measured["logged"] if labels == '{"operation": "create"}']
-    assert sorted(logged) == sorted(create * 5)
-
-
-def test_a_slower_operation_is_slower_and_no_other(measured):
+def test_a_slower_operation_is_slower_with_its_database_and_no_other(measured):
     verdicts = {row["rate"]: row["verdict"] for row in measured["pairs"] if row["pair"] == "1"}
 
-    assert verdicts["bounded latency p99 {operation: create} (ms)"] == "slower"
-    assert verdicts["bounded latency p99 {operation: read} (ms)"] == "same"
-    assert verdicts["bounded size total (B)"] == "same"
-    slower = r"latency p99 \{operation: create\}: 12\.4 against 12\.3: 4\d\.\d+ %, slower"
+    assert verdicts == {
+        f"bounded {figure} {{database: {database}{operation}}} ({unit})": "same"
+        for database in ("postgresql", "mariadb")
+        for figure, operation, unit in (
+            ("latency p99", ", operation: create", "ms"),
+            ("latency p99", ", operation: read", "ms"),
+            ("latency count", ", operation: create", "ms"),
+            ("latency count", ", operation: read", "ms"),
+            ("size total", "", "B"),
+        )
+    } | {"bounded latency p99 {database: mariadb, operation: create} (ms)": "slower"}
+    name = r"latency p99 \{database: mariadb, operation: create\}"
+    slower = rf"{name}: 12\.4 against 12\.3: 4\d\.\d+ %, slower"
     assert re.search(slower, measured["report"])
 
 
 def test_history_and_page_name_each_figure(measured):
-    assert measured["history"] == [
-        "latency count {operation: create}", "latency count {operation: read}",
-        "latency p99 {operation: create}", "latency p99 {operation: read}", "size total",
-    ]  # fmt: skip
-    assert "kiwi: bounded latency p99 {operation: create} (ms)" in measured["page"]
+    assert measured["history"] == sorted(
+        f"{figure} {{database: {database}{operation}}}"
+        for database in ("mariadb", "postgresql")
+        for figure, operation in (
+            ("latency count", ", operation: create"),
+            ("latency count", ", operation: read"),
+            ("latency p99", ", operation: create"),
+            ("latency p99", ", operation: read"),
+            ("size total", ""),
+        )
+    )
+    page = "kiwi: bounded latency p99 {database: mariadb, operation: create} (ms)"
+    assert page in measured["page"]
 
 
 def test_a_series_is_stored_with_each_trial_and_drawn(measured):
-    assert measured["series"] == [2 * 400] * 10
-    assert "requests of bounded \\[requests\\], by trial" in measured["report"]
+    assert measured["series"] == [2 * 400] * 20
+    assert "requests of bounded {database: mariadb} \\[requests\\], by trial" in measured["report"]

@@ -12,7 +12,7 @@ from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
 
-PLAN = SimpleNamespace(trials=[SimpleNamespace(version="9.0.0"), SimpleNamespace(version="9.8.4")])
+PLAN = SimpleNamespace(trials=[SimpleNamespace(name="9.0.0"), SimpleNamespace(name="9.8.4")])
 
 
 def test_the_time_that_is_left_counts_down_during_a_trial():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
 from tidemark.cli import run
 
@@ -52,6 +53,17 @@ def test_the_versions_of_the_suite_are_printed_by_default(start):
 
     assert output.startswith("RocksDB 8.8.1, 9.8.4: ")
     assert "versions" not in execution_input
+
+
+def test_the_axes_of_a_run_are_printed_and_narrowed(start, monkeypatch):
+    monkeypatch.setattr(run, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
+
+    whole, _ = start("--repetitions", "5")
+    half, _, execution_input = start("--repetitions", "5", "--axis", "database=mariadb")
+
+    assert ": 5 repetitions for each database (postgresql, mariadb), 20 trials of " in whole
+    assert ": 5 repetitions for each database (mariadb), 10 trials of " in half
+    assert execution_input["axes"] == {"database": ["mariadb"]}
 
 
 def test_a_resume_leaves_a_folder_without_results_unchanged(tmp_path):

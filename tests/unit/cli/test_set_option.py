@@ -1,6 +1,6 @@
 import pytest
 
-from tidemark.cli.set_option import parsed, split
+from tidemark.cli.set_option import parsed, split, split_axes
 from tidemark.model.refusal import Refused
 from tidemark.model.suite_files import read_suites
 
@@ -9,6 +9,17 @@ def test_settings_have_the_types_that_the_suite_declares():
     texts = split(["records=500000", "codec=a=b"])
 
     assert parsed(texts, read_suites()["rocksdb"]) == {"records": 500_000, "codec": "a=b"}
+
+
+def test_an_axis_has_several_values():
+    given = ["database=postgresql, mariadb", "codec=lz4"]
+
+    assert split_axes(given) == {"database": ["postgresql", "mariadb"], "codec": ["lz4"]}
+
+
+def test_an_axis_that_stands_twice_is_refused():
+    with pytest.raises(Refused, match="--axis: 'codec=zstd' is not accepted; expected NAME=VALUE"):
+        split_axes(["codec=lz4", "codec=zstd"])
 
 
 @pytest.mark.parametrize("settings", [["records"], ["=5"], ["records=5", "records=6"]])

@@ -233,6 +233,15 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     }
 
 
+def test_tasks_get_the_axes_of_their_trial(world, plan):
+    trial = plan.trials[0].model_copy(update={"axes": {"database": "mariadb"}})
+    changed = plan.model_copy(update={"trials": (trial, *plan.trials[1:])})
+    world.bucket.objects[keys.plan(RUN)] = changed.model_dump_json().encode()
+
+    for test in world.call(prepare_trial, TRIAL)["tests"]:
+        assert {"Name": "TIDEMARK_DATABASE", "Value": "mariadb"} in test["environment"]
+
+
 def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_guess(world):
     def places():
         prepared = world.call(prepare_trial, TRIAL)

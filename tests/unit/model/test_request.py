@@ -57,7 +57,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, builds, baseline, repetitions, "
-            "parameters, tasks, records, budget_usd, note, trigger, scheduled_at",
+            "parameters, axes, tasks, records, budget_usd, note, trigger, scheduled_at",
         ),
         (
             {"suite": "rocksdb", "versions": []},

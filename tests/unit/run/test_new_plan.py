@@ -1,9 +1,14 @@
 from collections import Counter
 
-from tests.plans import RUN, STARTED, plan_of
+from tests.plans import RUN, STARTED, plan_of, with_axes
 from tidemark.model.request import requirement, resolve_request
 from tidemark.model.run_id import run_id
 from tidemark.model.suite_files import read_suites
+
+ORDER = [
+    *("9.0.0", "8.8.1", "9.8.4"), *("9.8.4", "9.0.0", "8.8.1"), *("9.0.0", "9.8.4", "8.8.1"),
+    *("8.8.1", "9.8.4", "9.0.0"), *("9.0.0", "9.8.4", "8.8.1"),
+]  # fmt: skip
 
 
 def plan(name=RUN, **request):
@@ -31,6 +36,25 @@ def test_the_order_of_versions_differs_between_runs_but_not_within_a_run():
 
     assert plan() == plan()
     assert len(orders) > 5
+
+
+def test_each_combination_of_axes_is_measured_once_for_each_version_in_each_repetition():
+    axes = {"database": ("postgresql", "mariadb"), "codec": ("lz4", "zstd")}
+    under = [{"database": d, "codec": c} for d in axes["database"] for c in axes["codec"]]
+
+    trials = plan_of({"repetitions": 2}, suite=with_axes(axes)).trials
+
+    assert [trial.repetition for trial in trials] == [1] * 8 + [2] * 8
+    # The two trials of a pair follow each other.
+    assert [trial.axes for trial in trials] == [axes for axes in under for _ in range(2)] * 2
+    assert {trial.version for trial in trials[:2]} == {"8.8.1", "9.8.4"}
+
+
+def test_a_suite_without_axes_has_the_order_that_it_had_before_there_were_axes():
+    old = plan(repetitions=5, versions=["8.8.1", "9.0.0", "9.8.4"])
+
+    assert [trial.version for trial in old.trials] == ORDER
+    assert '"axes"' not in old.model_dump_json()
 
 
 def test_a_trial_knows_the_package_that_carries_its_version():

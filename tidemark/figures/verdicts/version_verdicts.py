@@ -98,7 +98,7 @@ def verdicts(
     before, after = (_rates(counting, each) for each in (base, version))
     series = [
         _Series(quantity, before[quantity.key], after[quantity.key])
-        for quantity in quantities(plan.suite, trials)
+        for quantity in quantities(plan, trials)
     ]
     compared = max(1, len(plan.request.versions) - 1)
     method = MIXTURE_T if resumed else PAIRED_T

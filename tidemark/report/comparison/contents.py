@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 
-from tidemark.model.labels import figure_name
+from tidemark.model.labels import figure_name, labelled_name
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.comparison import results, setup
 from tidemark.report.comparison.findings import action_items, comments, in_short
@@ -42,13 +43,11 @@ def _sections(sides: Sides) -> Iterator[Section]:
     yield Section("Action items", (action_items(sides),))
     yield Section("Setup", (setup.table(sides),))
     yield Section("Results", (results.table(sides, pairs), results.explanation(pairs)))
-    for test in sides.tests():
-        groups = [Group(side.name, list(side.run.results(test))) for side in sides.both]
-        of_test = [pair for pair in pairs if pair.quantity.test == test]
-        yield Section(
-            f"Graphs: {test}",
-            (*_charts(of_test, sides), *course(test, groups)),
-        )
+    for test, axes in product(sides.tests(), sides.combinations()):
+        groups = [Group(side.name, list(side.run.results(test, axes))) for side in sides.both]
+        own = [pair for pair in pairs if (pair.quantity.test, pair.quantity.axes) == (test, axes)]
+        name = labelled_name(test, axes)
+        yield Section(f"Graphs: {name}", (*_charts(own, sides), *course(name, groups)))
 
 
 def _charts(pairs: Sequence[Pair], sides: Sides) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from tidemark.figures.verdicts.rule import FEWEST
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.parameters import Value, described
+from tidemark.model.request import RunSpec
 from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite
 from tidemark.report.blocks import Block, Bullets
@@ -260,7 +261,7 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
     return (
         f"Measure {how}, with about {repetitions} repetitions{why}: tidemark run {suite.name} "
         f"--versions {','.join(versions)} {baseline}--repetitions {repetitions} "
-        f"{_options({**base.parameters, **longer})}".strip()
+        f"{_options(suite, base, longer)}".strip()
     )
 
 
@@ -279,9 +280,19 @@ def _longer(suite: Suite, parameters: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def _options(parameters: Mapping[str, Value]) -> str:
-    words = (f"--set {shlex.quote(f'{name}={value}')}" for name, value in parameters.items())
-    return " ".join(words)
+def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> str:
+    """Return the options that repeat the parameters of a run, some longer, and its axes."""
+    parameters = {**request.parameters, **longer}
+    narrowed = {
+        name: ",".join(values)
+        for name, values in request.axes.items()
+        if values != suite.axes.get(name)
+    }
+    return " ".join(
+        f"--{option} {shlex.quote(f'{name}={value}')}"
+        for option, given in (("set", parameters), ("axis", narrowed))
+        for name, value in given.items()
+    )
 
 
 def _is_short(verdict: Verdict) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.labels import labelled_name
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.numbers import figure, percent
@@ -69,7 +70,7 @@ def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
         return ""
     left_out = [each for each in reading.measurements if side.run.is_excluded(each.trial)]
     if not reading.measurements:
-        return f"no trial of {side.name} is recorded"
+        return f"no trial of {labelled_name(side.name, pair.quantity.axes)} is recorded"
     if len(left_out) == len(reading.measurements):
         return f"every trial of {side.name} is left out on request"
     return f"no trial of {side.name} that counts gave a rate"

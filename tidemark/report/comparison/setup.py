@@ -10,6 +10,7 @@ from tidemark.report.comparison.sides import Side, Sides
 from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.machines import NOT_LOGGED, values
 from tidemark.report.run_report.setup import (
+    AXIS,
     LONGEST_START,
     PARAMETER,
     package_details,
@@ -27,7 +28,7 @@ _OF_RUN = (
     "Resumed [UTC]", LONGEST_START,
 )  # fmt: skip
 # Settings that rates depend on, beside the version and the machine.
-_SIZE = (PARAMETER, "Task size")
+_SIZE = (AXIS, PARAMETER, "Task size")
 _MACHINE = "Machine: "
 # Settings without a meaning in a comparison.
 _LEFT_OUT = {"Execution", "Baseline"}
@@ -64,7 +65,7 @@ def on_unlike_machines(sides: Sides) -> bool:
 
 
 def of_unlike_size(sides: Sides) -> bool:
-    """Tell whether both sides differ in a parameter or in the size of their tasks."""
+    """Tell whether both sides differ in a parameter, an axis or the size of their tasks."""
     return any(name.startswith(_SIZE) for name in differing_settings(sides))
 
 

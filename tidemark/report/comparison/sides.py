@@ -9,6 +9,8 @@ from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
 from tidemark.figures.verdicts.apart import judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.axes import Combination, combinations
+from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.suite import Test
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
@@ -34,7 +36,7 @@ class Side:
         """Return the reading of a quantity, None if the suite had no such metric."""
         for test in self.tests:
             for metric, statistic in test.figures():
-                own = Quantity(test.name, metric, statistic, wanted.labels)
+                own = Quantity(test.name, metric, statistic, wanted.labels, wanted.axes)
                 if own.key == wanted.key:
                     rates = self.run.rates_of(own)
                     rate = rates[0] if rates else version_rate(self.run.plan, self.version, own, [])
@@ -105,6 +107,12 @@ class Sides:
     def in_one_run(self) -> bool:
         """Whether one run measured both, in turns."""
         return self.base.run.plan.run_id == self.new.run.plan.run_id
+
+    def combinations(self) -> list[Combination]:
+        """Return the combinations of axes of both runs, those of the new side first."""
+        runs = [side.run.plan.request for side in (self.new, self.base)]
+        each = [axes for request in runs for axes in combinations(request.axes)]
+        return list({canonical(axes): axes for axes in each}.values())
 
     def tests(self) -> list[str]:
         """Return the names of all tests, in the order of the new side and then of the base."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidemark.model.axes import varied
 from tidemark.model.parameters import described
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
@@ -38,7 +39,7 @@ def _measured(run: MeasuredRun) -> str:
     size = described(request.parameters)
     return (
         f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
-        f"each measured {request.repetitions:,} ×: "
+        f"each measured {request.repetitions:,} ×{varied(request.axes)}: "
         f"{' and '.join(test.name for test in plan.suite.tests)}"
         f"{size and f' with {size}'}."
     )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
+from tidemark.model.axes import combinations
+from tidemark.model.labels import labelled_name
 from tidemark.report.blocks import Block, Section
 from tidemark.report.line_chart import MOST_GROUPS, Group
 from tidemark.report.run_report.measured import MeasuredRun
@@ -26,10 +29,14 @@ def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:
 
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
-    """Yield a section for each test of a run, its versions side by side."""
-    for test in run.plan.suite.tests:
+    """Yield a section for each test of a run and combination of axes, versions side by side."""
+    versions = dict.fromkeys(rate.version for rate in run.rates)
+    tests, under = run.plan.suite.tests, combinations(run.plan.request.axes)
+    for test, axes in product(tests, under):
+        results = list(run.results(test.name, axes))
         groups = [
-            Group(version, [pair for pair in run.results(test.name) if pair[0].version == version])
-            for version in dict.fromkeys(rate.version for rate in run.rates)
+            Group(version, [pair for pair in results if pair[0].version == version])
+            for version in versions
         ]
-        yield Section(f"{test.name} over time", tuple(course(test.name, groups)))
+        name = labelled_name(test.name, axes)
+        yield Section(f"{name} over time", tuple(course(name, groups)))

@@ -17,6 +17,7 @@ from tidemark.figures.summary import (
     summarise,
 )
 from tidemark.figures.verdicts.version_verdicts import Verdict, verdicts
+from tidemark.model.axes import Combination
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
@@ -64,7 +65,7 @@ class MeasuredRun:
     @cached_property
     def quantities(self) -> Sequence[Quantity]:
         """The quantities that the trials measured."""
-        return quantities(self.plan.suite, self.trials)
+        return quantities(self.plan, self.trials)
 
     def rates_of(self, quantity: Quantity) -> Sequence[VersionRate]:
         """Return the rates of a quantity, in version order."""
@@ -79,7 +80,7 @@ class MeasuredRun:
 
     def measurements(self, quantity: Quantity) -> Iterator[Measurement]:
         """Yield the measurement of a quantity in each trial, in the order of the trials."""
-        for trial in self.trials:
+        for trial in (each for each in self.trials if each.axes == quantity.axes):
             for result in trial.tests:
                 if result.test != quantity.test:
                     continue
@@ -124,11 +125,11 @@ class MeasuredRun:
         """The verdicts so far, by base and version: a report shows each of them several times."""
         return {}
 
-    def results(self, test: str) -> Iterator[tuple[TrialResult, TestResult]]:
-        """Yield the result of a test in each trial that is not left out, in the order of trials."""
+    def results(self, test: str, axes: Combination) -> Iterator[tuple[TrialResult, TestResult]]:
+        """Yield the result of a test in each trial under these axes that is not left out."""
         for trial in self.trials:
             for result in trial.tests:
-                if result.test == test and not self.is_excluded(trial):
+                if (result.test, trial.axes) == (test, axes) and not self.is_excluded(trial):
                     yield trial, result
 
     def counting(self) -> list[TrialResult]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tidemark.model.request import requirement
 from tidemark.model.resume import Resume
+from tidemark.model.sentences import listed
 from tidemark.model.suite import Task
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
@@ -13,8 +14,9 @@ from tidemark.report.numbers import MISSING, moment
 from tidemark.report.run_report.machines import digests, images, machines
 from tidemark.report.run_report.measured import MeasuredRun
 
+AXIS = "Axis "
 PARAMETER = "Parameter "
-"""The start of the setting of a parameter, before its name."""
+"""The start of the setting of an axis or parameter, before its name."""
 LONGEST_START = "Longest start of a test, seconds"
 """The setting of how far apart the tasks of a test started at most."""
 
@@ -35,6 +37,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
             f"{PARAMETER}{name}": plan.suite.parameters[name].text(value)
             for name, value in request.parameters.items()
         },
+        **{f"{AXIS}{name}": listed(values) for name, values in request.axes.items()},
         **_start_spread(run),
         "Task size": _size(plan.suite.task),
         "Baseline": request.baseline or "none",

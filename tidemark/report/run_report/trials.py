@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tidemark.figures.summary import Quantity, rate_key
+from tidemark.figures.summary import rate_key
+from tidemark.model.labels import canonical, figure_name
+from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.results import TrialResult
 from tidemark.model.sentences import listed
@@ -42,14 +44,19 @@ def troubles(run: MeasuredRun) -> Bullets | None:
 
 
 def table(run: MeasuredRun) -> Table:
-    """Return the table of trials, in the planned order, with the rates that have no labels."""
-    rates = tuple(f"{each.name} [{each.metric.unit}]" for each in _without_labels(run))
+    """Return the table of trials, in the planned order, with the rates without labels."""
+    rates = tuple(
+        f"{figure_name(metric.name, statistic, '')} [{metric.unit}]"
+        for _, metric, statistic in _without_labels(run)
+    )
+    axes = tuple(run.plan.request.axes)
     recorded = {trial.trial: trial for trial in run.trials}
     return Table(
         caption="Trials in the order in which they ran",
         columns=(
             "Trial",
             "Version",
+            *axes,
             "Repetition",
             "Status",
             *rates,
@@ -87,7 +94,7 @@ def logs(run: MeasuredRun) -> Table:
 
 def _troubles(run: MeasuredRun) -> Iterator[str]:
     for trial in run.trials:
-        name = f"trial {trial.trial} ({trial.version})"
+        name = f"trial {trial.trial} ({trial.name})"
         if trial.status != "ok":
             tests = [f"{test.test}: {test.reason}" for test in trial.tests if test.reason]
             # The trial's reason mostly repeats that of its first test.
@@ -95,7 +102,7 @@ def _troubles(run: MeasuredRun) -> Iterator[str]:
             yield f"{name} {_status(run, trial)}: {why}"
         if (reason := run.exclusions.reason(trial.trial)) is not None:
             yield f"{name} is left out of every figure: {reason}"
-    if missing := [f"{planned.trial} ({planned.version})" for planned in run.unrecorded()]:
+    if missing := [f"{planned.trial} ({planned.name})" for planned in run.unrecorded()]:
         yield f"planned and not recorded: trials {listed(missing)}"
 
 
@@ -114,9 +121,13 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
         (
             str(planned.trial),
             planned.version,
+            *(planned.axes[name] for name in run.plan.request.axes),
             str(planned.repetition),
             status,
-            *(figure(rates.get(quantity.key)) for quantity in _without_labels(run)),
+            *(
+                figure(rates.get((test, metric.name, statistic, canonical(planned.axes))))
+                for test, metric, statistic in _without_labels(run)
+            ),
             seconds,
             took,
             started,
@@ -125,8 +136,14 @@ def _row(run: MeasuredRun, planned: PlannedTrial, trial: TrialResult | None) -> 
     )
 
 
-def _without_labels(run: MeasuredRun) -> list[Quantity]:
-    return [quantity for quantity in run.quantities if not quantity.metric.labels]
+def _without_labels(run: MeasuredRun) -> list[tuple[str, Metric, str]]:
+    """Return the test, metric and statistic of each figure without labels but the axes."""
+    return [
+        (test.name, metric, statistic)
+        for test in run.plan.suite.tests
+        for metric, statistic in test.figures()
+        if not metric.labels
+    ]
 
 
 def _status(run: MeasuredRun, trial: TrialResult) -> str:

@@ -1,0 +1,83 @@
+import pytest
+
+from tests.plans import DATABASES, plan_of, with_axes
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.money.estimate import estimate
+from tidemark.money.prices import list_prices
+
+
+def resolved(declared=DATABASES, **fields):
+    suites = {"rocksdb": with_axes(declared)}
+    return resolve_request({"suite": "rocksdb", **fields}, suites)
+
+
+def test_a_run_measures_every_value_of_every_axis_by_default():
+    assert resolved().axes == DATABASES
+
+
+def test_a_run_measures_the_wanted_values_in_the_order_of_the_suite():
+    axes = {**DATABASES, "codec": ("lz4", "zstd", "snappy")}
+
+    spec = resolved(axes, axes={"codec": ["snappy", "lz4"]})
+
+    assert spec.axes == {**DATABASES, "codec": ("lz4", "snappy")}
+
+
+@pytest.mark.parametrize(
+    ("axes", "sentence"),
+    [
+        ({"codec": ["lz4"]}, "axes: rocksdb has no 'codec'; there are database"),
+        (
+            {"database": ["mariadb", "oracle"]},
+            "axes.database: 'oracle' is not accepted; expected one or more of postgresql, mariadb",
+        ),
+        ({"database": ["mariadb"] * 2}, "axes.database: a value stands twice in mariadb, mariadb"),
+        ({"database": []}, "axes.database: [] is not accepted; expected a list of 1 or more"),
+        ({"database": "mariadb"}, "axes.database: 'mariadb' is not accepted; expected a list"),
+        ({"database": [7]}, "axes.database.0: 7 is not accepted; expected a text"),
+        (["mariadb"], "axes: ['mariadb'] is not accepted; expected names with values"),
+    ],
+)
+def test_other_axes_and_values_are_refused_by_name(axes, sentence):
+    with pytest.raises(Refused) as refused:
+        resolved(axes=axes)
+
+    assert str(refused.value) == sentence
+
+
+def test_an_axis_of_a_suite_without_axes_is_refused():
+    with pytest.raises(Refused, match="axes: rocksdb has no 'database'; there are none"):
+        resolved({}, axes={"database": ["mariadb"]})
+
+
+def test_combinations_count_as_trials_before_a_run():
+    assert resolved(repetitions=100).trials == 2 * 2 * 100
+
+    with pytest.raises(Refused) as refused:
+        resolved(repetitions=100, versions=["8.8.1", "9.0.0", "9.7.3", "9.8.4", "7.4.4"])
+
+    assert str(refused.value) == (
+        "repetitions: 100 of 5 versions under 2 combinations of axes are 1000 trials; "
+        "one run has at most 900"
+    )
+
+
+def test_each_combination_takes_the_time_and_cost_of_a_run_without_axes():
+    def expected(spec):
+        return estimate(spec, with_axes(DATABASES), list_prices())
+
+    whole, half = expected(resolved()), expected(resolved(axes={"database": ["mariadb"]}))
+
+    assert whole.seconds == 2 * half.seconds
+    assert whole.tasks_usd == 2 * half.tasks_usd
+    assert whole.insights_bytes == 2 * half.insights_bytes
+
+
+def test_a_plan_names_the_axes_of_each_trial():
+    plan = plan_of({"repetitions": 1, "versions": ["9.0.0"]}, suite=with_axes(DATABASES))
+
+    assert [trial.name for trial in plan.trials] == [
+        "9.0.0 {database: postgresql}", "9.0.0 {database: mariadb}",
+    ]  # fmt: skip
+    assert type(plan).model_validate_json(plan.model_dump_json()) == plan
