@@ -4,7 +4,7 @@ import pytest
 
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.fakes import FakeMetrics
-from tests.unit.measured_runs import failed, measured, row, with_values
+from tests.unit.measured_runs import failed, measured, planned, row, with_values
 from tidemark.cli import live
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.exclusions import NONE
@@ -137,6 +137,20 @@ def test_a_value_that_one_side_did_not_measure_is_not_comparable():
     assert "Axis database is postgresql for 9.0.0 and postgresql, mariadb for 9.8.4" in text
     assert "The two sides were not measured alike." in text
     assert "--axis database=postgresql" in text
+
+
+def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
+    plan = planned(BOTH, repetitions=6, name="20261119T124455Z-fedcba")
+    older, newer = StoredRun(plan, measured(plan), NONE, []), run_of()
+
+    text = markdown(comparison(sides((older, "9.0.0"), (newer, "9.8.4"))))
+
+    without = row(text, "ingest", "ingest_rate \\[records/s\\]")
+    assert (without[3], without[5]) == ("not measured", "not comparable")
+    assert "no trial of 9.8.4 without axes is recorded" in text
+    under = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")
+    assert (under[2], under[5]) == ("not measured", "not comparable")
+    assert "## Graphs: ingest\n" in text
 
 
 def test_cloudwatch_gets_a_figure_for_each_value(run):

@@ -70,7 +70,9 @@ def _why_missing(pair: Pair, reading: Reading | None, side: Side) -> str:
         return ""
     left_out = [each for each in reading.measurements if side.run.is_excluded(each.trial)]
     if not reading.measurements:
-        return f"no trial of {labelled_name(side.name, pair.quantity.axes)} is recorded"
+        axes = pair.quantity.axes
+        without = " without axes" if side.run.plan.request.axes and not axes else ""
+        return f"no trial of {labelled_name(side.name, axes)}{without} is recorded"
     if len(left_out) == len(reading.measurements):
         return f"every trial of {side.name} is left out on request"
     return f"no trial of {side.name} that counts gave a rate"

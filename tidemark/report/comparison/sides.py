@@ -128,9 +128,10 @@ class Sides:
             for side in (self.new, self.base):
                 for key in [q.key for q in side.run.quantities if q.test == test and q.key in own]:
                     quantity = own.pop(key)
+                    base, new = (each.reading(quantity) for each in self.both)
+                    measured = any(each is not None and each.values for each in (base, new))
                     # A side without measurements does not know the labels of the other.
-                    if quantity.labels or key[:3] not in named:
-                        base, new = (each.reading(quantity) for each in self.both)
+                    if quantity.labels or measured or key[:3] not in named:
                         yield Pair(quantity, base, new, self._verdict(base, new))
 
     def _verdict(self, base: Reading | None, new: Reading | None) -> Verdict | None:
