@@ -168,6 +168,11 @@ def build(app: App) -> TidemarkStack:
     suites = read_suites(settings.systems)
     _check_known("schedules", settings.schedules, suites)
     _check_known("images", settings.images.keys() - {"*"}, suites)
+    if named := [name for name in sorted(settings.images) if _has_images(suites.get(name))]:
+        raise Refused(
+            f"cdk.json: context: images: {shown(named[0])} is not accepted: the subject of the "
+            "suite names an image of each version"
+        )
     if active := suites.keys() & settings.retired_suites:
         raise Refused(
             f"cdk.json: context: retiredSuites: {shown(min(active))} is not accepted: it is in "
@@ -175,6 +180,10 @@ def build(app: App) -> TidemarkStack:
         )
     _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
+
+
+def _has_images(suite: Suite | None) -> bool:
+    return suite is not None and suite.subject.image is not None
 
 
 def _check_known(setting: str, named: Iterable[str], suites: Mapping[str, Suite]) -> None:

@@ -12,6 +12,7 @@ from aws_cdk.aws_stepfunctions import StateMachine
 from constructs import IConstruct
 
 EXECUTIONS = "An execution has a name when it is started, and no sooner."
+DEFINITIONS = "A run may measure a version that was released after the deployment."
 
 
 def acknowledge(construct: IConstruct, finding: str, reason: str) -> None:
@@ -38,6 +39,12 @@ def executions_finding(machine: StateMachine) -> str:
 def tasks_finding(cluster: Cluster) -> str:
     """Return the finding that a role may use every task of a cluster."""
     return _wildcard_finding(cluster, "ecs", "task/<{}>/*")
+
+
+def definitions_finding(family: str) -> str:
+    """Return the finding that a role may use every task definition of some families."""
+    arn = "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>"
+    return f"IAM5[Resource::{arn}:task-definition/{family}-*:*]"
 
 
 def streams_finding(log_group: ILogGroup) -> str:

@@ -9,10 +9,16 @@ from aws_cdk.aws_s3 import Bucket
 from aws_cdk.aws_sns import Topic
 from constructs import Construct
 
-from cdk.findings import acknowledge, objects_finding, streams_finding
+from cdk.findings import (
+    DEFINITIONS,
+    acknowledge,
+    definitions_finding,
+    objects_finding,
+    streams_finding,
+)
 from cdk.log_groups import log_group
 from cdk.permissions import FUNCTIONS, Needs
-from cdk.policy_statements import allow, in_cluster
+from cdk.policy_statements import allow, in_cluster, passing_to_tasks
 from cdk.system_tests import SystemTests
 from tidemark.model.settings import Settings
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
@@ -85,6 +91,8 @@ class Functions(Construct):
                 "The objects of a run are named after it, and no run exists yet; the prefix keeps "
                 "the function to what its state needs.",
             )
+        for family in self._tests.families if needs.registers_images else ():
+            acknowledge(role, definitions_finding(family), DEFINITIONS)
         if needs.queries_logs and self._tests.usage_logs:
             acknowledge(
                 role,
@@ -94,8 +102,9 @@ class Functions(Construct):
         acknowledge(
             role,
             "IAM5[Resource::*]",
-            "X-Ray, the results of a log query, the defaults of quotas and, kept to our cluster by "
-            "a condition, tasks that do not exist yet: none of these can be named.",
+            "X-Ray, the results of a log query, the defaults of quotas, the reading of a task "
+            "definition and, kept to our cluster by a condition, tasks that do not exist yet: none "
+            "of these can be named.",
         )
         return role
 
@@ -146,6 +155,8 @@ class Functions(Construct):
             # container instance, which Fargate lacks, and the tasks of a run do not exist yet.
             actions = ["ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"]
             statements.append(allow(actions, ["*"], in_cluster(self._tests.cluster)))
+        if needs.registers_images:
+            statements += self._image_statements()
         if needs.announces:
             statements.append(allow(["sns:Publish"], [self._topic.topic_arn]))
             statements.append(self._put_events_statement())
@@ -159,6 +170,23 @@ class Functions(Construct):
             # Service Authorization Reference: this action takes no resource.
             statements.append(allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
         return statements
+
+    def _image_statements(self) -> list[PolicyStatement]:
+        """Return what the definition of an image needs; nothing where no suite has images."""
+        suites = [tasks for tasks in self._tests.suites.values() if tasks.family]
+        if not suites:
+            return []
+        definitions = [tasks.run_definitions for tasks in suites]
+        registration = {"StringEquals": {"ecs:CreateAction": "RegisterTaskDefinition"}}
+        return [
+            allow(["ecs:RegisterTaskDefinition"], definitions),
+            # Tasks take on the tags of their definition, which separate their cost from others.
+            allow(["ecs:TagResource"], definitions, registration),
+            # Service Authorization Reference: this action takes no resource.
+            allow(["ecs:DescribeTaskDefinition"], ["*"]),
+            # A definition names roles: those of the suite's own tasks, and no others.
+            passing_to_tasks([role for tasks in suites for role in tasks.roles]),
+        ]
 
     def _quota(self, quota: Quota) -> str:
         return Stack.of(self).format_arn(

@@ -26,11 +26,14 @@ _NOT_SOURCES = shutil.ignore_patterns("__pycache__")
 
 
 def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerImage:
-    """Return the image that the settings name for a suite, or else that of its workload.
+    """Return the image that the suite or the settings name, or else that of its workload.
 
     A workload that needs more than Python and has no Dockerfile makes the synthesis of the CDK's
     command line fail.
     """
+    if suite.subject.image:
+        # No task runs this tag: PrepareTrial puts the version's own in its place.
+        return existing_image(scope, suite.subject.requirement("version"))
     if name := settings.image(suite.name):
         return existing_image(scope, name)
     folder = settings.systems / "workloads" / suite.task.workload

@@ -22,6 +22,7 @@ class Needs:
     reads_releases: bool = False
     reads_quotas: bool = False
     stops_tasks: bool = False
+    registers_images: bool = False
     timeout_seconds: int = 30
     memory: int = FUNCTION_MEMORY
     """[MiB]."""
@@ -39,6 +40,7 @@ class Needs:
             reads_releases=any(needs.reads_releases for needs in parts),
             reads_quotas=any(needs.reads_quotas for needs in parts),
             stops_tasks=any(needs.stops_tasks for needs in parts),
+            registers_images=any(needs.registers_images for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
             memory=max(needs.memory for needs in parts),
         )
@@ -118,7 +120,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         timeout_seconds=240,
         memory=RUN_MEMORY,
     ),
-    "PrepareTrial": Needs(reads=["runs/*/plan.json"]),
+    "PrepareTrial": Needs(reads=["runs/*/plan.json"], registers_images=True),
     "ClassifyStop": Needs(),
     "CollectRates": Needs(
         reads=["runs/*/plan.json"],

@@ -29,6 +29,15 @@ def executions(machine: StateMachine) -> str:
     )
 
 
+def passing_to_tasks(roles: Sequence[str]) -> PolicyStatement:
+    """Return a statement that allows to pass roles to ECS tasks, and to nothing else."""
+    return allow(
+        ["iam:PassRole"],
+        roles,
+        {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
+    )
+
+
 def in_cluster(cluster: Cluster) -> Conditions:
     """Return the condition that a task belongs to a cluster, or is started in it."""
     return {"ArnEquals": {"ecs:cluster": cluster.cluster_arn}}

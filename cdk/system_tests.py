@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Duration, Stack
 from aws_cdk.aws_ecs import (
@@ -40,10 +40,14 @@ class SuiteTasks(Construct):
         # People find the group by this name in the console; the stack's name makes it unique.
         group = f"/{Stack.of(self).stack_name}/{suite.name}"
         self.log_group = log_group(self, "Logs", settings, group)
-        task = suite.task
+        task, images = suite.task, suite.subject.image is not None
+        # The names of stacks have no underscore and those of suites no hyphen: the families of one
+        # suite's images, which begin with this one, are no other suite's.
+        self.family = f"{Stack.of(self).stack_name}_{suite.name}" if images else None
         self.definition = FargateTaskDefinition(
             self,
             "Task",
+            family=self.family,
             cpu=task.cpu,
             memory_limit_mib=task.memory,
             ephemeral_storage_gib=task.storage,
@@ -55,7 +59,7 @@ class SuiteTasks(Construct):
         self.container = self.definition.add_container(
             suite.name,
             image=image_of(self, suite, settings),
-            entry_point=[*PREPARATION, *task.entry_point],
+            entry_point=_entry_point(suite),
             environment=preparation_variables(suite.subject),
             logging=LogDriver.aws_logs(
                 log_group=self.log_group,
@@ -63,7 +67,7 @@ class SuiteTasks(Construct):
                 # Rates are read from these lines, so none may be dropped to keep a task going.
                 mode=AwsLogDriverMode.BLOCKING,
             ),
-            docker_labels={WORKLOAD_LABEL: task.workload},
+            docker_labels={WORKLOAD_LABEL: task.workload} if task.workload else None,
             stop_timeout=Duration.seconds(30),
         )
         # The tasks may store and load data, and list nothing: the place of each trial's data is a
@@ -85,6 +89,29 @@ class SuiteTasks(Construct):
             "IAM5[Resource::*]",
             "ecr:GetAuthorizationToken takes no resource: the token is the account's.",
         )
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """The ARNs of the roles that are passed to the tasks."""
+        definition = self.definition
+        return [definition.task_role.role_arn, definition.obtain_execution_role().role_arn]
+
+    @property
+    def run_definitions(self) -> str:
+        """The ARN, or the pattern of ARNs, of the definitions that the tasks are run from."""
+        if self.family is None:
+            return self.definition.task_definition_arn
+        return Stack.of(self).format_arn(
+            service="ecs", resource="task-definition", resource_name=f"{self.family}-*:*"
+        )
+
+
+def _entry_point(suite: Suite) -> Sequence[str] | None:
+    """Return the start of the tasks' command line; None if it is the image's own."""
+    if suite.subject.image:
+        # The version is in the image: there is nothing to prepare.
+        return suite.task.entry_point or None
+    return [*PREPARATION, *suite.task.entry_point]
 
 
 class SystemTests(Construct):
@@ -118,6 +145,11 @@ class SystemTests(Construct):
             name: SuiteTasks(self, name.capitalize(), suite=suite, settings=settings, bucket=bucket)
             for name, suite in suites.items()
         }
+
+    @property
+    def families(self) -> Sequence[str]:
+        """The beginnings of the families of image definitions; none if no suite has images."""
+        return [tasks.family for tasks in self.suites.values() if tasks.family]
 
     def _usage_logs(self) -> ILogGroup:
         """Return the log group that Container Insights creates, and keeps for a day.

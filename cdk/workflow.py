@@ -14,10 +14,17 @@ from aws_cdk.aws_sns import Topic
 from aws_cdk.aws_stepfunctions import DefinitionBody, LogLevel, LogOptions, StateMachine
 from constructs import Construct
 
-from cdk.findings import EXECUTIONS, acknowledge, executions_finding, tasks_finding
+from cdk.findings import (
+    DEFINITIONS,
+    EXECUTIONS,
+    acknowledge,
+    definitions_finding,
+    executions_finding,
+    tasks_finding,
+)
 from cdk.functions import Functions
 from cdk.log_groups import log_group
-from cdk.policy_statements import Conditions, allow, executions, in_cluster
+from cdk.policy_statements import Conditions, allow, executions, in_cluster, passing_to_tasks
 from cdk.system_tests import SystemTests
 from tidemark.model.settings import Settings
 
@@ -71,10 +78,11 @@ class Workflow(Construct):
 
     def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
         """Allow the machine of a trial to run tasks of the suites and wait for their end."""
-        definitions = [tasks.definition for tasks in tests.suites.values()]
-        arns = [definition.task_definition_arn for definition in definitions]
+        suites = tests.suites.values()
         cluster = in_cluster(tests.cluster)
-        _grant(role, ["ecs:RunTask"], arns, cluster)
+        _grant(role, ["ecs:RunTask"], [tasks.run_definitions for tasks in suites], cluster)
+        for family in tests.families:
+            acknowledge(role, definitions_finding(family), DEFINITIONS)
         # The tasks do not exist yet, so any task of this cluster is allowed.
         _grant(role, ["ecs:StopTask", "ecs:DescribeTasks"], ["*"], cluster)
         # A task takes on the tags of its definition, which separate its cost from other costs.
@@ -87,16 +95,8 @@ class Workflow(Construct):
             tasks_finding(tests.cluster),
             "A task has an id when it is started, and no sooner.",
         )
-        _grant(
-            role,
-            ["iam:PassRole"],
-            [
-                task_role.role_arn
-                for definition in definitions
-                for task_role in (definition.task_role, definition.obtain_execution_role())
-            ],
-            {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}},
-        )
+        roles = [task_role for tasks in suites for task_role in tasks.roles]
+        role.add_to_principal_policy(passing_to_tasks(roles))
         _grant_rule(self, role, _TASK_RULE)
 
     def _run(self, functions: Mapping[str, Function]) -> StateMachine:

@@ -30,7 +30,7 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
         services.quotas(),
         event,
         packed_suites(),
-        builds=services.on_one_machine(),
+        one_machine=services.on_one_machine(),
     )
     logger.info("planned", extra={"run_id": planned.run_id, "trials": planned.trials})
     return planned.model_dump(mode="json", by_alias=True)

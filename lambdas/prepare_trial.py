@@ -18,6 +18,10 @@ from tidemark.store.stored_run import planned, read_plan
 def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the tests in order, each with its environment, groups of tasks and time limit [s]."""
     environment, plan = Environment(), read_plan(services.bucket(), event.run_id)
-    system = environment.systems[plan.suite.name]
-    prepared = prepare(plan, planned(plan, event.trial), system, environment.bucket)
+    system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
+    if plan.suite.subject.image:
+        definitions = services.task_definitions()
+        arn = definitions.of_image(system.task_definition, trial.package)
+        system = system._replace(task_definition=arn)
+    prepared = prepare(plan, trial, system, environment.bucket)
     return prepared.model_dump(mode="json")

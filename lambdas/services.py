@@ -15,6 +15,7 @@ from aws.metrics import EmbeddedMetrics
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
 from aws.schedules import SchedulerSchedules
+from aws.task_definitions import EcsTaskDefinitions
 from aws.tasks import EcsTasks
 from lambdas.environment import Environment
 from tidemark.money.quotas import Quotas
@@ -25,6 +26,7 @@ from tidemark.run.ports import (
     Metrics,
     Releases,
     Schedules,
+    TaskDefinitions,
     Tasks,
     Topic,
 )
@@ -68,6 +70,12 @@ def executions() -> Executions:
 def tasks() -> Tasks:
     """Return the tasks of the cluster."""
     return EcsTasks(_client("ecs"), Environment().cluster)
+
+
+@cache
+def task_definitions() -> TaskDefinitions:
+    """Return the task definitions of images."""
+    return EcsTaskDefinitions(_client("ecs"))
 
 
 @cache

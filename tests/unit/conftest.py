@@ -40,6 +40,7 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(services, "log_queries", lambda: world.logs)
     monkeypatch.setattr(services, "executions", lambda: world.executions)
     monkeypatch.setattr(services, "tasks", lambda: world.tasks)
+    monkeypatch.setattr(services, "task_definitions", lambda: world.task_definitions)
     monkeypatch.setattr(services, "topic", lambda: world.topic)
     monkeypatch.setattr(services, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")

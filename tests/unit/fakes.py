@@ -20,6 +20,7 @@ from tidemark.run.ports import (
     Metrics,
     Releases,
     Schedules,
+    TaskDefinitions,
     Tasks,
     Topic,
 )
@@ -176,6 +177,13 @@ class FakeTasks:
         self.called()
 
 
+class FakeTaskDefinitions:
+    """Task definitions whose ARNs tell what they are made of."""
+
+    def of_image(self, deployed: str, image: str) -> str:
+        return f"{deployed} with {image}"
+
+
 class FakeTopic:
     """The subjects and messages that were published."""
 
@@ -259,6 +267,7 @@ class World:
     releases: FakeReleases = field(default_factory=FakeReleases)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     quotas: FakeQuotas = field(default_factory=FakeQuotas)
+    task_definitions: FakeTaskDefinitions = field(default_factory=FakeTaskDefinitions)
 
     def call(self, module: ModuleType, event: object) -> Any:
         """Invoke a handler as Lambda would: its event and its result are JSON."""
@@ -272,7 +281,17 @@ class World:
 def ports(
     world: World,
 ) -> tuple[
-    Bucket, LogQueries, Executions, Tasks, Topic, EventBus, Releases, Schedules, Quotas, Metrics
+    Bucket,
+    LogQueries,
+    Executions,
+    Tasks,
+    Topic,
+    EventBus,
+    Releases,
+    Schedules,
+    Quotas,
+    TaskDefinitions,
+    Metrics,
 ]:
     """Return the fakes as their ports, so that mypy checks that they fit."""
     return (
@@ -285,5 +304,6 @@ def ports(
         world.releases,
         world.schedules,
         world.quotas,
+        world.task_definitions,
         FakeMetrics(),
     )

@@ -40,7 +40,7 @@ from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
 from tidemark.model.request import (
     RunSpec,
-    check_subject,
+    check_one_machine,
     known_suite,
     resolve_request,
     resume_request,
@@ -138,7 +138,8 @@ def command(
     system = known_suite(fields["suite"], known)
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)
-    check_subject(system)
+    if target.stack is None:
+        check_one_machine(system)
     fields = with_builds(fields, system.subject, here=target.stack is None)
     request = resolve_request(fields, known)
     if versions is not None and target.stack is None:

@@ -207,12 +207,12 @@ def requirement(request: RunSpec, suite: Suite, version: str) -> str:
     return " ".join([wheel, *suite.subject.newest_companions()])
 
 
-def check_subject(suite: Suite) -> None:
-    """Refuse a suite whose tasks would not run the version's own program."""
+def check_one_machine(suite: Suite) -> None:
+    """Refuse a suite whose versions one machine cannot run."""
     if suite.subject.image is not None:
         raise Refused(
-            f"suite: the subject of {suite.name} is an image of each version, which cannot be run "
-            "yet; expected a subject with package or prepare"
+            f"suite: the subject of {suite.name} is an image of each version, and one machine runs "
+            "no images; measure it with --aws, or write a subject with package or prepare"
         )
 
 

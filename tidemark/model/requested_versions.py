@@ -97,3 +97,5 @@ def _check_version(version: str, title: str, subject: Subject) -> None:
     if not subject.has(version):
         there_are = f"there are {listed(subject.versions)}"
         raise Refused(f"versions: {version} has no release in the suite of {title}; {there_are}")
+    if misfit := subject.misfit_of_tag(version):
+        raise Refused(f"versions: {misfit}")

@@ -24,14 +24,19 @@ from tidemark.model.version_order import NEWEST, latest
 VERSION = "[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}"
 _VERSION = f"^{VERSION}$"
 _PACKAGE = r"^[a-z][a-z0-9-]{0,63}$"
-_TAG = r"[A-Za-z0-9_.-]{0,63}"
-_IMAGE = rf"^[a-z0-9][A-Za-z0-9./:_-]{{0,200}}:{_TAG}\{{version\}}{_TAG}$"
+# Source: OCI Distribution Specification, "Pulling manifests", and the grammar of image references
+# of the project Distribution: a registry with its port, a name of small letters, and a tag.
+_REGISTRY = r"[A-Za-z0-9]+([.-][A-Za-z0-9]+)*(:[0-9]{1,5})?/"
+_PATH = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+_TAG_PART = r"[A-Za-z0-9_.-]{0,63}"
+_IMAGE = rf"^({_REGISTRY})?{_PATH}(/{_PATH})*:{_TAG_PART}\{{version\}}{_TAG_PART}$"
+_TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 _SOURCE = r"^(https|file)://[!-~]{1,300}$"
 SUBJECT_FORMS = {
     _SOURCE: "the https:// URL of a Git repository",
     _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
     _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
-    _IMAGE: "an image with {version} in its tag, such as ghcr.io/x/y:{version}",
+    _IMAGE: "an image with {version} once, in its tag, such as ghcr.io/x/y:{version}",
 }
 """The accepted texts of a subject in words, by regular expression."""
 VersionText = Annotated[str, Field(pattern=_VERSION)]
@@ -70,8 +75,9 @@ class Subject(Consistent):
 
     package: str | None = Field(default=None, pattern=_PACKAGE)
     """The PyPI package that carries the system."""
-    image: str | None = Field(default=None, pattern=_IMAGE)
-    """The container image of a version, with ``{version}`` in its tag."""
+    image: str | None = Field(default=None, pattern=_IMAGE, max_length=255)
+    """The container image of a version, with ``{version}`` in its tag, such as
+    ``ghcr.io/x/y:{version}``. Only an AWS account runs images."""
     prepare: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
     """The workload's own command that installs the version in ``TIDEMARK_VERSION``."""
     source: str | None = Field(default=None, pattern=_SOURCE)
@@ -97,6 +103,8 @@ class Subject(Consistent):
             if isinstance(release, list) and re.split(r"[\[=]", release[0])[0] != self.package:
                 first = f"{self.package}== first" if self.package else "a version"
                 sentence = f"{listed(release)} is not accepted; expected {first}"
+                yield problem(("versions", version), sentence)
+            elif sentence := self.misfit_of_tag(version):
                 yield problem(("versions", version), sentence)
 
     def _misfits(self) -> Iterator[Problem]:
@@ -128,6 +136,14 @@ class Subject(Consistent):
         # A mapping says which release carries a version: others are not known.
         own = all(name == release for name, release in self.versions.items())
         return version in self.versions or (own and self.has_form(version))
+
+    def misfit_of_tag(self, version: str) -> str:
+        """Return why an image cannot have the version in its tag, '' if it can or is none."""
+        tag = self.requirement(version).rpartition(":")[2]
+        if self.image is None or _TAG.fullmatch(tag):
+            return ""
+        accepted = "up to 128 letters, digits and _.-, of which . and - are not the first"
+        return f"{shown(tag)} is no tag of an image; expected {accepted}"
 
     def requirement(self, version: str) -> str:
         """Return what installs ``version``.

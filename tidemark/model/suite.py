@@ -86,24 +86,22 @@ class Test(Consistent):
                 yield metric, statistic
 
 
+def _entry_point(workload: str) -> tuple[str, ...]:
+    return ("python", "-m", "harness", f"{workload}_workload") if workload else ()
+
+
 class Task(Frozen):
     """The ECS task that every test of the suite runs in."""
 
-    workload: Name
+    workload: Name = ""
     """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
-    needs more than Python."""
+    needs more than Python. '' for an image of each version, which has its own program."""
     entry_point: tuple[Line, ...] = Field(
-        default_factory=lambda fields: (
-            "python",
-            "-m",
-            "harness",
-            f"{fields['workload']}_workload",
-        ),
-        min_length=1,
-        max_length=20,
+        default_factory=lambda fields: _entry_point(fields["workload"]), min_length=1, max_length=20
     )
     """The start of the program's command line, by default
-    ``python -m harness <workload>_workload``; the test's name follows as its argument."""
+    ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;
+    the test's name follows as its argument."""
     cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
     """CPU units: 1024 are one vCPU."""
     memory: int = Field(strict=True, ge=512, le=122_880)

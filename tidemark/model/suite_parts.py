@@ -31,6 +31,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
     parameters, tests = mapping(suite, "parameters"), mappings(suite, "tests")
     yield from _unusable(parameters)
     yield from _unvaried(mapping(suite, "axes"), parameters)
+    yield from _misplaced_program(suite)
     limits = [test.get("timeout_seconds") for _, test in tests]
     seconds = sum(limit for limit in limits if type(limit) is int)
     if seconds > LONGEST_TESTS_SECONDS:
@@ -45,6 +46,17 @@ def contradictions(suite: object) -> Iterator[Problem]:
             yield from _labelled_twice(place, metric, mapping(suite, "axes"))
         for name in mapping(test, "per"):
             yield from _unscaled(("tests", number, "per", str(name)), name, parameters)
+
+
+def _misplaced_program(suite: object) -> Iterator[Problem]:
+    """Yield why the program of the tests is in two places, or in none."""
+    task = mapping(suite).get("task")
+    if "image" in mapping(suite, "subject"):
+        if mapping(task).get("workload"):
+            sentence = "the image of each version has the program; leave the workload out"
+            yield problem(("task", "workload"), sentence)
+    elif isinstance(task, dict) and "workload" not in task:
+        yield problem(("task", "workload"), "required, but missing")
 
 
 def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:

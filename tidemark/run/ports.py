@@ -87,6 +87,13 @@ class Tasks(Protocol):
         """Stop a task."""
 
 
+class TaskDefinitions(Protocol):
+    """The ECS task definitions of images."""
+
+    def of_image(self, deployed: str, image: str) -> str:
+        """Return the ARN of a definition that differs from the ``deployed`` one in its image."""
+
+
 class Topic(Protocol):
     """The subscribers to the outcomes of runs."""
 

@@ -9,7 +9,7 @@ from tidemark.model.cost import Estimate
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.request import ResumeRequest, check_subject, resolve_request, resume_request
+from tidemark.model.request import ResumeRequest, check_one_machine, resolve_request, resume_request
 from tidemark.model.resume import Resume
 from tidemark.model.run_id import run_id
 from tidemark.model.sentences import listed
@@ -55,11 +55,11 @@ def begin(
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
     *,
-    builds: bool,
+    one_machine: bool,
 ) -> Planned:
     """Claim the suite that an execution input names; write the plan of a new run.
 
-    ``builds`` says whether versions may come from files of this machine.
+    ``one_machine`` says where the run is: one machine has wheels, and an AWS account has images.
 
     A resumed run keeps its name and plan, and its outcome until the next outcome; the reason of the
     resume is stored, too. Nothing is claimed or written if a ``holder`` has to be ended first, or
@@ -76,7 +76,9 @@ def begin(
     """
     resume = resume_request(event.input, suites)
     plan = _plan_to_resume(bucket, resume) if resume else _new_plan(bucket, releases, event, suites)
-    if plan.request.builds and not builds:
+    if one_machine:
+        check_one_machine(plan.suite)
+    elif plan.request.builds:
         raise Refused(f"builds: {listed(plan.request.builds)} can only be measured on one machine")
     if not resume and plan.execution_arn != event.execution_arn:
         return _planned(plan, started_by=plan.execution_arn)
@@ -124,7 +126,6 @@ def _new_plan(
     request = resolve_request(
         event.input, suites, lambda suite: releases.versions(suite.name) or suite.subject.versions
     )
-    check_subject(suites[request.suite])
     name = run_id(event.execution_name, event.started_at)
     if request.scheduled_at:
         _check_scheduled(request.scheduled_at, event.started_at)

@@ -9,7 +9,8 @@ class System(NamedTuple):
     """The ECS side of one suite."""
 
     task_definition: str
-    """The ARN with its revision: a family name alone would run the latest revision."""
+    """The ARN with its revision: a family name alone would run the latest revision. Where each
+    version is an image, no task runs it, and the definitions of the images are made from it."""
     container: str
     log_group: str
     stream_prefix: str

@@ -1,11 +1,18 @@
 """The synthesised templates, shared by all tests, because each synthesis takes seconds."""
 
+import json
+import shutil
+
 import pytest
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
 from cdk.app import build
+from tidemark.model.checkout import ROOT
 from tidemark.model.context import written_context
+from tidemark.model.suite_files import read_suites
+
+REGISTRY = "210987654321.dkr.ecr.eu-west-2.amazonaws.com"
 
 
 @pytest.fixture(scope="session")
@@ -26,9 +33,27 @@ def data(stack):
 
 
 @pytest.fixture(scope="session")
-def everything(tmp_path_factory):
+def systems_with_images(tmp_path_factory):
+    """Return a folder with the shipped suites, and with one whose versions are images."""
+    folder = tmp_path_factory.mktemp("systems")
+    (folder / "workloads").symlink_to(ROOT / "workloads")
+    shutil.copytree(ROOT / "suites", folder / "suites")
+    suite = {
+        **read_suites()["rocksdb"].model_dump(mode="json", by_alias=True),
+        "name": "kiwi",
+        "subject": {"image": f"{REGISTRY}/perf/kiwi:{{version}}", "form": ".*"},
+        "task": {"cpu": 1024, "memory": 2048, "storage": 21},
+    }
+    (folder / "suites" / "kiwi").mkdir()
+    (folder / "suites" / "kiwi" / "suite.yaml").write_text(json.dumps(suite))
+    return str(folder)
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory, systems_with_images):
     """Return the template of a deployment with all options on that are off by default."""
     context = {
+        "systems": systems_with_images,
         "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
         "notifyEmail": "perf@example.com",
         "reports": True,

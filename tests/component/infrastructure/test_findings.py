@@ -34,8 +34,8 @@ def acknowledgements(construct):
                 )
 
 
-def test_a_deployment_with_every_option_has_no_finding(tmp_path):
-    app = App(outdir=str(tmp_path), context=EVERYTHING)
+def test_a_deployment_with_every_option_has_no_finding(tmp_path, systems_with_images):
+    app = App(outdir=str(tmp_path), context={**EVERYTHING, "systems": systems_with_images})
     build(app)
     synth(app)
 

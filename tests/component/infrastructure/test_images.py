@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -6,8 +7,10 @@ from aws_cdk import App, Stack
 from aws_cdk.assertions import Annotations, Match, Template
 from aws_cdk.aws_ecs import FargateTaskDefinition
 
+from cdk.app import build
 from cdk.images import existing_image, image_of
 from tidemark.model.context import written_context
+from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suites
@@ -134,3 +137,79 @@ def test_an_image_of_a_suite_is_named_by_the_suite_or_for_all_others(systems):
 
     assert [settings.image(suite) for suite in ("one", "two")] == ["a:1", "none"]
     assert systems.image("one") is None
+
+
+def definition_of(template, container):
+    (found,) = [
+        definition["Properties"]
+        for definition in template.find_resources("AWS::ECS::TaskDefinition").values()
+        if definition["Properties"]["ContainerDefinitions"][0]["Name"] == container
+    ]
+    return found
+
+
+def statements_of(template, role):
+    """Return the statements of a role with each of their actions, with texts for resources."""
+    return {
+        action: (json.dumps(statement["Resource"]), statement.get("Condition"))
+        for name, policy in template.find_resources("AWS::IAM::Policy").items()
+        if role in name
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        for action in [statement["Action"]]
+        if isinstance(action, str)
+    }
+
+
+def test_the_tasks_of_a_suite_of_images_start_with_the_images_own_program(everything):
+    kiwi = definition_of(everything, "kiwi")
+
+    (container,) = kiwi["ContainerDefinitions"]
+    assert kiwi["Family"] == "Tidemark_kiwi"
+    assert "/perf/kiwi:version" in json.dumps(container["Image"])
+    assert not {"EntryPoint", "Environment", "DockerLabels"} & container.keys()
+
+
+def test_prepare_trial_may_define_the_images_of_such_suites_and_run_nothing(everything, template):
+    by_action = statements_of(everything, "FunctionsPrepareTrial")
+
+    family, _ = by_action["ecs:RegisterTaskDefinition"]
+    assert ":task-definition/Tidemark_kiwi-*:*" in family
+    assert by_action["ecs:TagResource"] == (
+        family,
+        {"StringEquals": {"ecs:CreateAction": "RegisterTaskDefinition"}},
+    )
+    roles, passed_to = by_action["iam:PassRole"]
+    assert passed_to == {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}}
+    assert sorted(set(re.findall(r"SystemTests\w+?(?:Task|Execution)Role", roles))) == [
+        "SystemTestsKiwiTaskExecutionRole",
+        "SystemTestsKiwiTaskTaskRole",
+    ]
+    assert "ecs:RunTask" not in by_action
+    assert not [action for action in statements_of(template, "PrepareTrial") if "ecs" in action]
+
+
+def test_a_trial_may_run_every_image_of_such_a_suite_but_not_the_deployed_definition(everything):
+    resources, _ = statements_of(everything, "WorkflowTrialRole")["ecs:RunTask"]
+
+    assert ":task-definition/Tidemark_kiwi-*:*" in resources
+    assert "SystemTestsKiwiTask" not in resources
+
+
+def test_the_images_of_a_suite_are_pulled_from_the_repository_that_it_names(everything):
+    resources, _ = statements_of(everything, "KiwiTaskExecutionRole")["ecr:GetAuthorizationToken"]
+    policies = json.dumps(everything.find_resources("AWS::IAM::Policy"))
+
+    assert resources == '"*"'
+    assert ":ecr:eu-west-2:210987654321:repository/perf/kiwi" in policies
+
+
+def test_the_setting_images_does_not_name_the_image_of_such_a_suite(systems_with_images):
+    images = "kiwi=x/kiwi:1.2,rocksdb=x/rocksdb:1"
+
+    with pytest.raises(Refused) as refused:
+        build(App(context={"systems": systems_with_images, "images": images}))
+
+    assert str(refused.value) == (
+        "cdk.json: context: images: 'kiwi' is not accepted: the subject of the suite names an "
+        "image of each version"
+    )

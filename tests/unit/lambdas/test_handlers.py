@@ -24,6 +24,7 @@ from lambdas import (
 )
 from tests.plans import RUN
 from tidemark.model.refusal import Refused
+from tidemark.model.subject import Subject
 from tidemark.run.ports import QueryFailed, TooManyRows
 from tidemark.store import keys
 
@@ -240,6 +241,22 @@ def test_tasks_get_the_axes_of_their_trial(world, plan):
 
     for test in world.call(prepare_trial, TRIAL)["tests"]:
         assert {"Name": "TIDEMARK_DATABASE", "Value": "mariadb"} in test["environment"]
+
+
+def test_a_trial_of_an_image_runs_a_definition_with_the_image_of_its_version(world, plan):
+    subject = Subject(image="x/rocksdb:{version}", form=".*")
+    suite = plan.suite.model_copy(update={"subject": subject})
+    trials = [
+        trial.model_copy(update={"package": subject.requirement(trial.version)})
+        for trial in plan.trials
+    ]
+    changed = plan.model_copy(update={"suite": suite, "trials": tuple(trials)})
+    world.bucket.write(keys.plan(RUN), changed.model_dump_json().encode())
+
+    prepared = world.call(prepare_trial, TRIAL)
+
+    image = f"x/rocksdb:{plan.trials[0].version}"
+    assert prepared["task_definition"] == f"arn:task:7 with {image}"
 
 
 def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_guess(world):

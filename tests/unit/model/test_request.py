@@ -1,7 +1,7 @@
 import pytest
 
 from tidemark.model.refusal import Refused
-from tidemark.model.request import check_subject, resolve_request
+from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
@@ -268,10 +268,24 @@ def test_a_scheduled_time_that_is_no_time_in_utc_is_refused(value):
         resolve_request({"suite": "rocksdb", "scheduled_at": value}, SUITES)
 
 
-def test_a_subject_that_no_task_can_run_yet_is_refused():
-    subject = Subject(image="ghcr.io/x/rocksdb:{version}", form=".*")
+def of_images(form=".*"):
+    subject = Subject(image="ghcr.io/x/rocksdb:{version}", form=form)
+    return SUITES["rocksdb"].model_copy(update={"subject": subject})
 
-    with pytest.raises(
-        Refused, match=r"^suite: the subject of rocksdb is an image of each version"
-    ):
-        check_subject(SUITES["rocksdb"].model_copy(update={"subject": subject}))
+
+def test_one_machine_runs_no_image_and_any_other_subject():
+    with pytest.raises(Refused) as refused:
+        check_one_machine(of_images())
+    check_one_machine(SUITES["rocksdb"])
+
+    assert str(refused.value) == (
+        "suite: the subject of rocksdb is an image of each version, and one machine runs no "
+        "images; measure it with --aws, or write a subject with package or prepare"
+    )
+
+
+def test_a_version_that_no_tag_can_hold_is_refused():
+    request = {"suite": "rocksdb", "versions": ["1.0+x"]}
+
+    with pytest.raises(Refused, match=r"^versions: '1\.0\+x' is no tag of an image; "):
+        resolve_request(request, {"rocksdb": of_images()})

@@ -42,6 +42,8 @@ def older_plans():
             "deltalake==0.20.2 pyarrow==17",
         ),
         ({"image": "ghcr.io/x/y:v{version}"}, "1.2.3", "ghcr.io/x/y:v1.2.3"),
+        ({"image": "localhost:5000/y:{version}-jdk"}, "1.2.3", "localhost:5000/y:1.2.3-jdk"),
+        ({"image": "y:{version}", "versions": {"1.2.3": "r7"}}, "1.2.3", "y:r7"),
         ({"prepare": ["./install.sh"], "versions": {"1.2.3": "r7"}}, "1.2.3", "r7"),
     ],
 )
@@ -71,8 +73,8 @@ def test_a_version_of_another_form_is_unknown():
         ),
         (
             {"image": "chdb:latest"},
-            "image: 'chdb:latest' is not accepted; expected an image with {version} in its tag, "
-            "such as ghcr.io/x/y:{version}",
+            "image: 'chdb:latest' is not accepted; expected an image with {version} once, in its "
+            "tag, such as ghcr.io/x/y:{version}",
         ),
         (
             {"instance": "kiwi"},

@@ -9,6 +9,8 @@ import pytest
 from lambdas import end_run, plan_run, record_outcome, record_trial
 from tests.plans import RUN
 from tidemark.model.refusal import Refused
+from tidemark.model.subject import Subject
+from tidemark.model.suite_files import packed_suites
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 
@@ -47,6 +49,23 @@ def test_a_build_is_refused_unless_one_machine_measures_it(world, monkeypatch):
 
     assert sentence == "builds: 1+0 can only be measured on one machine"
     assert start(world, "first", request)["trials"] == 6
+
+
+def test_versions_of_an_image_are_refused_on_one_machine_and_measured_in_an_account(
+    world, monkeypatch
+):
+    subject = Subject(image="x/rocksdb:{version}", form=".*", versions=["1.0", "2.0"])
+    suite = packed_suites()["rocksdb"].model_copy(update={"subject": subject})
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+    request = {"suite": "rocksdb", "versions": ["3.0", "2.0"]}
+
+    planned = start(world, "first", request)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    sentence, _ = refused(world, "second", request)
+
+    plan = world.json(f"runs/{planned['run_id']}/plan.json")
+    assert {each["package"] for each in plan["trials"]} == {"x/rocksdb:3.0", "x/rocksdb:2.0"}
+    assert sentence.startswith("suite: the subject of rocksdb is an image of each version, and one")
 
 
 def resume(world, name="second", **fields):
