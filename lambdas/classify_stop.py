@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from pydantic_core import to_jsonable_python
 
 from lambdas.observability import logger
 from tidemark.model.failure import Failure
@@ -21,5 +22,6 @@ class StopEvent(BaseModel):
 @event_parser(model=StopEvent)
 def handler(event: StopEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the task's result."""
-    failure = event.failure
-    return classify(event.index, failure.Error, failure.Cause).model_dump(mode="json")
+    task = classify(event.index, event.failure.Error, event.failure.Cause)
+    result: dict[str, Any] = to_jsonable_python(task)
+    return result

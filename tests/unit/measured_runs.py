@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import fields, replace
 from datetime import timedelta
 
 from tests.plans import RUN, STARTED, plan_of
@@ -109,9 +110,7 @@ def with_values(trial, test, values):
     """Return a trial in which a test's one task logged ``values``."""
     result = next(result for result in trial.tests if result.test == test)
     first, rate = result.samples[0], result.rates[0]
-    samples = tuple(
-        first.model_copy(update={"value": value, "value_text": str(value)}) for value in values
-    )
+    samples = tuple(replace(first, value=value, value_text=str(value)) for value in values)
     mean = rate.model_copy(
         update={"value": math.fsum(values) / len(values), "samples": len(values)}
     )
@@ -143,7 +142,7 @@ def on_machine(trial, **differing):
 def using(trial, *seconds, **used):
     """Return a trial with this usage of ingest, logged these seconds after its start."""
     ingest, compaction = trial.tests
-    known = dict.fromkeys(Usage.model_fields) | used
+    known = dict.fromkeys(field.name for field in fields(Usage)) | used
     usages = tuple(
         Usage(
             **known

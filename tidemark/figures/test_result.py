@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from tidemark.figures import rates
 from tidemark.figures.metric_rows import MetricRows
@@ -18,11 +19,13 @@ from tidemark.figures.task_usage import usages
 from tidemark.model.results import (
     MeasuredSeries,
     Rate,
+    Sample,
     Status,
     TaskResult,
     TestResult,
     span_seconds,
 )
+from tidemark.model.run_size import most_values
 from tidemark.model.sentences import shortened
 from tidemark.model.suite import Test
 
@@ -95,7 +98,7 @@ def test_result(
         ended_at=max(started_at, ended_at),  # the clock may have gone back
         tasks=tuple(_placed(task, streams, machines) for task in tasks),
         rates=tuple(measured),
-        samples=tuple(sample for metric in rows for sample in metric.samples),
+        samples=tuple(_kept(rows, test, len(tasks))),
         usages=usages(logged.usages, streams.keys()),
         usages_unknown=logged.usages_unknown,
         series=tuple(logged.series),
@@ -103,6 +106,12 @@ def test_result(
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,
     )
+
+
+def _kept(rows: Sequence[MetricRows], test: Test, tasks: int) -> Iterator[Sample]:
+    """Yield the samples that are kept: no flood of lines, which fails its test, fills a table."""
+    for metric in rows:
+        yield from islice(metric.samples, most_values(metric.metric, test, tasks))
 
 
 def _others(
@@ -131,7 +140,7 @@ def _placed(
     machine: Environment = {
         name: str(logged[name]) for name in ("host", "cpu_model") if name in logged
     }
-    return task.model_copy(update={"log_stream": stream, **machine})
+    return replace(task, log_stream=stream, **machine)
 
 
 def _failure(

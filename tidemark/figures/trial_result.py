@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from dataclasses import replace
 
 from tidemark.model.axes import Combination
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import Rate, Sample, Status, TestResult, TrialResult
+from tidemark.model.results import Status, TestResult, TrialResult
 
-_Labelled = TypeVar("_Labelled", Rate, Sample)
 _WORST_FIRST: tuple[Status, ...] = ("failed", "incomplete", "skipped", "ok")
 
 
@@ -49,9 +48,6 @@ def labelled(result: TestResult, axes: Combination) -> TestResult:
     """Return the result of a test with the values of axes among the labels of all its figures."""
     if not axes:
         return result
-    rates, samples = _labelled(result.rates, axes), _labelled(result.samples, axes)
+    rates = tuple(rate.model_copy(update={"labels": axes | rate.labels}) for rate in result.rates)
+    samples = tuple(replace(sample, labels=axes | sample.labels) for sample in result.samples)
     return result.model_copy(update={"rates": rates, "samples": samples})
-
-
-def _labelled(figures: tuple[_Labelled, ...], axes: Combination) -> tuple[_Labelled, ...]:
-    return tuple(each.model_copy(update={"labels": {**axes, **each.labels}}) for each in figures)

@@ -13,20 +13,16 @@ from pydantic import Field, ValidationError, field_validator
 from tidemark.model.axes import count, narrowed
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.requested_versions import Released, requested_versions
 from tidemark.model.run_id import RUN_ID
+from tidemark.model.run_size import check_size
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
-    EVENTS_OF_TASK,
-    EVENTS_OF_TEST,
     MOST_BUDGET_USD,
     MOST_REPETITIONS,
-    MOST_TRIAL_EVENTS,
-    MOST_TRIALS,
     MOST_VERSIONS,
     Suite,
 )
@@ -60,7 +56,7 @@ class RunRequest(Frozen):
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version under each combination of axes, 1 to 100. A run has at most 900
-    trials."""
+    trials, and room for 1,000,000 tasks, values and minutes of tasks until their time-out."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
@@ -186,7 +182,7 @@ def resolve_request(
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
     )
-    _check_size(spec, suite)
+    check_size(suite, len(versions), count(spec.axes), spec.repetitions, spec.tasks)
     return spec
 
 
@@ -242,32 +238,3 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
             raise Refused(f"{name}: the parameter stands twice, here and in parameters")
     values = {**suite.default_parameters, **given, **short}
     return {name: suite.parameters[name].normal(value) for name, value in values.items()}
-
-
-def _check_size(spec: RunSpec, suite: Suite) -> None:
-    versions, tests = len(spec.versions), len(suite.tests)
-    if spec.trials > MOST_TRIALS:
-        under = f" under {count(spec.axes)} combinations of axes" if spec.axes else ""
-        raise Refused(
-            f"repetitions: {spec.repetitions} of {versions} versions{under} are {spec.trials} "
-            f"trials; one run has at most {MOST_TRIALS}"
-        )
-    events = tests * (EVENTS_OF_TEST + spec.tasks * EVENTS_OF_TASK)
-    if events > MOST_TRIAL_EVENTS:
-        raise Refused(
-            f"tasks: {spec.tasks} tasks of {tests} tests may take {events} events; the "
-            f"history of a trial holds {MOST_TRIAL_EVENTS}"
-        )
-    jobs = max(test.jobs for test in suite.tests)
-    if spec.tasks * jobs > MOST_SAMPLES:
-        raise Refused(
-            f"tasks: {spec.tasks} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
-            "rates that one query returns"
-        )
-    for metric in (metric for test in suite.tests for metric in test.metrics):
-        rows = spec.tasks * (metric.most_labels or 1)
-        if rows > MOST_SAMPLES:
-            raise Refused(
-                f"tasks: {spec.tasks} tasks with {metric.most_labels} combinations of labels "
-                f"of {metric.name} give {rows} rows; one query returns {MOST_SAMPLES}"
-            )

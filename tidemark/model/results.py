@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 from tidemark.model.axes import Combination
 from tidemark.model.cost import LEAST_BILLED_SECONDS
@@ -17,9 +18,13 @@ from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.metric import Metric
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
+# A run may have a million tasks, samples, usages and points. A model of each would take a function
+# four times the memory of a class with slots.
+_CONFIG = ConfigDict(extra="forbid", defer_build=True)
 
 
-class TaskResult(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+class TaskResult:
     """The result of one ECS task of a test."""
 
     index: int
@@ -77,7 +82,8 @@ def span_seconds(tasks: Sequence[TaskResult]) -> float | None:
     return (max(stops) - min(starts)).total_seconds() if starts and stops else None
 
 
-class Sample(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+class Sample:
     """One value of a metric in one task's log."""
 
     metric: str
@@ -103,7 +109,8 @@ class Sample(Frozen):
         return self.records / self.seconds if self.records is not None and self.seconds else None
 
 
-class Usage(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+class Usage:
     """The usage of one task, from one event of Container Insights; None for a missing value."""
 
     task_id: str
@@ -120,7 +127,8 @@ class Usage(Frozen):
     """The bytes since the last logged usage [B]."""
 
 
-class Point(Frozen):
+@dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
+class Point:
     """A value of a series at a time."""
 
     at: str

@@ -26,16 +26,6 @@ FORMS = {
 MOST_REPETITIONS = 100
 MOST_VERSIONS = 20
 MOST_BUDGET_USD = 1_000_000
-# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
-# for about four retries in every trial. Trial numbers have three digits.
-MOST_TRIALS = 900
-# The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: its
-# iteration 2, five failed starts and a task that ends 19, a classification with five retries 20,
-# its state 2, and the state after it 2. A test waits for its logs at most 124 times, with 24 events
-# each if every query uses all retries.
-MOST_TRIAL_EVENTS = 24_900
-EVENTS_OF_TASK = 45
-EVENTS_OF_TEST = 3_070
 # Amazon ECS developer guide, "AWS Fargate throttling quotas": an account may call RunTask 20 times
 # a second. A group of tasks starts two seconds after the group before, since other programs start
 # tasks, too. A Map runs 40 iterations at once (AWS Step Functions developer guide, "Using Map state

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from tidemark.report.comparison.choice import choose_sides
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.pull_request import comment
-from tidemark.report.comparison.sides import sides
+from tidemark.report.comparison.sides import Sides, sides
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
@@ -54,37 +54,54 @@ def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
     measured = measured_run(run)
     # The index comes first: the run can be compared even if the rest fails.
     _index(bucket, measured)
-    contents = report(measured)
-    files = {
-        "report.md": markdown(contents),
-        "report.html": page(contents, vega()),
-        "summary.json": json.dumps(summary(measured)),
-    }
-    written = {file: keys.report(run.plan.suite.name, run.plan.run_id, file) for file in files}
-    for file, text in files.items():
-        bucket.write(written[file], text.encode())
+    suite, run_id = run.plan.suite.name, run.plan.run_id
+    written = _write(bucket, lambda file: keys.report(suite, run_id, file), _files(measured, vega))
     for version in run.plan.compared:
         _write_comparison(bucket, (run, run.plan.request.baseline or ""), (run, version), vega)
     return written
+
+
+def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
+    """Yield each file of a report with its text."""
+    contents = report(run)
+    yield "report.html", page(contents, vega())
+    yield "summary.json", json.dumps(summary(run))
+    yield "report.md", markdown(contents)
 
 
 def _write_comparison(
     bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str], vega: Vega
 ) -> dict[str, str]:
     """Write the comparison of two versions of runs as they were read; return each form's key."""
-    both = sides(base, new)
-    contents = comparison(both)
-    forms = {
-        "md": comment(contents),
-        "html": page(contents, vega()),
-        "json": document(both).model_dump_json(indent=2) + "\n",
-    }
+    suite = new[0].plan.suite.name
     base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
-    written = {
-        form: keys.comparison(new[0].plan.suite.name, base_key, new_key, form) for form in forms
-    }
-    for form, text in forms.items():
-        bucket.write(written[form], text.encode())
+    return _write(
+        bucket,
+        lambda form: keys.comparison(suite, base_key, new_key, form),
+        _forms(sides(base, new), vega),
+    )
+
+
+def _forms(both: Sides, vega: Vega) -> Iterator[tuple[str, str]]:
+    """Yield each form of a comparison with its text."""
+    contents = comparison(both)
+    yield "html", page(contents, vega())
+    yield "json", document(both).model_dump_json(indent=2) + "\n"
+    yield "md", comment(contents)
+
+
+def _write(
+    bucket: Bucket, key: Callable[[str], str], texts: Iterable[tuple[str, str]]
+) -> dict[str, str]:
+    """Write texts one after the other, Markdown last; return the key of each.
+
+    A page may be large, so no two texts are in memory at once. An outcome names a report by its
+    Markdown, which is there only if the rest is.
+    """
+    written = {}
+    for name, text in texts:
+        written[name] = key(name)
+        bucket.write(written[name], text.encode())
     return written
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan
 from tidemark.model.request import RunSpec
-from tidemark.model.results import Rate, TestResult, TrialResult, no_rate, span_seconds
+from tidemark.model.results import Rate, TestResult, TrialResult, Usage, no_rate, span_seconds
 from tidemark.model.resume import Resume
 from tidemark.model.suite import Test
 from tidemark.model.version_order import version_order
@@ -22,6 +23,7 @@ from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
 from tidemark.store.columns import SCHEMA, timestamp
 
 Row = dict[str, Any]
+_USAGE = [field.name for field in fields(Usage)]
 _MOST_NAMES = 20  # each task of a test may log another machine
 
 
@@ -121,7 +123,7 @@ def usage_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> 
                     "test": result.test,
                     "version": trial.version,
                     "second": second,
-                    **usage.model_dump(),
+                    **{name: getattr(usage, name) for name in _USAGE},
                     "excluded": exclusions.reason(trial.trial) is not None,
                     "schema": SCHEMA,
                 }
@@ -186,8 +188,9 @@ def _parameters(request: RunSpec) -> str | None:
 
 def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """Return rows as gzipped JSON lines; the same rows give the same bytes."""
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    return gzip.compress(lines.encode(), mtime=0)
+    gzip = zlib.compressobj(level=9, wbits=31)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return b"".join(gzip.compress(line.encode()) for line in lines) + gzip.flush()
 
 
 def _key(trial: TrialResult, result: TestResult, metric: str, labels: Mapping[str, str]) -> Row:

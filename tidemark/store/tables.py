@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from tidemark.store import keys
 from tidemark.store import rows as tables
 from tidemark.store.bucket import Bucket
@@ -17,17 +20,22 @@ def record_rates(bucket: Bucket, run_id: str) -> dict[str, int]:
 
 def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     """Write the rows of a run as it was read; return the number of rows of each kind."""
-    rates = list(tables.rate_rows(run.plan, run.trials, run.exclusions))
-    samples = list(tables.sample_rows(run.trials, run.exclusions))
-    usages = list(tables.usage_rows(run.trials, run.exclusions))
-    for table, rows in (
-        ("rates", rates),
-        ("task_rates", samples),
-        ("task_usage", usages),
-        ("verdicts", list(verdict_rows(run))),
-    ):
-        key = keys.table(table, run.plan.suite.name, run.plan.run_id)
-        bucket.write(key, tables.packed(rows))
-    if rates:
-        keep_latest(bucket, run.plan.suite.name, run.plan.run_id, tables.packed(rates))
-    return {"rates": len(rates), "samples": len(samples)}
+    suite, run_id, counts = run.plan.suite.name, run.plan.run_id, Counter[str]()
+    of_trials = (run.trials, run.exclusions)
+    rates = tables.packed(_counted(tables.rate_rows(run.plan, *of_trials), "rates", counts))
+    samples = tables.packed(_counted(tables.sample_rows(*of_trials), "samples", counts))
+    bucket.write(keys.table("rates", suite, run_id), rates)
+    bucket.write(keys.table("task_rates", suite, run_id), samples)
+    usages, verdicts = tables.usage_rows(*of_trials), verdict_rows(run)
+    bucket.write(keys.table("task_usage", suite, run_id), tables.packed(usages))
+    bucket.write(keys.table("verdicts", suite, run_id), tables.packed(verdicts))
+    if counts["rates"]:
+        keep_latest(bucket, suite, run_id, rates)
+    return {"rates": counts["rates"], "samples": counts["samples"]}
+
+
+def _counted(rows: Iterator[tables.Row], kind: str, counts: Counter[str]) -> Iterator[tables.Row]:
+    """Yield rows and count them: all rows of a large run would not fit into a function."""
+    for row in rows:
+        counts[kind] += 1
+        yield row

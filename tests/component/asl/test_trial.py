@@ -10,7 +10,7 @@ from local.asl.errors import StateError
 from local.asl.payload import MAX_BYTES
 from tidemark.model.checkout import ROOT
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.suite import EVENTS_OF_TASK, EVENTS_OF_TEST
+from tidemark.model.run_size import EVENTS_OF_TASK, EVENTS_OF_TEST
 from tidemark.run.stopped_task import classify
 
 TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")

@@ -1,5 +1,7 @@
 """The usage of tasks, from the performance log events of Container Insights."""
 
+from dataclasses import astuple
+
 from tests.unit.documented import documented
 from tidemark.figures.task_usage import usages
 
@@ -30,8 +32,7 @@ def test_the_documented_event_of_a_task_has_every_figure():
     (usage,) = usages(rows(event), {event["TaskId"]})
 
     assert usage.task_id == "7ac4dfba69214411b4783a3b8189c9ba"
-    figures = usage.model_dump(exclude={"task_id", "logged_at"})
-    assert figures == dict.fromkeys(figures, 0.0)
+    assert set(astuple(usage)[2:]) == {0.0}
 
 
 def test_storage_bytes_counted_from_the_start_of_a_task_become_those_since_its_last_event():

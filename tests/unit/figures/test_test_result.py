@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tidemark.figures import test_result
+from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.test_result import Logged
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
@@ -48,3 +49,17 @@ def test_a_task_that_measured_another_version_fails_its_test():
 @pytest.mark.parametrize(("asked", "reported"), [("1.2.0", "1.2.0"), (None, "2.0.0")])
 def test_a_task_that_measured_the_version_or_a_build_passes(asked, reported):
     assert judged(asked, reported) == ("ok", "")
+
+
+def test_a_flood_of_lines_is_kept_up_to_what_the_test_may_log():
+    flood = {"@logStream": "s", "@timestamp": "2026-11-21 12:00:00.000", "value": "1"}
+    figure = {"@logStream": "s", "value": "1", "n": "9000"}
+    rows = MetricRows(INGEST.metrics[0], [figure], [flood] * 9_000)
+    logged = replace(NOTHING, streams={"t": "s"}, metrics=[rows])
+
+    result = test_result.test_result(
+        INGEST, [TaskResult(index=0, status="ok", task_arn="task/t")], logged, NOON, NOON
+    )
+
+    assert result.reason == "task 0 (t) logged 9000 lines of ingest_rate, not 2"
+    assert len(result.samples) == INGEST.jobs

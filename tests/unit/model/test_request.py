@@ -2,6 +2,7 @@ import pytest
 
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request
+from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
@@ -206,6 +207,43 @@ def test_a_request_whose_trials_may_exceed_their_history_is_refused():
 
     assert str(refused.value) == (
         "tasks: 200 tasks of 3 tests may take 36210 events; the history of a trial holds 24900"
+    )
+
+
+def test_the_largest_run_that_the_functions_can_hold_is_accepted():
+    spec = resolve_request({"suite": "rocksdb", "repetitions": 38, "tasks": 100}, SUITES)
+
+    assert 2 * spec.repetitions * entries(SUITES["rocksdb"], 100) <= MOST_RUN_ENTRIES
+
+
+def test_a_run_that_the_functions_cannot_hold_is_refused_with_its_numbers():
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "repetitions": 39, "tasks": 100}, SUITES)
+
+    assert str(refused.value) == (
+        "repetitions: 78 trials of 100 tasks may log 1,006,200 values and minutes of usage; "
+        "one run has at most 1,000,000, which 77 such trials have"
+    )
+
+
+def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
+    suite = SUITES["rocksdb"]
+    metric = (
+        suite.tests[0]
+        .metrics[0]
+        .model_copy(update={"values": "any", "statistics": ("mean", "p50", "p90", "p95", "p99")})
+    )
+    metrics = (metric, metric.model_copy(update={"name": "latency"}))
+    wide = suite.model_copy(
+        update={"tests": (suite.tests[0].model_copy(update={"metrics": metrics}),)}
+    )
+
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "repetitions": 1, "tasks": 1}, {"rocksdb": wide})
+
+    assert str(refused.value) == (
+        "tasks: 1 tasks of 1 tests may log 100,051 values and minutes of usage; one trial has at "
+        "most 100,000"
     )
 
 

@@ -1,6 +1,7 @@
 """The comparison of two versions in both of its forms."""
 
 from cProfile import Profile
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -67,7 +68,7 @@ def test_starts_of_tasks_that_differ_do_not_make_the_sides_unlike():
     first, *others = measured(plan)
     ingest, compaction = first.tests
     late = ingest.tasks[1].started_at + timedelta(seconds=2.25)
-    later = (ingest.tasks[0], ingest.tasks[1].model_copy(update={"started_at": late}))
+    later = (ingest.tasks[0], replace(ingest.tasks[1], started_at=late))
     apart = (ingest.model_copy(update={"tasks": later}), compaction)
     trials = [first.model_copy(update={"tests": apart}), *others]
 
@@ -442,7 +443,7 @@ def working(trial, seconds):
     ingest, compaction = trial.tests
     begun = ingest.tasks[0].started_at
     samples = tuple(
-        ingest.samples[0].model_copy(update={"logged_at": timestamp(begun + timedelta(seconds=s))})
+        replace(ingest.samples[0], logged_at=timestamp(begun + timedelta(seconds=s)))
         for s in seconds
     )
     return trial.model_copy(
@@ -475,7 +476,7 @@ def test_progress_without_records_counts_pieces_of_work():
     plan = planned(BOTH, repetitions=1)
     trials = [working(trial, [1, 2]) for trial in measured(plan)]
     ingest, compaction = trials[0].tests
-    unknown = tuple(sample.model_copy(update={"records": None}) for sample in ingest.samples)
+    unknown = tuple(replace(sample, records=None) for sample in ingest.samples)
     trials[0] = trials[0].model_copy(
         update={"tests": (ingest.model_copy(update={"samples": unknown}), compaction)}
     )

@@ -5,6 +5,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from datetime import timedelta
 from html.parser import HTMLParser
 
@@ -232,7 +233,7 @@ def test_a_sample_that_is_no_finite_number_is_listed_and_not_drawn():
     (trial,) = measured(plan)
     ingest, compaction = trial.tests
     first, *rest = ingest.samples
-    infinite = first.model_copy(update={"value": None, "value_text": "∞"})
+    infinite = replace(first, value=None, value_text="∞")
     ingest = ingest.model_copy(update={"samples": (infinite, *rest)})
 
     chart, _ = charts_of(plan, [trial.model_copy(update={"tests": (ingest, compaction)})])
@@ -288,7 +289,7 @@ def test_an_image_that_changed_between_trials_of_one_version_is_named():
     plan = planned(["9.8.4"], repetitions=2)
     first, second = measured(plan)
     ingest, compaction = second.tests
-    pushed = ingest.tasks[0].model_copy(update={"image_digest": "sha256:ef56"})
+    pushed = replace(ingest.tasks[0], image_digest="sha256:ef56")
     tests = (ingest.model_copy(update={"tasks": (pushed,)}), compaction)
 
     text = markdown_of(plan, [first, second.model_copy(update={"tests": tests})])
@@ -334,7 +335,7 @@ def test_the_set_up_says_how_far_apart_the_tasks_of_a_test_started():
     first, *others = measured(plan)
     ingest, compaction = first.tests
     late = ingest.tasks[1].started_at + timedelta(seconds=2.25)
-    later = (ingest.tasks[0], ingest.tasks[1].model_copy(update={"started_at": late}))
+    later = (ingest.tasks[0], replace(ingest.tasks[1], started_at=late))
     apart = (ingest.model_copy(update={"tasks": later}), compaction)
     text = markdown_of(plan, [first.model_copy(update={"tests": apart}), *others])
 
@@ -432,8 +433,7 @@ def before_schema_2(plan, trials):
                 "log_group": None,
                 "insights_bytes": None,
                 "tasks": tuple(
-                    task.model_copy(update={"image_digest": None, "log_stream": None})
-                    for task in result.tasks
+                    replace(task, image_digest=None, log_stream=None) for task in result.tasks
                 ),
             }
         )
@@ -489,7 +489,7 @@ def hostile_run():
     plan = with_ingest(planned(["9.8.4"], repetitions=2, note=HOSTILE), unit=HOSTILE)
     first, second = measured(plan)
     ingest, compaction = first.tests
-    samples = tuple(s.model_copy(update={"value_text": HOSTILE}) for s in ingest.samples)
+    samples = tuple(replace(s, value_text=HOSTILE) for s in ingest.samples)
     tests = (ingest.model_copy(update={"samples": samples}), compaction)
     first = first.model_copy(update={"tests": tests})
     first = on_machine(first, **{"cpu_model": HOSTILE, HOSTILE: HOSTILE})

@@ -1,6 +1,7 @@
 import gzip
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -146,7 +147,7 @@ def test_a_run_has_its_cost_and_its_scanned_bytes(plan):
 def test_task_seconds_have_no_rounding_errors(plan):
     first, second = measured(plan)
     (task,) = first.tests[0].tasks
-    tasks = [task.model_copy(update={"stopped_at": task.started_at + timedelta(milliseconds=ms)})
+    tasks = [replace(task, stopped_at=task.started_at + timedelta(milliseconds=ms))
              for ms in (100, 200)]  # fmt: skip
     trials = [
         trial.model_copy(update={"tests": (trial.tests[0].model_copy(update={"tasks": (ran,)}),)})

@@ -1,0 +1,116 @@
+"""The size of a run, which the limits of AWS and the memory of the functions bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tidemark.model.metric import MOST_SAMPLES, Metric
+from tidemark.model.refusal import Refused
+from tidemark.model.suite import Suite, Test
+
+# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
+# for about four retries in every trial. Trial numbers have three digits.
+MOST_TRIALS = 900
+# The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: its
+# iteration 2, five failed starts and a task that ends 19, a classification with five retries 20,
+# its state 2, and the state after it 2. A test waits for its logs at most 124 times, with 24 events
+# each if every query uses all retries.
+MOST_TRIAL_EVENTS = 24_900
+EVENTS_OF_TASK = 45
+EVENTS_OF_TEST = 3_070
+# Entries are what a run keeps: tasks, samples, minutes of usage, points of series. A function that
+# reads a whole run holds up to 1.5 kB for each, and one that reads a trial has a quarter of its
+# memory. `make bench` runs both at these limits.
+MOST_RUN_ENTRIES = 1_000_000
+MOST_TRIAL_ENTRIES = 100_000
+
+
+def check_size(
+    suite: Suite, versions: int, combinations: int, repetitions: int, tasks: int
+) -> None:
+    """Refuse a run of more than the services or the functions can hold.
+
+    Raises
+    ------
+    Refused
+        If the run is too large; the message has the numbers and the limit.
+
+    """
+    _check_trials(suite, versions, combinations, repetitions, tasks)
+    _check_history(suite, tasks)
+    _check_queries(suite, tasks)
+
+
+def entries(suite: Suite, tasks: int) -> int:
+    """Return the most entries that a trial may keep."""
+    return sum(_entries(test, tasks) for test in suite.tests)
+
+
+def most_values(metric: Metric, test: Test, tasks: int) -> int:
+    """Return the most values of a metric that a test keeps; a task may log more, and fail."""
+    if metric.values == "any":
+        return MOST_SAMPLES
+    return min(MOST_SAMPLES, tasks * test.jobs * (metric.most_labels or 1))
+
+
+def _check_trials(
+    suite: Suite, versions: int, combinations: int, repetitions: int, tasks: int
+) -> None:
+    trials, of_trial = versions * combinations * repetitions, entries(suite, tasks)
+    if trials > MOST_TRIALS:
+        under = f" under {combinations} combinations of axes" if combinations > 1 else ""
+        raise Refused(
+            f"repetitions: {repetitions} of {versions} versions{under} are {trials} trials; "
+            f"one run has at most {MOST_TRIALS}"
+        )
+    if of_trial > MOST_TRIAL_ENTRIES:
+        raise Refused(
+            f"tasks: {tasks} tasks of {len(suite.tests)} tests may log {of_trial:,} values and "
+            f"minutes of usage; one trial has at most {MOST_TRIAL_ENTRIES:,}"
+        )
+    if trials * of_trial > MOST_RUN_ENTRIES:
+        raise Refused(
+            f"repetitions: {trials} trials of {tasks} tasks may log {trials * of_trial:,} values "
+            f"and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, which "
+            f"{MOST_RUN_ENTRIES // of_trial} such trials have"
+        )
+
+
+def _check_history(suite: Suite, tasks: int) -> None:
+    tests = len(suite.tests)
+    events = tests * (EVENTS_OF_TEST + tasks * EVENTS_OF_TASK)
+    if events > MOST_TRIAL_EVENTS:
+        raise Refused(
+            f"tasks: {tasks} tasks of {tests} tests may take {events} events; the "
+            f"history of a trial holds {MOST_TRIAL_EVENTS}"
+        )
+
+
+def _check_queries(suite: Suite, tasks: int) -> None:
+    jobs = max(test.jobs for test in suite.tests)
+    if tasks * jobs > MOST_SAMPLES:
+        raise Refused(
+            f"tasks: {tasks} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
+            "rates that one query returns"
+        )
+    for metric in (metric for test in suite.tests for metric in test.metrics):
+        rows = tasks * (metric.most_labels or 1)
+        if rows > MOST_SAMPLES:
+            raise Refused(
+                f"tasks: {tasks} tasks with {metric.most_labels} combinations of labels "
+                f"of {metric.name} give {rows} rows; one query returns {MOST_SAMPLES}"
+            )
+
+
+def _entries(test: Test, tasks: int) -> int:
+    minutes = tasks * math.ceil(test.timeout_seconds / 60)
+    # The answer of a query that would have more is not kept.
+    usage = min(minutes, MOST_SAMPLES)
+    return tasks + usage + sum(_figures(test, tasks)) + MOST_SAMPLES * len(test.series)
+
+
+def _figures(test: Test, tasks: int) -> Iterator[int]:
+    """Yield the values of each metric, once for each figure that is made of them."""
+    for metric in test.metrics:
+        yield len(metric.statistics) * most_values(metric, test, tasks)
