@@ -9,7 +9,7 @@ import click
 
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.client.history import Row, VersionHistory, columns, heading, histories
+from tidemark.client.history import Row, VersionHistory, columns, heading, histories, sentence
 from tidemark.client.tables import Tables, ask_saved
 from tidemark.model.context import check_suite_name, default_suite, stored_suites
 from tidemark.model.refusal import Refused
@@ -29,8 +29,9 @@ def command(
 
     SUITE defaults to the suite of the newest run. Each figure is the mean over the version's trials
     with their standard deviation. Excluded trials do not count, and a warning names versions with
-    trials of several sizes. JSON is a list with one object for each version. CSV has a line for
-    each version and figure; its columns have the names of the fields in JSON.
+    trials of several sizes. Below the table stand the changes of level over at least 16 runs. JSON
+    is a list with one object for each version. CSV has a line for each version and figure; its
+    columns have the names of the fields in JSON.
 
     \b
     Example:
@@ -41,7 +42,11 @@ def command(
     with stored(target) as store:
         suite = suite or _newest_suite(store.tables)
         rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()
-    versions = histories(_only(_only(rows, "test", test), "metric", metric))
+        all_changes = ask_saved(store.tables, "level_changes", {"suite": suite}).records()
+    rates = _only(_only(rows, "test", test), "metric", metric)
+    shown_metrics = {(row["test"], row["metric"]) for row in rates}
+    changes = [row for row in all_changes if (row["test"], row["metric"]) in shown_metrics]
+    versions = histories(rates, changes)
     if form == "json":
         click.echo(json.dumps([version.record() for version in versions], indent=2))
     elif not versions:
@@ -51,7 +56,7 @@ def command(
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
     else:
-        _show(versions, form)
+        _show(versions, changes, form)
 
 
 def _newest_suite(tables: Tables) -> str:
@@ -69,7 +74,7 @@ def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]
     return matches
 
 
-def _show(versions: Sequence[VersionHistory], form: str) -> None:
+def _show(versions: Sequence[VersionHistory], changes: Sequence[Row], form: str) -> None:
     names = columns(versions)
     headings = {name: heading(name, versions) for name in names}
     # People keep the Markdown table in their documentation, which has this form of dates.
@@ -87,6 +92,7 @@ def _show(versions: Sequence[VersionHistory], form: str) -> None:
         for version in versions
     ]
     show(["Version number", "Test date", *headings.values()], rows, form)
-    for warning in filter(None, (version.size_warning() for version in versions)):
+    warnings = filter(None, (version.size_warning() for version in versions))
+    for text in (*map(sentence, reversed(changes)), *warnings):
         # Standard output holds only the table that people keep.
-        click.echo(warning, err=form != "table")
+        click.echo(text, err=form != "table")

@@ -9,9 +9,17 @@ from datetime import date, datetime
 from typing import Any
 
 from tidemark.model.labels import figure_name
-from tidemark.model.numerals import figure
+from tidemark.model.numerals import figure, percent
 
 Row = Mapping[str, str | None]
+_Key = tuple[str | None, ...]
+_KEY = ("test", "metric", "statistic", "labels", "unit", "version")
+_CAUSES = {
+    "version": "",
+    "environment": "; the environment changed with it",
+    "alternation": "; it goes back and forth between two levels",
+}
+"""The causes of a change as the end of a sentence."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,15 @@ class Figure:
     maximum: float
     trials: int
     provenance: str
+    changed_run: str | None
+    """The first run on another level, if the level last changed with this version."""
+    level_before: float | None
+    level_after: float | None
+    """The levels on either side of the change [unit]."""
+    cause: str | None
+    """The cause of the change: ``version``, ``environment`` or ``alternation``."""
+    acknowledged_until: str | None
+    """The last day on which the new level is accepted."""
 
     def text(self) -> str:
         """Return the figure as text: as imported, or else with its spread."""
@@ -87,15 +104,34 @@ class VersionHistory:
         }
 
 
-def histories(rows: Sequence[Row]) -> list[VersionHistory]:
-    """Return the versions of one suite, in order, from the rows of ``rates_by_version.sql``."""
+def histories(rows: Sequence[Row], changes: Sequence[Row] = ()) -> list[VersionHistory]:
+    """Return the versions of one suite, in order.
+
+    ``rows`` are those of ``rates_by_version.sql``, ``changes`` those of ``level_changes.sql``.
+    """
     ordered = sorted(rows, key=lambda row: (_text(row, "version_order"), _text(row, "version")))
     versions = dict.fromkeys(_text(row, "version") for row in ordered)
     shared = _of_several_tests(ordered)
+    # The newest change comes first, and stays.
+    changed = {_key(row): row for row in reversed(changes)}
     return [
-        _history(version, [row for row in ordered if row["version"] == version], shared)
+        _history(version, [row for row in ordered if row["version"] == version], shared, changed)
         for version in versions
     ]
+
+
+def sentence(change: Row) -> str:
+    """Return a change of level in words, from a row of ``level_changes.sql``."""
+    before, after = (figure(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
+    size = percent(abs(float(_text(change, "change"))))
+    versions = f"{change['version']} after {change['version_before']}"
+    because = _CAUSES[_text(change, "cause")]
+    if until := change["acknowledged_until"]:
+        because += f"; accepted until {until}: {change['acknowledged_reason']}"
+    return (
+        f"{_name(change)} is {size} {change['verdict']} since run {change['changed_run']} "
+        f"({versions}): {after} instead of {before} {change['unit']}{because}."
+    )
 
 
 def columns(versions: Sequence[VersionHistory]) -> list[str]:
@@ -119,9 +155,11 @@ def _of_several_tests(rows: Sequence[Row]) -> Set[str]:
     return {name for name, of_name in tests.items() if len(of_name) > 1}
 
 
-def _history(version: str, rows: Sequence[Row], shared: Set[str]) -> VersionHistory:
+def _history(
+    version: str, rows: Sequence[Row], shared: Set[str], changed: Mapping[_Key, Row]
+) -> VersionHistory:
     days = [datetime.fromisoformat(_text(row, "last_at")).date() for row in rows]
-    figures = {_column(row, shared): _figure(row) for row in rows}
+    figures = {_column(row, shared): _figure(row, changed.get(_key(row), {})) for row in rows}
     return VersionHistory(version, max(days), _text(rows[0], "sizes"), figures)
 
 
@@ -134,8 +172,11 @@ def _name(row: Row) -> str:
     return figure_name(_text(row, "metric"), _text(row, "statistic"), row["labels"] or "")
 
 
-def _figure(row: Row) -> Figure:
-    spread = row["stddev"]
+def _key(row: Row) -> _Key:
+    return tuple(row[column] for column in _KEY)
+
+
+def _figure(row: Row, change: Row) -> Figure:
     return Figure(
         test=_text(row, "test"),
         metric=_text(row, "metric"),
@@ -143,12 +184,21 @@ def _figure(row: Row) -> Figure:
         direction=_text(row, "direction"),
         value=float(_text(row, "mean")),
         value_text=row["value_text"],
-        spread=None if spread is None else float(spread),
+        spread=_number(row["stddev"]),
         minimum=float(_text(row, "min")),
         maximum=float(_text(row, "max")),
         trials=int(_text(row, "trials")),
         provenance=_text(row, "provenance"),
+        changed_run=change.get("changed_run"),
+        level_before=_number(change.get("level_before")),
+        level_after=_number(change.get("level_after")),
+        cause=change.get("cause"),
+        acknowledged_until=change.get("acknowledged_until"),
     )
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
 
 
 def _text(row: Row, column: str) -> str:

@@ -17,6 +17,7 @@ from tidemark.report.run_report.measured import MeasuredRun, measured_run
 from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
+from tidemark.store.history import record_history
 from tidemark.store.stored_run import StoredRun, fold, read_run
 
 Vega = Callable[[], str]
@@ -48,12 +49,13 @@ def publish_comparison(
 def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
     """Write the report of a run as it was read; return the key of each of its files.
 
-    The run's comparisons with its baseline, and the index of its versions with rates, are written,
-    too.
+    The run's comparisons with its baseline, the index of its versions with rates, and the history
+    of its suite are written, too.
     """
     measured = measured_run(run)
     # The index comes first: the run can be compared even if the rest fails.
     _index(bucket, measured)
+    record_history(bucket, run)
     suite, run_id = run.plan.suite.name, run.plan.run_id
     written = _write(bucket, lambda file: keys.report(suite, run_id, file), _files(measured, vega))
     for version in run.plan.compared:

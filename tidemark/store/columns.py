@@ -164,13 +164,37 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "change": "double",  # (new - base) / base of the means of all trials
     },
 }
-
-TABLES: Mapping[str, Mapping[str, str]] = {
-    **_OF_ALL_RUNS,
+_OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
     # The rows of each suite's newest run with rates: a query reads few bytes however many runs
     # are stored.
     "latest_rates": _OF_ALL_RUNS["rates"],
+    # Since 5. The changes of level, as of the suite's newest run. Key: test, metric, statistic,
+    # labels, changed_run.
+    "changes": {
+        "run_id": "string",
+        "test": "string",
+        "metric": "string",
+        "statistic": "string",
+        "labels": "string",
+        "unit": "string",
+        "direction": "string",  # higher | lower is better
+        "changed_run": "string",  # the first run on the new level
+        "changed_at": "timestamp",
+        "version": "string",  # the newest of that run
+        "version_before": "string",  # the newest of the run before
+        "level_before": "double",  # [unit]
+        "level_after": "double",  # [unit]
+        "change": "double",  # (after - before) / before
+        "verdict": "string",  # slower | faster
+        "cause": "string",  # version | environment | alternation
+        "accepted_level": "double",  # since the change [unit]
+        "acknowledged_until": "string",  # the last day, null if nobody accepted the new level
+        "acknowledged_reason": "string",
+        "schema": "int",
+    },
 }
+
+TABLES: Mapping[str, Mapping[str, str]] = {**_OF_ALL_RUNS, **_OF_NEWEST_RUN}
 
 
 def timestamp(moment: datetime) -> str:

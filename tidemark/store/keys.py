@@ -119,6 +119,21 @@ def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: st
     return report(suite, run_id, f"{version}{AGAINST}{against}.{form}")
 
 
+def history(suite: str) -> str:
+    """Return the key of the medians of a suite's runs."""
+    return f"history/{suite}/runs.json"
+
+
+def acknowledgements(suite: str) -> str:
+    """Return the prefix of the acknowledgements of a suite's changes of level."""
+    return f"history/{suite}/acknowledgements/"
+
+
+def acknowledgement(suite: str, run_id: str, test: str, metric: str) -> str:
+    """Return the key of the last acknowledgement of a metric's change at a run."""
+    return f"{acknowledgements(suite)}{run_id}/{test}/{metric}.json"
+
+
 def versions_of(suite: str) -> str:
     """Return the prefix of the versions with a counted rate; each version is a folder."""
     return f"versions/{suite}/"

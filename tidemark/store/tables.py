@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tidemark.store import keys
 from tidemark.store import rows as tables
 from tidemark.store.bucket import Bucket
-from tidemark.store.latest_rates import keep_latest
+from tidemark.store.latest import keep_latest
 from tidemark.store.stored_run import StoredRun, fold
 from tidemark.store.verdict_rows import verdict_rows
 
@@ -30,7 +30,7 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     bucket.write(keys.table("task_usage", suite, run_id), tables.packed(usages))
     bucket.write(keys.table("verdicts", suite, run_id), tables.packed(verdicts))
     if counts["rates"]:
-        keep_latest(bucket, suite, run_id, rates)
+        keep_latest(bucket, "latest_rates", suite, run_id, rates)
     return {"rates": counts["rates"], "samples": counts["samples"]}
 
 

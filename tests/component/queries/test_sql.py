@@ -99,9 +99,9 @@ def all_versions(objects):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
-        "latest_against_previous", "latest_run", "newest_runs", "rates_by_version", "run_health",
-        "runs_by_week", "samples_of_newest_runs", "samples_of_run", "trials_of_newest_runs",
-        "unfinished_runs", "version_pairs",
+        "latest_against_previous", "latest_run", "level_changes", "newest_runs", "rates_by_version",
+        "run_health", "runs_by_week", "samples_of_newest_runs", "samples_of_run",
+        "trials_of_newest_runs", "unfinished_runs", "version_pairs",
     ]  # fmt: skip
 
 
@@ -294,6 +294,27 @@ def answer_of(name, rates, runs=(), verdicts=()):
     })  # fmt: skip
     columns, rows = engine.ask((QUERIES / f"{name}.sql").read_text(encoding="utf-8"))
     return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
+
+
+def test_level_changes_are_those_of_the_newest_run_alone():
+    change = {
+        "test": "ingest", "metric": "ingest_rate", "statistic": "mean", "labels": "",
+        "unit": "records/s", "verdict": "slower", "cause": "version", "change": -0.1,
+    }  # fmt: skip
+    older, newer = "20261120T124455Z-abcdef", "20261127T124455Z-abcdef"
+    objects = {
+        keys.table("changes", "rocksdb", run): packed(
+            [{**change, "run_id": run, "changed_run": place} for place in places]
+        )
+        for run, places in ((older, ["1"]), (newer, ["2", "3"]))
+    }
+    engine = LocalEngine(objects)
+
+    columns, rows = engine.ask((QUERIES / "level_changes.sql").read_text(encoding="utf-8"))
+
+    found = [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
+    assert [row["changed_run"] for row in found] == ["3", "2"]
+    assert {row["rate"] for row in found} == {"ingest rate (records/s)"}
 
 
 def pairs_of(rates, runs=(), verdicts=()):

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.cli.history import command
-from tidemark.client.history import columns, heading, histories
+from tidemark.client.history import columns, heading, histories, sentence
 from tidemark.model.version_order import version_order
 
 
@@ -18,6 +18,24 @@ def row(version, metric="ingest_rate", mean="1.5", **more):
         "last_at": "2026-11-20 12:00:00.000", "provenance": "measured", "value_text": None,
         "sizes": "1 × 10,000", **more,
     }  # fmt: skip
+
+
+def change(version="9.8.4", **more):
+    return {
+        "suite": "rocksdb", "test": "ingest", "metric": "ingest_rate", "statistic": "mean",
+        "labels": "", "unit": "records/s", "changed_run": "20261120T124455Z-abcdef",
+        "version": version, "version_before": "9.0.0", "level_before": "1000.0",
+        "level_after": "900.0", "change": "-0.1", "verdict": "slower", "cause": "version",
+        "acknowledged_until": None, "acknowledged_reason": None, **more,
+    }  # fmt: skip
+
+
+def answering(rates, changes=()):
+    def ask(statement, _):
+        rows = changes if "FROM changes" in statement else rates
+        return SimpleNamespace(records=lambda: rows)
+
+    return ask
 
 
 def test_versions_are_in_their_order_for_any_order_of_rows():
@@ -105,7 +123,7 @@ def test_the_warning_of_mixed_sizes_is_below_the_table_and_on_stderr_for_markdow
     monkeypatch, form, place
 ):
     rows = [row("9.8.4", sizes="1 × 50,000–1,000,000")]
-    tables = SimpleNamespace(ask=lambda *_: SimpleNamespace(records=lambda: rows))
+    tables = SimpleNamespace(ask=answering(rates=rows))
     stored = nullcontext(SimpleNamespace(tables=tables))
     monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
 
@@ -131,4 +149,50 @@ def test_without_a_suite_the_history_is_that_of_the_newest_run(monkeypatch):
 
     CliRunner().invoke(command, [])
 
-    assert asked == [[], ["duckdb"]]
+    assert asked == [[], ["duckdb"], ["duckdb"]]
+
+
+def test_a_figure_has_the_last_change_of_its_level_with_its_version():
+    newest, earlier = change(), change(changed_run="20260101T124455Z-abcdef", level_after="950.0")
+
+    old, new = histories([row("9.0.0"), row("9.8.4")], [newest, earlier])
+
+    assert old.record()["metrics"]["ingest_rate"]["changed_run"] is None
+    figure = new.record()["metrics"]["ingest_rate"]
+    assert (figure["changed_run"], figure["cause"]) == ("20261120T124455Z-abcdef", "version")
+    assert (figure["level_before"], figure["level_after"]) == (1000.0, 900.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "end"),
+    [
+        ({}, "records/s."),
+        ({"cause": "environment"}, "records/s; the environment changed with it."),
+        ({"cause": "alternation"}, "records/s; it goes back and forth between two levels."),
+        (
+            {"acknowledged_until": "2027-01-31", "acknowledged_reason": "safer"},
+            "records/s; accepted until 2027-01-31: safer.",
+        ),
+    ],
+)
+def test_a_change_is_a_sentence_with_its_cause_and_its_acknowledgement(more, end):
+    text = sentence(change(**more))
+
+    assert text == (
+        "ingest_rate is 10.00 % slower since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
+        f"900.0 instead of 1,000.0 {end}"
+    )
+
+
+@pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
+def test_the_changes_of_the_shown_metrics_are_below_the_table(monkeypatch, form, place):
+    changes = [change(), change(metric="compaction_rate")]
+    tables = SimpleNamespace(ask=answering([row("9.8.4")], changes))
+    monkeypatch.setattr(
+        "tidemark.cli.history.stored", lambda _: nullcontext(SimpleNamespace(tables=tables))
+    )
+
+    result = CliRunner().invoke(command, ["--format", form])
+
+    assert getattr(result, place).endswith(f"{sentence(change())}\n")
+    assert "compaction_rate is" not in result.output

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tidemark.figures.history.change_points import ChangePoint, change_points
 
 # Two levels are one if they are nearer to each other than this share of the step between.
 _ONE_LEVEL = 0.5
-# Runs on either side of a change of the canary within which a metric's change is the same one.
-_TOGETHER = 3
+TOGETHER = 3
+"""The runs on either side of a change within which another change is the same one."""
+# The runs on either side of a change that show its environment, and the share of them that both
+# sides may have in common: machines of several kinds take turns where a provider has several.
+_NEAR, _MOST_COMMON = 8, 0.25
 
 Cause = Literal["version", "environment", "alternation"]
 
 
-@dataclass(frozen=True)
-class RunFigure:
+class RunFigure(NamedTuple):
     """One metric of one run."""
 
     median: float
@@ -34,8 +35,7 @@ class RunFigure:
     """A digest of machine type, processor, image and Tidemark's version; None if unknown."""
 
 
-@dataclass(frozen=True)
-class LevelChange:
+class LevelChange(NamedTuple):
     """A change of level with its cause."""
 
     point: ChangePoint
@@ -67,7 +67,7 @@ def _with_causes(
     flips = _alternates(points)
 
     def cause(point: ChangePoint) -> Cause:
-        together = any(abs(point.index - other.index) <= _TOGETHER for other in moved)
+        together = any(abs(point.index - other.index) <= TOGETHER for other in moved)
         if together or _environment_changes(runs, point.index):
             return "environment"
         return "alternation" if flips else "version"
@@ -76,13 +76,11 @@ def _with_causes(
 
 
 def _environment_changes(runs: Sequence[RunFigure], index: int) -> bool:
-    """Tell whether most runs near a change have another environment than those before it."""
-    sides = (
-        [run.environment for run in runs[max(0, index - _TOGETHER) : index]],
-        [run.environment for run in runs[index : index + _TOGETHER]],
-    )
-    before, after = (Counter(side).most_common(1)[0][0] for side in sides)
-    return before is not None and after is not None and before != after
+    """Tell whether the runs after a change have other environments than those before it."""
+    near = runs[max(0, index - _NEAR) : index], runs[index : index + _NEAR]
+    before, after = (Counter(run.environment for run in side if run.environment) for side in near)
+    fewest = min(before.total(), after.total())
+    return fewest > 0 and (before & after).total() <= _MOST_COMMON * fewest
 
 
 def _alternates(points: Sequence[ChangePoint]) -> bool:

@@ -71,3 +71,18 @@ def test_a_run_without_the_canary_leaves_the_figures_as_they_are(canary):
     canaries = [*level(chance, 49), canary]
 
     assert found(history(stepped(chance, 0.9, 1.0), canaries)) == [(30, "version")]
+
+
+def test_machines_that_take_turns_explain_nothing():
+    chance = random.Random(1)
+    machines = [chance.choice(["amd", "intel"]) for _ in range(50)]
+
+    assert found(history(stepped(chance, 0.9), environments=machines)) == [(30, "version")]
+
+
+def test_another_environment_a_run_before_or_after_the_change_explains_it():
+    for change in (29, 31):
+        machines = ["old"] * change + ["new"] * (50 - change)
+        runs = history(stepped(random.Random(1), 0.9), environments=machines)
+
+        assert found(runs) == [(30, "environment")]

@@ -1,0 +1,40 @@
+-- Changes of level
+-- The places in the history of each suite where the level of a metric changed for good, the newest
+-- first: the first run on the new level, both levels, and the cause that the history shows.
+SELECT
+    suite,
+    run_id,
+    test,
+    metric,
+    statistic,
+    labels,
+    -- As people name it: compaction rate (records/s).
+    concat(
+        CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
+        replace(metric, '_', ' '),
+        CASE WHEN statistic = 'mean' THEN '' ELSE concat(' ', statistic) END,
+        CASE WHEN labels = '' THEN '' ELSE concat(' ', replace(labels, '"', '')) END,
+        ' (',
+        unit,
+        ')'
+    ) AS rate,
+    unit,
+    direction,
+    changed_run,
+    changed_at,
+    version,
+    version_before,
+    level_before,
+    level_after,
+    change,
+    verdict,
+    cause,
+    accepted_level,
+    acknowledged_until,
+    acknowledged_reason
+FROM (
+    -- While a run is being recorded, the rows of the run before it may be there, too.
+    SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes
+)
+WHERE run_id = newest
+ORDER BY suite, changed_run DESC, test, metric, statistic, labels

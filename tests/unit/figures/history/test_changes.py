@@ -1,0 +1,162 @@
+"""Changes of level in the history of a suite, and alarms of them."""
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.unit.figures.history.test_change_points import level
+from tests.unit.measured_runs import ingest_of, left_out, measured, on_machine, planned
+from tidemark.figures.history.changes import NOTHING, Place, changes
+from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
+from tidemark.model.acknowledgement import Acknowledgement
+from tidemark.model.exclusions import NONE
+
+FIRST = datetime(2026, 1, 5, 3, tzinfo=UTC)
+INGEST = Series("ingest", "ingest_rate", "mean", "", "records/s", "higher")
+STEP = 30
+
+
+def run_id(index):
+    return f"{FIRST + timedelta(weeks=index):%Y%m%dT%H%M%SZ}-0a1b2c"
+
+
+def runs_of(values, version=lambda index: "9.0.0" if index < STEP else "9.8.4", series=INGEST):
+    """Return weekly runs with these medians."""
+    return [
+        RunMedians(
+            run_id=run_id(index),
+            started_at=FIRST + timedelta(weeks=index),
+            version=version(index),
+            parameters={"tasks": 1},
+            environment="a",
+            medians=(Median(series=series, margin=0.03, value=value),),
+        )
+        for index, value in enumerate(values)
+    ]
+
+
+def stepped(factor=0.9, after=20):
+    chance = random.Random(1)
+    return level(chance, STEP) + level(chance, after, 100 * factor)
+
+
+def acknowledged(index, until):
+    decision = Acknowledgement(reason="safer", until=until, at=FIRST)
+    return NOTHING._replace(acknowledged={Place("ingest", "ingest_rate", run_id(index)): decision})
+
+
+def told(index, at, said=NOTHING):
+    return said._replace(told={Place("ingest", "ingest_rate", run_id(index)): at})
+
+
+def test_a_slower_level_names_its_run_its_versions_and_both_levels():
+    (change,) = changes(runs_of(stepped()))
+
+    assert (change.word, change.cause, change.alarms) == ("slower", "version", True)
+    assert change.place == Place("ingest", "ingest_rate", run_id(STEP))
+    assert (change.version_before, change.run.version) == ("9.0.0", "9.8.4")
+    assert change.change == pytest.approx(-0.1, abs=0.01)
+    assert change.accepted == change.before
+
+
+def test_the_direction_of_the_metric_decides_which_level_is_faster():
+    latency = INGEST._replace(direction="lower")
+
+    (change,) = changes(runs_of(stepped(), series=latency))
+
+    assert (change.word, change.accepted) == ("faster", change.after)
+
+
+def test_a_change_below_the_margin_of_the_metric_is_none():
+    chance = random.Random(1)
+    small = level(chance, STEP, scatter=0.1) + level(chance, 20, 98, 0.1)
+
+    assert changes(runs_of(small)) == []
+
+
+def test_a_change_alarms_once():
+    runs, later = runs_of(stepped()), FIRST + timedelta(weeks=40)
+
+    assert not changes(runs, told(STEP, later))[0].alarms
+    assert not changes(runs, told(STEP - 2, later))[0].alarms
+    assert changes(runs, told(STEP - 20, later))[0].alarms
+
+
+def test_an_acknowledged_level_is_accepted_until_its_day_and_then_alarms_once_more():
+    runs = runs_of(stepped())
+    newest = runs[-1].started_at.date()
+
+    (accepted,) = changes(runs, acknowledged(STEP, newest))
+    assert (accepted.alarms, accepted.accepted) == (False, accepted.after)
+    assert accepted.acknowledgement.reason == "safer"
+
+    over = acknowledged(STEP, newest - timedelta(days=1))
+    before = FIRST + timedelta(weeks=40)
+    assert changes(runs, told(STEP, before, over))[0].alarms
+    (again,) = changes(runs, told(STEP, runs[-1].started_at, over))
+    assert (again.alarms, again.accepted) == (False, again.before)
+
+
+def test_a_change_that_the_environment_explains_alarms_nobody():
+    runs = [
+        run.model_copy(update={"environment": "ab"[index >= STEP]})
+        for index, run in enumerate(runs_of(stepped()))
+    ]
+
+    (change,) = changes(runs)
+
+    assert (change.cause, change.alarms, change.accepted) == ("environment", False, change.after)
+
+
+def test_runs_of_older_versions_and_of_other_work_are_left_out():
+    runs = runs_of(stepped())
+    old, other = runs_of([500.0] * 51)[-1], runs_of([1.0] * 52)[-1]
+    old = old.model_copy(update={"version": "8.8.1"})
+    other = other.model_copy(update={"parameters": {"tasks": 2}})
+
+    (change,) = changes([*runs, old, other])
+
+    assert change.run.run_id == run_id(STEP)
+
+
+def test_runs_whose_trials_do_not_count_are_no_points():
+    runs = runs_of(stepped())
+    runs[10] = runs[10].model_copy(update={"medians": ()})
+
+    assert [change.run.run_id for change in changes(runs)] == [run_id(STEP)]
+    assert changes([]) == []
+
+
+def test_a_build_is_as_new_as_the_release_in_its_name():
+    runs = runs_of(stepped(), version=lambda index: f"9.8.4+g{index % 7:08x}")
+
+    assert len(changes(runs)) == 1
+
+
+def test_the_medians_of_a_run_are_those_of_its_newest_version():
+    plan = planned(["9.8.4", "9.0.0"], repetitions=3)
+    trials = ingest_of(plan, {"9.0.0": [1.0, 2.0, 9.0], "9.8.4": [5.0, 30.0, 7.0]})
+    excluded = next(trial.trial for trial in trials if trial.version == "9.8.4")
+
+    medians = run_medians(plan, trials, NONE)
+    without = run_medians(plan, trials, left_out(excluded, "noisy"))
+
+    assert (medians.version, medians.medians[0].value) == ("9.8.4", 7.0)
+    assert without.medians[0].value == 18.5
+    assert [median.series.name for median in medians.medians] == ["ingest_rate", "compaction_rate"]
+    assert run_medians(plan, [], NONE).medians == ()
+
+
+def test_the_environment_of_a_run_is_its_machine_and_not_its_host():
+    plan = planned(["9.0.0"])
+    trials = measured(plan)
+
+    def environment(**differing):
+        return run_medians(plan, [on_machine(t, **differing) for t in trials], NONE).environment
+
+    assert environment() == environment(host="ip-10-0-0-8", memory=1)
+    assert len({environment(), environment(cpu_model="Xeon"), environment(cores=4)}) == 3
+    assert run_medians(plan, [], NONE).environment is None
+    newer = plan.model_copy(update={"tidemark_version": "9"})
+    assert run_medians(newer, trials, NONE).environment != environment()

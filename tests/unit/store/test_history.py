@@ -1,0 +1,109 @@
+"""The stored history of a suite and its table of changes."""
+
+import gzip
+import json
+
+import pytest
+
+from tests.plans import RUN
+from tests.unit.fakes import FakeBucket
+from tests.unit.figures.history.test_changes import STEP, run_id, runs_of, stepped
+from tests.unit.measured_runs import ingest_of, left_out, planned
+from tidemark.model.acknowledgement import Acknowledgement
+from tidemark.model.exclusions import NONE
+from tidemark.store import history, keys
+from tidemark.store.columns import TABLES
+from tidemark.store.history import History, record_history
+from tidemark.store.stored_run import StoredRun
+
+BEFORE = 90.0
+
+
+def stored(runs):
+    """Return a bucket with the history of these runs."""
+    body = History(runs=tuple(runs)).model_dump_json().encode()
+    return FakeBucket({keys.history("rocksdb"): body})
+
+
+def run(value=BEFORE, exclusions=NONE):
+    """Return the newest run, with this rate of ingest."""
+    plan = planned(["9.8.4"], repetitions=1, records=1000, name=RUN)
+    plan = plan.model_copy(update={"tidemark_version": None})
+    return StoredRun(plan, ingest_of(plan, {"9.8.4": [value]}), exclusions, [])
+
+
+def rows(bucket):
+    (key,) = bucket.keys(keys.tables("changes", "rocksdb"))
+    assert key == keys.table("changes", "rocksdb", RUN)
+    return [json.loads(line) for line in gzip.decompress(bucket.objects[key]).splitlines()]
+
+
+def medians(bucket):
+    return History.model_validate_json(bucket.objects[keys.history("rocksdb")]).runs
+
+
+def test_the_changes_are_those_up_to_the_newest_run():
+    bucket = stored(runs_of(stepped(after=10)))
+
+    record_history(bucket, run())
+
+    (row,) = rows(bucket)
+    assert row.keys() == TABLES["changes"].keys()
+    assert (row["metric"], row["verdict"], row["cause"]) == ("ingest_rate", "slower", "version")
+    assert (row["changed_run"], row["changed_at"][:10]) == (run_id(STEP), "2026-08-03")
+    assert (row["version"], row["version_before"]) == ("9.8.4", "9.0.0")
+    assert row["change"] == pytest.approx(-0.1, abs=0.01)
+    assert row["accepted_level"] == row["level_before"]
+
+
+def test_an_acknowledged_change_has_its_reason_and_its_last_day():
+    bucket = stored(runs_of(stepped(after=10)))
+    decision = Acknowledgement(reason="safer", until="2027-01-31", at="2026-11-20T12:00:00Z")
+    key = keys.acknowledgement("rocksdb", run_id(STEP), "ingest", "ingest_rate")
+    bucket.write(key, decision.model_dump_json().encode())
+
+    record_history(bucket, run())
+
+    (row,) = rows(bucket)
+    assert (row["acknowledged_until"], row["acknowledged_reason"]) == ("2027-01-31", "safer")
+    assert row["accepted_level"] == row["level_after"]
+
+
+def test_a_run_has_one_place_in_the_history_however_often_it_is_recorded():
+    bucket = FakeBucket()
+    record_history(bucket, run(1.0))
+
+    record_history(bucket, run(2.0))
+    record_history(bucket, run(2.0))
+
+    (only,) = medians(bucket)
+    assert (only.run_id, only.version, only.medians[0].value) == (RUN, "9.8.4", 2.0)
+    assert rows(bucket) == []
+
+
+def test_an_excluded_run_leaves_no_point():
+    bucket = FakeBucket()
+
+    record_history(bucket, run(exclusions=left_out(1, "noisy")))
+
+    assert [each.medians for each in medians(bucket)] == [()]
+
+
+def test_only_the_newest_runs_are_kept(monkeypatch):
+    monkeypatch.setattr(history, "MOST_RUNS", 3)
+    bucket = stored(runs_of([1.0, 2.0, 3.0]))
+
+    record_history(bucket, run())
+
+    assert [each.run_id for each in medians(bucket)] == [run_id(1), run_id(2), RUN]
+
+
+def test_two_runs_that_are_recorded_at_once_are_both_kept():
+    bucket = stored(runs_of([1.0]))
+    other = History(runs=tuple(runs_of([1.0, 2.0]))).model_dump_json().encode()
+    meanwhile = iter([{}, {keys.history("rocksdb"): other}])
+    bucket.moment = lambda: bucket.objects.update(next(meanwhile, {}))
+
+    record_history(bucket, run())
+
+    assert [each.run_id for each in medians(bucket)] == [run_id(0), run_id(1), RUN]

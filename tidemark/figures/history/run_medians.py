@@ -1,0 +1,114 @@
+"""The medians of a run: one point of each series in the history of a suite."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from tidemark.figures.summary import Key, Quantity, quantities, rate_key
+from tidemark.model.exclusions import Exclusions
+from tidemark.model.frozen import Frozen
+from tidemark.model.labels import figure_name
+from tidemark.model.parameters import Value
+from tidemark.model.plan import Plan
+from tidemark.model.results import TrialResult
+from tidemark.model.version_order import version_order
+
+# The fields of a task's environment that name its machine.
+_MACHINE = ("arch", "cores", "cpu_model")
+
+
+class Series(NamedTuple):
+    """The names that tell a figure of a suite from any other."""
+
+    test: str
+    metric: str
+    statistic: str
+    labels: str
+    """The canonical labels, '' without labels."""
+    unit: str
+    direction: str
+    """The better direction."""
+
+    @property
+    def name(self) -> str:
+        """The name of the figure, such as ``latency p99 {operation: create}``."""
+        return figure_name(self.metric, self.statistic, self.labels)
+
+
+class Median(Frozen):
+    """One figure of a run."""
+
+    series: Series
+    margin: float
+    """The least change of the metric that matters, 0.03 being 3 %."""
+    value: float
+    """The median of the trials that count [unit]."""
+
+
+class RunMedians(Frozen):
+    """The medians of the newest version of a run, for each metric that decides."""
+
+    run_id: str
+    started_at: datetime
+    version: str
+    parameters: dict[str, Value]
+    environment: str | None
+    """A digest of machine type, processor, image and Tidemark's version; None if unknown."""
+    medians: tuple[Median, ...]
+    """Empty if no trial counts."""
+
+
+def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> RunMedians:
+    """Return the medians of a run."""
+    version = max(plan.request.versions, key=version_order)
+    counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
+    rates = _rates(trial for trial in counting if trial.version == version)
+    return RunMedians(
+        run_id=plan.run_id,
+        started_at=plan.started_at,
+        version=version,
+        parameters=plan.request.parameters,
+        environment=_environment(plan, counting),
+        medians=tuple(_medians(quantities(plan, trials), rates)),
+    )
+
+
+def _medians(
+    measured: Iterable[Quantity], rates: Mapping[Key, Sequence[float]]
+) -> Iterator[Median]:
+    for quantity in measured:
+        metric, values = quantity.metric, rates.get(quantity.key)
+        if metric.decides and values:
+            series = Series(*quantity.key, metric.unit, metric.direction)
+            yield Median(series=series, margin=metric.margin, value=statistics.median(values))
+
+
+def _rates(trials: Iterable[TrialResult]) -> Mapping[Key, Sequence[float]]:
+    rates: defaultdict[Key, list[float]] = defaultdict(list)
+    for trial in trials:
+        for result in trial.tests:
+            for rate in result.rates:
+                if rate.value is not None:
+                    rates[rate_key(result.test, rate)].append(rate.value)
+    return rates
+
+
+def _environment(plan: Plan, trials: Sequence[TrialResult]) -> str | None:
+    results = [result for trial in trials for result in trial.tests]
+    machines = {
+        json.dumps([environment.get(field) for field in _MACHINE])
+        for result in results
+        for environment in result.environments
+    }
+    if not machines:
+        return None
+    images = {task.image_digest or "" for result in results for task in result.tasks}
+    size = [plan.suite.task.cpu, plan.suite.task.memory]
+    text = json.dumps([size, sorted(machines), sorted(images), plan.tidemark_version])
+    return hashlib.sha256(text.encode()).hexdigest()
