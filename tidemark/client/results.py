@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,6 +108,16 @@ class Results:
         exclusion = Exclusion(excluded=excluded, reason=reason, at=datetime.now(UTC))
         key = keys.exclusion(run_id, trial)
         self._bucket.write(key, exclusion.model_dump_json().encode())
+
+    def acknowledge(
+        self, suite: str, change: tuple[str, str, str], reason: str, until: date
+    ) -> None:
+        """Accept the level of a metric since its change: the run, the test and the metric."""
+        from tidemark.model.acknowledgement import Acknowledgement  # noqa: PLC0415
+
+        decision = Acknowledgement(reason=reason, until=until, at=datetime.now(UTC))
+        key = keys.acknowledgement(suite, *change)
+        self._bucket.write(key, decision.model_dump_json().encode())
 
     def is_indexed(self, suite: str, version: str) -> bool:
         """Tell whether a comparison can find a run of a version without the run's id."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
+from tidemark.client.history import Row
 from tidemark.client.publisher import Publisher
 from tidemark.client.results import Results
 from tidemark.client.tables import Tables
@@ -35,4 +38,14 @@ class Stored:
         self.publisher.rates(run_id)
         self.publisher.report(run_id)
         # The end of a run refreshes QuickSight, and here no run ends.
+        self.publisher.refresh()
+
+    def acknowledge(self, changes: Sequence[Row], reason: str, until: date) -> None:
+        """Accept the levels since some changes, which are rows of ``level_changes.sql``."""
+        for row in changes:
+            place = row["changed_run"] or "", row["test"] or "", row["metric"] or ""
+            self.results.acknowledge(row["suite"] or "", place, reason, until)
+        # The newest run of a suite has its changes of level.
+        for run_id in {row["run_id"] or "" for row in changes}:
+            self.publisher.report(run_id)
         self.publisher.refresh()

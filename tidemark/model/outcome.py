@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.sentences import shortened
 
 RunStatus = Literal["complete", "incomplete", "failed", "aborted", "rejected"]
@@ -37,3 +38,5 @@ class Outcome(Frozen):
     """Keys of the published comparisons with the baseline, as Markdown."""
     report: str | None = None
     """Key of the published report, as Markdown; None without a report and in old outcomes."""
+    level_changes: tuple[LevelAlarm, ...] = ()
+    """The changes of level that the run's message tells first."""

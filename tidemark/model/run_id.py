@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
 """The form of a run's name."""
@@ -18,6 +18,11 @@ def run_id(mark: object, started_at: datetime) -> str:
     """
     text = json.dumps(mark, sort_keys=True)
     return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def moment(run_id: str) -> datetime:
+    """Return the start of a run, from its name."""
+    return datetime.strptime(run_id[:16], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
 
 def trial_execution(run_id: str, trial: int, execution_arn: str) -> str:

@@ -11,6 +11,7 @@ from tidemark.run.announcing import Listeners
 from tidemark.run.events import ExecutionEvent
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys
+from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_ends import record_end
 from tidemark.store.stored_run import find_plan, read_trials
@@ -39,7 +40,10 @@ def conclude(
         short = failure is not None and failure.Error == OVER_BUDGET
         status: RunStatus = "incomplete" if short else "failed"
         arn, published = execution.execution_arn, published_keys(bucket, plan)
-        outcome = planned_outcome(plan, trials, published, arn, now, str(failure or ""), status)
+        alarms = alarms_of(bucket, plan.suite.name, plan.run_id)
+        outcome = planned_outcome(
+            plan, trials, published, arn, now, str(failure or ""), status, alarms
+        )
         outcome = record_end(bucket, plan, trials, outcome, held)
         if held and claims.stands(bucket, held):
             # Lost trials leave the measurements of their tests behind.

@@ -17,6 +17,7 @@ from tidemark.run.executions import ExecutionState, holder, with_cause
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.ports import Executions, Tasks
 from tidemark.store import claims, keys
+from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
 from tidemark.store.run_ends import record_end
@@ -110,10 +111,10 @@ class Ending:
             return record_outcome(self.bucket, outcome, held)
         trials = fold(self.bucket, plan.run_id, self._write)
         published = published_keys(self.bucket, plan)
+        alarms = alarms_of(self.bucket, plan.suite.name, plan.run_id)
         if len(trials) == len(plan.trials):
-            outcome = planned_outcome(plan, trials, published, arn, now)
-        else:
-            outcome = planned_outcome(plan, trials, published, arn, now, reason, status)
+            reason = ""
+        outcome = planned_outcome(plan, trials, published, arn, now, reason, status, alarms)
         return record_end(self.bucket, plan, trials, outcome, held)
 
     def _write(self, run: StoredRun) -> Sequence[TrialResult]:

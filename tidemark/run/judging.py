@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.metric import NAME
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.plan import Plan
@@ -22,11 +23,13 @@ def planned_outcome(
     ended_at: datetime,
     failure: str = "",
     failed: RunStatus = "failed",
+    alarms: tuple[LevelAlarm, ...] = (),
 ) -> Outcome:
     """Return the outcome of a planned run.
 
     ``published`` are the keys of the objects of its report. ``failure`` is the reason why its
     execution ended early, '' for none; ``failed`` is the status of a run with such a reason.
+    ``alarms`` are the changes of level that its message tells.
     """
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"
@@ -57,6 +60,7 @@ def planned_outcome(
         execution_arn=execution_arn,
         comparisons=tuple(key for key in comparisons if key in published),
         report=report if report in published else None,
+        level_changes=alarms,
     )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from tidemark.figures.history.changes import Change, Place, Said, changes
 from tidemark.figures.history.run_medians import RunMedians, run_medians
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.frozen import Frozen
+from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.run_id import moment
 from tidemark.store import keys
+from tidemark.store.alarms import read_alarms, write_alarms
 from tidemark.store.bucket import Bucket, Tagged
 from tidemark.store.columns import SCHEMA, timestamp
 from tidemark.store.latest import keep_latest
@@ -18,6 +21,10 @@ from tidemark.store.stored_run import StoredRun
 
 MOST_RUNS = 400
 """The runs of a history; older ones say nothing of today's level."""
+
+
+MOST_TOLD = 200
+"""The alarms of one message, which may have 256 KiB; the next run tells the others."""
 
 
 class History(Frozen):
@@ -40,21 +47,24 @@ def record_history(bucket: Bucket, run: StoredRun) -> None:
         body = _history(tagged).with_run(medians).model_dump_json().encode()
         if bucket.write_over(keys.history(suite), body, tagged.etag if tagged else None):
             break
-    write_changes(bucket, suite)
+    while not _write_changes(bucket, suite):
+        pass
 
 
-def write_changes(bucket: Bucket, suite: str) -> None:
-    """Write a suite's rows of ``changes``; repeat if its history changes meanwhile."""
-    while True:
-        stored = bucket.find(keys.history(suite))
-        runs = _history(stored).runs
-        if not runs:
-            return
-        found = changes(runs, Said(dict(_acknowledged(bucket, suite)), {}))
-        rows = packed(_row(runs, change) for change in found)
-        keep_latest(bucket, "changes", suite, runs[-1].run_id, rows)
-        if bucket.find(keys.history(suite)) == stored:
-            return
+def _write_changes(bucket: Bucket, suite: str) -> bool:
+    """Write a suite's changes and alarms; tell whether its history is still the same."""
+    stored = bucket.find(keys.history(suite))
+    runs = _history(stored).runs
+    newest, alarms = runs[-1].run_id, read_alarms(bucket, suite)
+    earlier = [alarm for alarm in alarms if alarm.told_by < newest]
+    told = {Place(each.test, each.metric, each.run_id): moment(each.told_by) for each in earlier}
+    found = changes(runs, Said(dict(_acknowledged(bucket, suite)), told))
+    keep_latest(bucket, "changes", suite, newest, packed(_row(newest, each) for each in found))
+    # The message of a run that has ended is sent: the next run tells what is new.
+    if bucket.find(keys.outcome(newest)) is None:
+        news = [_alarm(change, newest) for change in found if change.alarms]
+        write_alarms(bucket, suite, [*earlier, *news[:MOST_TOLD]])
+    return bucket.find(keys.history(suite)) == stored
 
 
 def _history(stored: Tagged | None) -> History:
@@ -69,11 +79,23 @@ def _acknowledged(bucket: Bucket, suite: str) -> Iterator[tuple[Place, Acknowled
         yield Place(test, metric, run_id), decision
 
 
-def _row(runs: Sequence[RunMedians], change: Change) -> dict[str, Any]:
+def _alarm(change: Change, newest: str) -> LevelAlarm:
+    return LevelAlarm(
+        **change.place._asdict(),
+        name=change.series.name,
+        version=change.run.version,
+        version_before=change.version_before,
+        verdict=change.word,
+        change=change.change,
+        told_by=newest,
+    )
+
+
+def _row(newest: str, change: Change) -> dict[str, Any]:
     decision = change.acknowledgement
     return {
         **change.series._asdict(),
-        "run_id": runs[-1].run_id,
+        "run_id": newest,
         "changed_run": change.run.run_id,
         "changed_at": timestamp(change.run.started_at),
         "version": change.run.version,

@@ -134,6 +134,11 @@ def acknowledgement(suite: str, run_id: str, test: str, metric: str) -> str:
     return f"{acknowledgements(suite)}{run_id}/{test}/{metric}.json"
 
 
+def alarms(suite: str) -> str:
+    """Return the key of the alarms of a suite's changes of level."""
+    return f"history/{suite}/alarms.json"
+
+
 def versions_of(suite: str) -> str:
     """Return the prefix of the versions with a counted rate; each version is a folder."""
     return f"versions/{suite}/"

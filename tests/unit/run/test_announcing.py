@@ -12,11 +12,13 @@ from lambdas.environment import Environment
 from lambdas.listeners import links
 from tests.plans import RUN
 from tidemark.model.checkout import ROOT
+from tidemark.model.level_alarm import LevelAlarm
 from tidemark.model.outcome import Outcome
 from tidemark.run.announcing import Announcement, Listeners
 from tidemark.run.links import ObjectLinks
 from tidemark.run.ports import NotTold
 from tidemark.store import claims
+from tidemark.store.alarms import write_alarms
 from tidemark.store.claims import Claim
 
 REPORT = f"reports/rocksdb/{RUN}"
@@ -107,6 +109,21 @@ def test_a_comparison_that_is_not_published_is_not_announced(claimed):
 
     ((_, message),) = claimed.topic.messages
     assert (message["report"], message["comparisons"]) == (f"{REPORT}/report.md", [])
+
+
+def test_the_outcome_of_a_run_has_the_alarms_that_it_tells(claimed):
+    alarm = LevelAlarm(
+        test="ingest", metric="ingest_rate", name="ingest_rate", run_id="20260926T030511Z-0a1b2c",
+        version="9.8.4", version_before="9.0.0", verdict="slower", change=-0.1, told_by=RUN,
+    )  # fmt: skip
+    earlier = alarm.model_copy(update={"told_by": "20261113T124455Z-abcdef"})
+    write_alarms(claimed.bucket, "rocksdb", [earlier, alarm])
+
+    conclude(claimed)
+
+    ((_, message),) = claimed.topic.messages
+    assert message["level_changes"] == [alarm.model_dump()]
+    assert claimed.json(f"runs/{RUN}/outcome.json")["level_changes"] == [alarm.model_dump()]
 
 
 def test_a_refused_run_has_no_report(claimed):

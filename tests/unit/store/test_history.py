@@ -12,6 +12,7 @@ from tests.unit.measured_runs import ingest_of, left_out, planned
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.exclusions import NONE
 from tidemark.store import history, keys
+from tidemark.store.alarms import alarms_of
 from tidemark.store.columns import TABLES
 from tidemark.store.history import History, record_history
 from tidemark.store.stored_run import StoredRun
@@ -107,3 +108,41 @@ def test_two_runs_that_are_recorded_at_once_are_both_kept():
     record_history(bucket, run())
 
     assert [each.run_id for each in medians(bucket)] == [run_id(0), run_id(1), RUN]
+
+
+def alarms(bucket, run_id=RUN):
+    return [(alarm.metric, alarm.run_id) for alarm in alarms_of(bucket, "rocksdb", run_id)]
+
+
+def test_a_change_is_told_by_one_run_however_often_that_run_is_recorded():
+    bucket = stored(runs_of(stepped(after=10)))
+    record_history(bucket, run())
+    record_history(bucket, run())
+    assert alarms(bucket) == [("ingest_rate", run_id(STEP))]
+
+    next_week = "20261127T124455Z-abcdef"
+    later = run()
+    plan = later.plan.model_copy(update={"run_id": next_week})
+    record_history(bucket, later._replace(plan=plan))
+
+    assert alarms(bucket, next_week) == []
+    assert alarms(bucket) == [("ingest_rate", run_id(STEP))]
+
+
+def test_a_change_that_appears_after_the_message_is_told_by_the_next_run():
+    bucket = stored(runs_of(stepped(after=10)))
+    bucket.write(keys.outcome(RUN), b"{}")
+
+    record_history(bucket, run())
+
+    assert alarms(bucket) == []
+    assert len(rows(bucket)) == 1
+
+
+def test_a_message_has_no_more_alarms_than_fit(monkeypatch):
+    monkeypatch.setattr(history, "MOST_TOLD", 0)
+    bucket = stored(runs_of(stepped(after=10)))
+
+    record_history(bucket, run())
+
+    assert alarms(bucket) == []
