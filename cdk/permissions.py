@@ -103,6 +103,7 @@ RECORDING: Mapping[str, Needs] = {
             "claims/*",
             "runs/*/plan.json",
             "runs/*/trials/*",
+            "runs/*/exclusions/*",
             "runs/*/resumes/*",
             "runs/*/outcome.json",
             "history/*/alarms.json",
@@ -112,6 +113,7 @@ RECORDING: Mapping[str, Needs] = {
             "claims/*",
             "runs/*/plan.json",
             "runs/*/trials/*",
+            "runs/*/exclusions/*",
             "runs/*/resumes/*",
             "runs/*/outcome.json",
             "reports/*",
@@ -134,11 +136,23 @@ FUNCTIONS: Mapping[str, Needs] = {
         reads_quotas=True,
     ),
     "ChooseTrial": Needs(
-        reads=["runs/*/plan.json", "runs/*/trials/*", "work/*/measured/*"],
-        writes=["runs/*/trials/*"],
-        lists=["runs/*/trials/*", "work/*/measured/*", f"{DATA}*"],
+        reads=[
+            "runs/*/plan.json",
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "work/*/measured/*",
+            "work/*/standing.json",
+        ],
+        writes=["runs/*/trials/*", "work/*/standing.json"],
+        lists=[
+            "runs/*/trials/*",
+            "runs/*/exclusions/*",
+            "work/*/measured/*",
+            "work/*/standing.json",
+            f"{DATA}*",
+        ],
         deletes=["work/*/measured/*", f"{DATA}*"],
-        # The first choice of a run that is resumed with a budget reads every trial.
+        # The first choice of a resumed run with a budget, or until decided, reads every trial.
         timeout_seconds=240,
         memory=RUN_MEMORY,
     ),

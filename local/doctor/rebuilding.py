@@ -17,7 +17,7 @@ from tidemark.model.run_id import RUN_ID
 from tidemark.run.judging import planned_outcome, published_keys
 from tidemark.store import keys
 from tidemark.store.run_ends import record_run
-from tidemark.store.stored_run import read_plan, read_resumes, read_trials
+from tidemark.store.stored_run import read_plan, read_run
 
 _TRIALS = "the trials of its run"
 
@@ -45,17 +45,18 @@ def rebuilding(bucket: FileBucket, key: str) -> Rebuilding | None:
 
 
 def _write_outcome(bucket: FileBucket, run_id: str) -> None:
-    plan, resumes = read_plan(bucket, run_id), read_resumes(bucket, run_id)
+    plan, trials, _, resumes = read_run(bucket, read_plan(bucket, run_id))
     body = bucket.read(keys.table("runs", plan.suite.name, run_id))
     row = json.loads(gzip.decompress(body))
     ended = datetime.fromisoformat(row["ended_at"]).replace(tzinfo=UTC)
     execution = resumes[-1].execution_arn if resumes else plan.execution_arn
     published = published_keys(bucket, plan)
-    outcome = planned_outcome(plan, read_trials(bucket, run_id), published, execution, ended)
+    outcome = planned_outcome(plan, trials, published, execution, ended)
     told = outcome.model_copy(update={"status": row["status"], "reason": row["reason"]})
     bucket.write(keys.outcome(run_id), told.model_dump_json().encode())
 
 
 def _record_run(bucket: FileBucket, run_id: str) -> None:
     outcome = Outcome.model_validate_json(bucket.read(keys.outcome(run_id)))
-    record_run(bucket, read_plan(bucket, run_id), read_trials(bucket, run_id), outcome)
+    run = read_run(bucket, read_plan(bucket, run_id))
+    record_run(bucket, run.plan, run.trials, outcome)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Set
+from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from rich import box
@@ -15,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from tidemark.cli.ahead import Ahead, ahead
 from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import duration, resume_hint
@@ -58,8 +58,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
     """
     began = time.monotonic()
     known = set(client.results.recorded(run.run_id))
-    before = len(known)
-    measuring = 0.0
+    before, told, measuring = len(known), set[str](), 0.0
     with Live(Text("planning"), console=console, transient=True) as live:
         plan = client.results.plan(run.run_id)
         while plan is None and client.active(run):
@@ -67,31 +66,42 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
             plan = client.results.plan(run.run_id)
         if plan is None:
             return
+        whole = estimate_seconds(plan.request, plan.suite, at_once)
         active = True
         while active:
             active = client.active(run)
-            for number in client.results.recorded(run.run_id, after=_next(known) - 1):
-                if number not in known:
-                    known.add(number)
-                    measuring = time.monotonic() - began
-                    line = _trial_line(client.results.trial(run.run_id, number), len(plan.trials))
+            for number in client.results.recorded(run.run_id, after=_last(known)):
+                known.add(number)
+                measuring = time.monotonic() - began
+                line = _trial_line(client.results.trial(run.run_id, number), plan)
+                live.console.print(line, soft_wrap=True, markup=False)
+            left = ahead(client.results, plan, known)
+            for line in left.decided:
+                if line not in told:
+                    told.add(line)
                     live.console.print(line, soft_wrap=True, markup=False)
-            trial = _next(known)
-            whole = estimate_seconds(plan.request, plan.suite, at_once)
-            pace = Pace(len(known) - before, len(plan.trials) - before, measuring)
-            times = pace.text(time.monotonic() - began, whole / len(plan.trials))
-            live.update(Text(f"{place(client, run, plan, trial)}   {times}"))
+            done = len(known) - before
+            pace = Pace(done, done + left.trials, measuring)
+            times = pace.text(time.monotonic() - began, whole / plan.request.most_trials)
+            live.update(Text(f"{place(client, run, plan, left)}   {times}"))
             if active:
                 time.sleep(client.poll_seconds)
 
 
-def place(client: RunClient, run: Run, plan: Plan, trial: int) -> str:
-    """Return the place of a run: the test of its first missing ``trial``, or its report."""
-    if trial > len(plan.trials):
+def place(client: RunClient, run: Run, plan: Plan, left: Ahead) -> str:
+    """Return the place of a run: the test of its current trial, or its report."""
+    if left.trial is None:
         return "report"
-    text = f"trial {trial} of {len(plan.trials)}  {plan.trials[trial - 1].name}"
-    test = client.current_test(run, plan, trial)
-    return f"{text}  {test}" if test else text
+    text = f"{_number(left.trial.trial, left.trial.repetition, plan)}  {left.trial.name}"
+    test = client.current_test(run, plan, left.trial.trial)
+    verdicts = f"{left.open} verdicts open" if plan.request.until else ""
+    return "  ".join(part for part in (text, test, verdicts) if part)
+
+
+def _number(trial: int, repetition: int, plan: Plan) -> str:
+    if plan.request.until:
+        return f"trial {trial} in repetition {repetition}"
+    return f"trial {trial} of {len(plan.trials)}"
 
 
 def show_result(client: RunClient, run: Run, target: Target, console: Console) -> int:
@@ -129,8 +139,8 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
     return 1
 
 
-def _trial_line(trial: TrialResult, trials: int) -> str:
-    head = f"trial {trial.trial} of {trials}  {trial.name:>8}"
+def _trial_line(trial: TrialResult, plan: Plan) -> str:
+    head = f"{_number(trial.trial, trial.repetition, plan)}  {trial.name:>8}"
     if trial.status != "ok":
         return f"{head}  {trial.status}: {trial.reason}"
     rates = [rate for test in trial.tests for rate in test.rates]
@@ -140,9 +150,9 @@ def _trial_line(trial: TrialResult, trials: int) -> str:
     return f"{head}  {'  '.join(words)}"
 
 
-def _next(known: Set[int]) -> int:
-    """Return the number of the first missing trial; trials are measured in order."""
-    return next(number for number in count(1) if number not in known)
+def _last(known: Collection[int]) -> int:
+    """Return the last recorded trial; trials are measured in the order of their numbers."""
+    return max(known, default=0)
 
 
 def table(rates: list[dict[str, Any]]) -> Table:

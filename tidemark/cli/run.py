@@ -38,6 +38,7 @@ from tidemark.model.axes import varied
 from tidemark.model.context import default_suite
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
+from tidemark.model.repetitions import until_decided
 from tidemark.model.request import (
     RunSpec,
     check_one_machine,
@@ -67,7 +68,14 @@ _INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 @click.option(
     "--repetitions",
     type=int,
-    help="Trials of each version, 1 to 100; if not given, as many as the suite says.",
+    help="Trials of each version, 1 to 100; if not given, as many as the suite says. With --until "
+    "decided the most, if not given 100.",
+)
+@click.option(
+    "--until",
+    type=click.Choice(["decided"]),
+    help="Measure whole repetitions until each version has its verdict against the baseline (if "
+    "not given, the oldest version), or more would not tell.",
 )
 @set_option
 @axis_option
@@ -88,6 +96,7 @@ def command(
     versions: str | None,
     baseline: str | None,
     repetitions: int | None,
+    until: str | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
     tasks: int | None,
@@ -121,6 +130,7 @@ def command(
         "versions": None if versions is None else [v.strip() for v in versions.split(",")],
         "baseline": baseline,
         "repetitions": repetitions,
+        "until": until,
         "parameters": split(settings) or None,
         "axes": split_axes(axes) or None,
         "tasks": tasks,
@@ -153,13 +163,16 @@ def command(
 
 
 def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
+    trials = plural(request.most_trials, "trial")
+    extent = f"{plural(request.repetitions, 'repetition')}{varied(request.axes)}, {trials}"
+    if request.until:
+        extent = f"{until_decided(request.repetitions)}, at most {trials}"
     expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
     size = described(request.parameters)
     return (
         f"[bold]{suite.title}[/] {versions}: "
-        f"{plural(request.repetitions, 'repetition')}{varied(request.axes)}, "
-        f"{plural(request.trials, 'trial')} of "
+        f"{extent} of "
         f"{' and '.join(test.name for test in suite.tests)}"
         f"{size and f' with {size}'}; "
         f"{bound(expected)} {duration(expected.seconds if target.stack else here)}, "
@@ -217,8 +230,10 @@ def _resume(
         if not missing:
             raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
         expected = estimate(plan.request, plan.suite, list_prices())
-        share = cost(expected, missing / progress.planned)
+        share = cost(expected, missing / plan.request.most_trials)
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
+        if plan.request.until:
+            console.print("The run then goes on until decided.")
         _preflight(plan.request, plan.suite, target, console)
         fields = {"suite": plan.suite.name, "run": run_id, **fields}
         resume_request(fields, {plan.suite.name: plan.suite})

@@ -14,6 +14,7 @@ from tidemark.store import keys
 from tidemark.store.bucket import Bucket, Damaged, Tagged
 
 if TYPE_CHECKING:
+    from tidemark.figures.verdicts.standing import Standing
     from tidemark.model.outcome import Outcome
     from tidemark.model.plan import Plan
     from tidemark.model.results import TrialResult
@@ -82,9 +83,22 @@ class Results:
         return (self.trial(run_id, number) for number in self.recorded(run_id))
 
     def progress(self, run_id: str) -> Progress | None:
-        """Return the progress of a run, None if it has no plan."""
+        """Return the progress of a run, None if it has no plan.
+
+        A run until decided has planned the trials that it needs so far.
+        """
+        from tidemark.store.stored_run import read_run  # noqa: PLC0415
+
         plan = self.plan(run_id)
+        if plan and plan.request.until:
+            plan = read_run(self._bucket, plan).plan
         return Progress(len(self.recorded(run_id)), len(plan.trials)) if plan else None
+
+    def standing(self, run_id: str) -> Standing:
+        """Return the standing of an active run until decided, empty if it has none."""
+        from tidemark.store.stored_run import read_standing  # noqa: PLC0415
+
+        return read_standing(self._bucket, run_id)
 
     def report(self, suite: str, run_id: str, file: str) -> bytes | None:
         """Return a file of a run's report, None if it does not exist."""

@@ -134,10 +134,17 @@ def version_rate(
         value=value,
         spread=spread(values),
         trials=len(values),
-        planned=plan.request.repetitions,
+        planned=_planned(plan, version),
         samples=sum(rate.samples for rate in rates if rate.value is not None),
         change=change(before, value),
     )
+
+
+def _planned(plan: Plan, version: str) -> int:
+    """Return the number of trials of a version that its run needs."""
+    if plan.request.until is None:
+        return plan.request.repetitions
+    return sum(trial.version == version for trial in plan.trials)
 
 
 def change(base: float | None, new: float | None) -> float | None:

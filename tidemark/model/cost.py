@@ -53,7 +53,7 @@ class Prices(Frozen):
         return scanned / GB * self.scanned_gb
 
 
-Basis = Literal["declared times", "time limits"]
+Basis = Literal["declared times", "time limits", "most repetitions"]
 
 
 class Estimate(Frozen):

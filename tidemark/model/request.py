@@ -15,6 +15,7 @@ from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
+from tidemark.model.repetitions import CONFIRMATION, Until, most_until_decided
 from tidemark.model.requested_versions import Released, requested_versions
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size
@@ -26,6 +27,7 @@ from tidemark.model.suite import (
     MOST_VERSIONS,
     Suite,
 )
+from tidemark.model.version_order import version_order
 
 Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
@@ -57,6 +59,10 @@ class RunRequest(Frozen):
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version under each combination of axes, 1 to 100. A run has at most 900
     trials, and room for 1,000,000 tasks, values and minutes of tasks until their time-out."""
+    until: Until | None = None
+    """``decided``: the run goes on by whole repetitions until each version has its verdict against
+    the baseline, by default the oldest version. ``repetitions`` are then the most, by default 100;
+    a first ``slower`` takes up to 60 more to confirm it."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
@@ -120,16 +126,23 @@ class RunSpec(Frozen):
     trigger: str
     scheduled_at: datetime | None = None
     budget_usd: float | None = None
+    until: Until | None = None
+    """The end of the run: None after all repetitions."""
+
+    @property
+    def most_repetitions(self) -> int:
+        """The most repetitions of the run, those of a confirmation among them."""
+        return self.repetitions + (CONFIRMATION if self.until else 0)
+
+    @property
+    def most_trials(self) -> int:
+        """The most trials of the run: versions × combinations of axes × repetitions."""
+        return len(self.versions) * count(self.axes) * self.most_repetitions
 
     @property
     def tasks(self) -> int:
         """The number of tasks that do each test side by side."""
         return int(self.parameters.get(TASKS, 1))
-
-    @property
-    def trials(self) -> int:
-        """The number of trials: versions × combinations of axes × repetitions."""
-        return len(self.versions) * count(self.axes) * self.repetitions
 
 
 def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
@@ -169,20 +182,26 @@ def resolve_request(
     requested = suite.defaults.versions if request.versions is None else request.versions
     builds = request.builds or {}
     versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
+    repetitions = request.repetitions
+    if request.until:
+        _check_deciding(suite)
+        repetitions = most_until_decided(versions, repetitions)
+        baseline = baseline or min(versions, key=version_order)
     spec = RunSpec(
         suite=suite.name,
         versions=versions,
         builds=builds,
         baseline=baseline,
-        repetitions=request.repetitions or suite.defaults.repetitions,
+        repetitions=repetitions or suite.defaults.repetitions,
         parameters=_parameters(request, suite),
         axes=narrowed(suite.name, suite.axes, request.axes or {}),
         note=request.note,
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
+        until=request.until,
     )
-    check_size(suite, len(versions), count(spec.axes), spec.repetitions, spec.tasks)
+    check_size(suite, spec)
     return spec
 
 
@@ -238,3 +257,20 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
             raise Refused(f"{name}: the parameter stands twice, here and in parameters")
     values = {**suite.default_parameters, **given, **short}
     return {name: suite.parameters[name].normal(value) for name, value in values.items()}
+
+
+def _check_deciding(suite: Suite) -> None:
+    """Refuse a suite whose metrics do not all have a known share of the alarms beforehand."""
+    metrics = [metric for test in suite.tests for metric in test.metrics if metric.decides]
+    if not metrics:
+        raise Refused(f"until: no metric of {suite.name} decides; expected a metric that does")
+    if suite.axes:
+        raise Refused(
+            f"until: {suite.name} varies {listed(suite.axes)}, and a run until decided varies the "
+            "version alone; leave out until"
+        )
+    if labelled := [metric.name for metric in metrics if metric.labels]:
+        raise Refused(
+            f"until: {listed(labelled)} of {suite.name} decides and has labels, which are known "
+            "only after a trial; leave out until, or decides: true"
+        )

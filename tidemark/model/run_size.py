@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from tidemark.model.axes import count
 from tidemark.model.metric import MOST_SAMPLES, Metric
 from tidemark.model.refusal import Refused
+from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
 from tidemark.model.suite import Suite, Test
 
-# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
-# for about four retries in every trial. Trial numbers have three digits.
-MOST_TRIALS = 900
+if TYPE_CHECKING:  # a request checks its size
+    from tidemark.model.request import RunSpec
+
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: its
 # iteration 2, five failed starts and a task that ends 19, a classification with five retries 20,
 # its state 2, and the state after it 2. A test waits for its logs at most 124 times, with 24 events
@@ -26,9 +29,7 @@ MOST_RUN_ENTRIES = 1_000_000
 MOST_TRIAL_ENTRIES = 100_000
 
 
-def check_size(
-    suite: Suite, versions: int, combinations: int, repetitions: int, tasks: int
-) -> None:
+def check_size(suite: Suite, spec: RunSpec) -> None:
     """Refuse a run of more than the services or the functions can hold.
 
     Raises
@@ -37,9 +38,9 @@ def check_size(
         If the run is too large; the message has the numbers and the limit.
 
     """
-    _check_trials(suite, versions, combinations, repetitions, tasks)
-    _check_history(suite, tasks)
-    _check_queries(suite, tasks)
+    _check_trials(suite, spec)
+    _check_history(suite, spec.tasks)
+    _check_queries(suite, spec.tasks)
 
 
 def entries(suite: Suite, tasks: int) -> int:
@@ -54,15 +55,11 @@ def most_values(metric: Metric, test: Test, tasks: int) -> int:
     return min(MOST_SAMPLES, tasks * test.jobs * (metric.most_labels or 1))
 
 
-def _check_trials(
-    suite: Suite, versions: int, combinations: int, repetitions: int, tasks: int
-) -> None:
-    trials, of_trial = versions * combinations * repetitions, entries(suite, tasks)
+def _check_trials(suite: Suite, spec: RunSpec) -> None:
+    tasks, trials, of_trial = spec.tasks, spec.most_trials, entries(suite, spec.tasks)
     if trials > MOST_TRIALS:
-        under = f" under {combinations} combinations of axes" if combinations > 1 else ""
         raise Refused(
-            f"repetitions: {repetitions} of {versions} versions{under} are {trials} trials; "
-            f"one run has at most {MOST_TRIALS}"
+            f"repetitions: {_extent(spec)} are {trials} trials; one run has at most {MOST_TRIALS}"
         )
     if of_trial > MOST_TRIAL_ENTRIES:
         raise Refused(
@@ -75,6 +72,13 @@ def _check_trials(
             f"and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, which "
             f"{MOST_RUN_ENTRIES // of_trial} such trials have"
         )
+
+
+def _extent(spec: RunSpec) -> str:
+    """Return the repetitions of a run, for people."""
+    confirmation = f", and {CONFIRMATION} to confirm," if spec.until else ""
+    under = f" under {count(spec.axes)} combinations of axes" if spec.axes else ""
+    return f"{spec.repetitions}{confirmation} of {len(spec.versions)} versions{under}"
 
 
 def _check_history(suite: Suite, tasks: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated
 
 from pydantic import (
@@ -70,6 +71,12 @@ def _release(value: object) -> str | list[str]:
     raise ValueError(f"{shown(value)} is not accepted; expected {_RELEASE}")
 
 
+@cache
+def _form(pattern: str) -> TypeAdapter[str]:
+    """Return the validator of a form, which each reading of a plan needs for every version."""
+    return TypeAdapter(Annotated[str, Field(pattern=f"^(?:{pattern})$")])
+
+
 class Subject(Consistent):
     """A kind of program, exactly one, and the versions of the system in it."""
 
@@ -124,9 +131,8 @@ class Subject(Consistent):
         Any user may send the text: pydantic's engine matches every form in linear time, while
         ``re`` may take exponential time.
         """
-        form = TypeAdapter(Annotated[str, Field(pattern=f"^(?:{self.form})$")])
         try:
-            form.validate_python(_ANY_VERSION.validate_python(version))
+            _form(self.form).validate_python(_ANY_VERSION.validate_python(version))
         except ValidationError:
             return False
         return True

@@ -54,7 +54,7 @@ def expected_usd(spent: Spent, plan: Plan) -> float:
     if spent.dearest:
         return spent.dearest
     expected = plan.estimate or estimate(plan.request, plan.suite, plan.prices or list_prices())
-    return expected.measuring_usd / len(plan.trials)
+    return expected.measuring_usd / plan.request.most_trials
 
 
 def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
@@ -62,10 +62,11 @@ def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
     following = expected_usd(spent, plan)
     if spent.usd + following <= budget_usd:
         return None
+    bound = "at most " if plan.request.until else ""
     return (
         f"budget_usd: {_usd(spent.usd)} of {_usd(budget_usd)} are spent by "
-        f"{spent.trials} of {len(plan.trials)} trials, and the next may cost {_usd(following)}; "
-        "resume the run with a greater budget"
+        f"{spent.trials} of {bound}{plan.request.most_trials} trials, and the next may cost "
+        f"{_usd(following)}; resume the run with a greater budget"
     )
 
 

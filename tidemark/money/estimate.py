@@ -37,7 +37,7 @@ _TRANSITION_BYTES = 2_000
 # Amazon Athena pricing: the least that a query is billed for.
 _LEAST_READ_BYTES = 10 * 10**6
 # The number of queries in ``queries/sql``; a look at a run uses some of them.
-SAVED_QUERIES = 11
+SAVED_QUERIES = 12
 
 # States of the state machines, by the part of a run that enters them.
 _RUN_STATES = 10
@@ -51,14 +51,14 @@ _READING_STATES = 3
 
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
-    trials = request.trials
+    trials = request.most_trials
     billed = trials * sum(request.tasks * _billed_seconds(test, request) for test in suite.tests)
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
     seconds = estimate_seconds(request, suite) + trials * len(suite.tests) * _PULL_SECONDS
     athena = SAVED_QUERIES * _LEAST_READ_BYTES
     return Estimate(
-        basis=_basis(suite),
+        basis=_basis(request, suite),
         seconds=seconds,
         task_seconds=billed,
         tasks_usd=prices.of_tasks(suite.task, billed),
@@ -75,7 +75,7 @@ def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) 
     """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
     trial = sum(_test_seconds(test, request) for test in suite.tests)
     rounds = max(1.0, request.tasks / at_once)
-    return trial * rounds * request.trials
+    return trial * rounds * request.most_trials
 
 
 def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
@@ -84,12 +84,13 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     # No WaitForLogs follows the last reading.
     test = _TEST_STATES + groups * _GROUP_STATES + request.tasks + readings * _READING_STATES - 1
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test
-    return _RUN_STATES + request.trials * trial
+    return _RUN_STATES + request.most_trials * trial
 
 
-def _basis(suite: Suite) -> Basis:
-    declared = all(test.seconds is not None for test in suite.tests)
-    return "declared times" if declared else "time limits"
+def _basis(request: RunSpec, suite: Suite) -> Basis:
+    if any(test.seconds is None for test in suite.tests):
+        return "time limits"
+    return "most repetitions" if request.until else "declared times"
 
 
 def _test_seconds(test: Test, request: RunSpec) -> float:
@@ -130,7 +131,7 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
-    trials = request.trials
+    trials = request.most_trials
     # Once: RecordRates, PublishReport, RecordOutcome and the last ChooseTrial, which read every
     # trial, as ChooseTrial before each trial may.
     reading = 4 + trials

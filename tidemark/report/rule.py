@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 
-from tidemark.figures.verdicts.rule import ALARM, EQUIVALENCE, FEWEST
+from tidemark.figures.verdicts.rule import ALARM, EQUIVALENCE
 from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
+from tidemark.model.repetitions import FEWEST
 from tidemark.model.sentences import listed
 
 _RULE = (

@@ -1,19 +1,23 @@
-"""The choice of a run's next trial, or of none if all are done or the budget allows no more."""
+"""The choice of a run's next trial, or of none if it needs none or the budget allows no more."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from pydantic import BaseModel
 
 from tidemark.figures.trial_result import trial_result
+from tidemark.figures.verdicts.standing import Standing, following
 from tidemark.model.failure import Failure
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.run_id import trial_execution
-from tidemark.money.budget import Spent, counted, passed
+from tidemark.money.budget import Spent, passed
+from tidemark.run.counting import count
 from tidemark.run.events import RunEvent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import planned, read_measured, read_plan, read_trials
+from tidemark.store.stored_run import planned, read_measured, read_plan
 from tidemark.store.write_once import record
 
 
@@ -49,21 +53,17 @@ class Choice(Frozen):
 
 
 def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
-    """Return the next trial without a result; first record the lost trial, if any."""
+    """Return the next trial that the run needs; first record the lost trial, if any."""
     plan = read_plan(bucket, event.run_id)
     if event.lost:
         # Without a result the lost trial would be chosen again and again.
         _record_lost(bucket, plan, event.lost)
     done = set(bucket.keys(keys.trials(plan.run_id)))
-    remaining = (
-        trial.trial for trial in plan.trials if keys.trial(plan.run_id, trial.trial) not in done
-    )
-    trial, spent, over_budget = next(remaining, None), event.spent, None
-    if trial and event.budget_usd is not None:
-        spent = spent or Spent()
-        # Trials are recorded in their order.
-        spent = counted(spent, plan, read_trials(bucket, plan.run_id, spent.trials))
-        over_budget = passed(spent, plan, event.budget_usd)
+    limit = event.budget_usd
+    spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
+    trial, over_budget = _next(plan, standing, done), None
+    if trial and spent and limit is not None:
+        over_budget = passed(spent, plan, limit)
     trial = None if over_budget else trial
     return Choice(
         trial=trial,
@@ -72,6 +72,13 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
         spent=spent,
         over_budget=over_budget,
     )
+
+
+def _next(plan: Plan, standing: Standing | None, done: Collection[str]) -> int | None:
+    """Return the number of the next trial: the verdicts and their confirmation come first."""
+    left = plan.trials if standing is None else following(standing, plan)
+    keys_left = ((each.trial, keys.trial(plan.run_id, each.trial)) for each in left)
+    return next((number for number, key in keys_left if key not in done), None)
 
 
 def _record_lost(bucket: Bucket, plan: Plan, lost: LostTrial) -> None:

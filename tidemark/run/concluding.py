@@ -14,7 +14,7 @@ from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_ends import record_end
-from tidemark.store.stored_run import find_plan, read_trials
+from tidemark.store.stored_run import find_plan, read_run
 from tidemark.store.write_once import record_outcome
 
 
@@ -36,15 +36,15 @@ def conclude(
     name = planned_run or (held.claim.run_id if held and not refused else None)
     plan = find_plan(bucket, name) if name else None
     if plan:
-        trials = read_trials(bucket, plan.run_id)
+        run = read_run(bucket, plan)
         short = failure is not None and failure.Error == OVER_BUDGET
         status: RunStatus = "incomplete" if short else "failed"
         arn, published = execution.execution_arn, published_keys(bucket, plan)
-        alarms = alarms_of(bucket, plan.suite.name, plan.run_id)
+        alarms = alarms_of(bucket, run.plan.suite.name, run.plan.run_id)
         outcome = planned_outcome(
-            plan, trials, published, arn, now, str(failure or ""), status, alarms
+            run.plan, run.trials, published, arn, now, str(failure or ""), status, alarms
         )
-        outcome = record_end(bucket, plan, trials, outcome, held)
+        outcome = record_end(bucket, run.plan, run.trials, outcome, held)
         if held and claims.stands(bucket, held):
             # Lost trials leave the measurements of their tests behind.
             bucket.delete(keys.work(plan.run_id))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from tidemark.model.failure import Failure
 from tidemark.model.outcome import Outcome, RunStatus
-from tidemark.model.results import TrialResult
 from tidemark.model.run_id import RUN_ID, is_trial_execution
 from tidemark.run.announcing import Listeners
 from tidemark.run.attempts import Attempts
@@ -109,7 +108,8 @@ class Ending:
         if plan is None:
             outcome = unplanned_outcome(held.claim.run_id, held.suite, arn, now, reason, status)
             return record_outcome(self.bucket, outcome, held)
-        trials = fold(self.bucket, plan.run_id, self._write)
+        run = fold(self.bucket, plan.run_id, self._write)
+        plan, trials = run.plan, run.trials
         published = published_keys(self.bucket, plan)
         alarms = alarms_of(self.bucket, plan.suite.name, plan.run_id)
         if len(trials) == len(plan.trials):
@@ -117,9 +117,9 @@ class Ending:
         outcome = planned_outcome(plan, trials, published, arn, now, reason, status, alarms)
         return record_end(self.bucket, plan, trials, outcome, held)
 
-    def _write(self, run: StoredRun) -> Sequence[TrialResult]:
+    def _write(self, run: StoredRun) -> StoredRun:
         self.publish(self.bucket, run)
-        return run.trials
+        return run
 
 
 def _reason(execution: ExecutionState) -> str:

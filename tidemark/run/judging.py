@@ -25,7 +25,7 @@ def planned_outcome(
     failed: RunStatus = "failed",
     alarms: tuple[LevelAlarm, ...] = (),
 ) -> Outcome:
-    """Return the outcome of a planned run.
+    """Return the outcome of a planned run; the plan has the trials that it needs so far.
 
     ``published`` are the keys of the objects of its report. ``failure`` is the reason why its
     execution ended early, '' for none; ``failed`` is the status of a run with such a reason.
@@ -38,7 +38,7 @@ def planned_outcome(
         status = failed
     elif not done:
         status = "failed"
-    elif done < len(plan.trials):
+    elif not _is_whole(plan, trials):
         status = "incomplete"
     if not reason and status != "complete":
         reason = f"{len(plan.trials) - done} of {len(plan.trials)} trials did not give all rates"
@@ -62,6 +62,16 @@ def planned_outcome(
         report=report if report in published else None,
         level_changes=alarms,
     )
+
+
+def _is_whole(plan: Plan, trials: Sequence[TrialResult]) -> bool:
+    """Tell whether the trials are all that the run was to measure.
+
+    A run until decided makes up for a trial without rates, unless a version has none to the end.
+    """
+    last = {trial.version: trial for trial in trials}
+    needed = last.values() if plan.request.until else trials
+    return len(trials) == len(plan.trials) and all(trial.status == "ok" for trial in needed)
 
 
 def unplanned_outcome(

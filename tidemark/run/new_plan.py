@@ -44,7 +44,7 @@ def make_plan(
 def _trials(request: RunSpec, suite: Suite, shuffle: random.Random) -> tuple[PlannedTrial, ...]:
     order = [
         (repetition, axes, version)
-        for repetition in range(1, request.repetitions + 1)
+        for repetition in range(1, request.most_repetitions + 1)
         for axes in combinations(request.axes)
         for version in shuffle.sample(request.versions, len(request.versions))
     ]

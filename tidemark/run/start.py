@@ -158,7 +158,9 @@ def _plan_to_resume(bucket: Bucket, request: ResumeRequest) -> Plan:
         raise Refused(
             f"run: {request.run} is a run of {plan.request.suite}, not of {request.suite}"
         )
-    if len(list(bucket.keys(keys.trials(request.run)))) == len(plan.trials):
+    # ChooseTrial tells whether a run until decided needs a trial: it reads all trials for that.
+    recorded = list(bucket.keys(keys.trials(request.run)))
+    if plan.request.until is None and len(recorded) == len(plan.trials):
         raise Refused(f"run: {request.run} has no missing trial; every trial is recorded")
     if request.budget_usd is not None and plan.prices is None:
         raise Refused(f"budget_usd: {request.run} was planned without prices; leave it out")

@@ -74,6 +74,11 @@ def work(run_id: str) -> str:
     return f"work/{run_id}/"
 
 
+def standing(run_id: str) -> str:
+    """Return the key of the running sums of a run until decided."""
+    return f"{work(run_id)}standing.json"
+
+
 def data_of(run_id: str) -> str:
     """Return the prefix of the data of a run's trials."""
     return f"{DATA}{run_id}/"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
+from tidemark.figures.verdicts.standing import Standing, so_far
 from tidemark.model.exclusions import Exclusion, Exclusions
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TestResult, TrialResult
@@ -39,12 +40,11 @@ def fold(bucket: Bucket, run_id: str, write: Callable[[StoredRun], _Result]) -> 
 
 
 def read_run(bucket: Bucket, plan: Plan) -> StoredRun:
-    """Return a run as it is stored now."""
+    """Return a run as it is stored now, with the trials that it needs so far in its plan."""
+    trials = read_trials(bucket, plan.run_id)
+    exclusions = read_exclusions(bucket, plan.run_id)
     return StoredRun(
-        plan,
-        read_trials(bucket, plan.run_id),
-        read_exclusions(bucket, plan.run_id),
-        read_resumes(bucket, plan.run_id),
+        so_far(plan, trials, exclusions), trials, exclusions, read_resumes(bucket, plan.run_id)
     )
 
 
@@ -99,6 +99,12 @@ def read_exclusions(bucket: Bucket, run_id: str) -> Exclusions:
     )
 
 
+def read_standing(bucket: Bucket, run_id: str) -> Standing:
+    """Return the standing of a run that goes on until it is decided, empty if none is stored."""
+    stored = bucket.find(keys.standing(run_id))
+    return Standing.model_validate_json(stored.body) if stored else Standing()
+
+
 def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResult]:
     """Return the results of a trial's tests so far, by test; empty once the trial is recorded."""
     # Another process may record the trial and delete the results during this read.
@@ -108,5 +114,5 @@ def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResu
 
 
 def planned(plan: Plan, trial: int) -> PlannedTrial:
-    """Return the planned trial of this number; numbers start at 1."""
-    return plan.trials[trial - 1]
+    """Return the planned trial of this number."""
+    return next(planned for planned in plan.trials if planned.trial == trial)

@@ -46,7 +46,7 @@ def _columns(verdict: Verdict) -> dict[str, Any]:
         "version": verdict.version,
         "baseline": verdict.base,
         "verdict": judgement.word,
-        "stage": "first",
+        "stage": verdict.stage,
         "method": judgement.method,
         "reason": judgement.reason,
         "effect": judgement.effect,

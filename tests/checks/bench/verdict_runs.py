@@ -13,7 +13,8 @@ from tidemark.figures.verdicts.course import Course
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.rule import FEWEST, Criteria, Judgement, Margins, Word, judge, word
+from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, judge, word
+from tidemark.model.repetitions import FEWEST
 
 ALARMS: tuple[Word, Word] = ("slower", "faster")
 

@@ -1,18 +1,23 @@
 """Output about a run while it is active and after its end."""
 
 import io
+import math
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
+from tests.unit.measured_runs import measured, planned, with_values
+from tidemark.cli.ahead import ahead
 from tidemark.cli.live import Pace, place, show_result, table
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
+from tidemark.figures.verdicts.standing import Standing, after
 
-PLAN = SimpleNamespace(trials=[SimpleNamespace(name="9.0.0"), SimpleNamespace(name="9.8.4")])
+PLAN = planned(["9.0.0"], repetitions=2)
+UNTIL = planned(["9.0.0", "9.8.4"], until="decided", repetitions=5)
 
 
 def test_the_time_that_is_left_counts_down_during_a_trial():
@@ -31,17 +36,52 @@ def test_a_run_that_takes_longer_than_expected_has_no_time_left():
 
 
 @pytest.mark.parametrize(
-    ("trial", "test", "where"),
+    ("known", "test", "where"),
     [
-        (1, None, "trial 1 of 2  9.0.0"),
-        (2, "ingest", "trial 2 of 2  9.8.4  ingest"),
-        (3, None, "report"),
+        ([], None, "trial 1 of 2  9.0.0"),
+        ([1], "ingest", "trial 2 of 2  9.0.0  ingest"),
+        ([1, 2], None, "report"),
     ],
 )
-def test_the_place_of_a_run_is_its_test_or_its_report_after_the_last_trial(trial, test, where):
+def test_the_place_of_a_run_is_its_test_or_its_report_after_the_last_trial(known, test, where):
     client = SimpleNamespace(current_test=lambda *_: test)
 
-    assert place(client, None, PLAN, trial) == where
+    assert place(client, None, PLAN, ahead(None, PLAN, known)) == where
+
+
+def standings(pairs, plan=UNTIL):
+    """Return results whose run until decided has these d of ingest, and no d of compaction."""
+    standing = Standing()
+    trials = {trial.trial: trial for trial in measured(plan)}
+    for planned_trial in plan.trials[: 2 * len(pairs)]:
+        d = pairs[planned_trial.repetition - 1] if planned_trial.version == "9.8.4" else 0
+        trial = with_values(trials[planned_trial.trial], "ingest", [1000 * math.exp(d)])
+        standing = after(standing, plan, trial, excluded=False)
+    return SimpleNamespace(standing=lambda _: standing)
+
+
+def test_the_progress_of_a_run_until_decided_has_its_verdicts_and_about_what_is_left():
+    same = [0.01, -0.01, 0.005, -0.005]
+    nothing, four, all_five = (standings(pairs) for pairs in ([], same, [*same, 0.0]))
+
+    assert ahead(nothing, UNTIL, []).trials == 2 * 5
+    left = ahead(four, UNTIL, range(1, 9))
+    assert (left.trial.trial, left.trials, left.decided, left.open) == (9, 2, (), 2)
+    client = SimpleNamespace(current_test=lambda *_: None)
+    where = place(client, None, UNTIL, left)
+    assert where == f"trial 9 in repetition 5  {left.trial.version}  2 verdicts open"
+    left = ahead(all_five, UNTIL, range(1, 11))
+    assert (left.trial, left.trials, left.open) == (None, 0, 0)
+    assert left.decided[0] == "decided     9.8.4  ingest_rate same after 5 pairs"
+    assert ahead(nothing, UNTIL, [1]).trial is None
+
+
+def test_an_alarm_is_not_told_before_new_pairs_confirm_it():
+    plan = planned(["9.0.0", "9.8.4"], until="decided", repetitions=6)
+    left = ahead(standings([-0.5, -0.51, -0.5, -0.49, -0.5, -0.5], plan), plan, range(1, 13))
+
+    assert left.trial.repetition == 7
+    assert not any("ingest_rate" in line for line in left.decided)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_an_axis_of_a_suite_without_axes_is_refused():
 
 
 def test_combinations_count_as_trials_before_a_run():
-    assert resolved(repetitions=100).trials == 2 * 2 * 100
+    assert resolved(repetitions=100).most_trials == 2 * 2 * 100
 
     with pytest.raises(Refused) as refused:
         resolved(repetitions=100, versions=["8.8.1", "9.0.0", "9.7.3", "9.8.4", "7.4.4"])

@@ -17,8 +17,8 @@ from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
+from tidemark.model.repetitions import MOST_TRIALS
 from tidemark.model.request import RunRequest, resolve_request
-from tidemark.model.run_size import MOST_TRIALS
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import FOLDER, read_suite, read_suites

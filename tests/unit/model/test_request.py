@@ -28,6 +28,7 @@ def test_requested_values_are_kept():
         "trigger": "cli",
         "scheduled_at": "2026-11-20T12:44:55Z",
         "budget_usd": 0.25,
+        "until": "decided",
     }
 
     spec = resolve_request(fields, SUITES)
@@ -38,6 +39,16 @@ def test_requested_values_are_kept():
         "builds": {},
         "parameters": {"tasks": 2, "records": 5000},
     }
+
+
+def test_a_run_until_decided_has_a_baseline_and_as_many_repetitions_as_fit():
+    spec = resolve_request({"suite": "rocksdb", "until": "decided"}, SUITES)
+    assert (spec.baseline, spec.repetitions, spec.most_trials) == ("8.8.1", 100, 320)
+
+    versions = list(SUITES["rocksdb"].subject.versions)
+    all_versions = {"suite": "rocksdb", "until": "decided", "versions": versions}
+    spec = resolve_request(all_versions, SUITES)
+    assert (spec.baseline, spec.repetitions, spec.most_trials) == ("7.4.4", 21, 891)
 
 
 def test_a_stored_request_is_accepted_as_the_input_of_another_run():
@@ -58,7 +69,19 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, builds, baseline, repetitions, "
-            "parameters, axes, tasks, records, budget_usd, note, trigger, scheduled_at",
+            "until, parameters, axes, tasks, records, budget_usd, note, trigger, scheduled_at",
+        ),
+        (
+            {"suite": "rocksdb", "until": "decided", "versions": ["9.0.0"]},
+            "until: 9.0.0 alone has no verdict; name two versions or more",
+        ),
+        (
+            {"suite": "rocksdb", "until": "decided", "repetitions": 4},
+            "repetitions: 4 are too few until a verdict is decided, which takes 5 or more",
+        ),
+        (
+            {"suite": "rocksdb", "until": "bored"},
+            "until: 'bored' is not accepted; expected 'decided'",
         ),
         (
             {"suite": "rocksdb", "versions": []},

@@ -115,7 +115,7 @@ def test_the_table_of_trials_has_a_column_for_an_axis(run, text):
 def test_progress_and_troubles_name_the_axes_of_a_trial(run):
     first = failed(run.trials[0])
 
-    assert live._trial_line(first, 24).startswith(
+    assert live._trial_line(first, run.plan).startswith(
         f"trial 1 of 24  {first.version} {{database: postgresql}}  failed: "
     )
     text = markdown(report(measured_run(StoredRun(run.plan, [first], NONE, []))))

@@ -185,7 +185,7 @@ def test_a_thousand_labels_are_compared_with_twenty_charts(thousand):
 
 
 def test_the_progress_of_a_run_shows_the_first_rates_and_counts_the_others(thousand):
-    line = live._trial_line(thousand.trials[0], 4)
+    line = live._trial_line(thousand.trials[0], thousand.plan)
 
     assert line.endswith("latency {operation: operation-0005} 40.10 ms  and 995 more")
 

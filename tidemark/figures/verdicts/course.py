@@ -5,16 +5,20 @@ A first ``slower`` is an alarm that nobody is told: new pairs alone have to conf
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Judgement, judge, word
+from tidemark.model.repetitions import CONFIRMATION
 
-CONFIRMATION = 60
-"""The most pairs of a confirmation. With the few pairs of a first stage it would often fail."""
 HOPELESS = "the pairs scatter so much that more of them would not tell"
+NOT_POSITIVE = "a rate is zero or below"
+WITHOUT_PAIR = "repetitions in a row gave no pair"
+# A version that always fails would otherwise be measured in every repetition.
+_MOST_WITHOUT_PAIR = 5
 
 Stage = Literal["first", "confirmed"]
 
@@ -28,7 +32,25 @@ class Course:
     """The pairs of the confirmation; None before the first ``slower``."""
     is_decided: bool = False
     """Whether no further pair is needed."""
-    is_hopeless: bool = False
+    given_up: str = ""
+    """The reason why further pairs would not tell, '' if they may, or if there is a verdict."""
+    lacking: int = 0
+    """The repetitions without a pair since the last pair."""
+
+    def after_rates(
+        self, base: float | None, new: float | None, criteria: Criteria, most: int
+    ) -> Course:
+        """Return the course after the rates of one more repetition; None is a missing rate."""
+        if self.is_decided:
+            return self
+        if base is None or new is None:
+            lacking = self.lacking + 1
+            if lacking < _MOST_WITHOUT_PAIR:
+                return replace(self, lacking=lacking)
+            return replace(self, is_decided=True, given_up=f"{lacking} {WITHOUT_PAIR}")
+        if min(base, new) <= 0:
+            return replace(self, is_decided=True, given_up=NOT_POSITIVE)
+        return self.after(math.log(new) - math.log(base), criteria, most)
 
     def after(self, pair: float, criteria: Criteria, most: int) -> Course:
         """Return the course after one more pair d, with ``most`` pairs in the first stage."""
@@ -41,7 +63,7 @@ class Course:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any."""
         if self.again is None:
             judgement = judge(self.first, criteria)
-            return _untold(judgement, HOPELESS) if self.is_hopeless else judgement
+            return _untold(judgement, self.given_up) if self.given_up else judgement
         judgement = judge(self.again, criteria)
         if judgement.word == "slower":
             return judgement
@@ -52,6 +74,11 @@ class Course:
         """The stage that the verdict is from."""
         return "first" if self.again is None else "confirmed"
 
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs that the verdict is from."""
+        return self.first if self.again is None else self.again
+
 
 def _first(pairs: Pairs, criteria: Criteria, most: int) -> Course:
     found = word(pairs, criteria)
@@ -59,13 +86,20 @@ def _first(pairs: Pairs, criteria: Criteria, most: int) -> Course:
         return Course(pairs, Pairs())
     hopeless = found == "cannot tell" and is_hopeless(pairs, criteria, most)
     decided = found != "cannot tell" or hopeless or pairs.count >= most
-    return Course(pairs, None, decided, hopeless)
+    return Course(pairs, None, decided, HOPELESS if hopeless else "")
 
 
 def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> Course:
     hopeless = is_hopeless(again, criteria, CONFIRMATION)
     decided = word(again, criteria) != "cannot tell" or again.count >= CONFIRMATION
-    return Course(first, again, decided or hopeless, hopeless)
+    return Course(first, again, decided or hopeless, HOPELESS if hopeless else "")
+
+
+def unconfirmed(judgement: Judgement) -> Judgement:
+    """Return the judgement on versions that no confirmation compares: an alarm is not told."""
+    if judgement.word != "slower":
+        return judgement
+    return _untold(judgement, "not confirmed: new pairs confirm changes from the baseline alone")
 
 
 def _untold(judgement: Judgement, reason: str) -> Judgement:

@@ -10,7 +10,8 @@ from bisect import bisect_left
 from functools import partial
 
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.figures.verdicts.rule import EQUIVALENCE, FEWEST, Criteria
+from tidemark.figures.verdicts.rule import EQUIVALENCE, Criteria
+from tidemark.model.repetitions import FEWEST
 
 POWER = 0.8
 """The share of runs that find a detectable change, or decide after the missing pairs."""

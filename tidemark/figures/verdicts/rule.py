@@ -11,6 +11,7 @@ from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
 from tidemark.model.numerals import bound
+from tidemark.model.repetitions import FEWEST
 
 ALARM = 0.01
 """The share of runs without a change that may alarm, shared by all metrics and versions."""
@@ -20,8 +21,6 @@ EQUIVALENCE = 0.10
 Source: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987)."""
 SHOWN = 0.05
 """1 - the confidence of the interval that people read."""
-FEWEST = 5
-"""The fewest pairs that may have a verdict."""
 
 Word = Literal["slower", "faster", "same", "cannot tell"]
 

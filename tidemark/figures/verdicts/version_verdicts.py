@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tidemark.figures.summary import Key, Quantity, change, mean, quantities, rate_key
+from tidemark.figures.verdicts.course import Stage, unconfirmed
 from tidemark.figures.verdicts.family import equally, holm
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.outlook import detectable, missing
 from tidemark.figures.verdicts.pairs import Pairs, differences
-from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge_by
+from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
+from tidemark.figures.verdicts.standing import Standing, closed, criteria, standing_of
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
+from tidemark.model.repetitions import CONFIRMATION
 from tidemark.model.results import TrialResult
 from tidemark.model.suite import MOST_REPETITIONS
 from tidemark.model.version_order import version_order
@@ -51,6 +54,9 @@ class Verdict:
     """The change that as many pairs find in four cases of five; None for fewer than five pairs."""
     more_pairs: int | None = None
     """The pairs still needed for a verdict; None if there is one, or if a run may not have them."""
+    stage: Stage = "first"
+    first: Judgement | None = None
+    """The judgement that new pairs had to confirm, None if there was none."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def verdicts(
 
     A lost, failed or excluded trial drops its pair. Somebody looked at a resumed run before, and
     so its pairs are judged by the method that allows looks. Quantities that decide nothing are a
-    family of their own.
+    family of their own. A run until decided has its own course of the others.
     """
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     before, after = (_rates(counting, each) for each in (base, version))
@@ -100,13 +106,16 @@ def verdicts(
         _Series(quantity, before[quantity.key], after[quantity.key])
         for quantity in quantities(plan, trials)
     ]
+    of_both = [trial for trial in trials if trial.version in (base, version)]
+    standing = closed(standing_of(plan, of_both, exclusions), plan) if plan.request.until else None
     compared = max(1, len(plan.request.versions) - 1)
-    method = MIXTURE_T if resumed else PAIRED_T
+    method = MIXTURE_T if resumed or plan.request.until else PAIRED_T
     for deciding, adjust in ((True, equally), (False, holm)):
         family = [each for each in series if each.quantity.metric.decides == deciding]
         p_values = adjust([min(1.0, compared * method.p_value(each.pairs)) for each in family])
         for each, p_value in zip(family, p_values, strict=True):
-            yield _verdict(each, p_value, method, len(family) * compared, (base, version))
+            verdict = _verdict(each, p_value, method, len(family) * compared, (base, version))
+            yield _staged(verdict, plan, standing) if deciding else verdict
 
 
 def _verdict(
@@ -129,6 +138,25 @@ def _verdict(
         family=family,
         detectable=detectable(pairs, criteria),
         more_pairs=missing(pairs, criteria, MOST_REPETITIONS) if undecided else None,
+    )
+
+
+def _staged(verdict: Verdict, plan: Plan, standing: Standing | None) -> Verdict:
+    """Return the verdict of a run until decided, whose alarms new pairs have to confirm."""
+    if standing is None:
+        return verdict
+    if verdict.base != plan.request.baseline:
+        return replace(verdict, judgement=unconfirmed(verdict.judgement))
+    rule = criteria(plan, verdict.quantity)
+    course = standing.course(verdict.version, verdict.quantity)
+    most = CONFIRMATION if course.again else plan.request.repetitions
+    return replace(
+        verdict,
+        judgement=course.judgement(rule),
+        stage=course.stage,
+        first=judge(course.first, rule) if course.again else None,
+        detectable=detectable(course.pairs, rule),
+        more_pairs=None if course.is_decided else missing(course.pairs, rule, most),
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from tidemark.figures.verdicts.rule import FEWEST
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.parameters import Value, described
+from tidemark.model.repetitions import FEWEST
 from tidemark.model.request import RunSpec
 from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
+from tidemark.model.repetitions import until_decided
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import course, trials
@@ -37,9 +38,12 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
 def _measured(run: MeasuredRun) -> str:
     plan, request = run.plan, run.plan.request
     size = described(request.parameters)
+    times = f"{request.repetitions:,} ×"
+    if request.until:
+        times = until_decided(request.repetitions)
     return (
         f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
-        f"each measured {request.repetitions:,} ×{varied(request.axes)}: "
+        f"each measured {times}{varied(request.axes)}: "
         f"{' and '.join(test.name for test in plan.suite.tests)}"
         f"{size and f' with {size}'}."
     )

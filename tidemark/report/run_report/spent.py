@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 
-from tidemark.model.cost import Estimate, Prices
+from tidemark.model.cost import Basis, Estimate, Prices
 from tidemark.money.budget import Spent, counted, passed
 from tidemark.money.run_cost import billed_seconds, insights_bytes, run_cost, task_seconds
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.measured import MeasuredRun
+
+_BASES: Mapping[Basis, str] = {
+    "declared times": "the durations of tests in the suite",
+    "time limits": "the time limits of the tests, and is an upper bound",
+    "most repetitions": "the most repetitions that the run may take, and is an upper bound",
+}
 
 
 def spent(run: MeasuredRun) -> tuple[Block, ...]:
@@ -86,11 +93,7 @@ def _explanation(prices: Prices | None) -> str:
 def _expectation(estimate: Estimate | None) -> str:
     if estimate is None:
         return "The run was planned without an estimate of its time and cost."
-    basis = (
-        "the durations of tests in the suite"
-        if estimate.basis == "declared times"
-        else "the time limits of the tests, and is an upper bound"
-    )
+    basis = _BASES[estimate.basis]
     return (
         f"The expected time and cost, on AWS, were estimated before the run from {basis}. The "
         f"estimate also has {_usd(estimate.services_usd)} USD for {estimate.transitions:,} state "

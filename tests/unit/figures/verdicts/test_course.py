@@ -5,9 +5,10 @@ from itertools import pairwise
 import pytest
 
 from tests.unit.figures.verdicts.test_rule import criteria
-from tidemark.figures.verdicts.course import CONFIRMATION, HOPELESS, Course
+from tidemark.figures.verdicts.course import HOPELESS, Course
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.model.repetitions import CONFIRMATION
 
 RULE = criteria(MIXTURE_T)
 LOSS, GAIN, NOTHING = (-0.11, -0.09), (0.11, 0.09), (-0.01, 0.01)

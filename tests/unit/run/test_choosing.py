@@ -1,0 +1,240 @@
+"""Trials of a run that goes on until it is decided, chosen one after another."""
+
+import math
+import random
+from collections import Counter
+
+import pytest
+
+from tests.plans import RUN, plan_of
+from tests.unit.fakes import FakeBucket
+from tests.unit.measured_runs import left_out
+from tidemark.figures.verdicts.course import HOPELESS, WITHOUT_PAIR
+from tidemark.figures.verdicts.standing import closed, standing_of
+from tidemark.figures.verdicts.version_verdicts import verdicts
+from tidemark.model.exclusions import NONE
+from tidemark.model.results import TestResult, TrialResult, no_rate
+from tidemark.run.choosing import ChooseTrialEvent, choose
+from tidemark.run.judging import planned_outcome
+from tidemark.store import keys
+from tidemark.store.stored_run import read_run, read_standing
+
+BASE, NEW, OTHER = "8.8.1", "9.0.0", "9.8.4"
+
+
+class Measuring:
+    """A run until decided whose trials are recorded as soon as they are chosen."""
+
+    def __init__(self, losses, scatter=0.02, seed=1, **request):
+        fields = {"versions": [BASE, *losses], "until": "decided", "repetitions": 20, **request}
+        self.plan = plan_of(fields)
+        self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
+        self.losses, self.scatter, self.chance = losses, scatter, random.Random(seed)
+        self.failing, self.reads, self.spent = set(), Counter(), None
+        read = self.bucket.read
+
+        def counted(key):
+            self.reads[key] += 1
+            return read(key)
+
+        self.bucket.read = counted
+
+    @property
+    def stored(self):
+        return read_run(self.bucket, self.plan)
+
+    def choose(self, budget_usd=None):
+        event = ChooseTrialEvent(
+            run_id=RUN, execution_arn="arn:x", budget_usd=budget_usd, spent=self.spent
+        )
+        choice = choose(self.bucket, event)
+        self.spent = choice.spent
+        return choice
+
+    def record(self, number):
+        planned = next(trial for trial in self.plan.trials if trial.trial == number)
+        is_ok = planned.version not in self.failing
+        loss = self.losses.get(planned.version, 0)
+        tests = tuple(
+            TestResult(
+                test=test.name,
+                status="ok" if is_ok else "failed",
+                rates=tuple(
+                    no_rate(metric, "mean", planned.axes).model_copy(
+                        update={"value": self.value(loss) if is_ok else None}
+                    )
+                    for metric in test.metrics
+                ),
+            )
+            for test in self.plan.suite.tests
+        )
+        trial = TrialResult(
+            run_id=RUN, **planned.model_dump(), status=tests[0].status, reason="", tests=tests
+        )
+        self.bucket.write(keys.trial(RUN, number), trial.model_dump_json().encode())
+
+    def value(self, loss):
+        return 1000 * (1 - loss) * math.exp(self.chance.gauss(0, self.scatter / math.sqrt(2)))
+
+    def go_on(self, most=1000, budget_usd=None):
+        """Measure trials until none is chosen, ``most`` at most; return the last choice."""
+        choice = self.choose(budget_usd)
+        while choice.trial and most > 0:
+            self.record(choice.trial)
+            choice, most = self.choose(budget_usd), most - 1
+        return choice
+
+    def repetitions(self):
+        """Return the versions that each repetition measured."""
+        measured = {}
+        for trial in self.stored.trials:
+            measured.setdefault(trial.repetition, set()).add(trial.version)
+        return list(measured.values())
+
+    def verdicts(self, version, base=BASE):
+        run = self.stored
+        return list(verdicts(run.plan, run.trials, run.exclusions, base, version, resumed=False))
+
+    def words(self, version):
+        return {(v.judgement.word, v.stage) for v in self.verdicts(version)}
+
+    def outcome(self):
+        run = self.stored
+        return planned_outcome(run.plan, run.trials, (), "arn:x", run.plan.started_at)
+
+
+def test_a_run_ends_when_every_metric_is_decided():
+    run = Measuring({NEW: 0})
+
+    choice = run.go_on()
+
+    assert (choice.trial, choice.over_budget) == (None, None)
+    assert run.words(NEW) == {("same", "first")}
+    assert 10 <= choice.done <= 40
+    assert run.outcome().status == "complete"
+    assert run.outcome().trials_planned == choice.done
+
+
+def test_a_decided_version_is_dropped_after_a_whole_repetition_and_the_baseline_is_kept():
+    run = Measuring({NEW: 0.1, OTHER: 0}, scatter=0.04)
+
+    run.go_on()
+
+    measured = run.repetitions()
+    assert measured[:5] == [{BASE, NEW, OTHER}] * 5
+    assert all(BASE in versions for versions in measured)
+    assert measured[-1] != {BASE, NEW, OTHER}
+    assert sorted(measured, key=len, reverse=True) == measured
+    assert run.words(OTHER) == {("same", "first")}
+
+
+def test_a_slower_version_is_told_only_after_new_pairs_confirm_it():
+    run = Measuring({NEW: 0.2})
+    run.go_on(most=12)
+    first = run.verdicts(NEW)[0]
+    assert (first.judgement.word, first.stage) == ("cannot tell", "confirmed")
+    assert first.judgement.reason == "not confirmed by 0 new pairs"
+    assert first.first.word == "slower"
+
+    run.go_on()
+
+    assert run.words(NEW) == {("slower", "confirmed")}
+    again = run.verdicts(NEW)[0]
+    assert again.first.pairs + again.judgement.pairs == len(run.repetitions()) == 12
+
+
+def test_a_change_between_two_other_versions_is_not_confirmed():
+    run = Measuring({NEW: 0, OTHER: 0.2})
+    run.go_on()
+
+    assert run.words(OTHER) == {("slower", "confirmed")}
+    (verdict, _) = run.verdicts(OTHER, base=NEW)
+    assert verdict.judgement.reason.startswith("not confirmed: ")
+
+
+def test_a_run_whose_pairs_scatter_too_much_ends_early_and_says_so():
+    run = Measuring({NEW: 0}, scatter=0.9, repetitions=30)
+
+    choice = run.go_on()
+
+    assert choice.done < 60
+    assert {v.judgement.reason for v in run.verdicts(NEW)} == {HOPELESS}
+    assert run.outcome().status == "complete"
+
+
+def test_no_trial_is_read_twice_even_with_a_budget():
+    run = Measuring({NEW: 0})
+
+    run.go_on(budget_usd=1000)
+
+    of_trials = [count for key, count in run.reads.items() if "/trials/" in key]
+    assert set(of_trials) == {1}
+
+
+def test_a_budget_ends_a_run_before_its_verdicts():
+    run = Measuring({NEW: 0.03}, scatter=0.07)
+    run.go_on(most=11)
+
+    choice = run.choose(budget_usd=0.001)
+
+    assert choice.trial is None
+    assert "are spent by 11 of at most 160 trials, and the next" in choice.over_budget
+    outcome = run.outcome()
+    assert (outcome.status, outcome.trials_done, outcome.trials_planned) == ("incomplete", 11, 12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_running_sums_are_those_of_the_stored_trials(seed):
+    """Also after a kill, which loses the sums, and an exclusion in the midst of a repetition."""
+    run = Measuring({NEW: 0.05, OTHER: 0}, scatter=0.05, seed=seed)
+    run.go_on(most=13 + 4 * seed)
+    run.bucket.delete(keys.work(RUN))
+    run.go_on(most=2)
+    key = keys.exclusion(RUN, 4)
+    (exclusion,) = left_out(4, "busy")._decisions.values()
+    run.bucket.write(key, exclusion.model_dump_json().encode())
+
+    run.go_on()
+
+    assert read_standing(run.bucket, RUN).excluded == (4,)
+    stored = run.stored
+    whole = standing_of(stored.plan, stored.trials, stored.exclusions)
+    assert closed(read_standing(run.bucket, RUN), run.plan) == closed(whole, run.plan)
+    assert all(verdict.more_pairs is None for verdict in run.verdicts(NEW))
+    straight = standing_of(run.plan, stored.trials, NONE)
+    assert closed(straight, run.plan) != closed(whole, run.plan)
+
+
+def test_an_exclusion_may_make_a_decided_run_go_on():
+    run = Measuring({NEW: 0.2})
+    done = run.go_on().done
+    (exclusion,) = left_out(1, "busy")._decisions.values()
+    run.bucket.write(keys.exclusion(RUN, 1), exclusion.model_dump_json().encode())
+
+    assert run.outcome().status == "incomplete"
+    run.go_on()
+
+    assert (len(run.stored.trials), run.outcome().status) == (done + 2, "complete")
+
+
+def test_a_version_that_always_fails_is_given_up():
+    run = Measuring({NEW: 0, OTHER: 0}, scatter=0.1)
+    run.failing.add(NEW)
+
+    run.go_on()
+
+    assert [NEW in versions for versions in run.repetitions()].count(True) == 5
+    assert {v.judgement.reason for v in run.verdicts(NEW)} == {f"5 {WITHOUT_PAIR}"}
+    assert run.outcome().status == "incomplete"
+
+
+def test_a_lost_trial_drops_its_pair_and_the_run_goes_on():
+    run = Measuring({NEW: 0})
+    run.failing.add(NEW)
+    run.go_on(most=2)
+    run.failing.clear()
+
+    run.go_on()
+
+    assert run.verdicts(NEW)[0].judgement.pairs == len(run.repetitions()) - 1
+    assert run.outcome().status == "complete"

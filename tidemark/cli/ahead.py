@@ -1,0 +1,80 @@
+"""The trials that an active run still has to measure, and the verdicts that it has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from tidemark.client.results import Results
+from tidemark.figures.verdicts.course import Course
+from tidemark.figures.verdicts.outlook import missing
+from tidemark.figures.verdicts.rule import Criteria
+from tidemark.figures.verdicts.standing import (
+    Standing,
+    criteria,
+    deciding,
+    following,
+    settled,
+    undecided,
+)
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.repetitions import CONFIRMATION
+
+
+class Ahead(NamedTuple):
+    """What is left of a run."""
+
+    trial: PlannedTrial | None
+    """The current trial; None after the last one."""
+    trials: int
+    """The number of trials that are left, about for a run until decided."""
+    decided: tuple[str, ...] = ()
+    """The decided verdicts in words."""
+    open: int = 0
+    """The number of verdicts that are not decided."""
+
+
+def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
+    """Return what is left of a run whose trials ``known`` are recorded."""
+    if plan.request.until is None:
+        left = [trial for trial in plan.trials if trial.trial not in known]
+        return Ahead(left[0] if left else None, len(left))
+    standing = results.standing(plan.run_id)
+    if known and not standing.trials:  # the standing is deleted when the run ends
+        return Ahead(None, 0)
+    standing = settled(standing, plan)
+    left = [trial for trial in following(standing, plan) if trial.trial not in known]
+    decided = tuple(_decided(standing, plan))
+    total = len(plan.compared) * len(deciding(plan))
+    trials = _expected(standing, plan)
+    return Ahead(left[0] if left else None, trials, decided, total - len(decided))
+
+
+def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
+    """Yield each decided verdict; a first ``slower`` is not told before new pairs confirm it."""
+    for version in plan.compared:
+        for quantity in deciding(plan):
+            course = standing.course(version, quantity)
+            if course.is_decided:
+                judgement = course.judgement(criteria(plan, quantity))
+                reason = judgement.reason and f": {judgement.reason}"
+                confirmed = " new" if course.again else ""
+                told = f"{judgement.word} after {judgement.pairs}{confirmed} pairs{reason}"
+                yield f"decided  {version:>8}  {quantity.name} {told}"
+
+
+def _expected(standing: Standing, plan: Plan) -> int:
+    """Return about how many trials are left if rates change and scatter as before."""
+    versions = undecided(standing, plan)
+    repetitions = [
+        _missing(course, criteria(plan, quantity), plan)
+        for version in versions
+        for quantity in deciding(plan)
+        if not (course := standing.course(version, quantity)).is_decided
+    ]
+    return (1 + len(versions)) * max(repetitions, default=0)
+
+
+def _missing(course: Course, rule: Criteria, plan: Plan) -> int:
+    most = CONFIRMATION if course.again else plan.request.repetitions
+    return missing(course.pairs, rule, most) or most - course.pairs.count

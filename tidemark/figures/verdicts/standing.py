@@ -1,0 +1,164 @@
+"""The standing of a run that goes on until it is decided, from one trial to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic import Field
+
+from tidemark.figures.summary import Quantity, rate_key
+from tidemark.figures.verdicts.course import Course
+from tidemark.figures.verdicts.methods import MIXTURE_T
+from tidemark.figures.verdicts.rule import Criteria, Margins
+from tidemark.model.exclusions import Exclusions
+from tidemark.model.frozen import Frozen
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import TrialResult
+
+Figures = dict[str, float]
+"""Rates by the quantity's name."""
+
+
+class Standing(Frozen):
+    """The running sums of the trials so far: ``work/<run_id>/standing.json``."""
+
+    trials: int = 0
+    """The number of trials that are counted, in the order of their numbers."""
+    last: int = 0
+    """The number of the last of them."""
+    excluded: tuple[int, ...] = ()
+    """The trials among them that are left out of every figure."""
+    repetition: int = 0
+    """The repetition of the last trial."""
+    rates: dict[str, Figures] = Field(default_factory=dict)
+    """The rates of each version in that repetition, until it is whole."""
+    courses: dict[str, dict[str, Course]] = Field(default_factory=dict)
+    """The courses of each version's quantities over the repetitions before."""
+
+    def course(self, version: str, quantity: Quantity) -> Course:
+        """Return the course of a quantity of a version against the baseline."""
+        return self.courses.get(version, {}).get(_name(quantity), Course())
+
+
+def deciding(plan: Plan) -> list[Quantity]:
+    """Return the quantities that decide a run, which have no labels."""
+    return [
+        Quantity(test.name, metric, statistic, "")
+        for test in plan.suite.tests
+        for metric, statistic in test.figures()
+        if metric.decides
+    ]
+
+
+def criteria(plan: Plan, quantity: Quantity) -> Criteria:
+    """Return the criteria of a quantity, which shares the alarms with all that decide."""
+    family = len(deciding(plan)) * len(plan.compared)
+    return Criteria(quantity.metric.direction, MIXTURE_T, Margins.of(quantity.metric), 1 / family)
+
+
+def after(standing: Standing, plan: Plan, trial: TrialResult, *, excluded: bool) -> Standing:
+    """Return the standing after the next trial of a run."""
+    if trial.repetition != standing.repetition:
+        standing = closed(standing, plan)
+    rates = {} if excluded else _rates(trial)
+    return standing.model_copy(
+        update={
+            "trials": standing.trials + 1,
+            "last": trial.trial,
+            "excluded": (*standing.excluded, *([trial.trial] if excluded else [])),
+            "repetition": trial.repetition,
+            "rates": {**standing.rates, trial.version: rates},
+        }
+    )
+
+
+def closed(standing: Standing, plan: Plan) -> Standing:
+    """Return a standing whose last repetition is over, with its pairs in the courses."""
+    base = standing.rates.get(plan.request.baseline or "")
+    if base is None:
+        return standing.model_copy(update={"rates": {}})
+    courses = {
+        version: {
+            _name(quantity): standing.course(version, quantity).after_rates(
+                base.get(_name(quantity)),
+                new.get(_name(quantity)),
+                criteria(plan, quantity),
+                plan.request.repetitions,
+            )
+            for quantity in deciding(plan)
+        }
+        for version, new in standing.rates.items()
+        if version != plan.request.baseline
+    }
+    return standing.model_copy(update={"rates": {}, "courses": {**standing.courses, **courses}})
+
+
+def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions) -> Standing:
+    """Return the standing after all recorded trials."""
+    standing = Standing()
+    for trial in trials:
+        excluded = exclusions.reason(trial.trial) is not None
+        standing = after(standing, plan, trial, excluded=excluded)
+    return standing
+
+
+def undecided(standing: Standing, plan: Plan) -> list[str]:
+    """Return the versions that need more pairs."""
+    return [
+        version
+        for version in plan.compared
+        if any(not standing.course(version, each).is_decided for each in deciding(plan))
+    ]
+
+
+def following(standing: Standing, plan: Plan) -> list[PlannedTrial]:
+    """Return the trials to measure next: the rest of the repetition, or else the next repetition.
+
+    A repetition measures the baseline and the versions that were undecided before it.
+    """
+    rest = list(_missing(standing, plan, standing.repetition))
+    return rest or list(_missing(closed(standing, plan), plan, standing.repetition + 1))
+
+
+def settled(standing: Standing, plan: Plan) -> Standing:
+    """Return a standing with the pairs of its last repetition if that is whole."""
+    is_whole = not any(_missing(standing, plan, standing.repetition))
+    return closed(standing, plan) if is_whole else standing
+
+
+def _missing(standing: Standing, plan: Plan, repetition: int) -> Iterator[PlannedTrial]:
+    """Yield the trials of a repetition that follow the last one."""
+    versions = undecided(standing, plan)
+    measured = {plan.request.baseline, *versions} if versions else set()
+    for trial in plan.trials:
+        is_next = trial.repetition == repetition and trial.trial > standing.last
+        if is_next and trial.version in measured:
+            yield trial
+
+
+def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> Plan:
+    """Return a plan with the trials that its run needs, as far as its recorded trials say.
+
+    A fixed plan needs all of its trials. A run until decided needs its recorded trials and, unless
+    it is decided, the rest of the repetition or the next one.
+    """
+    if plan.request.until is None:
+        return plan
+    next_trials = following(standing_of(plan, trials, exclusions), plan)
+    needed = {trial.trial for trial in trials} | {trial.trial for trial in next_trials}
+    kept = tuple(trial for trial in plan.trials if trial.trial in needed)
+    return plan.model_copy(update={"trials": kept})
+
+
+def _rates(trial: TrialResult) -> Figures:
+    """Return the rates of a trial's quantities without labels, except missing ones."""
+    return {
+        "/".join(rate_key(test.test, rate)[:3]): rate.value
+        for test in trial.tests
+        for rate in test.rates
+        if rate.value is not None and not rate.labels
+    }
+
+
+def _name(quantity: Quantity) -> str:
+    return "/".join(quantity.key[:3])

@@ -1,0 +1,46 @@
+"""The numbers of repetitions of a run: a fixed number, or as many as decide its verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
+
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+from tidemark.model.suite import MOST_REPETITIONS
+
+Until = Literal["decided"]
+# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
+# for about four retries in every trial. Trial numbers have three digits.
+MOST_TRIALS = 900
+FEWEST = 5
+"""The fewest pairs that may have a verdict."""
+CONFIRMATION = 60
+"""The most pairs of a confirmation. With the few pairs of a first stage it would often fail."""
+
+
+def most_until_decided(versions: Collection[str], repetitions: int | None) -> int:
+    """Return the most repetitions before a confirmation, by default as many as fit into a run.
+
+    Raises
+    ------
+    Refused
+        If so few repetitions, or so few versions, have no verdict.
+
+    """
+    if len(versions) < 2:
+        raise Refused(f"until: {listed(versions)} alone has no verdict; name two versions or more")
+    fitting = MOST_TRIALS // len(versions) - CONFIRMATION
+    if repetitions is None:
+        return max(FEWEST, min(MOST_REPETITIONS, fitting))
+    if repetitions < FEWEST:
+        raise Refused(
+            f"repetitions: {repetitions} are too few until a verdict is decided, which takes "
+            f"{FEWEST} or more"
+        )
+    return repetitions
+
+
+def until_decided(repetitions: int) -> str:
+    """Return how long a run goes on that has at most these repetitions before a confirmation."""
+    return f"until decided, at most {repetitions:,} repetitions and {CONFIRMATION} to confirm"
