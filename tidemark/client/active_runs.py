@@ -25,6 +25,7 @@ def active_runs(stored: Stored) -> Iterator[Row]:
         # A claim is written a moment before its plan.
         if plan := _whole_plan(stored, run_id):
             status = stored.status_of(execution_arn)
+            plan = stored.results.so_far(plan)
             yield _row(plan, status, len(stored.results.recorded(run_id)))
 
 

@@ -83,16 +83,17 @@ class Results:
         return (self.trial(run_id, number) for number in self.recorded(run_id))
 
     def progress(self, run_id: str) -> Progress | None:
-        """Return the progress of a run, None if it has no plan.
+        """Return the progress of a run, None if it has no plan."""
+        plan = self.plan(run_id)
+        if plan is None:
+            return None
+        return Progress(len(self.recorded(run_id)), len(self.so_far(plan).trials))
 
-        A run until decided has planned the trials that it needs so far.
-        """
+    def so_far(self, plan: Plan) -> Plan:
+        """Return a plan with the trials that its run needs, as far as its recorded trials say."""
         from tidemark.store.stored_run import read_run  # noqa: PLC0415
 
-        plan = self.plan(run_id)
-        if plan and plan.request.until:
-            plan = read_run(self._bucket, plan).plan
-        return Progress(len(self.recorded(run_id)), len(plan.trials)) if plan else None
+        return read_run(self._bucket, plan).plan if plan.request.until else plan
 
     def standing(self, run_id: str) -> Standing:
         """Return the standing of an active run until decided, empty if it has none."""

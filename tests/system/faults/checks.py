@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.system.faults.fault import Ending
 from tests.system.faults.ground import LOG_GROUP, SUITE, Ground
+from tidemark.client.results import Progress
 from tidemark.client.runs import Run
 from tidemark.model.plan import Plan
 from tidemark.store import keys
@@ -55,13 +56,16 @@ def problems(ground: Ground, run: Run) -> Iterator[str]:
 
 def problems_of_resume(ground: Ground, run: Run) -> Iterator[str]:
     """Resume a run that has missing trials and yield the problems of the resumed run."""
-    plan = ground.client.results.plan(run.run_id)
-    before = _trials(ground, run)
-    if plan is None or len(before) == len(plan.trials):
+    results = ground.client.results
+    plan, progress = results.plan(run.run_id), results.progress(run.run_id)
+    if plan is None or progress is None or progress.recorded == progress.planned:
         return
+    before = _trials(ground, run)
     again = ground.resume(run)
     after = _trials(ground, again)
-    if [trial["trial"] for trial in after] != [trial.trial for trial in plan.trials]:
+    if results.progress(run.run_id) != Progress(len(after), len(after)):
+        yield f"the resumed run has {len(after)} trials and needs more"
+    if [trial["trial"] for trial in after] != [trial.trial for trial in plan.trials[: len(after)]]:
         yield f"the resumed run has the trials {[trial['trial'] for trial in after]}"
     if any(trial not in after for trial in before):
         yield "the resumed run has changed a recorded trial"

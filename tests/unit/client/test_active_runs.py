@@ -29,6 +29,9 @@ class FakeRuns:
     def recorded(self, _run_id):
         return [1]
 
+    def so_far(self, plan):
+        return plan
+
     def status_of(self, execution_arn):
         return "running" if execution_arn in self.executing else "ending"
 

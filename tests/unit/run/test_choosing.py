@@ -8,12 +8,15 @@ import pytest
 
 from tests.plans import RUN, plan_of
 from tests.unit.fakes import FakeBucket
-from tests.unit.measured_runs import left_out
+from tests.unit.measured_runs import left_out, row
 from tidemark.figures.verdicts.course import HOPELESS, WITHOUT_PAIR
 from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.figures.verdicts.version_verdicts import verdicts
 from tidemark.model.exclusions import NONE
 from tidemark.model.results import TestResult, TrialResult, no_rate
+from tidemark.report.markdown import markdown
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import measured_run
 from tidemark.run.choosing import ChooseTrialEvent, choose
 from tidemark.run.judging import planned_outcome
 from tidemark.store import keys
@@ -139,6 +142,14 @@ def test_a_slower_version_is_told_only_after_new_pairs_confirm_it():
     run.go_on()
 
     assert run.words(NEW) == {("slower", "confirmed")}
+    text = markdown(report(measured_run(run.stored)))
+    table = text.partition("Verdicts against 8.8.1")[2]
+    stages = row(table, NEW, "ingest_rate")[2:]
+    assert stages[0].startswith("slower after 6 pairs: −")
+    assert stages[1].startswith("slower after 6 pairs: −")
+    assert stages[2] == "slower"
+    assert "slower, confirmed by 6 new pairs" in text
+    assert "24 of 24 trials gave their rates." in text
     again = run.verdicts(NEW)[0]
     assert again.first.pairs + again.judgement.pairs == len(run.repetitions()) == 12
 

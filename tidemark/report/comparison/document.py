@@ -50,7 +50,9 @@ class ComparedMetric(Frozen):
     method: str
     """The method of the verdict, empty if there is nothing to compare."""
     pairs: int
-    """The pairs of trials."""
+    """The pairs of trials, of a confirmation the new pairs alone."""
+    stage: Literal["first", "confirmed"]
+    """`confirmed` if new pairs had to confirm a first `slower`."""
     more_pairs: int | None
     """The pairs still needed for a verdict; null if there is one, or if no run may have them."""
     detectable: float | None
@@ -105,6 +107,7 @@ def _metric(pair: Pair, sides: Sides) -> ComparedMetric:
         high=judgement.high if judgement else None,
         method=judgement.method if judgement else "",
         pairs=judgement.pairs if judgement else 0,
+        stage=verdict.stage if verdict else "first",
         more_pairs=verdict.more_pairs if verdict else None,
         detectable=verdict.detectable if verdict else None,
     )

@@ -9,7 +9,7 @@ from tidemark.model.parameters import described
 from tidemark.model.repetitions import until_decided
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
-from tidemark.report.run_report import course, trials
+from tidemark.report.run_report import course, decisions, trials
 from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.machines import differences
 from tidemark.report.run_report.measured import MeasuredRun
@@ -54,6 +54,7 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
     if troubles := trials.troubles(run):
         yield Section("Failures and exclusions", (troubles,))
+    yield from decisions.sections(run)
     yield from comparison.sections(run)
     yield from course.sections(run)
     yield Section("Trials", (trials.table(run),))

@@ -55,6 +55,8 @@ class _Step:
         if self.verdict is None:
             return "nothing to compare"
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
+        if word == "slower" and self.verdict.first:
+            return f"{word}, confirmed by {self.verdict.judgement.pairs} new pairs"
         return f"{word}: {reason}" if reason else word
 
     @property

@@ -10,6 +10,8 @@ from tests.system.faults.ground import SUITE, Ground
 from tests.system.faults.wire import error_answer
 from tidemark.client.runs import Run
 
+# Every trial has the same rates: a resume ends after five repetitions.
+_UNTIL_DECIDED = {"versions": ["healthy", "healthy-too"], "until": "decided", "repetitions": 5}
 _FAILS = error_answer(500, "ServiceException")
 
 
@@ -72,9 +74,10 @@ def _found_by_the_next(ground: Ground) -> list[Run]:
 FAULTS = (
     Fault(
         name="end-unheard-until-swept",
-        happens="a run is stopped without an event; its trial continues until the sweep",
+        happens="a run until decided is stopped without an event; its trial continues until the "
+        "sweep",
         # The run then has a rate of one version and none of the other.
-        act=_unheard({"versions": ["healthy", "healthy-too"]}, _included, _swept),
+        act=_unheard(_UNTIL_DECIDED, _included, _swept),
         endings=(Ending("aborted", "stopped: by hand", 2),),
         quick=True,
     ),
