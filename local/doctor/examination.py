@@ -23,7 +23,7 @@ def examine(state: Path, stack: str) -> Iterator[Finding]:
     """
     yield from examine_logs(state)
     yield from examine_made(state)
-    yield from examine_index(state / "objects")
+    yield from examine_index(state / "objects", stack)
     with closing(ObjectFiles(state / "objects")) as files:
         yield from examine_objects(files, stack)
         yield from examine_bodies(files, state)

@@ -8,25 +8,30 @@ from functools import partial
 from pathlib import Path
 
 from local.doctor.finding import Finding
+from local.doctor.naming import name_again
 from local.doctor.rebuilding import rebuilding
 from local.store.aside import move_aside
 from local.store.bucket import FileBucket
-from local.store.errors import DamagedJournal, DamagedObject, ObjectFilesError
+from local.store.errors import DamagedJournal, DamagedObject, NamelessBodies, ObjectFilesError
 from local.store.object_files import ObjectFiles
-from local.store.stored_results import results_bucket
+from local.store.stored_results import own_bucket, results_bucket
 
 _ASSETS = "cdk-"
 _PUT = "moves it aside, and the next start of a cloud puts it again"
 _LOST = "moves it aside; nothing else has its content"
+_NAMED = (
+    "moves them aside, names the runs and trials again by what their files say, and writes their "
+    "tables and reports again"
+)
 
 
-def examine_index(folder: Path) -> Iterator[Finding]:
+def examine_index(folder: Path, stack: str) -> Iterator[Finding]:
     """Yield what is wrong with the journal of a folder of objects and with its index.
 
     Raises
     ------
     ObjectFilesError
-        If another process has the folder open, or nothing says what its bodies are.
+        If another process has the folder open.
     """
     try:
         with closing(ObjectFiles(folder)) as files:
@@ -34,6 +39,10 @@ def examine_index(folder: Path) -> Iterator[Finding]:
     except DamagedJournal as error:
         remedy = "makes the index from the other lines"
         yield Finding(str(error), remedy, partial(_agree, folder, skip_damaged=True))
+        return
+    except NamelessBodies as error:
+        sentence = str(error).partition(";")[0]
+        yield Finding(sentence, _NAMED, partial(name_again, folder, own_bucket(stack)))
         return
     if problem:
         remedy = "makes the index from the journal, or a damaged journal from the index"

@@ -23,5 +23,9 @@ class DamagedJournal(ObjectFilesError):
     """A journal with a damaged line."""
 
 
+class NamelessBodies(ObjectFilesError):
+    """Bodies of which neither an index nor a journal says which objects they are."""
+
+
 class DamagedObject(ObjectFilesError, Damaged):
     """An object whose file is not what was stored."""

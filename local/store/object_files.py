@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from local.disk import make_folder, sync_folder
 from local.store.aside import move_aside
-from local.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObject, ObjectFilesError
+from local.store.errors import DOCTOR, DamagedIndex, DamagedJournal, DamagedObject, NamelessBodies
 from local.store.index import Index, Listed
 from local.store.journal import Change, Entry, Journal, Position, Removal
 
@@ -98,7 +98,7 @@ class ObjectFiles:
         ------
         FolderInUse
             If another process has the folder open.
-        ObjectFilesError
+        NamelessBodies
             If neither the journal nor the index says what the bodies are.
         """
         self.folder, self._bodies, self._uploads = folder, folder / "bodies", folder / "uploads"
@@ -343,10 +343,10 @@ class ObjectFiles:
             end = self._replayed(end, skip_damaged=skip_damaged)
             self._index.commit()
         elif end.generation == 0 and not any(self.buckets()) and any(self._bodies.iterdir()):
-            raise ObjectFilesError(
+            raise NamelessBodies(
                 f"{self.folder} has bodies of objects but neither their index nor their journal; "
-                "`tidemark doctor` cannot make them: restore index.sqlite or journal.jsonl from a "
-                "backup."
+                "restore index.sqlite or journal.jsonl from a backup, or let `tidemark doctor "
+                "--repair` name runs and trials by what their files say."
             )
         return end
 

@@ -15,8 +15,9 @@ from tidemark.client.stored import Stored
 from tidemark.store.catalogue import database_name, table_input
 from tidemark.store.columns import TABLES
 
-# The one-machine cloud names the bucket after its stack and its place in the CDK app.
-_RESULTS = "resultsbucket"
+# The one-machine cloud names the bucket after its stack and its place in the CDK app, of which the
+# last characters are a digest. On AWS, too, another place would be another bucket.
+_RESULTS, _PLACE = "resultsbucket", "46167c27"
 
 
 @contextmanager
@@ -52,6 +53,11 @@ def stored_in(
         yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
     finally:
         files.close()
+
+
+def own_bucket(stack: str) -> str:
+    """Return the name of the results bucket that a cloud makes for a stack."""
+    return f"{stack}-{_RESULTS}{_PLACE}"[:63].lower()
 
 
 def results_bucket(files: ObjectFiles, stack: str) -> str:

@@ -4,6 +4,7 @@ from aws_cdk import App
 from aws_cdk.assertions import Match, Template
 
 from cdk.app import build
+from local.store.stored_results import own_bucket
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_files import read_suites
 from tidemark.store.columns import PARTITIONS, TABLES
@@ -133,6 +134,12 @@ def test_commands_find_the_results_among_the_outputs(data, template):
     assert outputs["Database"]["Value"] == imported(data, "AWS::Glue::Database")
     assert outputs["WorkGroup"]["Value"] == imported(data, "AWS::Athena::WorkGroup")
     assert outputs["ResultsBucket"]["Value"] == imported(data, "AWS::S3::Bucket")
+
+
+def test_the_one_machine_store_knows_the_name_of_its_results_bucket(data):
+    (logical_id,) = data.find_resources("AWS::S3::Bucket")
+
+    assert own_bucket("Tidemark") == f"tidemark-{logical_id.lower()}"
 
 
 def test_a_stack_name_becomes_a_database_name_that_athena_accepts():

@@ -13,8 +13,10 @@ from local.logs.store import LogStore, LogStoreError
 from local.store.object_files import ObjectFiles
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
+from tidemark.model.checkout import ROOT
 from tidemark.store import keys
 
+SCHEMA_1 = ROOT / "tests" / "system" / "end_to_end" / "stores" / "schema-1"
 RUNS = [f"20261120T1{hour}0000Z-00000{hour - 2}" for hour in (2, 3, 4)]
 FIRST, SECOND, THIRD = RUNS
 
@@ -234,6 +236,46 @@ def test_a_damaged_translation_of_a_statement_is_not_used(state):
     translation.write_bytes(translation.read_bytes().replace(b"max", b"min"))
 
     assert run(state, "history", "rocksdb").stdout == history
+
+
+def shown(state):
+    return [run(state, *words).stdout for words in (["runs"], ["history", "rocksdb"])]
+
+
+def test_the_doctor_names_the_runs_of_a_store_without_index_and_journal_again(state):
+    before = shown(state)
+    for file in (state / "objects").glob("*.*"):
+        file.unlink()
+
+    done = run(state, "runs")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "neither their index nor their journal; restore " in done.stderr
+    assert "or let `tidemark doctor --repair` name runs and trials" in done.stderr
+
+    assert run(state, "doctor").exit_code == 1
+    assert run(state, "doctor", "--repair").exit_code == 0
+    assert shown(state) == before
+    assert run(state, "doctor").exit_code == 0
+    assert "verdict" in run(state, "show", SECOND).stdout.lower()
+
+
+def test_the_doctor_names_the_runs_of_schema_1_again_which_had_no_journal(tmp_path):
+    state = shutil.copytree(SCHEMA_1, tmp_path / "state")
+    before = shown(state)
+    (state / "objects" / "index.sqlite").unlink()
+
+    assert run(state, "doctor", "--repair").exit_code == 0
+    assert shown(state) == before
+
+
+def test_trials_that_were_excluded_stay_so_and_their_reasons_are_lost_without_names(state):
+    run(state, "exclude", f"{SECOND}/1", "--reason", "noisy")
+    before = shown(state)
+    for file in (state / "objects").glob("*.*"):
+        file.unlink()
+
+    assert run(state, "doctor", "--repair").exit_code == 1
+    assert shown(state) == before
 
 
 @pytest.mark.parametrize("name", ["assemblies", "functions"])

@@ -1,0 +1,122 @@
+"""The names of objects by what is in them, for a store that has lost its index and its journal."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from local.disk import sync_folder
+from local.store.aside import move_aside
+from local.store.bucket import FileBucket
+from local.store.object_files import ObjectFiles
+from tidemark.client.in_process import InProcessPublisher
+from tidemark.model.exclusions import Exclusion
+from tidemark.store import keys
+from tidemark.store.stored_run import find_plan
+
+_PLAN = {"run_id", "execution_arn", "request", "trials"}
+_TRIAL = {"run_id", "trial", "tests"}
+_OUTCOME = {"run_id", "suite", "status", "trials_planned"}
+_RUN_ROW = {"run_id", "status", "trials_planned", "task_seconds"}
+_RATE_ROW = {"run_id", "trial", "metric", "repetition", "excluded"}
+# Only their names tell the run of an exclusion and of a resume.
+_EXCLUSION, _RESUME = {"excluded", "reason", "at"}, {"execution_arn", "trigger", "note"}
+_REASON = "excluded before the index and the journal were lost"
+
+
+class _Content(NamedTuple):
+    """The bytes of an object, and its JSON object or rows."""
+
+    body: bytes
+    rows: list[Mapping[str, Any]]
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        return self.rows[0]
+
+    def has(self, fields: set[str]) -> bool:
+        return fields <= self.first.keys()
+
+
+def name_again(folder: Path, bucket: str) -> bool:
+    """Make the results in a folder of objects again from its bodies; move the folder aside.
+
+    Plans, trials, outcomes and rows of ``runs`` get their names from what they say; the other
+    tables and the reports are written again. A trial is excluded if a row of its run says so.
+
+    Returns
+    -------
+    bool
+        False if there were resumes, or exclusions with their reasons: nothing says of which run.
+    """
+    again = folder.with_name(f"{folder.name}.again")
+    if again.exists():  # a process died that did the same
+        move_aside(again, folder.parent)
+    nameless = False
+    with closing(ObjectFiles(again)) as files:
+        results = FileBucket(files, bucket)
+        with files.transaction():
+            for content in _contents(folder):
+                nameless |= content.has(_EXCLUSION) or _is_resume(content)
+                if key := _key(content):
+                    results.write(key, content.body)
+            _write_rows(results, folder)
+        _publish(results)
+    move_aside(folder, folder.parent)
+    again.rename(folder)
+    sync_folder(folder.parent)
+    return not nameless
+
+
+def _contents(folder: Path) -> Iterator[_Content]:
+    """Yield the bodies that are JSON or packed rows, the last written last."""
+    for file in sorted((folder / "bodies").iterdir(), key=lambda file: file.stat().st_mtime_ns):
+        body = file.read_bytes()
+        try:
+            text = gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+            lines = text.splitlines() if text is not body else [text]
+            rows = [json.loads(line) for line in lines]
+        except (OSError, EOFError, zlib.error, ValueError):
+            continue
+        if rows and all(isinstance(row, dict) for row in rows):
+            yield _Content(body, rows)
+
+
+def _key(content: _Content) -> str | None:
+    """Return the key of a plan, trial or outcome, None for any other content."""
+    if content.has(_PLAN):
+        return keys.plan(content.first["run_id"])
+    if content.has(_TRIAL):
+        return keys.trial(content.first["run_id"], content.first["trial"])
+    return keys.outcome(content.first["run_id"]) if content.has(_OUTCOME) else None
+
+
+def _is_resume(content: _Content) -> bool:
+    return content.has(_RESUME) and "run_id" not in content.first
+
+
+def _write_rows(results: FileBucket, folder: Path) -> None:
+    """Write what rows say: the row of each run, and which trials are excluded."""
+    now = datetime.now(UTC)
+    for content in _contents(folder):
+        if content.has(_RUN_ROW) and (plan := find_plan(results, content.first["run_id"])):
+            results.write(keys.table("runs", plan.suite.name, plan.run_id), content.body)
+        for row in content.rows if content.has(_RATE_ROW) else ():
+            if row["excluded"]:
+                exclusion = Exclusion(excluded=True, reason=_REASON, at=now)
+                key = keys.exclusion(row["run_id"], row["trial"])
+                results.write(key, exclusion.model_dump_json().encode())
+
+
+def _publish(results: FileBucket) -> None:
+    publisher = InProcessPublisher(results)
+    for run_id in list(results.folders("runs/")):
+        if find_plan(results, run_id):
+            publisher.rates(run_id)
+            publisher.report(run_id)
