@@ -140,14 +140,14 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
 
 
 def _trial_line(trial: TrialResult, plan: Plan) -> str:
-    head = f"{_number(trial.trial, trial.repetition, plan)}  {trial.name:>8}"
+    place = _number(trial.trial, trial.repetition, plan)
     if trial.status != "ok":
-        return f"{head}  {trial.status}: {trial.reason}"
+        return f"{place}  {trial.name:>8}  {trial.status}: {trial.reason}"
     rates = [rate for test in trial.tests for rate in test.rates]
     words = [f"{rate.name} {_shown(rate.value)} {rate.unit}" for rate in rates[:_MOST_RATES]]
     if more := len(rates) - len(words):
         words.append(f"and {more} more")
-    return f"{head}  {'  '.join(words)}"
+    return f"{place}  {trial.version:>8}  {'  '.join(words)}"
 
 
 def _last(known: Collection[int]) -> int:

@@ -113,8 +113,10 @@ def test_the_table_of_trials_has_a_column_for_an_axis(run, text):
 
 
 def test_progress_and_troubles_name_the_axes_of_a_trial(run):
+    assert live._trial_line(run.trials[0], run.plan).startswith(
+        f"trial 1 of 24  {run.trials[0].version:>8}  ingest_rate {{database: postgresql}} 1,001.0 "
+    )
     first = failed(run.trials[0])
-
     assert live._trial_line(first, run.plan).startswith(
         f"trial 1 of 24  {first.version} {{database: postgresql}}  failed: "
     )
