@@ -41,6 +41,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import until_decided
 from tidemark.model.request import (
     RunSpec,
+    beside,
     check_one_machine,
     known_suite,
     resolve_request,
@@ -164,9 +165,10 @@ def command(
 
 def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
     trials = plural(request.most_trials, "trial")
-    extent = f"{plural(request.repetitions, 'repetition')}{varied(request.axes)}, {trials}"
+    around = f"{varied(request.axes)}{beside(request)}"
+    extent = f"{plural(request.repetitions, 'repetition')}{around}, {trials}"
     if request.until:
-        extent = f"{until_decided(request.repetitions)}, at most {trials}"
+        extent = f"{until_decided(request.repetitions)}{around}, at most {trials}"
     expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
     size = described(request.parameters)
@@ -191,7 +193,7 @@ def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console)
     check_room(target.state)
     for warning in warnings(request, suite, Machine.here(target.state)):
         click.echo(f"warning: {warning}", err=True)
-    with console.status(f"Preparing {listed(request.versions)}"):
+    with console.status(f"Preparing {listed(request.measured)}"):
         prepare(request, suite, systems() / "workloads")
 
 

@@ -13,7 +13,7 @@ from tidemark.model.numerals import figure, percent
 
 Row = Mapping[str, str | None]
 _Key = tuple[str | None, ...]
-_KEY = ("test", "metric", "statistic", "labels", "unit", "version")
+_KEY = ("test", "metric", "statistic", "labels", "version")
 _CAUSES = {
     "version": "",
     "environment": "; the environment changed with it",
@@ -44,7 +44,9 @@ class Figure:
     """The first run on another level, if the level last changed with this version."""
     level_before: float | None
     level_after: float | None
-    """The levels on either side of the change [unit]."""
+    """The levels on either side of the change."""
+    level_unit: str | None
+    """The unit of the levels, ``of 8.8.1`` if they are shares of that version, the canary."""
     cause: str | None
     """The cause of the change: ``version``, ``environment`` or ``alternation``."""
     acknowledged_until: str | None
@@ -192,6 +194,7 @@ def _figure(row: Row, change: Row) -> Figure:
         changed_run=change.get("changed_run"),
         level_before=_number(change.get("level_before")),
         level_after=_number(change.get("level_after")),
+        level_unit=change.get("unit"),
         cause=change.get("cause"),
         acknowledged_until=change.get("acknowledged_until"),
     )

@@ -19,7 +19,9 @@ CONFIRMATION = 60
 """The most pairs of a confirmation. With the few pairs of a first stage it would often fail."""
 
 
-def most_until_decided(versions: Collection[str], repetitions: int | None) -> int:
+def most_until_decided(
+    versions: Collection[str], canary: str | None, repetitions: int | None
+) -> int:
     """Return the most repetitions before a confirmation, by default as many as fit into a run.
 
     Raises
@@ -30,7 +32,8 @@ def most_until_decided(versions: Collection[str], repetitions: int | None) -> in
     """
     if len(versions) < 2:
         raise Refused(f"until: {listed(versions)} alone has no verdict; name two versions or more")
-    fitting = MOST_TRIALS // len(versions) - CONFIRMATION
+    measured = len({*versions, canary} - {None})
+    fitting = MOST_TRIALS // measured - CONFIRMATION
     if repetitions is None:
         return max(FEWEST, min(MOST_REPETITIONS, fitting))
     if repetitions < FEWEST:

@@ -16,7 +16,7 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.repetitions import CONFIRMATION, Until, most_until_decided
-from tidemark.model.requested_versions import Released, requested_versions
+from tidemark.model.requested_versions import Released, check_version, requested_versions
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size
 from tidemark.model.sentences import ONE_LINE, listed, shown
@@ -122,6 +122,8 @@ class RunSpec(Frozen):
     """The value of every parameter of the suite."""
     axes: dict[str, tuple[str, ...]] = Field(default={}, exclude_if=operator.not_)
     """The values of every axis of the suite that the run measures."""
+    canary: str | None = Field(default=None, exclude_if=operator.not_)
+    """The version that every repetition measures for the history; None without a canary."""
     note: str
     trigger: str
     scheduled_at: datetime | None = None
@@ -136,13 +138,24 @@ class RunSpec(Frozen):
 
     @property
     def most_trials(self) -> int:
-        """The most trials of the run: versions × combinations of axes × repetitions."""
-        return len(self.versions) * count(self.axes) * self.most_repetitions
+        """The most trials of the run: measured versions × combinations of axes × repetitions."""
+        return len(self.measured) * count(self.axes) * self.most_repetitions
 
     @property
     def tasks(self) -> int:
         """The number of tasks that do each test side by side."""
         return int(self.parameters.get(TASKS, 1))
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The versions that each repetition measures: those that were asked for, and the canary."""
+        is_extra = self.canary is not None and self.canary not in self.versions
+        return (*self.versions, self.canary) if self.canary and is_extra else self.versions
+
+
+def beside(request: RunSpec) -> str:
+    """Return the canary for a sentence, '' if a run measures none beside its versions."""
+    return "" if request.measured == request.versions else f" beside the canary {request.canary}"
 
 
 def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
@@ -185,7 +198,7 @@ def resolve_request(
     repetitions = request.repetitions
     if request.until:
         _check_deciding(suite)
-        repetitions = most_until_decided(versions, repetitions)
+        repetitions = most_until_decided(versions, suite.canary, repetitions)
         baseline = baseline or min(versions, key=version_order)
     spec = RunSpec(
         suite=suite.name,
@@ -195,12 +208,15 @@ def resolve_request(
         repetitions=repetitions or suite.defaults.repetitions,
         parameters=_parameters(request, suite),
         axes=narrowed(suite.name, suite.axes, request.axes or {}),
+        canary=suite.canary,
         note=request.note,
         trigger=request.trigger,
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
         until=request.until,
     )
+    if suite.canary:
+        check_version(suite.canary, "canary", suite)
     check_size(suite, spec)
     return spec
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
-from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 
@@ -37,7 +36,7 @@ def requested_versions(
     _check_builds(builds, versions, suite)
     for version in versions:
         if version not in builds:
-            _check_version(version, suite.title, suite.subject)
+            check_version(version, "versions", suite)
     words = [word for word in (NEWEST, PREVIOUS) if word in requested]
     _check_once(versions, {word: latest_versions[word] for word in words})
     if baseline is not None and baseline not in versions:
@@ -89,13 +88,15 @@ def _latest_versions(requested: Sequence[str], suite: Suite, released: Released)
     return by_word
 
 
-def _check_version(version: str, title: str, subject: Subject) -> None:
+def check_version(version: str, field: str, suite: Suite) -> None:
+    """Refuse a version of a field that a suite does not have."""
+    title, subject = suite.title, suite.subject
     if not subject.has_form(version):
         form = next(reversed(subject.versions), subject.form)
         sentence = f"{shown(version)} is not a version of {title}; expected the form of {form}"
-        raise Refused(f"versions: {sentence}")
+        raise Refused(f"{field}: {sentence}")
     if not subject.has(version):
         there_are = f"there are {listed(subject.versions)}"
-        raise Refused(f"versions: {version} has no release in the suite of {title}; {there_are}")
+        raise Refused(f"{field}: {version} has no release in the suite of {title}; {there_are}")
     if misfit := subject.misfit_of_tag(version):
-        raise Refused(f"versions: {misfit}")
+        raise Refused(f"{field}: {misfit}")

@@ -78,7 +78,7 @@ def _extent(spec: RunSpec) -> str:
     """Return the repetitions of a run, for people."""
     confirmation = f", and {CONFIRMATION} to confirm," if spec.until else ""
     under = f" under {count(spec.axes)} combinations of axes" if spec.axes else ""
-    return f"{spec.repetitions}{confirmation} of {len(spec.versions)} versions{under}"
+    return f"{spec.repetitions}{confirmation} of {len(spec.measured)} versions{under}"
 
 
 def _check_history(suite: Suite, tasks: int) -> None:

@@ -120,6 +120,8 @@ class Suite(Frozen):
     """The values that are measured beside each other, by the name of what varies."""
     task: Task
     defaults: Defaults
+    canary: VersionText | None = Field(default=None, exclude_if=operator.not_)
+    """A version that every repetition measures, beside those that a run asks for."""
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
 
     @property

@@ -99,7 +99,10 @@ def _defaults(suite: Suite) -> Iterator[Problem]:
         resolve_request({"suite": suite.name}, {suite.name: suite})
     except Refused as refused:
         field, _, _ = str(refused).partition(":")
-        yield Problem(("defaults", field), f"defaults.{refused}")
+        if field == "canary":
+            yield Problem((field,), str(refused))
+        else:
+            yield Problem(("defaults", field), f"defaults.{refused}")
 
 
 def query_file(suite: str, query: str, suites: Path = FOLDER) -> Path:

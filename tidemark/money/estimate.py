@@ -138,7 +138,7 @@ def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) 
     # Once: PlanRun. For each trial: PrepareTrial, RestoreSystem and RecordTrial.
     others = 1 + trials * (3 + len(suite.tests) * LOG_READINGS)
     invocations = reading + others
-    series = len(request.versions) * count(request.axes)
+    series = len(request.measured) * count(request.axes)
     metrics = series * sum(len(test.metrics) for test in suite.tests)
     metrics += _USAGE_METRICS
     hours = math.ceil(seconds / 3600)

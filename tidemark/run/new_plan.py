@@ -20,9 +20,9 @@ def make_plan(
 ) -> Plan:
     """Return the plan of run ``name``; the same arguments give the same plan.
 
-    Versions take turns, in an order that is shuffled for each repetition of each combination of
-    axes: a change of the machine during a run then affects all versions alike (randomised complete
-    block design).
+    Versions, the canary among them, take turns, in an order that is shuffled for each repetition of
+    each combination of axes: a change of the machine during a run then affects all versions alike
+    (randomised complete block design).
     """
     seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
     canonical = suite.model_dump_json().encode()
@@ -46,7 +46,7 @@ def _trials(request: RunSpec, suite: Suite, shuffle: random.Random) -> tuple[Pla
         (repetition, axes, version)
         for repetition in range(1, request.most_repetitions + 1)
         for axes in combinations(request.axes)
-        for version in shuffle.sample(request.versions, len(request.versions))
+        for version in shuffle.sample(request.measured, len(request.measured))
     ]
     return tuple(
         PlannedTrial(

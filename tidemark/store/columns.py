@@ -176,11 +176,11 @@ _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
         "metric": "string",
         "statistic": "string",
         "labels": "string",
-        "unit": "string",
+        "unit": "string",  # of the levels: with a canary they are shares, as in "of 8.8.1"
         "direction": "string",  # higher | lower is better
         "changed_run": "string",  # the first run on the new level
         "changed_at": "timestamp",
-        "version": "string",  # the newest of that run
+        "version": "string",  # the newest of that run, or the canary if its level changed
         "version_before": "string",  # the newest of the run before
         "level_before": "double",  # [unit]
         "level_after": "double",  # [unit]

@@ -196,7 +196,7 @@ def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
         "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
         "tests.0.jobs: 'two' is not accepted; expected a whole number",
         "colour: unknown field; known are name, title, subject, parameters, axes, task, defaults, "
-        "tests",
+        "canary, tests",
     ]
 
 

@@ -94,7 +94,9 @@ def test_the_sections_are_those_that_a_performance_engineer_writes():
         (11330, 11292, "−0.34 %"),
     ],
 )
-def test_a_delta_is_the_one_that_mattermost_published_and_one_figure_a_side_cannot_tell(base, new, delta):
+def test_a_delta_is_the_one_that_mattermost_published_and_one_figure_a_side_cannot_tell(
+    base, new, delta
+):
     text = markdown_of(*steady([base], [new]))
 
     cells = row(section(text, "Results"), "ingest")

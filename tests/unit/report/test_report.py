@@ -13,7 +13,7 @@ import pytest
 import vl_convert
 
 from lambdas import publish_report
-from tests.plans import STARTED
+from tests.plans import STARTED, plan_of
 from tests.unit.measured_runs import (
     HOSTILE,
     charts,
@@ -30,6 +30,7 @@ from tests.unit.measured_runs import (
 )
 from tidemark.model.exclusions import NONE
 from tidemark.model.resume import Resume
+from tidemark.model.suite_files import read_suites
 from tidemark.report.blocks import Table
 from tidemark.report.markdown import markdown
 from tidemark.report.numbers import figure, ranges
@@ -37,6 +38,7 @@ from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
 from tidemark.store.stored_run import StoredRun
+from tidemark.store.verdict_rows import verdict_rows
 
 
 def report_of(plan, trials, exclusions=NONE, resumes=()):
@@ -64,6 +66,21 @@ def values_of(trials, metric):
         for sample in test.samples
         if sample.metric == metric
     ]
+
+
+def test_a_report_names_the_canary_and_has_no_verdict_on_it():
+    suite = read_suites()["rocksdb"].model_copy(update={"canary": "8.8.1"})
+    plan = plan_of({"versions": ["9.0.0", "9.8.4"], "repetitions": 5}, suite=suite)
+    run = StoredRun(plan, measured(plan), NONE, [])
+
+    text = markdown(report(measured_run(run)))
+
+    assert "each measured 5 × beside the canary 8.8.1: " in text
+    assert "15 of 15 trials gave their rates" in text
+    assert row(text, "8.8.1")[1].startswith("rocksdict")
+    assert {(each["baseline"], each["version"]) for each in verdict_rows(run)} == {
+        ("9.0.0", "9.8.4")
+    }
 
 
 def test_the_same_stored_run_gives_the_same_bytes():

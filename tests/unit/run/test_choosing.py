@@ -14,6 +14,7 @@ from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.figures.verdicts.version_verdicts import verdicts
 from tidemark.model.exclusions import NONE
 from tidemark.model.results import TestResult, TrialResult, no_rate
+from tidemark.model.suite_files import read_suites
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
@@ -28,9 +29,9 @@ BASE, NEW, OTHER = "8.8.1", "9.0.0", "9.8.4"
 class Measuring:
     """A run until decided whose trials are recorded as soon as they are chosen."""
 
-    def __init__(self, losses, scatter=0.02, seed=1, **request):
+    def __init__(self, losses, scatter=0.02, seed=1, suite=None, **request):
         fields = {"versions": [BASE, *losses], "until": "decided", "repetitions": 20, **request}
-        self.plan = plan_of(fields)
+        self.plan = plan_of(fields, suite=suite)
         self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
         self.losses, self.scatter, self.chance = losses, scatter, random.Random(seed)
         self.failing, self.reads, self.spent = set(), Counter(), None
@@ -129,6 +130,15 @@ def test_a_decided_version_is_dropped_after_a_whole_repetition_and_the_baseline_
     assert measured[-1] != {BASE, NEW, OTHER}
     assert sorted(measured, key=len, reverse=True) == measured
     assert run.words(OTHER) == {("same", "first")}
+
+
+def test_every_repetition_measures_the_canary():
+    suite = read_suites()["rocksdb"].model_copy(update={"canary": OTHER})
+    run = Measuring({NEW: 0}, suite=suite)
+
+    run.go_on()
+
+    assert set(map(frozenset, run.repetitions())) == {frozenset({BASE, NEW, OTHER})}
 
 
 def test_a_slower_version_is_told_only_after_new_pairs_confirm_it():

@@ -50,6 +50,20 @@ def test_each_combination_of_axes_is_measured_once_for_each_version_in_each_repe
     assert {trial.version for trial in trials[:2]} == {"8.8.1", "9.8.4"}
 
 
+def test_a_canary_is_measured_in_each_repetition_beside_the_versions():
+    suite = read_suites()["rocksdb"].model_copy(update={"canary": "9.0.0"})
+
+    trials = plan_of({"repetitions": 2}, suite=suite).trials
+    named = plan_of({"versions": ["9.0.0", "9.8.4"], "repetitions": 2}, suite=suite)
+
+    assert Counter((trial.version, trial.repetition) for trial in trials) == Counter(
+        {(version, n): 1 for version in ("8.8.1", "9.0.0", "9.8.4") for n in (1, 2)}
+    )
+    assert len(named.trials) == 4
+    assert named.request.most_trials == 4
+    assert '"canary"' not in plan().model_dump_json()
+
+
 def test_a_suite_without_axes_has_the_order_that_it_had_before_there_were_axes():
     old = plan(repetitions=5, versions=["8.8.1", "9.0.0", "9.8.4"])
 

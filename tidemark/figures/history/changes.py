@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeVar
 
-from tidemark.figures.history.levels import TOGETHER, Cause, RunFigure, level_changes
+from tidemark.figures.history.levels import TOGETHER, Cause, LevelChange, RunFigure, level_changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.version_order import version_order
@@ -38,10 +38,11 @@ class Change(NamedTuple):
     """A change of level of one figure."""
 
     series: Series
+    """The figure; its unit is that of the levels."""
     run: RunMedians
     """The first run on the new level."""
-    version_before: str
-    """The version of the run before."""
+    versions: tuple[str, str]
+    """The newest version of the run before and of that run, or the canary if its level changed."""
     before: float
     after: float
     """The medians of the runs near the change, on either side."""
@@ -84,6 +85,19 @@ class _History(NamedTuple):
         last = Place(self.series.test, self.series.metric, max(near)) if near else None
         return by_place[last] if last else None
 
+    def measured(self, *, of_canary: bool) -> Series:
+        """Return the series with the unit of its levels: with a canary they are its shares."""
+        canary = self.runs[-1].canary
+        if canary is None or of_canary:
+            return self.series
+        return self.series._replace(unit=f"of {canary}")
+
+    def versions(self, change: LevelChange) -> tuple[str, str]:
+        """Return the versions before and after a change."""
+        before, after = self.runs[change.point.index - 1 : change.point.index + 1]
+        canary = after.canary if change.of_canary else None
+        return canary or before.version, canary or after.version
+
 
 def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
     """Return the changes of level of a suite's figures, as of the newest run, in order.
@@ -97,13 +111,18 @@ def changes(runs: Sequence[RunMedians], said: Said = NOTHING) -> list[Change]:
 
 
 def _histories(runs: Sequence[RunMedians]) -> Iterator[_History]:
-    alike: defaultdict[tuple[Series, str], list[tuple[RunMedians, Median]]] = defaultdict(list)
+    alike: defaultdict[tuple[object, ...], list[tuple[RunMedians, Median]]] = defaultdict(list)
     for run in _of_newest_versions(runs):
+        work = repr(sorted(run.parameters.items()))
         for median in run.medians:
-            alike[median.series, repr(sorted(run.parameters.items()))].append((run, median))
-    for (series, _), points in alike.items():
-        figures = [RunFigure(median.value, environment=run.environment) for run, median in points]
-        yield _History(series, points[-1][1].margin, [run for run, _ in points], figures)
+            if run.canary is None or median.canary:
+                alike[median.series, work, run.canary].append((run, median))
+    for points in alike.values():
+        figures = [
+            RunFigure(median.value, median.canary, run.environment) for run, median in points
+        ]
+        newest = points[-1][1]
+        yield _History(newest.series, newest.margin, [run for run, _ in points], figures)
 
 
 def _of_newest_versions(runs: Sequence[RunMedians]) -> Iterator[RunMedians]:
@@ -111,31 +130,39 @@ def _of_newest_versions(runs: Sequence[RunMedians]) -> Iterator[RunMedians]:
     for run in runs:
         # A build is as new as the release in its name.
         order = version_order(run.version.partition("+")[0])
-        if run.medians and order >= newest:
+        if run.medians and run.version != run.canary and order >= newest:
             newest = order
             yield run
 
 
 def _changes(history: _History, said: Said, now: datetime) -> Iterator[Change]:
-    points = level_changes(history.figures)
-    accepted = points[0].point.before if points else 0.0
-    for found in points:
-        point, run = found.point, history.runs[found.point.index]
+    found = level_changes(history.figures)
+    for of_canary in (False, True):
+        yield from _of_level(
+            history, [each for each in found if each.of_canary == of_canary], said, now
+        )
+
+
+def _of_level(
+    history: _History, found: Sequence[LevelChange], said: Said, now: datetime
+) -> Iterator[Change]:
+    accepted = found[0].point.before if found else 0.0
+    for level in found:
+        point, decision = level.point, history.said(said.acknowledged, level.point.index)
         if not point.before or abs(point.after / point.before - 1) < history.margin:
             continue
-        decision = history.said(said.acknowledged, point.index)
         told = history.said(said.told, point.index)
-        is_open = found.cause == "version" and not (decision and now.date() <= decision.until)
+        is_open = level.cause == "version" and not (decision and now.date() <= decision.until)
         better = (point.after > point.before) == (history.series.direction == "higher")
         accepted = point.after if better or not is_open else accepted
         yield Change(
-            series=history.series,
-            run=run,
-            version_before=history.runs[point.index - 1].version,
+            series=history.measured(of_canary=level.of_canary),
+            run=history.runs[point.index],
+            versions=history.versions(level),
             before=point.before,
             after=point.after,
             word="faster" if better else "slower",
-            cause=found.cause,
+            cause=level.cause,
             accepted=accepted,
             acknowledgement=decision,
             alarms=is_open and _is_news(told, decision),

@@ -41,6 +41,8 @@ class LevelChange(NamedTuple):
     point: ChangePoint
     cause: Cause
     """``alternation`` is a change in a series that flips between two levels."""
+    of_canary: bool = False
+    """Whether the canary's own level changed."""
 
 
 def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
@@ -56,7 +58,7 @@ def level_changes(runs: Sequence[RunFigure]) -> list[LevelChange]:
     moved = change_points(canaries)
     causes = _with_causes(runs, change_points(shares), moved)
     return sorted(
-        [*causes, *(LevelChange(point, "environment") for point in moved)],
+        [*causes, *(LevelChange(point, "environment", of_canary=True) for point in moved)],
         key=lambda change: change.point.index,
     )
 

@@ -19,6 +19,7 @@ from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.version_order import version_order
 
+_Rates = Mapping[Key, Sequence[float]]
 # The fields of a task's environment that name its machine.
 _MACHINE = ("arch", "cores", "cpu_model")
 
@@ -49,6 +50,8 @@ class Median(Frozen):
     """The least change of the metric that matters, 0.03 being 3 %."""
     value: float
     """The median of the trials that count [unit]."""
+    canary: float | None
+    """The same of the canary in the same run; None without its trials."""
 
 
 class RunMedians(Frozen):
@@ -57,39 +60,50 @@ class RunMedians(Frozen):
     run_id: str
     started_at: datetime
     version: str
+    """The newest version of the run that is not the canary; the canary if there is no other."""
+    canary: str | None
+    """The version that every repetition measures; None without a canary."""
     parameters: dict[str, Value]
     environment: str | None
     """A digest of machine type, processor, image and Tidemark's version; None if unknown."""
     medians: tuple[Median, ...]
-    """Empty if no trial counts."""
+    """Empty if no trial of the version counts."""
 
 
 def run_medians(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> RunMedians:
     """Return the medians of a run."""
-    version = max(plan.request.versions, key=version_order)
+    canary = plan.request.canary
+    under_test = [version for version in plan.request.versions if version != canary]
+    version = max(under_test or plan.request.versions, key=version_order)
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
-    rates = _rates(trial for trial in counting if trial.version == version)
+    rates, of_canary = (
+        _rates(trial for trial in counting if trial.version == each) for each in (version, canary)
+    )
     return RunMedians(
         run_id=plan.run_id,
         started_at=plan.started_at,
         version=version,
+        canary=canary,
         parameters=plan.request.parameters,
         environment=_environment(plan, counting),
-        medians=tuple(_medians(quantities(plan, trials), rates)),
+        medians=tuple(_medians(quantities(plan, trials), rates, of_canary)),
     )
 
 
-def _medians(
-    measured: Iterable[Quantity], rates: Mapping[Key, Sequence[float]]
-) -> Iterator[Median]:
+def _medians(measured: Iterable[Quantity], rates: _Rates, of_canary: _Rates) -> Iterator[Median]:
     for quantity in measured:
         metric, values = quantity.metric, rates.get(quantity.key)
+        canary = of_canary.get(quantity.key)
         if metric.decides and values:
-            series = Series(*quantity.key, metric.unit, metric.direction)
-            yield Median(series=series, margin=metric.margin, value=statistics.median(values))
+            yield Median(
+                series=Series(*quantity.key, metric.unit, metric.direction),
+                margin=metric.margin,
+                value=statistics.median(values),
+                canary=statistics.median(canary) if canary else None,
+            )
 
 
-def _rates(trials: Iterable[TrialResult]) -> Mapping[Key, Sequence[float]]:
+def _rates(trials: Iterable[TrialResult]) -> _Rates:
     rates: defaultdict[Key, list[float]] = defaultdict(list)
     for trial in trials:
         for result in trial.tests:

@@ -88,7 +88,7 @@ def closed(standing: Standing, plan: Plan) -> Standing:
             for quantity in deciding(plan)
         }
         for version, new in standing.rates.items()
-        if version != plan.request.baseline
+        if version in plan.compared
     }
     return standing.model_copy(update={"rates": {}, "courses": {**standing.courses, **courses}})
 
@@ -114,7 +114,7 @@ def undecided(standing: Standing, plan: Plan) -> list[str]:
 def following(standing: Standing, plan: Plan) -> list[PlannedTrial]:
     """Return the trials to measure next: the rest of the repetition, or else the next repetition.
 
-    A repetition measures the baseline and the versions that were undecided before it.
+    A repetition measures the baseline, the canary and the versions that were undecided before it.
     """
     rest = list(_missing(standing, plan, standing.repetition))
     return rest or list(_missing(closed(standing, plan), plan, standing.repetition + 1))
@@ -129,7 +129,7 @@ def settled(standing: Standing, plan: Plan) -> Standing:
 def _missing(standing: Standing, plan: Plan, repetition: int) -> Iterator[PlannedTrial]:
     """Yield the trials of a repetition that follow the last one."""
     versions = undecided(standing, plan)
-    measured = {plan.request.baseline, *versions} if versions else set()
+    measured = {plan.request.baseline, plan.request.canary, *versions} if versions else set()
     for trial in plan.trials:
         is_next = trial.repetition == repetition and trial.trial > standing.last
         if is_next and trial.version in measured:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
 from tidemark.model.repetitions import until_decided
+from tidemark.model.request import beside
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import course, decisions, trials
@@ -43,7 +44,7 @@ def _measured(run: MeasuredRun) -> str:
         times = until_decided(request.repetitions)
     return (
         f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
-        f"each measured {times}{varied(request.axes)}: "
+        f"each measured {times}{varied(request.axes)}{beside(request)}: "
         f"{' and '.join(test.name for test in plan.suite.tests)}"
         f"{size and f' with {size}'}."
     )

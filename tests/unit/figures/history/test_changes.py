@@ -21,7 +21,12 @@ def run_id(index):
     return f"{FIRST + timedelta(weeks=index):%Y%m%dT%H%M%SZ}-0a1b2c"
 
 
-def runs_of(values, version=lambda index: "9.0.0" if index < STEP else "9.8.4", series=INGEST):
+def runs_of(
+    values,
+    version=lambda index: "9.0.0" if index < STEP else "9.8.4",
+    series=INGEST,
+    canaries=None,
+):
     """Return weekly runs with these medians."""
     return [
         RunMedians(
@@ -30,7 +35,15 @@ def runs_of(values, version=lambda index: "9.0.0" if index < STEP else "9.8.4", 
             version=version(index),
             parameters={"tasks": 1},
             environment="a",
-            medians=(Median(series=series, margin=0.03, value=value),),
+            canary="8.8.1" if canaries else None,
+            medians=(
+                Median(
+                    series=series,
+                    margin=0.03,
+                    value=value,
+                    canary=canaries[index] if canaries else None,
+                ),
+            ),
         )
         for index, value in enumerate(values)
     ]
@@ -55,7 +68,7 @@ def test_a_slower_level_names_its_run_its_versions_and_both_levels():
 
     assert (change.word, change.cause, change.alarms) == ("slower", "version", True)
     assert change.place == Place("ingest", "ingest_rate", run_id(STEP))
-    assert (change.version_before, change.run.version) == ("9.0.0", "9.8.4")
+    assert change.versions == ("9.0.0", "9.8.4")
     assert change.change == pytest.approx(-0.1, abs=0.01)
     assert change.accepted == change.before
 
@@ -109,6 +122,41 @@ def test_a_change_that_the_environment_explains_alarms_nobody():
     assert (change.cause, change.alarms, change.accepted) == ("environment", False, change.after)
 
 
+def test_with_a_canary_a_level_is_a_share_of_the_canarys():
+    steady = level(random.Random(2), 50)
+
+    (change,) = changes(runs_of(stepped(), canaries=steady))
+
+    assert (change.cause, change.alarms, change.series.unit) == ("version", True, "of 8.8.1")
+    assert (change.before, change.after) == (
+        pytest.approx(1, abs=0.02),
+        pytest.approx(0.9, abs=0.02),
+    )
+
+
+def test_a_change_of_the_canary_is_the_environments_and_alarms_nobody():
+    found = changes(runs_of(stepped(), canaries=stepped()))
+
+    (change,) = [each for each in found if each.series.unit == "records/s"]
+    assert (change.cause, change.alarms, change.versions) == (
+        "environment", False, ("8.8.1", "8.8.1"),
+    )  # fmt: skip
+    assert not any(each.alarms for each in found)
+
+
+def test_a_run_without_its_canary_is_no_point_and_another_canary_begins_a_new_history():
+    steady = level(random.Random(2), 50)
+    runs = runs_of(stepped(), canaries=[*steady[:40], None, *steady[41:]])
+
+    assert [change.place.run_id for change in changes(runs)] == [run_id(STEP)]
+
+    other = [
+        run.model_copy(update={"canary": "9.0.0"}) if index >= STEP else run
+        for index, run in enumerate(runs)
+    ]
+    assert changes(other) == []
+
+
 def test_runs_of_older_versions_and_of_other_work_are_left_out():
     runs = runs_of(stepped())
     old, other = runs_of([500.0] * 51)[-1], runs_of([1.0] * 52)[-1]
@@ -160,3 +208,20 @@ def test_the_environment_of_a_run_is_its_machine_and_not_its_host():
     assert run_medians(plan, [], NONE).environment is None
     newer = plan.model_copy(update={"tidemark_version": "9"})
     assert run_medians(newer, trials, NONE).environment != environment()
+
+
+def test_the_canary_is_measured_beside_the_newest_version():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1)
+    plan = plan.model_copy(update={"request": plan.request.model_copy(update={"canary": "9.8.4"})})
+    trials = ingest_of(plan, {"9.0.0": [1.0], "9.8.4": [5.0]})
+
+    medians = run_medians(plan, trials, NONE)
+
+    assert (medians.version, medians.canary) == ("9.0.0", "9.8.4")
+    assert (medians.medians[0].value, medians.medians[0].canary) == (1.0, 5.0)
+
+
+def test_a_run_of_the_canary_alone_is_no_point():
+    alone = runs_of(stepped(), version=lambda _: "8.8.1", canaries=level(random.Random(2), 50))
+
+    assert changes(alone) == []
