@@ -58,8 +58,10 @@ conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (dow
 	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
 
 audit: $(SUPPLY)/.ready  ## Look for known vulnerabilities in what is installed (asks PyPI and npm)
-	$(SUPPLY)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.txt
-	npm audit --package-lock-only
+	@failed=; \
+	$(SUPPLY)/bin/pip-audit --strict --disable-pip --require-hashes --requirement requirements.txt || failed=PyPI; \
+	npm audit --package-lock-only || failed="$${failed:+$$failed and }npm"; \
+	test -z "$$failed" || { echo "make: the audit by $$failed failed: the lines above name a vulnerability, or say why the service could not be asked" >&2; exit 2; }
 
 sbom: $(SUPPLY)/.ready  ## Write what is installed as CycloneDX into sbom/
 	mkdir -p sbom
