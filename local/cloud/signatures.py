@@ -31,6 +31,8 @@ _AUTHORIZATION = re.compile(
 )
 # Amazon S3 API reference, "Error responses": RequestTimeTooSkewed.
 _LONGEST_AGE = timedelta(minutes=15)
+# A payload of Invoke, the longest of the services whose signature needs the body, has 6 MB.
+_MOST_BODY_BYTES = 8 << 20
 _HINT = "`tidemark up` prints the access key of its cloud."
 
 
@@ -100,7 +102,18 @@ def _request(environ: WSGIEnvironment, signed: list[str]) -> AWSRequest:
 
 
 def _body(environ: WSGIEnvironment) -> bytes:
-    """Return the body of a request, and put it back."""
-    body: bytes = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+    """Return the body of a request, and put it back.
+
+    Raises
+    ------
+    Forbidden
+        If it is longer than any that is expected: its sender may be a stranger.
+
+    """
+    length = environ.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or int(length) > _MOST_BODY_BYTES:
+        message = f"Content-Length is {length}; accepted: at most {_MOST_BODY_BYTES} bytes."
+        raise Forbidden("RequestEntityTooLargeException", message)
+    body: bytes = environ["wsgi.input"].read(int(length))
     environ["wsgi.input"] = BytesIO(body)
     return body

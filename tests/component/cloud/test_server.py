@@ -3,7 +3,9 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
 
 import boto3
 import pytest
@@ -80,6 +82,23 @@ def test_a_key_of_another_cloud_is_refused(server, service, call):
     stranger = Endpoint(server.endpoint.port, "another key")
 
     assert refusal(getattr(stranger.client(service), call)) == (403, "SignatureDoesNotMatch")
+
+
+@pytest.mark.parametrize("length", [str(1 << 40), "-1", "many"])
+def test_a_stranger_cannot_fill_the_memory_with_a_body(server, length):
+    signature = f"AWS4-HMAC-SHA256 Credential=A/20261120/{REGION}/ecs/aws4_request, "
+    signature += f"SignedHeaders=host, Signature={'0' * 64}"
+    connection = HTTPConnection("127.0.0.1", server.endpoint.port, timeout=60)
+    connection.putrequest("POST", "/")
+    for name, value in {"Authorization": signature, "Content-Length": length}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+
+    with closing(connection), connection.getresponse() as answer:
+        assert (answer.status, answer.headers["x-amzn-ErrorType"]) == (
+            403,
+            "RequestEntityTooLargeException",
+        )
 
 
 def test_the_secret_of_one_role_signs_for_no_other(server, monkeypatch):
