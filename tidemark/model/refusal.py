@@ -131,6 +131,8 @@ def _accepted(error: ErrorDetails, forms: Mapping[str, str]) -> str:
     context = error.get("ctx", {})
     if error["type"] == "string_pattern_mismatch":
         return forms[context["pattern"]]
+    if error["type"] == "too_long" and isinstance(error["input"], dict):
+        return f"{context['max_length']:,} names or fewer"
     words = _ACCEPTED.get(error["type"])
     return words.format(**context) if words else error["msg"]
 

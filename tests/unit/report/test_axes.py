@@ -4,7 +4,7 @@ import pytest
 
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.fakes import FakeMetrics
-from tests.unit.measured_runs import failed, measured, planned, row, with_values
+from tests.unit.measured_runs import failed, left_out, measured, planned, row, with_values
 from tidemark.cli import live
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.exclusions import NONE
@@ -70,6 +70,14 @@ def test_each_value_has_a_verdict_and_a_cost_of_its_own_pairs(run):
     # Twelve trials of two tests of five seconds each; the metrics of both tests share the alarms.
     assert [each["machine_seconds"] for each in rows] == [12 * 2 * 5.0] * 2
     assert [each["family"] for each in rows] == [4, 4]
+
+
+def test_an_excluded_trial_drops_the_pair_of_its_own_values_alone(run):
+    less = StoredRun(run.plan, run.trials, left_out(1, "the machine was busy"), [])
+
+    pairs = {each["labels"]: each["pairs"] for each in verdict_rows(less)}
+
+    assert pairs == {POSTGRESQL: 5, MARIADB: 6}
 
 
 def test_a_metric_without_labels_of_its_own_decides_under_each_value(run):
