@@ -1,8 +1,14 @@
+import re
+
 import pytest
+import yaml
 
 from tests.plans import DATABASES, plan_of, with_axes
+from tidemark.model.axes import count
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
+from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 
@@ -72,6 +78,16 @@ def test_each_combination_takes_the_time_and_cost_of_a_run_without_axes():
     assert whole.seconds == 2 * half.seconds
     assert whole.tasks_usd == 2 * half.tasks_usd
     assert whole.insights_bytes == 2 * half.insights_bytes
+
+
+def test_the_axes_of_the_guide_are_accepted_and_have_the_combinations_that_it_names():
+    guide = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(axes:\n.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+
+    suite = Suite.model_validate({**with_axes({}).model_dump(), **yaml.safe_load(block)})
+
+    assert count(suite.axes) == 4
+    assert "2 versions × 4 combinations × 5 repetitions are 40 trials" in guide
 
 
 def test_a_plan_names_the_axes_of_each_trial():
