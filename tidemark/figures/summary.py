@@ -134,17 +134,18 @@ def version_rate(
         value=value,
         spread=spread(values),
         trials=len(values),
-        planned=_planned(plan, version),
+        planned=_planned(plan, version, quantity),
         samples=sum(rate.samples for rate in rates if rate.value is not None),
         change=change(before, value),
     )
 
 
-def _planned(plan: Plan, version: str) -> int:
-    """Return the number of trials of a version that its run needs."""
+def _planned(plan: Plan, version: str, quantity: Quantity) -> int:
+    """Return the number of trials of a version that its run needs for a quantity."""
     if plan.request.until is None:
         return plan.request.repetitions
-    return sum(trial.version == version for trial in plan.trials)
+    axes = quantity.axes
+    return sum(trial.version == version and trial.axes == axes for trial in plan.trials)
 
 
 def change(base: float | None, new: float | None) -> float | None:

@@ -20,9 +20,11 @@ CONFIRMATION = 60
 
 
 def most_until_decided(
-    versions: Collection[str], canary: str | None, repetitions: int | None
+    versions: Collection[str], of_repetition: int, repetitions: int | None
 ) -> int:
     """Return the most repetitions before a confirmation, by default as many as fit into a run.
+
+    ``of_repetition`` is the number of trials in each repetition.
 
     Raises
     ------
@@ -32,8 +34,7 @@ def most_until_decided(
     """
     if len(versions) < 2:
         raise Refused(f"until: {listed(versions)} alone has no verdict; name two versions or more")
-    measured = len({*versions, canary} - {None})
-    fitting = MOST_TRIALS // measured - CONFIRMATION
+    fitting = MOST_TRIALS // of_repetition - CONFIRMATION
     if repetitions is None:
         return max(FEWEST, min(MOST_REPETITIONS, fitting))
     if repetitions < FEWEST:

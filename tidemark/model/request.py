@@ -195,10 +195,12 @@ def resolve_request(
     requested = suite.defaults.versions if request.versions is None else request.versions
     builds = request.builds or {}
     versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
+    axes = narrowed(suite.name, suite.axes, request.axes or {})
     repetitions = request.repetitions
     if request.until:
         _check_deciding(suite)
-        repetitions = most_until_decided(versions, suite.canary, repetitions)
+        of_repetition = len({*versions, suite.canary} - {None}) * count(axes)
+        repetitions = most_until_decided(versions, of_repetition, repetitions)
         baseline = baseline or min(versions, key=version_order)
     spec = RunSpec(
         suite=suite.name,
@@ -207,7 +209,7 @@ def resolve_request(
         baseline=baseline,
         repetitions=repetitions or suite.defaults.repetitions,
         parameters=_parameters(request, suite),
-        axes=narrowed(suite.name, suite.axes, request.axes or {}),
+        axes=axes,
         canary=suite.canary,
         note=request.note,
         trigger=request.trigger,
@@ -280,11 +282,6 @@ def _check_deciding(suite: Suite) -> None:
     metrics = [metric for test in suite.tests for metric in test.metrics if metric.decides]
     if not metrics:
         raise Refused(f"until: no metric of {suite.name} decides; expected a metric that does")
-    if suite.axes:
-        raise Refused(
-            f"until: {suite.name} varies {listed(suite.axes)}, and a run until decided varies the "
-            "version alone; leave out until"
-        )
     if labelled := [metric.name for metric in metrics if metric.labels]:
         raise Refused(
             f"until: {listed(labelled)} of {suite.name} decides and has labels, which are known "

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.plans import RUN, plan_of
+from tests.plans import DATABASES, RUN, plan_of, with_axes
 from tests.unit.fakes import FakeBucket
 from tests.unit.measured_runs import left_out, row
 from tidemark.figures.verdicts.course import HOPELESS, WITHOUT_PAIR
@@ -247,6 +247,17 @@ def test_a_version_that_always_fails_is_given_up():
     assert [NEW in versions for versions in run.repetitions()].count(True) == 5
     assert {v.judgement.reason for v in run.verdicts(NEW)} == {f"5 {WITHOUT_PAIR}"}
     assert run.outcome().status == "incomplete"
+
+
+def test_each_combination_of_axes_is_decided_by_itself():
+    run = Measuring({NEW: 0}, suite=with_axes(DATABASES))
+
+    choice = run.go_on()
+
+    words = {(v.quantity.labels, v.judgement.word) for v in run.verdicts(NEW)}
+    assert words == {('{"database": "mariadb"}', "same"), ('{"database": "postgresql"}', "same")}
+    assert (choice.done % 4, run.outcome().status) == (0, "complete")
+    assert run.verdicts(NEW)[0].family == 4
 
 
 def test_a_lost_trial_drops_its_pair_and_the_run_goes_on():

@@ -10,8 +10,10 @@ from tidemark.figures.summary import Quantity, rate_key
 from tidemark.figures.verdicts.course import Course
 from tidemark.figures.verdicts.methods import MIXTURE_T
 from tidemark.figures.verdicts.rule import Criteria, Margins
+from tidemark.model.axes import combinations
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.frozen import Frozen
+from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TrialResult
 
@@ -41,11 +43,12 @@ class Standing(Frozen):
 
 
 def deciding(plan: Plan) -> list[Quantity]:
-    """Return the quantities that decide a run, which have no labels."""
+    """Return the quantities that decide a run, which have no labels beside the run's axes."""
     return [
-        Quantity(test.name, metric, statistic, "")
+        Quantity(test.name, metric, statistic, canonical(axes), axes)
         for test in plan.suite.tests
         for metric, statistic in test.figures()
+        for axes in combinations(plan.request.axes)
         if metric.decides
     ]
 
@@ -67,7 +70,10 @@ def after(standing: Standing, plan: Plan, trial: TrialResult, *, excluded: bool)
             "last": trial.trial,
             "excluded": (*standing.excluded, *([trial.trial] if excluded else [])),
             "repetition": trial.repetition,
-            "rates": {**standing.rates, trial.version: rates},
+            "rates": {
+                **standing.rates,
+                trial.version: {**standing.rates.get(trial.version, {}), **rates},
+            },
         }
     )
 
@@ -151,14 +157,14 @@ def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) ->
 
 
 def _rates(trial: TrialResult) -> Figures:
-    """Return the rates of a trial's quantities without labels, except missing ones."""
+    """Return the rates of a trial's quantities, except those with labels and missing ones."""
     return {
-        "/".join(rate_key(test.test, rate)[:3]): rate.value
+        "/".join(rate_key(test.test, rate)): rate.value
         for test in trial.tests
         for rate in test.rates
-        if rate.value is not None and not rate.labels
+        if rate.value is not None and rate.labels == trial.axes
     }
 
 
 def _name(quantity: Quantity) -> str:
-    return "/".join(quantity.key[:3])
+    return "/".join(quantity.key)
