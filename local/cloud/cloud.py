@@ -30,7 +30,6 @@ from local.cloud import (
 from local.cloud.deployment import bootstrap, deploy, synthesise
 from local.cloud.endpoint import Endpoint
 from local.cloud.events import Events
-from local.cloud.functions import Functions
 from local.cloud.guard import Guard
 from local.cloud.made import remove_unused
 from local.cloud.schedules import Clock, Scheduler
@@ -49,17 +48,15 @@ class Cloud:
     endpoint: Endpoint
     state: Path
     settings: Settings
-    _functions: Functions
     _events: Events
     _scheduler: Scheduler
 
     def deploy(self, *, schedules: bool = True) -> Stack:
-        """Deploy the app, synthesised anew if its sources have changed, and warm its functions.
+        """Deploy the app, synthesised anew if its sources have changed.
 
         Start its schedules, unless ``schedules`` is false and the caller starts them.
         """
-        stack, functions = deploy(synthesise(self.state, self.settings), self.endpoint)
-        self._functions.warm(functions)
+        stack = deploy(synthesise(self.state, self.settings), self.endpoint)
         if schedules:
             self.start_schedules()
         return stack
@@ -137,4 +134,4 @@ def start_cloud(
         opened.callback(executions.abort)
         scheduler = schedules.install(endpoint, clock)
         opened.callback(scheduler.close)
-        yield Cloud(endpoint, state, settings, environments, rules, scheduler)
+        yield Cloud(endpoint, state, settings, rules, scheduler)

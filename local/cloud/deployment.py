@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
@@ -30,7 +30,6 @@ from tidemark.model.settings import Settings
 _SOURCES = ("aws", "cdk", "lambdas", "queries", "tidemark", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
 _BOOTSTRAP_VERSION = "30"
-_FUNCTION = "AWS::Lambda::Function"
 _IMAGES = f"cdk-hnb659fds-container-assets-{ACCOUNT}-{REGION}"
 
 
@@ -53,11 +52,10 @@ def synthesise(state: Path, settings: Settings) -> Path:
     return assembly
 
 
-def deploy(assembly: Path, endpoint: Endpoint) -> tuple[Stack, Sequence[str]]:
+def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
     """Upload the assembly's assets and create its stacks; raise DeploymentFailed if that fails.
 
-    Return the last stack, which no other stack needs, and the names of its Lambda functions, in the
-    template's order.
+    Return the last stack, which no other stack needs.
     """
     manifest = json.loads((assembly / "manifest.json").read_text(encoding="utf-8"))
     stacks = {
@@ -154,9 +152,7 @@ def _zipped(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def _create(
-    name: str, artifact: Mapping[str, Any], assembly: Path, endpoint: Endpoint
-) -> tuple[Stack, Sequence[str]]:
+def _create(name: str, artifact: Mapping[str, Any], assembly: Path, endpoint: Endpoint) -> Stack:
     upload(assembly, name, endpoint)
     properties = artifact["properties"]
     template = (assembly / properties["templateFile"]).read_text(encoding="utf-8")
@@ -171,18 +167,4 @@ def _create(
     except ClientError as error:
         reason = error.response["Error"]["Message"]
         raise DeploymentFailed(f"stack {name} was not created: {reason}") from None
-    stack = find_stack(cloudformation, name)
-    created = created_resources(name, endpoint)
-    resources = json.loads(template)["Resources"].items()
-    functions = [created[key] for key, found in resources if found["Type"] == _FUNCTION]
-    return stack, functions
-
-
-def created_resources(name: str, endpoint: Endpoint) -> dict[str, str]:
-    """Return the physical name of each resource that a stack has, by logical id."""
-    pages = endpoint.client("cloudformation").get_paginator("list_stack_resources")
-    return {
-        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
-        for page in pages.paginate(StackName=name)
-        for resource in page["StackResourceSummaries"]
-    }
+    return find_stack(cloudformation, name)

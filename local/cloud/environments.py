@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from moto.awslambda.exceptions import LambdaClientError
 
 from local.cloud.endpoint import Endpoint
+from local.cloud.fork_server import ForkServer
 from local.cloud.guard import Guard
 from local.cloud.key_files import KeyFiles
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.sandboxes import Answer, Function, Sandbox
-
-_PARALLEL_LOADS = 1
 
 
 class Environments:
@@ -40,13 +37,11 @@ class Environments:
     ) -> None:
         self._keys = KeyFiles(folder, endpoint)
         self._logs = logs
-        self._guard = guard
+        self._server = ForkServer(guard)
         self._lock = threading.Lock()
         self._idle: defaultdict[Function, list[Sandbox]] = defaultdict(list)
         self._sandboxes: set[Sandbox] = set()
         self._closed = False
-        # A load needs a core: parallel loads would delay the function that is needed first.
-        self._warm_threads = ThreadPoolExecutor(_PARALLEL_LOADS, "functions-warm")
 
     def invoke(self, function: Function, payload: bytes) -> Answer:
         """Run a function on one event, in a warm environment if one is free."""
@@ -56,20 +51,14 @@ class Environments:
         finally:
             self._give_back(sandbox)
 
-    def warm(self, functions: Iterable[Function]) -> None:
-        """Start one environment for each function, in order and in the background."""
-        for function in functions:
-            self._warm_threads.submit(self._warm, function)
-
     def close(self) -> None:
         """Kill every environment, and start no other."""
-        self._warm_threads.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._closed = True
             sandboxes = list(self._sandboxes)
         for sandbox in sandboxes:
             self._remove(sandbox)
-        self._warm_threads.shutdown()
+        self._server.close()
         self._keys.close()
 
     def _free(self, function: Function) -> Sandbox | None:
@@ -87,17 +76,9 @@ class Environments:
                 raise LambdaClientError("ServiceException", "the one-machine cloud is closing")
             self._logs.create_group(function.log_group)
             key = self._keys.environment(function.role)
-            sandbox = Sandbox(function, key, self._logs, self._guard)
+            sandbox = Sandbox(function, key, self._logs, self._server)
             self._sandboxes.add(sandbox)
         return sandbox
-
-    def _warm(self, function: Function) -> None:
-        with self._lock:
-            if self._closed or any(sandbox.function == function for sandbox in self._sandboxes):
-                return
-        sandbox = self._start(function)
-        self._give_back(sandbox)
-        sandbox.await_loaded()
 
     def _give_back(self, sandbox: Sandbox) -> None:
         if not sandbox.alive:

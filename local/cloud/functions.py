@@ -14,14 +14,14 @@ import re
 import tempfile
 import threading
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from moto.awslambda.exceptions import InvalidParameterValueException, LambdaClientError
 from moto.awslambda.models import LambdaBackend, LambdaFunction
 from moto.awslambda.responses import LambdaResponse
-from moto.awslambda_simple.models import LambdaSimpleBackend, lambda_simple_backends
+from moto.awslambda_simple.models import LambdaSimpleBackend
 from moto.cloudformation.exceptions import ValidationError
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.config import default_user_config
@@ -97,20 +97,6 @@ class Functions:
     def drain(self, seconds: float) -> None:
         """Wait at most ``seconds`` for the functions that run in the background."""
         self._events.drain(seconds)
-
-    def warm(self, function_names: Iterable[str]) -> None:
-        """Start one environment for each function, in order and in the background.
-
-        Raises
-        ------
-        UnknownFunctionException
-            If there is no function of such a name.
-
-        """
-        backend = lambda_simple_backends[ACCOUNT][REGION]
-        self._environments.warm(
-            [self._function_of(backend.get_function(name)) for name in function_names]
-        )
 
     def close(self) -> None:
         """Kill every environment, and restore moto's own methods."""

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from local.cloud.confinement import Confinement
 from local.cloud.guard import Guard
@@ -52,12 +52,33 @@ def workload_environment() -> dict[str, str]:
     }
 
 
-class Process:
-    """A running program; ``done`` holds its return code once its process group has ended.
+class Child(Protocol):
+    """A child process, as ``subprocess.Popen`` is one."""
 
-    Standard output and standard error are one stream, passed to ``write`` as whole lines. When the
-    program ends, the rest of its process group is killed, as a container's processes end with its
-    first process. ``done`` is set after the last line is written.
+    @property
+    def pid(self) -> int:
+        """The number of the process and of its group."""
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """The pipe of its output."""
+
+    @property
+    def returncode(self) -> int | None:
+        """The return code, None until ``wait`` has returned it."""
+
+    def wait(self) -> int:
+        """Wait for the end of the process; return its return code."""
+
+
+def begin(
+    command: Sequence[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    guard: Guard,
+    confinement: Confinement | None = None,
+) -> Child:
+    """Start a program in a process group of its own.
 
     Parameters
     ----------
@@ -67,8 +88,6 @@ class Process:
         The working directory.
     environment
         The whole environment: nothing is inherited.
-    write
-        Called with the new lines, without their line ends, one call at a time.
     guard
         The guard that ends the program if this process is killed.
     confinement
@@ -80,46 +99,54 @@ class Process:
         If the program cannot be started.
 
     """
+    _check_found(command[0], directory, environment)
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        directory: Path,
-        environment: Mapping[str, str],
-        write: Callable[[list[str]], None],
-        guard: Guard,
-        confinement: Confinement | None = None,
-    ) -> None:
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            guard.guarded(command),
+            cwd=directory,
+            env=dict(environment),
+            stdin=guard.pipe,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    return confinement.start(start) if confinement else start()
+
+
+class Process:
+    """A running program; ``done`` holds its return code once its process group has ended.
+
+    Standard output and standard error are one stream, passed to ``write`` as whole lines. When the
+    program ends, the rest of its process group is killed, as a container's processes end with its
+    first process. ``done`` is set after the last line is written.
+
+    Parameters
+    ----------
+    child
+        The program, the leader of its process group, with a pipe for its output.
+    write
+        Called with the new lines, without their line ends, one call at a time.
+
+    """
+
+    def __init__(self, child: Child, write: Callable[[list[str]], None]) -> None:
         self.done: Future[int] = Future()
+        self._child = child
         self._write = write
         self._unfinished_line = b""
         self._output_lock = threading.Lock()
         self._life_lock = threading.Lock()
-        _check_found(command[0], directory, environment)
-
-        def begin() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(
-                guard.guarded(command),
-                cwd=directory,
-                env=dict(environment),
-                stdin=guard.pipe,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                bufsize=0,
-                start_new_session=True,
-            )
-
-        self._popen = confinement.start(begin) if confinement else begin()
-        self._output = _stdout_of(self._popen)
+        self._output = _stdout_of(child)
         os.set_blocking(self._output.fileno(), False)
-        threading.Thread(
-            target=self._follow, name=f"process {self._popen.pid}", daemon=True
-        ).start()
+        threading.Thread(target=self._follow, name=f"process {child.pid}", daemon=True).start()
 
     @property
     def group(self) -> int:
         """The number of its process group."""
-        return self._popen.pid
+        return self._child.pid
 
     def drain(self) -> None:
         """Write the program's output so far, an unfinished line included."""
@@ -130,8 +157,8 @@ class Process:
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the process group; do nothing once the program has ended."""
         with self._life_lock:
-            if self._popen.returncode is None:
-                os.killpg(self._popen.pid, number)
+            if self._child.returncode is None:
+                os.killpg(self._child.pid, number)
 
     def peak_bytes(self) -> int | None:
         """Return the most memory the program held at once (VmHWM), None if it has ended.
@@ -139,7 +166,7 @@ class Process:
         On Linux ``ru_maxrss`` would include the parent's own peak (getrusage, execve).
         """
         try:
-            status = Path(f"/proc/{self._popen.pid}/status").read_text(encoding="ascii")
+            status = Path(f"/proc/{self._child.pid}/status").read_text(encoding="ascii")
         except FileNotFoundError:
             return None
         fields = dict(line.split(":", 1) for line in status.splitlines())
@@ -149,7 +176,7 @@ class Process:
     def _follow(self) -> None:
         # The end of the output does not show the program's end: a process that left the group
         # may hold the pipe open for ever.
-        ended = os.pidfd_open(self._popen.pid)
+        ended = os.pidfd_open(self._child.pid)
         try:
             self._follow_until(ended)
         finally:
@@ -171,8 +198,8 @@ class Process:
     def _end(self) -> None:
         with self._life_lock:
             # Kill before the wait: until then the ended program keeps the group's number in use.
-            os.killpg(self._popen.pid, signal.SIGKILL)
-            code = self._popen.wait()
+            os.killpg(self._child.pid, signal.SIGKILL)
+            code = self._child.wait()
         with self._output_lock:
             self._output.close()
         self.done.set_result(code)
@@ -203,7 +230,7 @@ def _check_found(program: str, directory: Path, environment: Mapping[str, str]) 
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), program)
 
 
-def _stdout_of(popen: subprocess.Popen[bytes]) -> IO[bytes]:
-    if popen.stdout is None:
+def _stdout_of(child: Child) -> IO[bytes]:
+    if child.stdout is None:
         raise ValueError("the program was started without a pipe for its output")
-    return popen.stdout
+    return child.stdout

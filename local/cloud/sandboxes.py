@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from local.cloud.guard import Guard
+from local.cloud.fork_server import ForkServer
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process, clean_environment
 from local.cloud.runtime_api import Invocation, Reply, RuntimeApi
@@ -71,7 +71,11 @@ class Sandbox:
     """
 
     def __init__(
-        self, function: Function, cloud: Mapping[str, str], logs: CloudWatchLogs, guard: Guard
+        self,
+        function: Function,
+        cloud: Mapping[str, str],
+        logs: CloudWatchLogs,
+        server: ForkServer,
     ) -> None:
         self.function = function
         self._logs = logs
@@ -83,16 +87,11 @@ class Sandbox:
         self._invocations = 0
         self._api = RuntimeApi()
         try:
-            self._process = Process(
-                [sys.executable, "-m", "awslambdaric", function.handler],
-                function.code,
-                self._environment(cloud),
-                self._write_output,
-                guard,
-            )
+            child = server.start(function.handler, function.code, self._environment(cloud))
         except OSError:
             self._api.close()
             raise
+        self._process = Process(child, self._write_output)
         self._api.serve(self._process.group)
 
     @property
@@ -115,10 +114,6 @@ class Sandbox:
         self._invocations += 1
         self._record = _Record()
         return Answer(reply.payload, reply.failed, "\n".join(record.lines))
-
-    def await_loaded(self) -> None:
-        """Wait until the function has loaded or the process has ended."""
-        self._await(self._api.initialised, INIT_SECONDS)
 
     def close(self) -> None:
         """Kill the process and its children."""

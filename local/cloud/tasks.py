@@ -30,7 +30,7 @@ from local.cloud.containers import Container, container_of, refuse_unknown
 from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
-from local.cloud.processes import Process
+from local.cloud.processes import Process, begin
 from local.cloud.replacements import Replacements
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
@@ -120,17 +120,17 @@ class Task:
             **(endpoint.environment(container.role) if container.role else endpoint.place),
         }
         try:
-            process = Process(
+            child = begin(
                 container.command,
                 container.directory,
                 environment,
-                self._write,
                 guard,
                 Confinement(self._state, self._scratch),
             )
         except OSError as error:
             self._fail_to_start(f"CannotStartContainerError: {container.command[0]}: {error}")
             return
+        process = Process(child, self._write)
         with self._lock:
             self._process = process
             self._task_fields |= {"lastStatus": "RUNNING", "startedAt": self._now()}

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from local.cloud.guard import Guard
-from local.cloud.processes import Process
+from local.cloud.processes import Process, begin
 
 # A process that starts a program with a child, as a task starts its measurement. Both ignore the
 # signals that ask a program to end.
@@ -18,12 +18,12 @@ PARENT = """
 import sys
 from pathlib import Path
 from local.cloud.guard import Guard
-from local.cloud.processes import Process
+from local.cloud.processes import Process, begin
 
 SCRIPT = "trap '' TERM HUP INT; sleep 3600 & echo $!; wait"
 with Guard() as guard:
     ids = []
-    process = Process(["sh", "-c", SCRIPT], Path("/"), {}, ids.extend, guard)
+    process = Process(begin(["sh", "-c", SCRIPT], Path("/"), {}, guard), ids.extend)
     while not ids:
         pass
     print(process.group, *ids, flush=True)
@@ -66,7 +66,7 @@ def test_a_program_ends_with_its_parent_if_every_process_beside_it_is_killed_fir
 
 def run(script, guard):
     lines = []
-    process = Process(["sh", "-c", script], Path("/"), {}, lines.extend, guard)
+    process = Process(begin(["sh", "-c", script], Path("/"), {}, guard), lines.extend)
     return process, lines
 
 
@@ -98,4 +98,4 @@ def test_a_running_program_is_killed_when_the_guard_ends():
 
 def test_a_program_that_is_not_found_is_an_error():
     with Guard() as guard, pytest.raises(FileNotFoundError, match="'/no/program'"):
-        Process(["/no/program"], Path("/"), {}, print, guard)
+        begin(["/no/program"], Path("/"), {}, guard)
