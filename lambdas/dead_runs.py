@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lambdas import services
 from lambdas.environment import Environment
 from lambdas.listeners import listeners
 from tidemark.run.dead_runs import Ending
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import StoredRun
+
+if TYPE_CHECKING:
+    from tidemark.store.stored_run import StoredRun
 
 
 def ending() -> Ending:
@@ -22,11 +26,16 @@ def ending() -> Ending:
     )
 
 
-def _publish(bucket: Bucket, run: StoredRun) -> None:
+def _publish(bucket: Bucket, run_id: str) -> StoredRun:
     # Most ends have no figures to write, and these imports would delay each of them.
     from tidemark.report.page import packed_vega  # noqa: PLC0415
     from tidemark.report.publishing import write_report  # noqa: PLC0415
+    from tidemark.store.stored_run import fold  # noqa: PLC0415
     from tidemark.store.tables import write_rates  # noqa: PLC0415
 
-    write_rates(bucket, run)
-    write_report(bucket, run, packed_vega)
+    def write(run: StoredRun) -> StoredRun:
+        write_rates(bucket, run)
+        write_report(bucket, run, packed_vega)
+        return run
+
+    return fold(bucket, run_id, write)

@@ -18,7 +18,7 @@ from local.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.exclusions import Exclusion
 from tidemark.store import keys
-from tidemark.store.stored_run import find_plan
+from tidemark.store.run_objects import find_plan
 
 _PLAN = {"run_id", "execution_arn", "request", "trials"}
 _TRIAL = {"run_id", "trial", "tests"}

@@ -40,7 +40,7 @@ class Results:
 
     def plan(self, run_id: str) -> Plan | None:
         """Return the plan of a run, None if it has no plan yet."""
-        from tidemark.store.stored_run import find_plan  # noqa: PLC0415
+        from tidemark.store.run_objects import find_plan  # noqa: PLC0415
 
         return find_plan(self._bucket, run_id)
 
@@ -74,7 +74,7 @@ class Results:
 
     def trial(self, run_id: str, number: int) -> TrialResult:
         """Return the result of a finished trial."""
-        from tidemark.store.stored_run import read_trial  # noqa: PLC0415
+        from tidemark.store.run_objects import read_trial  # noqa: PLC0415
 
         return read_trial(self._bucket, run_id, number)
 

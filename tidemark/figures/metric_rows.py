@@ -6,8 +6,8 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import NamedTuple
 
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
@@ -20,8 +20,7 @@ Labels = Mapping[str, str]
 _LONGEST_TEXT = 200  # [B]; a system may log a job, a label or a value of any length
 
 
-@dataclass(frozen=True)
-class Answered:
+class Answered(NamedTuple):
     """A row of a metric's query: a figure of the values of one log stream and its labels."""
 
     stream: str
@@ -32,8 +31,7 @@ class Answered:
     """The number of values."""
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The rows of a metric under the same labels."""
 
     labels: Labels

@@ -1,11 +1,9 @@
 """The rates of a run per version and quantity, over its trials."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.exclusions import Exclusions
@@ -20,8 +18,7 @@ Key = tuple[str, str, str, str]
 """The test, metric, statistic and canonical labels of a quantity."""
 
 
-@dataclass(frozen=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A statistic of a metric of a test, under its labels: a figure of every trial."""
 
     test: str
@@ -29,7 +26,7 @@ class Quantity:
     statistic: str
     labels: str
     """The canonical labels, '' without labels."""
-    axes: Combination = field(default_factory=dict)
+    axes: Combination
     """The values of axes among the labels: those of the trials that measure the quantity."""
 
     @property

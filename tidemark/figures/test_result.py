@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
 from tidemark.figures import rates
 from tidemark.figures.metric_rows import MetricRows
@@ -34,8 +35,7 @@ _MOST_REASONS = 5
 _LONGEST_WORDS = 1_000  # [B]; a task may log a text of any length
 
 
-@dataclass(frozen=True)
-class Logged:
+class Logged(NamedTuple):
     """The answers of a test's log queries."""
 
     log_group: str

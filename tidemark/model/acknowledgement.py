@@ -1,7 +1,5 @@
 """Acknowledgements of changes of level: the new level is accepted, with a reason, until a day."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 
 from tidemark.model.frozen import Frozen

@@ -1,7 +1,5 @@
 """The base of models whose fields must fit each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Self
 

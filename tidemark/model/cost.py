@@ -1,7 +1,5 @@
 """Prices and estimates, as a plan keeps them."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Trials that are excluded from every figure with a reason; they stay stored."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 

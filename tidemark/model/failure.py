@@ -1,7 +1,5 @@
 """The failure of a state, as Step Functions reports it."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """The base of every model that is stored or passed on."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 

@@ -1,7 +1,5 @@
 """The alarm that the level of a metric changed, for people and programs."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidemark.model.frozen import Frozen

@@ -1,7 +1,5 @@
 """The model of a metric: what log queries read of a test, and which figures are made of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal, get_args
 

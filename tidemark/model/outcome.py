@@ -1,7 +1,5 @@
 """The outcome of a run."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Literal
 

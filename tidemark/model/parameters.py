@@ -1,7 +1,5 @@
 """The parameters of a suite: what a run may set beside the versions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 

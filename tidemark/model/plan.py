@@ -1,7 +1,5 @@
 """The plan of a run: its trials in their order, and its expected time and cost."""
 
-from __future__ import annotations
-
 import operator
 from datetime import datetime
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The execution input of a run, the same from console, schedule and CLI."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The models of the stored results, from one task to one trial."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Iterable, Sequence

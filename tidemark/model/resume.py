@@ -1,7 +1,5 @@
 """The record of a resume: ``runs/<run_id>/resumes/<name>.json``."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from tidemark.model.frozen import Frozen

@@ -1,7 +1,5 @@
 """The model of a series: what a log query reads of a test over time."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidemark.model.frozen import Frozen

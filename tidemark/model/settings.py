@@ -1,7 +1,5 @@
 """The settings of a deployment: the context of ``cdk.json``, validated."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self

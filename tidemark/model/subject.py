@@ -1,7 +1,5 @@
 """The subject of a suite: how a version of the system becomes a program."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """The suite model: the content of ``suites/<name>/suite.yaml``, for one system under test."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator
 from typing import Literal

@@ -1,7 +1,5 @@
 """The budget of a run: the cost of its trials so far, and whether the next trial may start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from tidemark.model.frozen import Frozen

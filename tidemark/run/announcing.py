@@ -1,9 +1,7 @@
 """Announcements of a run's outcome to people, programs and alarms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE, RUN_FAILED
@@ -24,8 +22,7 @@ class Announcement(Outcome):
     """The links to the comparison pages."""
 
 
-@dataclass(frozen=True)
-class Listeners:
+class Listeners(NamedTuple):
     """The topic, bus and metric that receive outcomes."""
 
     topic: Topic

@@ -1,7 +1,5 @@
 """The choice of a run's next trial, or of none if it needs none or the budget allows no more."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from pydantic import BaseModel
@@ -17,7 +15,7 @@ from tidemark.run.counting import count
 from tidemark.run.events import RunEvent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import planned, read_measured, read_plan
+from tidemark.store.run_objects import planned, read_measured, read_plan
 from tidemark.store.write_once import record
 
 

@@ -1,7 +1,5 @@
 """The collection of a test's rates from its log streams, once all rates have arrived."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -25,7 +23,7 @@ from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import planned, read_plan
+from tidemark.store.run_objects import planned, read_plan
 
 _logger = logging.getLogger(LOGGER)
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.

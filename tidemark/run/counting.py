@@ -10,7 +10,8 @@ from tidemark.model.plan import Plan
 from tidemark.money.budget import Spent, counted
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import read_exclusions, read_standing, read_trials
+from tidemark.store.run_objects import read_exclusions, read_trials
+from tidemark.store.stored_run import read_standing
 
 
 def count(bucket: Bucket, plan: Plan, spent: Spent | None) -> tuple[Spent | None, Standing | None]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.model.failure import Failure
 from tidemark.model.outcome import Outcome, RunStatus
@@ -20,14 +20,16 @@ from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
 from tidemark.store.run_ends import record_end
-from tidemark.store.stored_run import StoredRun, find_plan, fold
+from tidemark.store.run_objects import find_plan
 from tidemark.store.write_once import record_outcome
+
+if TYPE_CHECKING:  # the sweep of an hour without dead runs reads none
+    from tidemark.store.stored_run import StoredRun
 
 _ABORTED = {"ABORTED", "GONE"}
 
 
-@dataclass(frozen=True)
-class Ending:
+class Ending(NamedTuple):
     """The end of runs whose execution ended without an outcome.
 
     Aborts, time-outs and States.Runtime bypass every Catch of a state machine.
@@ -39,8 +41,8 @@ class Ending:
     listeners: Listeners
     trial_machine: str
     """ARN of the state machine of a trial."""
-    publish: Callable[[Bucket, StoredRun], object]
-    """The function that writes the rows and the report of a run."""
+    publish: Callable[[Bucket, str], StoredRun]
+    """The function that writes the rows and the report of a run, by its id, and returns the run."""
 
     def end(self, execution: ExecutionState, now: datetime) -> Outcome | None:
         """Stop the trials and tasks of a dead execution; record its measurements and its outcome.
@@ -108,7 +110,7 @@ class Ending:
         if plan is None:
             outcome = unplanned_outcome(held.claim.run_id, held.suite, arn, now, reason, status)
             return record_outcome(self.bucket, outcome, held)
-        run = fold(self.bucket, plan.run_id, self._write)
+        run = self.publish(self.bucket, plan.run_id)
         plan, trials = run.plan, run.trials
         published = published_keys(self.bucket, plan)
         alarms = alarms_of(self.bucket, plan.suite.name, plan.run_id)
@@ -116,10 +118,6 @@ class Ending:
             reason = ""
         outcome = planned_outcome(plan, trials, published, arn, now, reason, status, alarms)
         return record_end(self.bucket, plan, trials, outcome, held)
-
-    def _write(self, run: StoredRun) -> StoredRun:
-        self.publish(self.bucket, run)
-        return run
 
 
 def _reason(execution: ExecutionState) -> str:

@@ -1,7 +1,5 @@
 """The state of an execution: the fields of DescribeExecution and of the status change event."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Literal
 

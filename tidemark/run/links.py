@@ -1,8 +1,6 @@
 """Links to objects of the results bucket, for programs and for people."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from tidemark.model.frozen import Frozen
@@ -17,8 +15,7 @@ class Link(Frozen):
     """The object in the S3 console, for a signed-in browser; None without a console."""
 
 
-@dataclass(frozen=True)
-class ObjectLinks:
+class ObjectLinks(NamedTuple):
     """Links to the objects of one bucket."""
 
     bucket: str

@@ -1,7 +1,5 @@
 """The preparation of a trial: the ECS tasks of its tests, as the state machine starts them."""
 
-from __future__ import annotations
-
 import secrets
 
 from tidemark.model.frozen import Frozen

@@ -1,7 +1,5 @@
 """The record of an ended trial: its result, stored once, and its rates as CloudWatch metrics."""
 
-from __future__ import annotations
-
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.failure import Failure
 from tidemark.model.results import TrialResult
@@ -9,7 +7,7 @@ from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Metrics
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.stored_run import planned, read_measured, read_plan, read_trial
+from tidemark.store.run_objects import planned, read_measured, read_plan, read_trial
 from tidemark.store.write_once import record
 
 # CloudWatch API reference, MetricDatum: the names of its units.

@@ -1,7 +1,5 @@
 """The start or resume of a run: resolve its request and claim its suite, or refuse it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -15,7 +13,8 @@ from tidemark.model.run_id import run_id
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.budget import latest_budget
-from tidemark.money.quotas import Quotas, check
+from tidemark.money.capacity import check
+from tidemark.money.quotas import Quotas
 from tidemark.run.events import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
 from tidemark.run.new_plan import make_plan
@@ -23,7 +22,7 @@ from tidemark.run.ports import Executions, Releases
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Claim
-from tidemark.store.stored_run import find_plan, read_plan, read_resumes
+from tidemark.store.run_objects import find_plan, read_plan, read_resumes
 
 # A run is named after its scheduled time, and runs are sorted by name: a run in the far future
 # would stay the suite's latest for ever.

@@ -1,7 +1,5 @@
 """Claims: one run at a time for each suite, since two runs would disturb each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The history of a suite: the medians of its runs, and the table of their changes of level."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,7 +30,7 @@ class History(Frozen):
 
     runs: tuple[RunMedians, ...] = ()
 
-    def with_run(self, run: RunMedians) -> History:
+    def with_run(self, run: RunMedians) -> "History":
         """Return the history with a run, in place of what it had of that run."""
         by_id = {each.run_id: each for each in (*self.runs, run)}
         return History(runs=tuple(by_id[name] for name in sorted(by_id)[-MOST_RUNS:]))

@@ -24,7 +24,7 @@ from tidemark.run.judging import planned_outcome
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_ends import record_run
-from tidemark.store.stored_run import read_trials
+from tidemark.store.run_objects import read_trials
 
 ROUNDS = 7
 RUNS = 3

@@ -1,6 +1,5 @@
 """The result of a test."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -29,8 +28,7 @@ def test_a_test_does_not_end_before_its_start_if_the_clock_went_back():
 def judged(asked, reported):
     """Return the status and reason of a test whose task reports a version."""
     task = TaskResult(index=0, status="ok", task_arn="task/t")
-    logged = replace(
-        NOTHING,
+    logged = NOTHING._replace(
         streams={"t": "s"},
         version=asked,
         environments=[{"@logStream": "s", "environment": f'{{"engine_version": "{reported}"}}'}],
@@ -55,7 +53,7 @@ def test_a_flood_of_lines_is_kept_up_to_what_the_test_may_log():
     flood = {"@logStream": "s", "@timestamp": "2026-11-21 12:00:00.000", "value": "1"}
     figure = {"@logStream": "s", "value": "1", "n": "9000"}
     rows = MetricRows(INGEST.metrics[0], [figure], [flood] * 9_000)
-    logged = replace(NOTHING, streams={"t": "s"}, metrics=[rows])
+    logged = NOTHING._replace(streams={"t": "s"}, metrics=[rows])
 
     result = test_result.test_result(
         INGEST, [TaskResult(index=0, status="ok", task_arn="task/t")], logged, NOON, NOON

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -88,7 +87,7 @@ def test_the_topic_and_the_bus_get_the_same_message_with_links_to_the_results(wo
 
 def test_a_page_has_no_address_without_a_console(world, listeners, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:4566")
-    listeners = replace(listeners, links=links(Environment()))
+    listeners = listeners._replace(links=links(Environment()))
 
     listeners.announce(outcome(report=f"{REPORT}/report.md"))
 

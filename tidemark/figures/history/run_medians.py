@@ -1,7 +1,5 @@
 """The medians of a run: one point of each series in the history of a suite."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import statistics

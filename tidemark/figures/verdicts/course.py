@@ -103,4 +103,4 @@ def unconfirmed(judgement: Judgement) -> Judgement:
 
 
 def _untold(judgement: Judgement, reason: str) -> Judgement:
-    return judgement.model_copy(update={"word": "cannot tell", "reason": reason})
+    return judgement._replace(word="cannot tell", reason=reason)

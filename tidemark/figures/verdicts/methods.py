@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from tidemark.figures.verdicts import mixture, student
 from tidemark.figures.verdicts.pairs import Pairs
@@ -14,8 +14,7 @@ HalfWidth = Callable[[Pairs, float], float]
 """A function that returns the half of the interval of the mean of d, at 1 - alpha."""
 
 
-@dataclass(frozen=True)
-class Method:
+class Method(NamedTuple):
     """The p-value of a change and the intervals of one method."""
 
     name: str

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple, Self
 
 from tidemark.figures.verdicts.methods import Method
 from tidemark.figures.verdicts.pairs import Pairs
-from tidemark.model.frozen import Frozen
 from tidemark.model.metric import MARGIN, SAME_WITHIN, Metric
 from tidemark.model.numerals import bound
 from tidemark.model.repetitions import FEWEST
@@ -25,7 +23,7 @@ SHOWN = 0.05
 Word = Literal["slower", "faster", "same", "cannot tell"]
 
 
-class Margins(Frozen):
+class Margins(NamedTuple):
     """The changes of a metric that matter."""
 
     alarm: float = MARGIN
@@ -34,13 +32,12 @@ class Margins(Frozen):
     """The bound of changes that are called the same."""
 
     @classmethod
-    def of(cls, metric: Metric) -> Margins:
+    def of(cls, metric: Metric) -> Self:
         """Return the margins of a metric."""
         return cls(alarm=metric.margin, same=metric.same_within)
 
 
-@dataclass(frozen=True)
-class Criteria:
+class Criteria(NamedTuple):
     """The criteria by which the pairs of one metric are judged."""
 
     direction: str
@@ -56,7 +53,7 @@ class Criteria:
         return self.share * ALARM
 
 
-class Judgement(Frozen):
+class Judgement(NamedTuple):
     """The verdict on one metric of two versions."""
 
     word: Word

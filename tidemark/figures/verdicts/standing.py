@@ -1,7 +1,5 @@
 """The standing of a run that goes on until it is decided, from one trial to the next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 from tidemark.figures.summary import Key, Quantity, change, mean, quantities, rate_key
 from tidemark.figures.verdicts.course import Stage, unconfirmed
@@ -35,8 +35,7 @@ _WITHOUT_LOGARITHM = Judgement(
 )
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The verdict on one quantity of a version against a base."""
 
     quantity: Quantity
@@ -59,8 +58,7 @@ class Verdict:
     """The judgement that new pairs had to confirm, None if there was none."""
 
 
-@dataclass(frozen=True)
-class _Series:
+class _Series(NamedTuple):
     """The rates of one quantity of both versions."""
 
     quantity: Quantity
@@ -146,12 +144,11 @@ def _staged(verdict: Verdict, plan: Plan, standing: Standing | None) -> Verdict:
     if standing is None:
         return verdict
     if verdict.base != plan.request.baseline:
-        return replace(verdict, judgement=unconfirmed(verdict.judgement))
+        return verdict._replace(judgement=unconfirmed(verdict.judgement))
     rule = criteria(plan, verdict.quantity)
     course = standing.course(verdict.version, verdict.quantity)
     most = CONFIRMATION if course.again else plan.request.repetitions
-    return replace(
-        verdict,
+    return verdict._replace(
         judgement=course.judgement(rule),
         stage=course.stage,
         first=judge(course.first, rule) if course.again else None,

@@ -1,7 +1,5 @@
 """The comparison as a document for programs: ``tidemark compare --format json``."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from tidemark.model.frozen import Frozen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
@@ -32,8 +32,7 @@ _MOST_TROUBLES = 5
 _LONGEST_TROUBLE = 500  # bytes
 
 
-@dataclass(frozen=True)
-class _JudgedMetric:
+class _JudgedMetric(NamedTuple):
     """A metric that both sides have, with the verdict on it."""
 
     pair: Pair

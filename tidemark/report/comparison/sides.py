@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
 from tidemark.figures.verdicts.apart import judge_apart
@@ -17,8 +18,7 @@ from tidemark.report.run_report.measured import MeasuredRun, Measurement, measur
 from tidemark.store.stored_run import StoredRun
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """One version, as one run measured it."""
 
     run: MeasuredRun
@@ -44,8 +44,7 @@ class Side:
         return None
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """One quantity of one side."""
 
     quantity: Quantity
@@ -67,8 +66,7 @@ class Reading:
         ]
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(NamedTuple):
     """One quantity on both sides; at least one side has its metric."""
 
     quantity: Quantity
@@ -89,8 +87,7 @@ class Pair:
         return self.quantity.metric
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(NamedTuple):
     """Both sides."""
 
     base: Side

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from tidemark.figures.summary import (
     Key,
@@ -27,8 +28,7 @@ from tidemark.money.budget import latest_budget
 from tidemark.store.stored_run import StoredRun
 
 
-@dataclass(frozen=True)
-class Measurement:
+class Measurement(NamedTuple):
     """One quantity of one trial."""
 
     trial: TrialResult

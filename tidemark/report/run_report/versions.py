@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
@@ -28,8 +27,7 @@ MOST_CHARTS = 20
 """The most charts of a metric: a page with a thousand would be too large to read."""
 
 
-@dataclass(frozen=True)
-class _Step:
+class _Step(NamedTuple):
     """A version's rate and that of the version before it, None for the first."""
 
     before: VersionRate | None
@@ -82,7 +80,7 @@ def in_short(run: MeasuredRun) -> Bullets:
 def summary(run: MeasuredRun) -> list[dict[str, Any]]:
     """Return the rate of each version and quantity, with the judgement on its change, if any."""
     judgements = {
-        (quantity.key, step.rate.version): step.verdict.judgement.model_dump()
+        (quantity.key, step.rate.version): step.verdict.judgement._asdict()
         for quantity in run.quantities
         for step in _steps(run, quantity)
         if step.verdict

@@ -1,0 +1,73 @@
+"""The modules that a function loads at its cold start; ``make bench`` measures their time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tidemark.model.checkout import ROOT
+
+# Each handler is imported after those above it, and so may load their modules too.
+UNNEEDED = {
+    "restore_system": {"tidemark.model.plan", "tidemark.model.results"},
+    "classify_stop": {"tidemark.model.plan", "tidemark.store.run_objects"},
+    "prepare_trial": {"tidemark.figures", "tidemark.money.prices"},
+    "plan_run": {"tidemark.figures", "yaml"},
+    "record_trial": {"tidemark.figures.rates"},
+    "end_run": {"tidemark.figures.rates"},
+    "collect_rates": {"aws_croniter", "tidemark.figures.summary"},
+    "sweep_runs": {"tidemark.figures.summary"},
+    "choose_trial": {"tidemark.figures.verdicts.version_verdicts"},
+    "record_outcome": {"tidemark.figures.verdicts.version_verdicts"},
+    "record_rates": {"tidemark.report"},
+    "publish_comparison": {"pydantic_settings", "tidemark.cli", "tidemark.dashboard", "yaml"},
+    "publish_report": {"boto3", "s3transfer"},
+}
+PROBE = """
+import importlib, json, sys
+loaded = {}
+for name in sys.argv[1:]:
+    importlib.import_module(f"lambdas.{name}")
+    loaded[name] = sorted(sys.modules)
+models = [
+    name
+    for name, module in sys.modules.items()
+    if name.startswith(("tidemark.", "lambdas."))
+    and "annotations" in vars(module)
+    and any(
+        hasattr(kind, "__pydantic_fields__") and kind.__module__ == name
+        for kind in vars(module).values()
+    )
+]
+print(json.dumps({"loaded": loaded, "compiling": models}))
+"""
+
+
+@pytest.fixture(scope="module")
+def imports():
+    """Return the modules that are loaded after each handler, and the models that compile types."""
+    command = [sys.executable, "-c", PROBE, *UNNEEDED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_every_handler_is_examined():
+    files = (ROOT / "lambdas").glob("*.py")
+    handlers = {file.stem for file in files if "\ndef handler(" in file.read_text()}
+
+    assert handlers == set(UNNEEDED)
+
+
+@pytest.mark.parametrize("handler", UNNEEDED)
+def test_a_handler_loads_no_module_that_it_does_not_need(imports, handler):
+    loaded = imports["loaded"][handler]
+    parents = {name.rsplit(".", depth)[0] for name in loaded for depth in range(4)}
+
+    assert sorted(parents & UNNEEDED[handler]) == []
+
+
+def test_no_model_compiles_the_text_of_its_annotations(imports):
+    assert imports["compiling"] == []
