@@ -26,7 +26,7 @@ from moto.s3.responses import S3Response
 from moto.s3.utils import _VersionedKeyStore
 
 from local.cloud.replacements import Replacements
-from local.store.errors import DamagedObject
+from local.store.errors import DamagedIndex, DamagedObject
 from local.store.object_files import Body, ObjectFiles
 
 _CHUNK_BYTES = 1 << 20
@@ -372,11 +372,16 @@ def install(folder: Path) -> ExitStack:
     Raises
     ------
     ObjectFilesError
-        If another process uses the folder, or one of its files is missing or cut short.
+        If another process uses the folder, or its index is damaged.
     """
     if hasattr(FileKey, "files"):
         FileKey.files.close()
     files = ObjectFiles(folder)
+    try:
+        files.check_index()  # moto would restore the buckets amid its first requests
+    except DamagedIndex:
+        files.close()
+        raise
     replacements = Replacements()
     replacements.set(FileKey, "files", files)
     # moto looks these up by name at each use.

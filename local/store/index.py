@@ -72,7 +72,10 @@ class Index:
     def position(self) -> Position:
         """Return the end of the last transaction of the journal that the index contains."""
         rows = self._rows("SELECT * FROM journal") if "journal" in self._tables else []
-        return Position(*rows[0]) if rows else Position(0, 0)
+        position = Position(*rows[0]) if rows else Position(0, 0)
+        if not all(isinstance(number, int) for number in position):
+            raise self.damaged("it has no position in the journal")
+        return position
 
     def reach(self, position: Position) -> None:
         """Note the end of the last transaction that the index contains."""
@@ -145,11 +148,19 @@ class Index:
         except sqlite3.OperationalError as error:
             raise self._unusable(error) from error
         except sqlite3.DatabaseError as error:
-            raise DamagedIndex(f"{self._file} is damaged: {error}; {DOCTOR}.") from error
+            raise self.damaged(error) from error
+
+    def damaged(self, reason: object) -> DamagedIndex:
+        """Return the error that the file is damaged."""
+        return DamagedIndex(f"{self._file} is damaged: {reason}; {DOCTOR}.")
 
     def _unusable(self, error: sqlite3.OperationalError) -> Exception:
-        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+        # Python's own error about a text that is no UTF-8 has no code of SQLite.
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is None:
+            return self.damaged(error)
+        if code == sqlite3.SQLITE_BUSY:
             return FolderInUse(f"{self._file} is in use by another process.")
-        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+        if code == sqlite3.SQLITE_FULL:
             return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._file))
         return ObjectFilesError(f"{self._file} cannot be used by this process: {error}.")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -71,6 +72,9 @@ class Body:
             content = self.path.read_bytes()
         except FileNotFoundError:
             raise DamagedObject(f"{name} is damaged: {self.path} is missing; {DOCTOR}.") from None
+        except (OSError, ValueError) as error:  # an error of the disk; a name that is no name
+            reason = f"{self.path} cannot be read: {error}"
+            raise DamagedObject(f"{name} is damaged: {reason}; {DOCTOR}.") from None
         if not self.whole and _md5(content) != self.md5:
             raise DamagedObject(
                 f"{name} is damaged: {self.path} has {len(content):,} bytes that are not the "
@@ -199,7 +203,12 @@ class ObjectFiles:
     def objects(self, bucket: str) -> Iterator[tuple[str, Body, dict[str, Any]]]:
         """Yield the key, the body and the attributes of each object of a bucket."""
         for entry in self._index.entries(bucket):
-            yield entry.key, self._body(entry), json.loads(entry.attributes)
+            yield entry.key, self._body(entry), self._attributes(entry)
+
+    def check_index(self) -> None:
+        """Raise DamagedIndex if an object in the index cannot be read."""
+        for bucket in self.buckets():
+            deque(self.objects(bucket), maxlen=0)
 
     def whole_listing(self, bucket: str, prefix: str) -> Sequence[Listed]:
         """Return what ``listed`` returns; the list is the same until an object in it changes."""
@@ -226,6 +235,10 @@ class ObjectFiles:
         """Return what is wrong with the index or the journal, None if they are whole and agree."""
         if problem := self._index.problem():
             return problem
+        try:
+            indexed = {(entry.bucket, entry.key): entry for entry in self._entries()}
+        except DamagedIndex as error:
+            return str(error)
         if not self._journal.file.exists():
             return None  # an earlier version wrote none, and the next change does
         if not self._journal.reaches(self._end):
@@ -234,7 +247,6 @@ class ObjectFiles:
             told = self._journal.entries()
         except DamagedJournal as error:
             return str(error)
-        indexed = {(entry.bucket, entry.key): entry for entry in self._entries()}
         count = sum(indexed.get(name) != told.get(name) for name in {*indexed, *told})
         return f"{self.folder}: index and journal differ in {count:,} objects" if count else None
 
@@ -273,6 +285,13 @@ class ObjectFiles:
 
     def _body(self, entry: Entry) -> Body:
         return Body(self._bodies / entry.body, entry.size, entry.md5, owned=True)
+
+    def _attributes(self, entry: Entry) -> dict[str, Any]:
+        try:
+            attributes: dict[str, Any] = json.loads(entry.attributes)
+        except ValueError as error:
+            raise self._index.damaged(f"{entry.key}: {error}") from None
+        return attributes
 
     def _change(self, change: Change) -> None:
         previous = self.find(change.bucket, change.key)
@@ -333,15 +352,15 @@ class ObjectFiles:
     def _caught_up(self, *, skip_damaged: bool = False) -> Position:
         """Apply what the journal has and the index lacks; return the position of the index."""
         end, generation = self._index.position(), self._journal.generation()
+        start = Position(generation, 0)
         if generation > end.generation:
-            self._index.begin()
-            self._index.clear()
-            end = self._replayed(Position(generation, 0), skip_damaged=skip_damaged)
-            self._index.commit()
+            end = self._replayed(start, skip_damaged=skip_damaged)
         elif self._journal.reaches(end):
-            self._index.begin()
-            end = self._replayed(end, skip_damaged=skip_damaged)
-            self._index.commit()
+            try:
+                end = self._replayed(end, skip_damaged=False)
+            except DamagedJournal:
+                # Perhaps it is the index that is damaged, and its position with it.
+                end = self._replayed(end if skip_damaged else start, skip_damaged=skip_damaged)
         elif end.generation == 0 and not any(self.buckets()) and any(self._bodies.iterdir()):
             raise NamelessBodies(
                 f"{self.folder} has bodies of objects but neither their index nor their journal; "
@@ -350,11 +369,22 @@ class ObjectFiles:
             )
         return end
 
-    def _replayed(self, end: Position, *, skip_damaged: bool) -> Position:
-        for end, changes in self._journal.transactions(end, skip_damaged=skip_damaged):  # noqa: B020, PLR1704
-            self._index.apply(changes)
-            self._index.reach(end)
-        return end
+    def _replayed(self, after: Position, *, skip_damaged: bool) -> Position:
+        """Apply what the journal has after a position; return the end of its last transaction."""
+        self._index.begin()
+        try:
+            if after.offset == 0:
+                self._index.clear()
+            for after, changes in self._journal.transactions(  # noqa: B020, PLR1704
+                after, skip_damaged=skip_damaged
+            ):
+                self._index.apply(changes)
+                self._index.reach(after)
+        except BaseException:
+            self._index.rollback()
+            raise
+        self._index.commit()
+        return after
 
     def _begin_writing(self) -> None:
         """Remove the uploads of dead processes, and have a journal, before the first change."""

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import socket
+import sqlite3
 import subprocess
 import sys
 import urllib.parse
@@ -23,6 +24,7 @@ from aws.bucket import S3Bucket
 from local.cloud.deployment import bootstrap, upload
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey, install
+from local.store.errors import DamagedIndex
 from tidemark.client.results import Results
 from tidemark.store.keys import CLAIMS
 
@@ -493,6 +495,18 @@ def test_the_error_of_a_damaged_object_names_it_and_hides_no_other(s3, restart, 
     with pytest.raises(ClientError, match=r"s3://results/damaged is damaged: .*tidemark doctor"):
         read(s3, "damaged")
     assert read(s3, "whole") == b"whole"
+
+
+def test_a_cloud_does_not_start_with_a_damaged_index(s3, restart, folder):
+    s3.put_object(Bucket="results", Key="k", Body=b"body")
+    FileKey.files.close()
+    index = sqlite3.connect(folder / "index.sqlite")
+    index.execute("UPDATE objects SET attributes = '{'")
+    index.commit()
+    index.close()
+
+    with pytest.raises(DamagedIndex, match=r"index.sqlite is damaged: k: .*`tidemark doctor`"):
+        install(folder)
 
 
 def test_a_damaged_claim_is_told_and_hides_no_other_in_a_running_cloud(s3, restart, folder):

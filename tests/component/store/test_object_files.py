@@ -66,6 +66,48 @@ def test_a_lost_index_is_made_again_from_the_journal(folder, stored, harm):
     assert contents(folder) == stored
 
 
+def change_index(folder, statement):
+    index = sqlite3.connect(folder / "index.sqlite")
+    index.execute(statement)
+    index.commit()
+    index.close()
+
+
+@pytest.mark.parametrize("change", ["position = 77", "position = 'x'", "generation = x'ff'"])
+def test_an_index_with_a_wrong_position_in_the_journal_is_made_again(folder, stored, change):
+    change_index(folder, f"UPDATE journal SET {change}")
+
+    assert contents(folder) == stored
+
+
+@pytest.mark.parametrize("column", ["key", "attributes"])
+@pytest.mark.parametrize("text", ["x'ff'", "'{'"])
+def test_an_index_with_a_damaged_row_is_named_and_made_again(folder, stored, column, text):
+    change_index(folder, f"UPDATE objects SET {column} = CAST({text} AS TEXT) WHERE key = 'kept'")
+
+    files = ObjectFiles(folder)
+    assert "index" in files.disagreement()
+    if (column, text) != ("key", "'{'"):
+        with pytest.raises(ObjectFilesError, match=r"index.sqlite is damaged: .*tidemark doctor"):
+            files.check_index()
+    files.agree()
+    files.check_index()
+    files.close()
+
+    assert contents(folder) == stored
+
+
+def test_an_object_that_the_disk_cannot_read_is_damaged(folder, stored):
+    files = ObjectFiles(folder)
+    body = files.find("results", "kept")
+    body.path.unlink()
+    body.path.mkdir()
+
+    with pytest.raises(DamagedObject, match=r"kept is damaged: .* cannot be read: .*directory"):
+        body.read("kept")
+    files.close()
+
+
 def test_a_damaged_index_is_moved_aside(folder, stored):
     damage(folder / "index.sqlite")
     contents(folder)
@@ -175,7 +217,7 @@ def test_the_journal_of_often_replaced_objects_stays_short(folder):
 
 def test_a_store_without_a_journal_is_read_unchanged_and_gets_one_with_its_first_change(folder):
     shutil.copytree(SCHEMA_1, folder)
-    index = sqlite3.connect(SCHEMA_1 / "index.sqlite")
+    index = sqlite3.connect(f"file:{SCHEMA_1 / 'index.sqlite'}?immutable=1", uri=True)
     keys = {key for (key,) in index.execute("SELECT key FROM objects")}
     index.close()
     before = state_of(folder)
