@@ -55,7 +55,7 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
     runs = _history(stored).runs
     newest, alarms = runs[-1].run_id, read_alarms(bucket, suite)
     earlier = [alarm for alarm in alarms if alarm.told_by < newest]
-    told = {Place(each.test, each.metric, each.run_id): moment(each.told_by) for each in earlier}
+    told = {Place(each.test, each.name, each.run_id): moment(each.told_by) for each in earlier}
     found = changes(runs, Said(dict(_acknowledged(bucket, suite)), told))
     keep_latest(bucket, "changes", suite, newest, packed(_row(newest, each) for each in found))
     # The message of a run that has ended is sent: the next run tells what is new.

@@ -17,7 +17,7 @@ _Said = TypeVar("_Said")
 
 
 class Place(NamedTuple):
-    """A metric and a run, at which people and messages speak of a change."""
+    """A metric, or one of its figures, and a run: people and messages name a change by them."""
 
     test: str
     metric: str
@@ -25,10 +25,12 @@ class Place(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The acknowledgements of changes, and the times at which they were told, by place."""
+    """The acknowledgements of changes, and the times at which they were told."""
 
     acknowledged: Mapping[Place, Acknowledgement]
+    """By metric: people accept a change of all its figures."""
     told: Mapping[Place, datetime]
+    """By figure: its labels may change at other times than those of others."""
 
 
 NOTHING = Said({}, {})
@@ -73,16 +75,19 @@ class _History(NamedTuple):
     runs: Sequence[RunMedians]
     figures: Sequence[RunFigure]
 
-    def said(self, by_place: Mapping[Place, _Said], index: int) -> _Said | None:
-        """Return what was said last of a change near a run: more runs may move its place."""
+    def said(self, by_place: Mapping[Place, _Said], name: str, index: int) -> _Said | None:
+        """Return what was said last of a change near a run: more runs may move its place.
+
+        ``name`` is that of the metric or of the figure.
+        """
         ids = [run.run_id for run in self.runs]
         near = [
             place.run_id
             for place in by_place
-            if (place.test, place.metric) == self.series[:2]
+            if (place.test, place.metric) == (self.series.test, name)
             and abs(bisect_left(ids, place.run_id) - index) <= TOGETHER
         ]
-        last = Place(self.series.test, self.series.metric, max(near)) if near else None
+        last = Place(self.series.test, name, max(near)) if near else None
         return by_place[last] if last else None
 
     def measured(self, *, of_canary: bool) -> Series:
@@ -148,10 +153,11 @@ def _of_level(
 ) -> Iterator[Change]:
     accepted = found[0].point.before if found else 0.0
     for level in found:
-        point, decision = level.point, history.said(said.acknowledged, level.point.index)
+        point, names = level.point, history.series
+        decision = history.said(said.acknowledged, names.metric, point.index)
         if not point.before or abs(point.after / point.before - 1) < history.margin:
             continue
-        told = history.said(said.told, point.index)
+        told = history.said(said.told, names.name, point.index)
         is_open = level.cause == "version" and not (decision and now.date() <= decision.until)
         better = (point.after > point.before) == (history.series.direction == "higher")
         accepted = point.after if better or not is_open else accepted

@@ -11,6 +11,7 @@ from tidemark.figures.history.changes import NOTHING, Place, changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series, run_medians
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.exclusions import NONE
+from tidemark.model.labels import canonical
 
 FIRST = datetime(2026, 1, 5, 3, tzinfo=UTC)
 INGEST = Series("ingest", "ingest_rate", "mean", "", "records/s", "higher")
@@ -94,6 +95,18 @@ def test_a_change_alarms_once():
     assert not changes(runs, told(STEP, later))[0].alarms
     assert not changes(runs, told(STEP - 2, later))[0].alarms
     assert changes(runs, told(STEP - 20, later))[0].alarms
+
+
+def test_a_change_under_one_value_of_an_axis_silences_no_other_value():
+    postgresql, mariadb = (
+        INGEST._replace(labels=canonical({"database": database}))
+        for database in ("postgresql", "mariadb")
+    )
+    known = Place("ingest", "ingest_rate {database: mariadb}", run_id(STEP))
+    said = NOTHING._replace(told={known: FIRST + timedelta(weeks=40)})
+
+    assert changes(runs_of(stepped(), series=postgresql), said)[0].alarms
+    assert not changes(runs_of(stepped(), series=mariadb), said)[0].alarms
 
 
 def test_an_acknowledged_level_is_accepted_until_its_day_and_then_alarms_once_more():
