@@ -10,6 +10,7 @@ from tidemark.cli import new_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.wording import plural
 from tidemark.cli.written_suites import systems
+from tidemark.model.axes import count
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
@@ -63,5 +64,6 @@ def _checked(file: Path) -> Suite:
 
 def _size(suite: Suite) -> str:
     metrics = sum(len(test.metrics) for test in suite.tests)
-    parts = (plural(len(suite.tests), "test"), plural(metrics, "metric"))
+    axes = [plural(count(suite.axes), "combination")] if suite.axes else []
+    parts = (plural(len(suite.tests), "test"), plural(metrics, "metric"), *axes)
     return listed([*parts, plural(len(suite.subject.versions), "version")])

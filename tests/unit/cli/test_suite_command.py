@@ -51,7 +51,9 @@ def test_every_shipped_suite_is_accepted():
 def test_the_suite_with_a_latency_and_a_size_is_accepted():
     kiwi = ROOT / "tests" / "system" / "end_to_end" / "system" / "suites" / "kiwi" / "suite.yaml"
 
-    assert check(kiwi).stdout == f"{kiwi}: accepted, 1 test, 2 metrics, 2 versions\n"
+    assert (
+        check(kiwi).stdout == f"{kiwi}: accepted, 1 test, 2 metrics, 2 combinations, 2 versions\n"
+    )
 
 
 def test_a_suite_outside_the_repository_is_accepted(suite):
