@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.money.prices import FUNCTION_MEMORY, RUN_MEMORY
+from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
 from tidemark.store.keys import DATA
 
 
@@ -68,7 +68,7 @@ RECORDING: Mapping[str, Needs] = {
         ],
         deletes=["tables/latest_rates/*"],
         timeout_seconds=240,
-        memory=RUN_MEMORY,
+        memory=TRIALS_MEMORY,
     ),
     "PublishReport": Needs(
         reads=[
@@ -96,7 +96,7 @@ RECORDING: Mapping[str, Needs] = {
         ],
         deletes=["versions/*", "tables/changes/*"],
         timeout_seconds=240,
-        memory=RUN_MEMORY,
+        memory=REPORT_MEMORY,
     ),
     "RecordOutcome": Needs(
         reads=[
@@ -123,7 +123,7 @@ RECORDING: Mapping[str, Needs] = {
         deletes=["claims/*", "work/*"],
         announces=True,
         timeout_seconds=240,
-        memory=RUN_MEMORY,
+        memory=TRIALS_MEMORY,
     ),
 }
 
@@ -154,7 +154,6 @@ FUNCTIONS: Mapping[str, Needs] = {
         deletes=["work/*/measured/*", f"{DATA}*"],
         # The first choice of a resumed run with a budget, or until decided, reads every trial.
         timeout_seconds=240,
-        memory=RUN_MEMORY,
     ),
     "PrepareTrial": Needs(reads=["runs/*/plan.json"], registers_images=True),
     "ClassifyStop": Needs(),
@@ -183,7 +182,7 @@ FUNCTIONS: Mapping[str, Needs] = {
             "runs/*/resumes/*",
         ],
         timeout_seconds=240,
-        memory=RUN_MEMORY,
+        memory=REPORT_MEMORY,
     ),
     **RECORDING,
     # Both record a run whose execution died before the states of RECORDING.

@@ -12,8 +12,9 @@ from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
 from tidemark.money.prices import (
     FUNCTION_MEMORY,
     HOURS_OF_MONTH,
-    RUN_MEMORY,
+    REPORT_MEMORY,
     SERVICE_PRICES,
+    TRIALS_MEMORY,
 )
 
 # The time of a test beside its work [s]: environment, making and checking records, transfer.
@@ -132,12 +133,11 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
     trials = request.most_trials
-    # Once: RecordRates, PublishReport, RecordOutcome and the last ChooseTrial, which read every
-    # trial, as ChooseTrial before each trial may.
-    reading = 4 + trials
-    # Once: PlanRun. For each trial: PrepareTrial, RestoreSystem and RecordTrial.
-    others = 1 + trials * (3 + len(suite.tests) * LOG_READINGS)
-    invocations = reading + others
+    # Once: PlanRun and the last ChooseTrial. For each trial: ChooseTrial, PrepareTrial,
+    # RestoreSystem and RecordTrial.
+    others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS)
+    # Once: RecordRates and RecordOutcome; PublishReport.
+    invocations = others + 3
     series = len(request.measured) * count(request.axes)
     metrics = series * sum(len(test.metrics) for test in suite.tests)
     metrics += _USAGE_METRICS
@@ -149,7 +149,8 @@ def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) 
     )
     return (
         transitions * SERVICE_PRICES.transition
-        + SERVICE_PRICES.of_functions(reading, _FUNCTION_SECONDS, RUN_MEMORY)
+        + SERVICE_PRICES.of_functions(2, _FUNCTION_SECONDS, TRIALS_MEMORY)
+        + SERVICE_PRICES.of_functions(1, _FUNCTION_SECONDS, REPORT_MEMORY)
         + SERVICE_PRICES.of_functions(others, _FUNCTION_SECONDS, FUNCTION_MEMORY)
         + SERVICE_PRICES.of_logs(logged)
         + metrics * hours * SERVICE_PRICES.metric / HOURS_OF_MONTH

@@ -10,7 +10,7 @@ from typing import Any
 
 from tidemark.model.refusal import Refused
 from tidemark.model.telemetry import MISSED_SCHEDULES, NAMESPACE
-from tidemark.money.prices import HOURS_OF_MONTH, RUN_MEMORY, SERVICE_PRICES
+from tidemark.money.prices import HOURS_OF_MONTH, REPORT_MEMORY, SERVICE_PRICES
 
 # Assumed for stored results: about two years of a weekly run, sized as on one machine.
 _RESULTS_GB = 0.2
@@ -91,7 +91,7 @@ def _rule(properties: Properties) -> float:
         raise Unpriced(f"resources: a rule with the schedule {expression} has no price here")
     invocations = HOURS_OF_MONTH / int(hourly.group(1))
     return (
-        SERVICE_PRICES.of_functions(invocations, _SWEEP_SECONDS, RUN_MEMORY)
+        SERVICE_PRICES.of_functions(invocations, _SWEEP_SECONDS, REPORT_MEMORY)
         + SERVICE_PRICES.of_logs(invocations * _SWEEP_LOG_BYTES)
         + invocations * _SWEEP_LISTINGS * SERVICE_PRICES.listing
         + invocations * SERVICE_PRICES.trace

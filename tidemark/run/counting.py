@@ -10,7 +10,7 @@ from tidemark.model.plan import Plan
 from tidemark.money.budget import Spent, counted
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import read_exclusions, read_trials
+from tidemark.store.run_objects import each_trial, read_exclusions
 from tidemark.store.stored_run import read_standing
 
 
@@ -26,7 +26,7 @@ def count(bucket: Bucket, plan: Plan, spent: Spent | None) -> tuple[Spent | None
     if not known:
         return spent, standing
     first = min(known)
-    for index, trial in enumerate(read_trials(bucket, plan.run_id, first), start=first):
+    for index, trial in enumerate(each_trial(bucket, plan.run_id, first), start=first):
         if spent is not None and index >= spent.trials:
             spent = counted(spent, plan, [trial])
         if standing is not None and exclusions and index >= standing.trials:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from tidemark.model.exclusions import Exclusion, Exclusions
@@ -28,12 +29,15 @@ def find_plan(bucket: Bucket, run_id: str) -> Plan | None:
     return Plan.model_validate_json(stored.body) if stored else None
 
 
-def read_trials(bucket: Bucket, run_id: str, skipped: int = 0) -> list[TrialResult]:
-    """Return the recorded trials of a run, in order, without the first ``skipped``."""
-    return [
-        TrialResult.model_validate_json(bucket.read(key))
-        for key in islice(bucket.keys(keys.trials(run_id)), skipped, None)
-    ]
+def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
+    """Return the recorded trials of a run, in order."""
+    return list(each_trial(bucket, run_id))
+
+
+def each_trial(bucket: Bucket, run_id: str, skipped: int = 0) -> Iterator[TrialResult]:
+    """Yield the recorded trials of a run, in order, without the first ``skipped``."""
+    for key in islice(bucket.keys(keys.trials(run_id)), skipped, None):
+        yield TrialResult.model_validate_json(bucket.read(key))
 
 
 def read_resumes(bucket: Bucket, run_id: str) -> list[Resume]:

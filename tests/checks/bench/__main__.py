@@ -13,7 +13,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tests.checks.bench import insights_queries, insights_speed, insights_steps, scale, stored_runs
+from tests.checks.bench import (
+    insights_queries,
+    insights_speed,
+    insights_steps,
+    memory,
+    scale,
+    stored_runs,
+)
 from tests.checks.bench.commands import command_times
 from tests.checks.bench.imports import BARE, import_times
 
@@ -51,16 +58,17 @@ def main() -> int:
     ]
     figures += scale.figures()
     figures += insights_steps.figures()
+    figures += memory.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):
         table.add_column(heading)
     for name, value, limit, unit in figures:
-        verdict = "" if value <= limit else "too slow"
+        verdict = "" if value <= limit else "too much"
         table.add_row(name, f"{value:.2f} {unit}", f"{limit:g} {unit}", verdict)
     Console(width=110).print(table)
     print(insights_queries.summary())
-    slow = any(value > limit for _, value, limit, _ in figures)
-    return max(int(slow), stored_runs.main(), insights_speed.main())
+    exceeded = any(value > limit for _, value, limit, _ in figures)
+    return max(int(exceeded), stored_runs.main(), insights_speed.main())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,105 @@
+"""Peak memory of each function that reads a whole run, at the largest accepted run.
+
+``python -m tests.checks.bench.memory`` stores that run in a one-machine cloud, invokes the deployed
+functions, and reads their peak from the line REPORT of their logs.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from local.cloud.cloud import Cloud, start_cloud
+from tests.largest_run import largest_plan, largest_trials
+from tidemark.model.plan import Plan
+from tidemark.store import keys
+from tidemark.store.claims import Claim
+
+MOST_PERCENT = 70.0
+_REPORT = re.compile(r"Memory Size: (\d+) MB\tMax Memory Used: (\d+) MB")
+
+
+def figures() -> Iterator[tuple[str, float, float, str]]:
+    """Yield name, measured share of the memory, limit and unit for each function."""
+    plan = largest_plan()
+    with tempfile.TemporaryDirectory() as state, start_cloud(Path(state)) as cloud:
+        bucket = cloud.deploy().bucket
+        s3 = cloud.endpoint.client("s3")
+
+        def store(key: str, body: str) -> None:
+            s3.put_object(Bucket=bucket, Key=key, Body=body.encode())
+
+        store(keys.plan(plan.run_id), plan.model_dump_json())
+        for trial in largest_trials(plan):
+            store(keys.trial(plan.run_id, trial.trial), trial.model_dump_json())
+        for state_name, event in _events(plan).items():
+            if state_name in {"EndRun", "SweepRuns"}:
+                store(keys.claim(plan.suite.name), _claim(plan))
+            size, peak = _invoke(cloud, state_name, event)
+            name = f"memory of {state_name}, largest run ({peak} of {size} MiB)"
+            yield name, 100 * peak / size, MOST_PERCENT, "%"
+
+
+def _events(plan: Plan) -> Mapping[str, Any]:
+    """Return the event of each function."""
+    run, now = {"run_id": plan.run_id}, datetime.now(UTC).isoformat()
+    base, new = plan.request.versions
+    sides = {"suite": plan.suite.name, "base": base, "new": new}
+    execution = {
+        "execution_arn": plan.execution_arn,
+        "execution_name": "by-hand",
+        "started_at": plan.started_at.isoformat(),
+        "input": {"suite": plan.suite.name},
+    }
+    dead = {"executionArn": plan.execution_arn, "status": "ABORTED"}
+    return {
+        "ChooseTrial": {**run, "execution_arn": plan.execution_arn, "budget_usd": 1e6},
+        "RecordRates": run,
+        "PublishReport": run,
+        "PublishComparison": sides,
+        "RecordOutcome": {**execution, **run, "now": now, "failure": None},
+        "EndRun": {"detail": dead},
+        "SweepRuns": {},
+    }
+
+
+def _claim(plan: Plan) -> str:
+    """Return the claim of the run's execution, which the cloud does not know: it has died."""
+    long_ago = datetime.now(UTC) - timedelta(days=1)
+    return Claim(
+        run_id=plan.run_id, execution_arn=plan.execution_arn, claimed_at=long_ago
+    ).model_dump_json()
+
+
+def _invoke(cloud: Cloud, state: str, event: Any) -> tuple[int, int]:
+    """Invoke the function of a state; return its memory and its peak [MiB]."""
+    functions = cloud.endpoint.client("lambda")
+    pages = functions.get_paginator("list_functions").paginate()
+    names = [one["FunctionName"] for page in pages for one in page["Functions"]]
+    (name,) = [name for name in names if f"Functions{state}" in name]
+    answer = functions.invoke(FunctionName=name, Payload=json.dumps(event), LogType="Tail")
+    log = base64.b64decode(answer["LogResult"]).decode()
+    assert "FunctionError" not in answer, f"{state}: {log}"
+    measured = _REPORT.search(log)
+    assert measured, f"{state}: no peak in {log}"
+    return int(measured[1]), int(measured[2])
+
+
+def main() -> int:
+    """Measure and print; return 1 if a function exceeds its share."""
+    exceeded = False
+    for name, percent, limit, unit in figures():
+        print(f"{name}: {percent:.0f} {unit}, limit {limit:g} {unit}", flush=True)
+        exceeded |= percent > limit
+    return int(exceeded)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
