@@ -21,11 +21,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test systems check lint bench faults conformance audit sbom synth diff deploy destroy clean
+.PHONY: run test systems check lint bench faults conformance audit sbom synth diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
@@ -82,6 +82,9 @@ deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS cr
 	$(BIN)/tidemark suite check
 	@$(BIN)/python -m aws.client.ecs_role $(ARGS)
 	$(CDK) deploy --all $(ARGS)
+
+verify-aws: $(PYTHON_READY) $(NODE_READY)  ## Deploy into an account for one trial, check docs/verified.md, delete all
+	@$(BIN)/python -m tests.checks.account $(ARGS)
 
 destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced, having said what stays
 	@echo '$(STACK) is deleted: state machines, functions, schedules, network, and the logs of tasks and functions.'

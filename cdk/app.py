@@ -40,9 +40,9 @@ class DataStack(Stack):
             app,
             f"{settings.stack_name}-Data",
             description="Tidemark: what was measured",
-            termination_protection=True,
+            termination_protection=not settings.ephemeral,
         )
-        self.bucket = Results(self, "Results").bucket
+        self.bucket = Results(self, "Results", ephemeral=settings.ephemeral).bucket
         self.tables = Tables(
             self,
             "Tables",

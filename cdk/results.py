@@ -15,7 +15,7 @@ ATHENA_PREFIX = "athena/"
 class Results(Construct):
     """The bucket of plans, trials, tables and reports, and of the trials' working data."""
 
-    def __init__(self, scope: Construct, name: str) -> None:
+    def __init__(self, scope: Construct, name: str, *, ephemeral: bool) -> None:
         super().__init__(scope, name)
         self.bucket = Bucket(
             self,
@@ -26,7 +26,7 @@ class Results(Construct):
             block_public_access=BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
             # Figures outlive even their own stack.
-            removal_policy=RemovalPolicy.RETAIN,
+            removal_policy=RemovalPolicy.DESTROY if ephemeral else RemovalPolicy.RETAIN,
             lifecycle_rules=[
                 _expiring("WorkingData", "work/", days=2),
                 # A query can be repeated.

@@ -1,11 +1,14 @@
 """Change sets, which the CDK CLI deploys with: executed as in CloudFormation, or refused.
 
 moto executes a change set on a stack without a template, so that the stack has no outputs and no
-exports. moto also reports deletions and updates of resources that it mostly leaves unchanged.
+exports. moto also reports updates of resources that it mostly leaves unchanged, and deletions
+(``deletions.py``).
 """
 
 from __future__ import annotations
 
+import json
+import re
 from typing import NoReturn
 
 from moto.cloudformation.exceptions import ValidationError
@@ -13,14 +16,15 @@ from moto.cloudformation.models import CloudFormationBackend, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult
 
+from local.cloud.deletions import delete_resources
 from local.cloud.replacements import Replacements
 
 _PLANNED = "REVIEW_IN_PROGRESS"
-_ONCE = "one machine creates a stack once and never changes it; `tidemark up --empty` starts anew"
+_ONCE = "one machine never changes a stack; `tidemark up --empty` starts anew"
 
 
 def replace_methods(replacements: Replacements) -> None:
-    """Make change sets create stacks; refuse to change or delete a stack."""
+    """Make change sets create stacks, and deletions delete resources; refuse to change a stack."""
 
     def plan(backend: CloudFormationBackend, stack_name: str, **options: object) -> tuple[str, str]:
         if options["change_set_type"] == "CREATE":
@@ -38,16 +42,33 @@ def replace_methods(replacements: Replacements) -> None:
                     message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection "
                     "is enabled"
                 )
-            if stack.status != _PLANNED:
-                _refuse("DeleteStack", stack.name)
+            _check_unused(backend, stack)
             original_delete(backend, stack.stack_id)
 
+    def delete_all(stack: Stack) -> None:
+        if stack.status != _PLANNED:
+            delete_resources(stack)
+        stack._add_stack_event("DELETE_COMPLETE")
+        stack.status = "DELETE_COMPLETE"
+
+    replacements.set(Stack, "delete", delete_all)
     original_create = replacements.set(CloudFormationBackend, "create_change_set", plan)
     original_delete = replacements.set(CloudFormationBackend, "delete_stack", delete)
     replacements.set(CloudFormationBackend, "execute_change_set", _execute)
     replacements.set(CloudFormationBackend, "delete_change_set", _forget)
     replacements.set(CloudFormationBackend, "update_stack", _update)
     replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
+
+
+def _check_unused(backend: CloudFormationBackend, stack: Stack) -> None:
+    """Refuse to delete a stack while another imports one of its exports."""
+    names = {export.name for export in stack.exports}
+    for other in backend.stacks.values():
+        imported = re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(other.template_dict))
+        if used := sorted(names & {*imported}):
+            raise ValidationError(
+                message=f"Export {used[0]} cannot be deleted as it is in use by {other.name}"
+            )
 
 
 def _execute(

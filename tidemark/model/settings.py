@@ -63,6 +63,8 @@ def _not_of_aws(key: str) -> str:
     return key
 
 
+EPHEMERAL_STACK = "TidemarkVerify"
+"""The name of the only stack whose results may be deleted with it."""
 _STACK = r"^[A-Za-z][A-Za-z0-9-]{0,63}$"
 _IMAGE = r"^[A-Za-z0-9._/:@-]+$"
 _EMAIL = r"^([^@\s]+@[^@\s]+)?$"
@@ -112,6 +114,9 @@ class Settings(Frozen):
     """The name of the stack that a deployment replaces, and the start of the names of its log
     groups: a letter, then up to 63 letters, digits and hyphens. The results are in a second stack,
     ``<stackName>-Data``, with termination protection."""
+    ephemeral: bool
+    """Whether the results are deleted with their stack, off by default. `make verify-aws` alone
+    uses it, for the stack ``TidemarkVerify``; no other stack may have it."""
     systems: Annotated[Path, AfterValidator(_of_systems)]
     """The folder that holds ``suites/`` and ``workloads/``, relative to ``cdk.json``. ``.`` is this
     repository; another folder keeps systems outside it. For the commands of ``tidemark``
@@ -168,6 +173,15 @@ class Settings(Frozen):
     def image(self, suite: str) -> str | None:
         """Return the name of the existing image of a suite; None if its image is built."""
         return self.images.get(suite, self.images.get("*"))
+
+    @model_validator(mode="after")
+    def _results_are_kept(self) -> Self:
+        if self.ephemeral and self.stack_name != EPHEMERAL_STACK:
+            raise ValueError(
+                f"ephemeral: True is not accepted for the stack {self.stack_name}, whose results "
+                f"would be deleted with it; expected the stack {EPHEMERAL_STACK}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _network_is_whole(self) -> Self:

@@ -20,6 +20,13 @@ READER = {
     },
 }
 
+READER_OF_NOTHING = {
+    "Name": {
+        "Type": "AWS::SSM::Parameter",
+        "Properties": {"Name": "read", "Type": "String", "Value": "nothing"},
+    }
+}
+
 
 @pytest.fixture
 def formation(endpoint):
@@ -128,7 +135,7 @@ def test_a_change_of_a_stack_is_described_but_not_executed(formation, create, pl
     status, change_set = plan({**TOPIC, "Description": "another"}, kind="UPDATE")
     assert status == "CREATE_COMPLETE"
 
-    with pytest.raises(ClientError, match=r"ExecuteChangeSet of s is not supported: .* once"):
+    with pytest.raises(ClientError, match="ExecuteChangeSet of s is not supported: one machine"):
         formation.execute_change_set(ChangeSetName=change_set)
     with pytest.raises(ClientError, match="UpdateStack of s is not supported"):
         formation.update_stack(StackName="s", TemplateBody=json.dumps(TOPIC))
@@ -136,10 +143,35 @@ def test_a_change_of_a_stack_is_described_but_not_executed(formation, create, pl
         plan(TOPIC)
 
 
-def test_a_created_stack_cannot_be_deleted(formation, create):
-    create(TOPIC)
+def test_a_deleted_stack_leaves_none_of_its_resources_but_those_it_retains(
+    endpoint, formation, create
+):
+    kept = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}
+    create({"Resources": {**TOPIC["Resources"], "Kept": kept, "Gone": {"Type": "AWS::S3::Bucket"}}})
 
-    with pytest.raises(ClientError, match="DeleteStack of s is not supported"):
+    formation.delete_stack(StackName="s")
+
+    assert formation.describe_stacks()["Stacks"] == []
+    assert endpoint.client("sns").list_topics()["Topics"] == []
+    buckets = endpoint.client("s3").list_buckets()["Buckets"]
+    assert ["gone" in bucket["Name"] for bucket in buckets] == [False]
+
+
+def test_a_stack_with_a_type_that_cannot_be_deleted_is_refused_and_loses_nothing(
+    endpoint, formation, create
+):
+    create({"Resources": {**TOPIC["Resources"], **READER_OF_NOTHING}})
+
+    with pytest.raises(ClientError, match=r"cannot delete Name \(AWS::SSM::Parameter\)"):
+        formation.delete_stack(StackName="s")
+    assert len(endpoint.client("sns").list_topics()["Topics"]) == 1
+
+
+def test_a_stack_whose_export_another_stack_imports_cannot_be_deleted(formation, create):
+    create(TOPIC)
+    create(READER, "reader")
+
+    with pytest.raises(ClientError, match="Export topic cannot be deleted as it is in use by read"):
         formation.delete_stack(StackName="s")
 
 

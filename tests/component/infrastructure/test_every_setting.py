@@ -55,9 +55,19 @@ def test_stack_name_names_both_stacks_their_workgroup_and_log_groups(changed, ch
         for group in properties(changed_template, "AWS::Logs::LogGroup")
     }
 
-    assert (changed.stack_name, changed.data.stack_name) == ("Perf", "Perf-Data")
-    assert workgroup["Name"] == "Perf"
-    assert "/Perf/scripted" in groups
+    assert (changed.stack_name, changed.data.stack_name) == (
+        "TidemarkVerify",
+        "TidemarkVerify-Data",
+    )
+    assert workgroup["Name"] == "TidemarkVerify"
+    assert "/TidemarkVerify/scripted" in groups
+
+
+def test_ephemeral_results_are_deleted_with_their_stack(changed):
+    Template.from_stack(changed.data).has_resource(
+        "AWS::S3::Bucket", {"DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete"}
+    )
+    assert not changed.data.termination_protection
 
 
 def test_systems_come_from_the_folder_of_the_setting(changed_template):
@@ -122,7 +132,7 @@ def test_the_dashboard_may_be_left_out(changed_template):
 def test_reports_have_the_name_of_the_stack_and_are_granted_to_the_group(changed_template):
     (dashboard,) = properties(changed_template, "AWS::QuickSight::Dashboard")
 
-    assert dashboard["DashboardId"] == "Perf-dashboard"
+    assert dashboard["DashboardId"] == "TidemarkVerify-dashboard"
     principals = [permission["Principal"] for permission in dashboard["Permissions"]]
     assert principals == [CHANGED["reportsPrincipal"]]
 

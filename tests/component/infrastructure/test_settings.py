@@ -33,6 +33,11 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             {"stackName": "no spaces"},
             "cdk.json: context: stackName: 'no spaces' is not accepted; expected a letter, ",
         ),
+        (
+            {"ephemeral": True},
+            "cdk.json: context: ephemeral: True is not accepted for the stack Tidemark, whose "
+            "results would be deleted with it; expected the stack TidemarkVerify",
+        ),
         ({"logsDeadlineSeconds": -1}, "cdk.json: context: logsDeadlineSeconds: -1 is not accepted"),
         (
             {"logRetention": "2"},

@@ -1,0 +1,125 @@
+"""The deletion of a stack's resources, which moto mostly leaves in place without an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from moto.athena.models import athena_backends
+from moto.awslambda_simple.models import lambda_simple_backends
+from moto.cloudformation.exceptions import ValidationError
+from moto.cloudformation.models import Stack
+from moto.cloudwatch.models import cloudwatch_backends
+from moto.ec2.models import ec2_backends
+from moto.ecs.models import ecs_backends
+from moto.events.models import events_backends
+from moto.glue.models import glue_backends
+from moto.iam.models import iam_backends
+from moto.logs.models import logs_backends
+from moto.s3.models import s3_backends
+from moto.sns.models import sns_backends
+from moto.stepfunctions.models import stepfunctions_backends
+
+from local.account import ACCOUNT, REGION
+
+Delete = Callable[[str], object]
+"""A function that deletes a resource by its Ref."""
+_GO_WITH_OTHERS = (
+    "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation", "AWS::EC2::VPCGatewayAttachment",
+    "AWS::Glue::Table", "AWS::IAM::Policy", "AWS::Lambda::Permission", "AWS::Logs::QueryDefinition",
+    "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy",
+)  # fmt: skip
+"""The types of resources that are parts of others, and of those that no API lists."""
+
+
+def delete_resources(stack: Stack) -> None:
+    """Delete the resources of a stack, the last created one first, but those it is to retain.
+
+    Raises
+    ------
+    ValidationError
+        If a type cannot be deleted here; nothing is deleted then.
+
+    """
+    parts: Mapping[str, Any] = stack.template_dict["Resources"]
+    going = {name: part for name, part in parts.items() if part.get("DeletionPolicy") != "Retain"}
+    of_type = _deletions()
+    for name, part in going.items():
+        if part["Type"] not in {*of_type, *_GO_WITH_OTHERS}:
+            raise ValidationError(
+                message=f"DeleteStack of {stack.name} is not supported: one machine cannot delete "
+                f"{name} ({part['Type']})."
+            )
+    for name in reversed([*stack.resource_map]):
+        resource, part = stack.resource_map[name], going.get(name)
+        if resource and part and part["Type"] not in _GO_WITH_OTHERS:
+            of_type[part["Type"]](resource.physical_resource_id)
+
+
+def _deletions() -> Mapping[str, Delete]:
+    """Return the deletion of each type that can be deleted."""
+    return {**_of_data(), **_of_network(), **_of_services()}
+
+
+def _of_data() -> Mapping[str, Delete]:
+    athena, glue = athena_backends[ACCOUNT][REGION], glue_backends[ACCOUNT][REGION]
+    return {
+        "AWS::Athena::NamedQuery": athena.named_queries.pop,
+        "AWS::Athena::WorkGroup": athena.work_groups.pop,
+        "AWS::Glue::Database": glue.delete_database,
+        "AWS::Logs::LogGroup": logs_backends[ACCOUNT][REGION].delete_log_group,
+        "AWS::S3::Bucket": s3_backends[ACCOUNT]["aws"].delete_bucket,
+    }
+
+
+def _of_network() -> Mapping[str, Delete]:
+    ec2 = ec2_backends[ACCOUNT][REGION]
+
+    def delete_gateway(ref: str) -> None:
+        gateway = ec2.get_internet_gateway(ref)
+        if gateway.vpc:
+            ec2.detach_internet_gateway(ref, gateway.vpc.id)
+        ec2.delete_internet_gateway(ref)
+
+    def delete_table(ref: str) -> None:
+        for association in [*ec2.get_route_table(ref)._associations]:
+            ec2.disassociate_route_table(association)
+        ec2.delete_route_table(ref)
+
+    return {
+        "AWS::EC2::InternetGateway": delete_gateway,
+        "AWS::EC2::RouteTable": delete_table,
+        "AWS::EC2::SecurityGroup": lambda ref: ec2.delete_security_group(group_id=ref),
+        "AWS::EC2::Subnet": ec2.delete_subnet,
+        "AWS::EC2::VPC": ec2.delete_vpc,
+        "AWS::EC2::VPCEndpoint": ec2.vpc_end_points.pop,
+    }
+
+
+def _of_services() -> Mapping[str, Delete]:
+    ecs, iam = ecs_backends[ACCOUNT][REGION], iam_backends[ACCOUNT]["aws"]
+    watch, events = cloudwatch_backends[ACCOUNT][REGION], events_backends[ACCOUNT][REGION]
+
+    def delete_role(ref: str) -> None:
+        iam.get_role(ref).policies.clear()
+        iam.delete_role(ref)
+
+    def delete_rule(ref: str) -> None:
+        name = ref.rsplit("/", 1)[-1]
+        targets = [target["Id"] for target in events.describe_rule(name, None).targets]
+        events.remove_targets(name, None, targets)
+        events.delete_rule(name, None)
+
+    return {
+        "AWS::CloudWatch::Alarm": lambda ref: watch.delete_alarms([ref]),
+        "AWS::CloudWatch::Dashboard": lambda ref: watch.delete_dashboards([ref]),
+        "AWS::ECS::Cluster": ecs.delete_cluster,
+        "AWS::ECS::TaskDefinition": ecs.deregister_task_definition,
+        "AWS::Events::Rule": delete_rule,
+        "AWS::IAM::Role": delete_role,
+        "AWS::Lambda::Function": lambda_simple_backends[ACCOUNT][REGION].delete_function,
+        "AWS::SNS::Topic": sns_backends[ACCOUNT][REGION].delete_topic,
+        "AWS::StepFunctions::StateMachine": (
+            stepfunctions_backends[ACCOUNT][REGION].delete_state_machine
+        ),
+    }

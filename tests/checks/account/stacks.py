@@ -1,0 +1,133 @@
+"""The stacks of the verification: made by change sets, and deleted with all that they hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from aws.client.cloudformation import find_stack
+from tidemark.client.stack import Stack
+from tidemark.model.checkout import ROOT
+from tidemark.model.settings import EPHEMERAL_STACK
+
+DATA = f"{EPHEMERAL_STACK}-Data"
+_CHANGE_SET = "verification"
+_CDK = ROOT / "node_modules" / ".bin" / "cdk"
+_CAUSE = "the verification ends"
+Client = Callable[[str], Any]
+"""A function that returns a boto3 client by the name of its service."""
+
+
+class CommandFailed(RuntimeError):
+    """A command of the CDK that failed; it has printed why."""
+
+
+def deploy(client: Client, assembly: Path, context: Sequence[str]) -> Stack:
+    """Deploy both stacks and return the one that may be replaced; ``context`` is of the CDK."""
+    settings = [f"stackName={EPHEMERAL_STACK}", "ephemeral=true", *context]
+    options = [word for setting in settings for word in ("--context", setting)]
+    _cdk("synth", "--quiet", "--output", str(assembly), *options)
+    for name in (DATA, EPHEMERAL_STACK):
+        _create(client("cloudformation"), assembly, name)
+    return find_stack(client("cloudformation"), EPHEMERAL_STACK)
+
+
+def present(client: Client) -> list[str]:
+    """Return the stacks of an earlier verification that are there."""
+    return [name for name in (EPHEMERAL_STACK, DATA) if _exists(client("cloudformation"), name)]
+
+
+def remove(client: Client) -> list[str]:
+    """Delete both stacks, whatever their state, and all that they hold; return what is left."""
+    clusters = _physical_ids(client, EPHEMERAL_STACK, "AWS::ECS::Cluster")
+    for name in (EPHEMERAL_STACK, DATA):
+        if _exists(client("cloudformation"), name):
+            _empty(client, name)
+            client("cloudformation").delete_stack(StackName=name)
+            client("cloudformation").get_waiter("stack_delete_complete").wait(StackName=name)
+    for cluster in clusters:
+        # Container Insights makes this group by itself; its last events come after the tasks.
+        _delete_group(client("logs"), f"/aws/ecs/containerinsights/{cluster}/performance")
+    return [*present(client), *_groups(client("logs"))]
+
+
+def _create(cloudformation: Any, assembly: Path, name: str) -> None:
+    """Make a change set, in which CloudFormation checks the template, and execute it."""
+    planned = ["--method", "prepare-change-set", "--change-set-name", _CHANGE_SET]
+    options = ["--exclusively", "--require-approval", "never", "--no-notices"]
+    _cdk("deploy", name, "--app", str(assembly), *planned, *options)
+    cloudformation.execute_change_set(StackName=name, ChangeSetName=_CHANGE_SET)
+    cloudformation.get_waiter("stack_create_complete").wait(StackName=name)
+
+
+def _cdk(*words: str) -> None:
+    environment = {**os.environ, "CDK_DISABLE_CLI_TELEMETRY": "true"}
+    if subprocess.run([_CDK, *words], cwd=ROOT, env=environment, check=False).returncode:
+        raise CommandFailed(f"cdk {words[0]} failed")
+
+
+def _exists(cloudformation: Any, name: str) -> bool:
+    try:
+        cloudformation.describe_stacks(StackName=name)
+    except ClientError as error:
+        if "does not exist" in error.response["Error"]["Message"]:
+            return False
+        raise
+    return True
+
+
+def _physical_ids(client: Client, name: str, kind: str) -> list[str]:
+    """Return the names of the resources of a type that a stack has, whatever its state."""
+    if not _exists(client("cloudformation"), name):
+        return []
+    pages = client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=name)
+    return [
+        resource["PhysicalResourceId"]
+        for page in pages
+        for resource in page["StackResourceSummaries"]
+        if resource["ResourceType"] == kind and "PhysicalResourceId" in resource
+    ]
+
+
+def _empty(client: Client, name: str) -> None:
+    """Stop what runs in a stack, and delete the objects of its buckets in all versions."""
+    states, ecs, s3 = client("stepfunctions"), client("ecs"), client("s3")
+    for machine in _physical_ids(client, name, "AWS::StepFunctions::StateMachine"):
+        running = states.list_executions(stateMachineArn=machine, statusFilter="RUNNING")
+        for execution in running["executions"]:
+            states.stop_execution(executionArn=execution["executionArn"], cause=_CAUSE)
+    for cluster in _physical_ids(client, name, "AWS::ECS::Cluster"):
+        for task in ecs.list_tasks(cluster=cluster)["taskArns"]:
+            ecs.stop_task(cluster=cluster, task=task, reason=_CAUSE)
+        if left := ecs.list_tasks(cluster=cluster)["taskArns"]:
+            ecs.get_waiter("tasks_stopped").wait(cluster=cluster, tasks=left)
+    for bucket in _physical_ids(client, name, "AWS::S3::Bucket"):
+        for objects in _versions(s3, bucket):
+            s3.delete_objects(Bucket=bucket, Delete={"Objects": objects, "Quiet": True})
+
+
+def _versions(s3: Any, bucket: str) -> Iterator[list[dict[str, str]]]:
+    """Yield the versions of a bucket's objects, and the marks of deleted ones, in groups."""
+    for page in s3.get_paginator("list_object_versions").paginate(Bucket=bucket):
+        found = [*page.get("Versions", []), *page.get("DeleteMarkers", [])]
+        if found:
+            yield [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in found]
+
+
+def _groups(logs: Any) -> list[str]:
+    """Return the log groups of the verification, which has its name in each."""
+    pages = logs.get_paginator("describe_log_groups").paginate()
+    names = [group["logGroupName"] for page in pages for group in page["logGroups"]]
+    return [f"log group {name}" for name in names if EPHEMERAL_STACK in name]
+
+
+def _delete_group(logs: Any, name: str) -> None:
+    try:
+        logs.delete_log_group(logGroupName=name)
+    except logs.exceptions.ResourceNotFoundException:
+        return
