@@ -32,6 +32,10 @@ COMMANDS = {
     "show": ("show.command", "Show the results and the end of RUN, or of the newest run."),
     "report": ("report.command", "Write the report of RUN again from its stored results."),
     "compare": ("compare.command", "Compare version NEW with version BASE."),
+    "bisect": (
+        "bisect.command",
+        "Find the first version after BASE, up to NEW, that is slower.",
+    ),
     "sql": ("sql.command", "Query the tables of results with a SELECT in Athena's SQL."),
     "exclude": ("exclude.exclude", "Leave a run, or one trial of it, out of every figure."),
     "include": ("exclude.include", "Include an excluded run or trial in the figures again."),

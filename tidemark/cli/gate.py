@@ -18,7 +18,7 @@ def gate(stored: Stored, plan: Plan, console: Console) -> int:
 
     The versions are compared with the baseline, or else each with the version before it.
     """
-    documents = [_document(stored, plan, *versions) for versions in _compared(plan)]
+    documents = [compared(stored, plan, *versions) for versions in _versions(plan)]
     for document in documents:
         for metric in document.metrics:
             console.print(f"{sentence(metric, document)}.", markup=False, soft_wrap=True)
@@ -27,13 +27,14 @@ def gate(stored: Stored, plan: Plan, console: Console) -> int:
     return exit_code(documents)
 
 
-def _compared(plan: Plan) -> list[tuple[str, str]]:
+def _versions(plan: Plan) -> list[tuple[str, str]]:
     if plan.request.baseline:
         return [(plan.request.baseline, version) for version in plan.compared]
     return list(pairwise(sorted(plan.request.versions, key=version_order)))
 
 
-def _document(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:
+def compared(stored: Stored, plan: Plan, base: str, version: str) -> ComparisonDocument:
+    """Return the comparison of two versions of a run."""
     sides = [f"{plan.run_id}/{each}" for each in (base, version)]
     keys = stored.publisher.comparison(plan.suite.name, *sides)
     return ComparisonDocument.model_validate_json(stored.results.read(keys["json"]))

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import Any, NoReturn
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from rich.console import Console
 
-from tidemark.cli.account import console_link, place
+from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
 from tidemark.cli.builds import with_builds
 from tidemark.cli.gate import gate
-from tidemark.cli.live import follow, show_result
 from tidemark.cli.options import fail_on_option, resume_option
-from tidemark.cli.preflight import Machine, prepare, warnings
 from tidemark.cli.set_option import (
     axis_option,
     parsed,
@@ -28,31 +22,24 @@ from tidemark.cli.set_option import (
     split_axes,
     tasks_option,
 )
-from tidemark.cli.target import Target, deployed, target_options
-from tidemark.cli.this_machine import Here, check_room, check_state
-from tidemark.cli.wording import bound, cost, duration, plural
-from tidemark.cli.written_suites import suites, systems
+from tidemark.cli.target import Target, target_options
+from tidemark.cli.this_machine import check_state
+from tidemark.cli.wording import cost, plural
+from tidemark.cli.written_suites import suites
 from tidemark.client.deployed import Deployed
-from tidemark.client.runs import Run, RunClient
-from tidemark.model.axes import varied
+from tidemark.client.runs import Run
 from tidemark.model.context import default_suite
-from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
-from tidemark.model.repetitions import until_decided
 from tidemark.model.request import (
     RunSpec,
-    beside,
     check_one_machine,
     known_suite,
     resolve_request,
     resume_request,
 )
 from tidemark.model.sentences import listed
-from tidemark.model.suite import Suite
-from tidemark.money.estimate import estimate, estimate_seconds
+from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
-
-_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 
 @click.command(name="run")
@@ -158,49 +145,15 @@ def command(
         fields["versions"] = list(request.versions)
     _check_gate(request, bool(fail_on))
     names = listed(fields.get("versions", request.versions))
-    console.print(_intention(names, request, system, target), soft_wrap=True)
-    _preflight(request, system, target, console)
+    console.print(intention(names, request, system, target), soft_wrap=True)
+    preflight(request, system, target, console)
     sys.exit(_measure(fields, target, console, bool(fail_on)))
 
 
-def _intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
-    trials = plural(request.most_trials, "trial")
-    around = f"{varied(request.axes)}{beside(request)}"
-    extent = f"{plural(request.repetitions, 'repetition')}{around}, {trials}"
-    if request.until:
-        extent = f"{until_decided(request.repetitions)}{around}, at most {trials}"
-    expected = estimate(request, suite, list_prices())
-    here = estimate_seconds(request, suite, target.at_once)
-    size = described(request.parameters)
-    return (
-        f"[bold]{suite.title}[/] {versions}: "
-        f"{extent} of "
-        f"{' and '.join(test.name for test in suite.tests)}"
-        f"{size and f' with {size}'}; "
-        f"{bound(expected)} {duration(expected.seconds if target.stack else here)}, "
-        f"on AWS {cost(expected)}."
-    )
-
-
-def _preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:
-    """Print the risks of a run on this machine and prepare its versions."""
-    if target.stack is not None:
-        return
-    # Imported here because a run on AWS needs no engine.
-    from tidemark.cli.query_contract import check_queries  # noqa: PLC0415
-
-    check_queries(suite, systems() / "suites")
-    check_room(target.state)
-    for warning in warnings(request, suite, Machine.here(target.state)):
-        click.echo(f"warning: {warning}", err=True)
-    with console.status(f"Preparing {listed(request.measured)}"):
-        prepare(request, suite, systems() / "workloads")
-
-
 def _measure(fields: Mapping[str, object], target: Target, console: Console, gated: bool) -> int:
-    with _cloud(target, console) as cloud:
+    with cloud_at(target, console) as cloud:
         run = cloud.runs.start(fields)
-        return _follow(cloud.runs, run, target, console) or _gate(cloud, run, console, gated)
+        return measure(cloud.runs, run, target, console) or _gate(cloud, run, console, gated)
 
 
 def _check_gate(request: RunSpec, gated: bool) -> None:
@@ -218,7 +171,7 @@ def _resume(
 ) -> int:
     if target.stack is None:
         check_state(target.state, target.flags)
-    with _cloud(target, console) as cloud:
+    with cloud_at(target, console) as cloud:
         client = cloud.runs
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
         if plan is None or progress is None:
@@ -236,68 +189,8 @@ def _resume(
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
         if plan.request.until:
             console.print("The run then goes on until decided.")
-        _preflight(plan.request, plan.suite, target, console)
+        preflight(plan.request, plan.suite, target, console)
         fields = {"suite": plan.suite.name, "run": run_id, **fields}
         resume_request(fields, {plan.suite.name: plan.suite})
         run = client.start(fields)
-        return _follow(client, run, target, console) or _gate(cloud, run, console, gated)
-
-
-@contextmanager
-def _cloud(target: Target, console: Console) -> Iterator[Deployed]:
-    start = time.monotonic()
-    with ExitStack() as opened:
-        with console.status("Looking for the app" if target.stack else "Starting the cloud"):
-            cloud = opened.enter_context(deployed(target, shared=True))
-        console.print(_whereabouts(cloud, time.monotonic() - start))
-        yield cloud
-
-
-def _whereabouts(cloud: Deployed, seconds: float) -> str:
-    if not isinstance(cloud, Here):
-        return f"Stack {place(cloud.stack)}."
-    origin = f"run by process {cloud.pid}" if cloud.pid else f"ready in {duration(seconds)}"
-    return f"The cloud answers at {cloud.endpoint.url}, {origin}."
-
-
-def _follow(client: RunClient, run: Run, target: Target, console: Console) -> int:
-    try:
-        console.print(f"Run [bold]{run.run_id}[/]")
-        if target.stack and (link := console_link(run.execution_arn)):
-            console.print(link, soft_wrap=True, markup=False)
-        follow(client, run, target.at_once, console)
-    except KeyboardInterrupt:
-        if target.stack:
-            _leave(run, target, console)
-        _stop(client, run, target, console)
-        # Exit instead of returning: Ctrl-C does not wait for the runs of other terminals.
-        sys.exit(show_result(client, run, target, console) or 1)
-    return show_result(client, run, target, console)
-
-
-def _leave(run: Run, target: Target, console: Console) -> NoReturn:
-    """Exit while the run continues in the account."""
-    console.print(
-        f"The run continues; `tidemark stop {run.run_id}{target.flags}` ends it, "
-        f"`tidemark show {run.run_id}{target.flags}` shows its results.",
-        soft_wrap=True,
-    )
-    sys.exit(_INTERRUPTED)
-
-
-def _stop(client: RunClient, run: Run, target: Target, console: Console) -> None:
-    resume = f"resume it with `tidemark run --resume {run.run_id}{target.flags}`"
-    message = (
-        f"Run {run.run_id} may not have ended yet; the next run, stop or up ends it. Its finished "
-        f"trials are kept; {resume}.\n"
-    ).encode()
-
-    def end_at_once(*_: object) -> NoReturn:
-        # This acts as a kill: the guard ends tasks and functions, and the next start ends the run.
-        os.write(sys.stderr.fileno(), message)
-        os._exit(_INTERRUPTED)
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end_at_once)
-    console.print("Stopping the run; Ctrl-C again ends everything at once.")
-    client.stop(run, "interrupted on the command line")
+        return measure(client, run, target, console) or _gate(cloud, run, console, gated)

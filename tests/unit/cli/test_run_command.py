@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
-from tidemark.cli import run
+from tidemark.cli import attended_run, run
 
 
 @pytest.fixture
@@ -24,9 +24,9 @@ def start(monkeypatch):
     def deployed(_target, **_):
         yield SimpleNamespace(runs=SimpleNamespace(start=keep), stack=None)
 
-    monkeypatch.setattr(run, "deployed", deployed)
-    monkeypatch.setattr(run, "prepare", lambda *_: None)
-    monkeypatch.setattr(run, "_whereabouts", lambda *_: "")
+    monkeypatch.setattr(attended_run, "deployed", deployed)
+    monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
+    monkeypatch.setattr(attended_run, "_whereabouts", lambda *_: "")
 
     def start(*arguments):
         return CliRunner().invoke(run.command, arguments).stdout, *inputs
@@ -84,7 +84,7 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
     def cloud(*_):
         yield SimpleNamespace(runs=runs)
 
-    monkeypatch.setattr(run, "_cloud", cloud)
+    monkeypatch.setattr(run, "cloud_at", cloud)
     arguments = ["--resume", plan.run_id, "--fail-on", "slower", "--aws"]
     refused = CliRunner().invoke(run.command, arguments).exception
 

@@ -1,0 +1,131 @@
+"""A run that a terminal attends: its intention, its cloud, its progress and its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NoReturn
+
+import click
+from rich.console import Console
+
+from tidemark.cli.account import console_link, place
+from tidemark.cli.live import follow, show_result
+from tidemark.cli.preflight import Machine, prepare, warnings
+from tidemark.cli.target import Target, deployed
+from tidemark.cli.this_machine import Here, check_room
+from tidemark.cli.wording import bound, cost, duration, plural
+from tidemark.cli.written_suites import systems
+from tidemark.client.deployed import Deployed
+from tidemark.client.runs import Run, RunClient
+from tidemark.model.axes import varied
+from tidemark.model.parameters import described
+from tidemark.model.repetitions import until_decided
+from tidemark.model.request import RunSpec, beside
+from tidemark.model.sentences import listed
+from tidemark.model.suite import Suite
+from tidemark.money.estimate import estimate, estimate_seconds
+from tidemark.money.prices import list_prices
+
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> str:
+    """Return what a run will measure, and about how long and at which cost."""
+    trials = plural(request.most_trials, "trial")
+    around = f"{varied(request.axes)}{beside(request)}"
+    extent = f"{plural(request.repetitions, 'repetition')}{around}, {trials}"
+    if request.until:
+        extent = f"{until_decided(request.repetitions)}{around}, at most {trials}"
+    expected = estimate(request, suite, list_prices())
+    here = estimate_seconds(request, suite, target.at_once)
+    size = described(request.parameters)
+    return (
+        f"[bold]{suite.title}[/] {versions}: "
+        f"{extent} of "
+        f"{' and '.join(test.name for test in suite.tests)}"
+        f"{size and f' with {size}'}; "
+        f"{bound(expected)} {duration(expected.seconds if target.stack else here)}, "
+        f"on AWS {cost(expected)}."
+    )
+
+
+def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) -> None:
+    """Print the risks of a run on this machine and prepare its versions."""
+    if target.stack is not None:
+        return
+    # Imported here because a run on AWS needs no engine.
+    from tidemark.cli.query_contract import check_queries  # noqa: PLC0415
+
+    check_queries(suite, systems() / "suites")
+    check_room(target.state)
+    for warning in warnings(request, suite, Machine.here(target.state)):
+        click.echo(f"warning: {warning}", err=True)
+    with console.status(f"Preparing {listed(request.measured)}"):
+        prepare(request, suite, systems() / "workloads")
+
+
+@contextmanager
+def cloud_at(target: Target, console: Console) -> Iterator[Deployed]:
+    """Yield the cloud of a target, and print where it is."""
+    start = time.monotonic()
+    with ExitStack() as opened:
+        with console.status("Looking for the app" if target.stack else "Starting the cloud"):
+            cloud = opened.enter_context(deployed(target, shared=True))
+        console.print(_whereabouts(cloud, time.monotonic() - start))
+        yield cloud
+
+
+def _whereabouts(cloud: Deployed, seconds: float) -> str:
+    if not isinstance(cloud, Here):
+        return f"Stack {place(cloud.stack)}."
+    origin = f"run by process {cloud.pid}" if cloud.pid else f"ready in {duration(seconds)}"
+    return f"The cloud answers at {cloud.endpoint.url}, {origin}."
+
+
+def measure(client: RunClient, run: Run, target: Target, console: Console) -> int:
+    """Follow a run to its end and print its result; return the exit code."""
+    try:
+        console.print(f"Run [bold]{run.run_id}[/]")
+        if target.stack and (link := console_link(run.execution_arn)):
+            console.print(link, soft_wrap=True, markup=False)
+        follow(client, run, target.at_once, console)
+    except KeyboardInterrupt:
+        if target.stack:
+            _leave(run, target, console)
+        _stop(client, run, target, console)
+        # Exit instead of returning: Ctrl-C does not wait for the runs of other terminals.
+        sys.exit(show_result(client, run, target, console) or 1)
+    return show_result(client, run, target, console)
+
+
+def _leave(run: Run, target: Target, console: Console) -> NoReturn:
+    """Exit while the run continues in the account."""
+    console.print(
+        f"The run continues; `tidemark stop {run.run_id}{target.flags}` ends it, "
+        f"`tidemark show {run.run_id}{target.flags}` shows its results.",
+        soft_wrap=True,
+    )
+    sys.exit(_INTERRUPTED)
+
+
+def _stop(client: RunClient, run: Run, target: Target, console: Console) -> None:
+    resume = f"resume it with `tidemark run --resume {run.run_id}{target.flags}`"
+    message = (
+        f"Run {run.run_id} may not have ended yet; the next run, stop or up ends it. Its finished "
+        f"trials are kept; {resume}.\n"
+    ).encode()
+
+    def end_at_once(*_: object) -> NoReturn:
+        # This acts as a kill: the guard ends tasks and functions, and the next start ends the run.
+        os.write(sys.stderr.fileno(), message)
+        os._exit(_INTERRUPTED)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_at_once)
+    console.print("Stopping the run; Ctrl-C again ends everything at once.")
+    client.stop(run, "interrupted on the command line")
