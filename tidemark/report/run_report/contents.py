@@ -10,7 +10,7 @@ from tidemark.model.repetitions import until_decided
 from tidemark.model.request import beside
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
-from tidemark.report.run_report import course, decisions, trials
+from tidemark.report.run_report import course, decisions, task_levels, trials
 from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.machines import differences
 from tidemark.report.run_report.measured import MeasuredRun
@@ -53,6 +53,7 @@ def _measured(run: MeasuredRun) -> str:
 def _sections(run: MeasuredRun) -> Iterator[Section]:
     if sentences := differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
+    yield from task_levels.sections(run)
     if troubles := trials.troubles(run):
         yield Section("Failures and exclusions", (troubles,))
     yield from decisions.sections(run)

@@ -1,0 +1,70 @@
+"""Tasks at two levels in reports and comparisons."""
+
+from dataclasses import replace
+
+from tests.unit.measured_runs import measured, planned, row
+from tidemark.model.exclusions import NONE
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.sides import sides
+from tidemark.report.markdown import markdown
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import measured_run
+from tidemark.store.stored_run import StoredRun
+
+FAST, SLOW = "Intel Xeon", "AMD EPYC"
+
+
+def with_processors(trial):
+    """Return a trial of 9.8.4 whose last four of ten tasks ingest slowly, on other processors."""
+    ingest, *others = trial.tests
+    processors = [FAST] * 6 + [SLOW] * 4
+    tasks = tuple(
+        replace(task, cpu_model=processor, host=f"ip-{task.index}")
+        for task, processor in zip(ingest.tasks, processors, strict=True)
+    )
+    slow = {task.task_id for task in tasks if task.cpu_model == SLOW}
+    samples = tuple(
+        replace(sample, value=(180e3 if sample.task_id in slow else 300e3) + number)
+        for number, sample in enumerate(ingest.samples)
+    )
+    changed = ingest.model_copy(update={"tasks": tasks, "samples": samples})
+    return trial.model_copy(update={"tests": (changed, *others)})
+
+
+def run():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=1, tasks=10)
+    trials = [
+        with_processors(trial) if trial.version == "9.8.4" else trial for trial in measured(plan)
+    ]
+    return StoredRun(plan, trials, NONE, [])
+
+
+SENTENCE = (
+    "- The tasks of 9.8.4 have two levels in ingest_rate, so that their mean describes neither: "
+    "4 at about 180,015.5 records/s (AMD EPYC) and 6 at about 300,005.5 records/s (Intel Xeon).\n"
+)
+
+
+def test_a_report_has_both_levels_and_the_samples_by_task():
+    stored = run()
+    text = markdown(report(measured_run(stored)))
+
+    (trial,) = [each.trial for each in stored.trials if each.version == "9.8.4"]
+    assert SENTENCE in text
+    assert row(text, str(trial), "0", "ip-0")[3:] == [FAST, "2", "300,000.5", "high"]
+    assert row(text, str(trial), "9", "ip-9")[3:] == [SLOW, "2", "180,018.5", "low"]
+    assert text.count("Samples of ingest") == 1
+
+
+def test_a_comparison_has_a_sentence_on_both_levels():
+    stored = run()
+
+    assert SENTENCE in markdown(comparison(sides((stored, "9.0.0"), (stored, "9.8.4"))))
+
+
+def test_tasks_at_one_level_are_not_mentioned():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=5, tasks=4)
+
+    assert "two levels" not in markdown(
+        report(measured_run(StoredRun(plan, measured(plan), NONE, [])))
+    )
