@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import psutil
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.serving import WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _PREFIX = "/2018-06-01/runtime/"
 _SHUTDOWN_POLL_SECONDS = 0.02
+# AWS documentation, Lambda quotas: a response has at most 6 MB; the rest is for its escapes.
+_MOST_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,13 @@ class RuntimeApi:
         self._server.server_close()
 
     def _serve(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        return self._answer(Request(environ))(environ, start_response)
+        request = Request(environ)
+        request.max_content_length = _MOST_BYTES  # its sender may be a stranger
+        try:
+            answer = self._answer(request)
+        except RequestEntityTooLarge:
+            answer = Response(status=413)
+        return answer(environ, start_response)
 
     def _is_from_runtime(self, request: Request) -> bool:
         ends = (

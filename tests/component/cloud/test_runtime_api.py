@@ -4,6 +4,8 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 
@@ -46,6 +48,17 @@ def test_another_process_gets_no_event_and_the_runtime_still_gets_it(api):
     assert asked.stdout == "403\n"
     with urllib.request.urlopen(next_of(api)) as answer:
         assert answer.read() == b"{}"
+
+
+def test_a_stranger_cannot_fill_the_memory_with_a_body(api):
+    api.serve(os.getpid())
+    connection = HTTPConnection(api.address, timeout=60)
+    connection.putrequest("POST", "/2018-06-01/runtime/init/error")
+    connection.putheader("Content-Length", str(1 << 40))
+    connection.endheaders()
+
+    with closing(connection), connection.getresponse() as answer:
+        assert answer.status == 413
 
 
 def test_nobody_is_answered_for_a_runtime_that_has_ended(api):
