@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import mimetypes
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -102,6 +103,28 @@ class S3Bucket:
         ):
             for entry in page.get("Contents", []):
                 yield entry["Key"]
+
+    def sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        """Yield the key and the size [B] of each object below ``prefix``, in the order of keys."""
+        pages = self._client.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self._name, Prefix=prefix):
+            for entry in page.get("Contents", []):
+                yield entry["Key"], entry["Size"]
+
+    def copy(self, source: str, key: str) -> str:
+        """Store a copy of an object's body; return its SHA-256 in hexadecimal.
+
+        S3 computes the digest. The source's own type and metadata are not copied.
+        """
+        answer = self._client.copy_object(
+            Bucket=self._name,
+            Key=key,
+            CopySource={"Bucket": self._name, "Key": source},
+            ChecksumAlgorithm="SHA256",
+            MetadataDirective="REPLACE",
+            ContentType="binary/octet-stream",
+        )
+        return base64.b64decode(answer["CopyObjectResult"]["ChecksumSHA256"]).hex()
 
     def folders(self, prefix: str) -> Iterator[str]:
         """Yield the names of the folders directly in the folder ``prefix``."""

@@ -17,7 +17,7 @@ from cdk.findings import (
     streams_finding,
 )
 from cdk.log_groups import log_group
-from cdk.permissions import FUNCTIONS, Needs
+from cdk.permissions import Needs, needs_of
 from cdk.policy_statements import allow, in_cluster, passing_to_tasks
 from cdk.system_tests import SystemTests
 from tidemark.model.settings import Settings
@@ -50,7 +50,8 @@ class Functions(Construct):
         self._settings, self._bucket, self._tests, self._topic = settings, bucket, tests, topic
         self._layer = LayerVersion.from_layer_version_arn(self, "Powertools", _POWERTOOLS)
         self.by_state = {
-            state: self._function(state, code, needs) for state, needs in FUNCTIONS.items()
+            state: self._function(state, code, needs)
+            for state, needs in needs_of(each.suite for each in tests.suites.values()).items()
         }
 
     def _function(self, state: str, code: Code, needs: Needs) -> Function:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
+from tidemark.store import keys
 from tidemark.store.keys import DATA
 
 
@@ -127,6 +129,9 @@ RECORDING: Mapping[str, Needs] = {
     ),
 }
 
+# CollectRates copies what tasks left. The tasks themselves cannot write to the results.
+ARTEFACTS = Needs(reads=[f"{DATA}*"], writes=[f"{keys.ARTEFACTS}*"], lists=[f"{DATA}*"])
+
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
         reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
@@ -189,3 +194,10 @@ FUNCTIONS: Mapping[str, Needs] = {
     "EndRun": Needs.union([*RECORDING.values(), Needs(stops_tasks=True)]),
     "SweepRuns": Needs.union([*RECORDING.values(), Needs(stops_tasks=True)]),
 }
+
+
+def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
+    """Return the needs of each function in a deployment of suites."""
+    if not any(test.artefacts for suite in suites for test in suite.tests):
+        return FUNCTIONS
+    return {**FUNCTIONS, "CollectRates": Needs.union([FUNCTIONS["CollectRates"], ARTEFACTS])}

@@ -37,6 +37,7 @@ class SuiteTasks(Construct):
         self, scope: Construct, name: str, *, suite: Suite, settings: Settings, bucket: Bucket
     ) -> None:
         super().__init__(scope, name)
+        self.suite = suite
         # People find the group by this name in the console; the stack's name makes it unique.
         group = f"/{Stack.of(self).stack_name}/{suite.name}"
         self.log_group = log_group(self, "Logs", settings, group)

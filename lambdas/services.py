@@ -30,7 +30,7 @@ from tidemark.run.ports import (
     Tasks,
     Topic,
 )
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import CopyingBucket
 
 
 @cache
@@ -49,7 +49,7 @@ def on_one_machine() -> bool:
 
 
 @cache
-def bucket() -> Bucket:
+def bucket() -> CopyingBucket:
     """Return the results bucket."""
     return S3Bucket(_client("s3"), Environment().bucket)
 

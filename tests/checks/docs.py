@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.kept_files import Artefact
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
@@ -24,7 +25,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
     ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric),
-    ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric, Series),
+    ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric, Series, Artefact),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
 

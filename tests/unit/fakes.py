@@ -24,7 +24,7 @@ from tidemark.run.ports import (
     Tasks,
     Topic,
 )
-from tidemark.store.bucket import Bucket, Tagged
+from tidemark.store.bucket import CopyingBucket, Tagged
 
 TRIAL_MACHINE = "arn:aws:states:eu-west-2:1:execution:Trial"
 
@@ -67,6 +67,13 @@ class FakeBucket:
 
     def write_once(self, key: str, body: bytes) -> bool:
         return self.write_over(key, body, None)
+
+    def sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        return ((key, len(self.objects[key])) for key in sorted(self.keys(prefix)))
+
+    def copy(self, source: str, key: str) -> str:
+        self.write(key, self.objects[source])
+        return hashlib.sha256(self.objects[source]).hexdigest()
 
     def write_over(self, key: str, body: bytes, etag: str | None) -> bool:
         self.moment()
@@ -281,7 +288,7 @@ class World:
 def ports(
     world: World,
 ) -> tuple[
-    Bucket,
+    CopyingBucket,
     LogQueries,
     Executions,
     Tasks,

@@ -31,6 +31,7 @@ COMMANDS = {
     "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
     "show": ("show.command", "Show the results and the end of RUN, or of the newest run."),
     "report": ("report.command", "Write the report of RUN again from its stored results."),
+    "artefacts": ("artefacts.command", "List the files that the tasks of RUN left, or save them."),
     "compare": ("compare.command", "Compare version NEW with version BASE."),
     "bisect": (
         "bisect.command",

@@ -17,6 +17,7 @@ from tidemark.figures.task_environments import (
     other_version,
 )
 from tidemark.figures.task_usage import usages
+from tidemark.model.kept_files import Kept
 from tidemark.model.results import (
     MeasuredSeries,
     Rate,
@@ -54,6 +55,8 @@ class Logged(NamedTuple):
     usages_unknown: str
     """The reason why usages could not be read, '' if they could."""
     series: Sequence[MeasuredSeries]
+    kept: Kept
+    """The files that the tasks left."""
     bytes_scanned: int
     """The bytes that all queries scanned, queries that came too early included."""
 
@@ -75,6 +78,7 @@ def test_result(
         lacking.append("more lines arrived until the end of the time for logs")
     wrong = rates.surplus(rows, tasks, streams, test.jobs)
     wrong += [text for metric in rows for text in rates.impossible(metric, tasks, streams)]
+    wrong += logged.kept.missing
     # Figures of partial logs differ, and other sentences say why.
     if not (failed or lacking or wrong):
         wrong = [text for metric in rows for text in rates.differing(metric)]
@@ -102,6 +106,8 @@ def test_result(
         usages=usages(logged.usages, streams.keys()),
         usages_unknown=logged.usages_unknown,
         series=tuple(logged.series),
+        artefacts=tuple(logged.kept.files),
+        artefact_notes=tuple(logged.kept.notes),
         environments=tuple(different(machines.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,

@@ -12,6 +12,7 @@ from pydantic.dataclasses import dataclass
 from tidemark.model.axes import Combination
 from tidemark.model.cost import LEAST_BILLED_SECONDS
 from tidemark.model.frozen import Frozen
+from tidemark.model.kept_files import KeptFile
 from tidemark.model.labels import canonical, figure_name, labelled_name
 from tidemark.model.metric import Metric
 
@@ -206,6 +207,10 @@ class TestResult(Frozen):
     """The reason why logged usages could not be read, '' if they could."""
     series: tuple[MeasuredSeries, ...] = ()
     """The series, in the order of the suite."""
+    artefacts: tuple[KeptFile, ...] = ()
+    """The files that the tasks left and the run keeps, by task."""
+    artefact_notes: tuple[str, ...] = ()
+    """A sentence for each file that is not kept, and for each that a task did not leave."""
     environments: tuple[dict[str, Any], ...] = ()
     """The machines and packages that the tasks ran on, as they logged them."""
     log_group: str | None = None

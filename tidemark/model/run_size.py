@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tidemark.model.axes import count
+from tidemark.model.kept_files import MOST_FILES
 from tidemark.model.metric import MOST_SAMPLES, Metric
 from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
@@ -22,9 +23,9 @@ if TYPE_CHECKING:  # a request checks its size
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 45
 EVENTS_OF_TEST = 3_070
-# Entries are what a run keeps: tasks, samples, minutes of usage, points of series. A function that
-# reads a whole run holds up to 1.5 kB for each, and one that reads a trial has a quarter of its
-# memory. `make bench` runs both at these limits.
+# Entries are what a run keeps: tasks, samples, minutes of usage, points of series, files. A
+# function that reads a whole run holds up to 1.5 kB for each, and one that reads a trial has a
+# quarter of its memory. `make bench` runs both at these limits.
 MOST_RUN_ENTRIES = 1_000_000
 MOST_TRIAL_ENTRIES = 100_000
 
@@ -111,7 +112,8 @@ def _entries(test: Test, tasks: int) -> int:
     minutes = tasks * math.ceil(test.timeout_seconds / 60)
     # The answer of a query that would have more is not kept.
     usage = min(minutes, MOST_SAMPLES)
-    return tasks + usage + sum(_figures(test, tasks)) + MOST_SAMPLES * len(test.series)
+    files = MOST_FILES if test.artefacts else 0
+    return tasks + usage + files + sum(_figures(test, tasks)) + MOST_SAMPLES * len(test.series)
 
 
 def _figures(test: Test, tasks: int) -> Iterator[int]:

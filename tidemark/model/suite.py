@@ -9,6 +9,7 @@ from pydantic import Field
 from tidemark.model.axes import MOST_AXES, Axis
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
+from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
@@ -19,6 +20,7 @@ _NAME = f"^{NAME}$"
 FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
     **SUBJECT_FORMS,
+    **ARTEFACT_FORMS,
 }
 """The accepted texts of a suite in words, by regular expression."""
 MOST_REPETITIONS = 100
@@ -57,6 +59,8 @@ class Test(Consistent):
     """The metrics that log queries read, 1 to 20."""
     series: tuple[Series, ...] = Field(default=(), max_length=10)
     """The series that log queries read and a report draws, none to 10."""
+    artefacts: tuple[Artefact, ...] = Field(default=(), max_length=10)
+    """The files that tasks leave and the run keeps, none to 10 names."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the seconds are not for the amounts that they are per."""

@@ -44,6 +44,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
         for position, metric in mappings(test, "metrics"):
             place = ("tests", number, "metrics", position, "labels")
             yield from _labelled_twice(place, metric, mapping(suite, "axes"))
+        yield from _repeated(("tests", number, "artefacts"), mappings(test, "artefacts"), "file")
         for name in mapping(test, "per"):
             yield from _unscaled(("tests", number, "per", str(name)), name, parameters)
 
@@ -101,8 +102,10 @@ def _labelled_twice(
         yield problem(place, f"{listed(twice)} is an axis, which is a label of every metric")
 
 
-def _repeated(place: Place, entries: list[tuple[int, Mapping[str, Any]]]) -> Iterator[Problem]:
-    names = [name for _, entry in entries if isinstance(name := entry.get("name"), str)]
+def _repeated(
+    place: Place, entries: list[tuple[int, Mapping[str, Any]]], field: str = "name"
+) -> Iterator[Problem]:
+    names = [name for _, entry in entries if isinstance(name := entry.get(field), str)]
     if len(set(names)) != len(names):
         yield problem(place, f"a name stands twice in {listed(map(shown, names))}")
 

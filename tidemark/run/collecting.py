@@ -18,11 +18,12 @@ from tidemark.model.suite import Test
 from tidemark.model.suite_files import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.events import TrialEvent
+from tidemark.run.keeping import Place, keep
 from tidemark.run.ports import LogQueries, QueryFailed, Tasks, TooManyRows
 from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
-from tidemark.store.bucket import Bucket
+from tidemark.store.bucket import CopyingBucket
 from tidemark.store.run_objects import planned, read_plan
 
 _logger = logging.getLogger(LOGGER)
@@ -44,10 +45,18 @@ class CollectRatesEvent(TrialEvent):
     ended_at: datetime
     now: datetime
     attempt: int
+    artefacts: str = ""
+    """The address below which the tasks left files; an older execution does not have it."""
     lines: int = 0
     """The lines that the attempt before found; an older execution does not have them."""
     bytes_scanned: int
     """The bytes scanned by the queries of earlier attempts."""
+
+    @property
+    def place(self) -> Place:
+        """The place of the test's files."""
+        left = self.artefacts.removeprefix("s3://").partition("/")[2]
+        return Place(self.run_id, self.trial, self.test, left)
 
 
 class Collected(Frozen):
@@ -134,7 +143,7 @@ class _Search:
 
 
 def collect(
-    bucket: Bucket,
+    bucket: CopyingBucket,
     queries: LogQueries,
     tasks: Tasks,
     systems: Mapping[str, System],
@@ -181,6 +190,7 @@ def collect(
         usages=usages,
         usages_unknown=usages_unknown,
         series=[search.series(series) for series in test.series],
+        kept=keep(bucket, event.place, test.artefacts, event.tasks),
         bytes_scanned=search.bytes_scanned,
     )
     result = test_result(test, ran, logged, event.started_at, event.ended_at)

@@ -28,6 +28,8 @@ class PreparedTest(Frozen):
     name: str
     groups: tuple[Group, ...]
     timeout_seconds: int
+    artefacts: str
+    """The address below which each task leaves files, followed by the task's index."""
     environment: list[dict[str, str]]
     """The environment variables, as RunTask takes them."""
 
@@ -55,6 +57,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
                 name=test.name,
                 groups=_groups(plan.request.tasks),
                 timeout_seconds=test.timeout_seconds + _MARGIN_SECONDS,
+                artefacts=f"{data}/artefacts/{test.name}/",
                 environment=_environment(plan, trial, test, data),
             )
             for test in plan.suite.tests

@@ -66,3 +66,13 @@ class Bucket(Protocol):
 
     def delete_if(self, key: str, etag: str) -> bool:
         """Delete an object if it still has this entity tag; tell whether it was deleted."""
+
+
+class CopyingBucket(Bucket, Protocol):
+    """The results bucket, which copies objects without their bodies passing through."""
+
+    def sizes(self, prefix: str) -> Iterator[tuple[str, int]]:
+        """Yield the key and the size [B] of each object below ``prefix``, in the order of keys."""
+
+    def copy(self, source: str, key: str) -> str:
+        """Store a copy of an object's body; return its SHA-256 in hexadecimal."""

@@ -10,6 +10,7 @@ _LAST_SECOND = 99991231235959
 CLAIMS = "claims/"
 DATA = "work/data/"
 """The prefix of the data that tasks store, apart from all that Tidemark itself reads."""
+ARTEFACTS = "artefacts/"
 # A part of the file name of a comparison.
 AGAINST = "-against-"
 
@@ -97,6 +98,11 @@ def measurements(run_id: str, number: int) -> str:
 def measured(run_id: str, number: int, test: str) -> str:
     """Return the key of the result of one test of a trial."""
     return f"{measurements(run_id, number)}{test}.json"
+
+
+def artefact(run_id: str, number: int, test: str, task: int, name: str) -> str:
+    """Return the key of a file that a task of a trial's test left."""
+    return f"{ARTEFACTS}{run_id}/{number:03d}/{test}/{task}/{name}"
 
 
 def tables(name: str, suite: str) -> str:

@@ -31,11 +31,14 @@ class Trial:
         self.throttled = False  # whether Lambda refuses every ClassifyStop
         self.running = self.most_running = 0
         self.called = {}
+        self.environments = []
         self.starts = Counter()  # the number of starts of tasks by time [s]
         lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
         lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
 
-    async def run_task(self, _arguments, submission):
+    async def run_task(self, arguments, submission):
+        (override,) = arguments["Overrides"]["ContainerOverrides"]
+        self.environments.append({each["Name"]: each["Value"] for each in override["Environment"]})
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         self.starts[self.lab.loop.time()] += 1
@@ -54,7 +57,10 @@ class Trial:
         return {"Payload": getattr(self, name)(payload)}
 
     def PrepareTrial(self, _):
-        test = {"name": "ingest", "groups": GROUPS, "timeout_seconds": 3600, "environment": []}
+        test = {
+            "name": "ingest", "groups": GROUPS, "timeout_seconds": 3600, "environment": [],
+            "artefacts": "s3://b/secret/artefacts/ingest/",
+        }  # fmt: skip
         return {"task_definition": "arn", "container": "c", "tests": [test]}
 
     def ClassifyStop(self, payload):
@@ -92,6 +98,16 @@ def test_all_tasks_of_a_test_run_in_parallel(trial):
     assert execution.status == "SUCCEEDED", execution.cause
     assert trial.most_running == MOST_TASKS
     assert [task["index"] for task in trial.collected["tasks"]] == list(range(MOST_TASKS))
+
+
+def test_each_task_has_a_place_of_its_own_for_the_files_that_it_leaves(trial):
+    trial.run()
+
+    places = [names["TIDEMARK_ARTEFACTS"] for names in trial.environments]
+    assert trial.collected["artefacts"] == "s3://b/secret/artefacts/ingest/"
+    assert sorted(places) == sorted(
+        f"s3://b/secret/artefacts/ingest/{index}/" for index in range(MOST_TASKS)
+    )
 
 
 def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):

@@ -1,5 +1,7 @@
 """The port of the results bucket: S3, the files of the one-machine cloud and the fake alike."""
 
+import hashlib
+
 import pytest
 
 from aws.bucket import S3Bucket
@@ -94,3 +96,35 @@ def test_an_object_is_deleted_only_as_it_was_seen(bucket):
     assert bucket.delete_if("k", bucket.find("k").etag)
     assert not bucket.delete_if("k", seen)
     assert bucket.find("k") is None
+
+
+@pytest.fixture(params=["fake", "s3"])
+def copying(request):
+    """Have a bucket of each kind that copies objects, with one object."""
+    if request.param == "fake":
+        return FakeBucket({"work/a +b": b"body"})
+    s3 = request.getfixturevalue("endpoint").client("s3")
+    s3.create_bucket(Bucket="copying")
+    s3.put_object(Bucket="copying", Key="work/a +b", Body=b"body")
+    return S3Bucket(s3, "copying")
+
+
+def test_an_object_is_copied_with_its_digest(copying):
+    assert list(copying.sizes("work/")) == [("work/a +b", 4)]
+
+    digest = copying.copy("work/a +b", "kept/a")
+
+    assert digest == hashlib.sha256(b"body").hexdigest()
+    assert copying.read("kept/a") == b"body"
+
+
+def test_a_copy_has_none_of_the_types_and_metadata_of_its_source(endpoint):
+    s3 = endpoint.client("s3")
+    s3.create_bucket(Bucket="plain")
+    page = {"ContentType": "text/html", "Metadata": {"of": "task"}}
+    s3.put_object(Bucket="plain", Key="from", Body=b"body", **page)
+
+    S3Bucket(s3, "plain").copy("from", "to")
+
+    head = s3.head_object(Bucket="plain", Key="to")
+    assert (head["ContentType"], head["Metadata"]) == ("binary/octet-stream", {})

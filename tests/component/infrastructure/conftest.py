@@ -34,12 +34,14 @@ def data(stack):
 
 @pytest.fixture(scope="session")
 def systems_with_images(tmp_path_factory):
-    """Return a folder with the shipped suites, and with one whose versions are images."""
+    """Return a folder with the shipped suites, and with one of images that keeps files."""
     folder = tmp_path_factory.mktemp("systems")
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
+    fields = read_suites()["rocksdb"].model_dump(mode="json", by_alias=True)
     suite = {
-        **read_suites()["rocksdb"].model_dump(mode="json", by_alias=True),
+        **fields,
+        "tests": [{**test, "artefacts": [{"file": "*.folded"}]} for test in fields["tests"]],
         "name": "kiwi",
         "subject": {"image": f"{REGISTRY}/perf/kiwi:{{version}}", "form": ".*"},
         "task": {"cpu": 1024, "memory": 2048, "storage": 21},

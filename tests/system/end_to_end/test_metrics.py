@@ -1,5 +1,6 @@
 """A latency and a size under two databases, from the logs of tasks to tables and pages."""
 
+import hashlib
 import json
 import re
 import subprocess
@@ -43,6 +44,11 @@ with start_cloud(Path(sys.argv[1]), context={"systems": sys.argv[2]}) as cloud:
             for trial in results.trials(run.run_id)
             for test in trial.tests
             for series in test.series
+        ],
+        "artefacts": [
+            [trial.version, [file.name for file in test.artefacts], test.artefact_notes]
+            for trial in results.trials(run.run_id)
+            for test in trial.tests
         ],
         "report": report.decode() if report else "",
         "history": columns(histories(rates)),
@@ -130,3 +136,16 @@ def test_history_and_page_name_each_figure(measured):
 def test_a_series_is_stored_with_each_trial_and_drawn(measured):
     assert measured["series"] == [2 * 400] * 20
     assert "requests of bounded {database: mariadb} \\[requests\\], by trial" in measured["report"]
+
+
+def test_a_file_that_a_task_leaves_is_kept_with_its_trial(measured):
+    digest = hashlib.sha256(b"main;create 7\n").hexdigest()
+    lacking = [f"task {task}: no file profile-*.folded was kept" for task in (0, 1)]
+    undeclared = "task 0: core is not kept, since the suite does not declare it"
+
+    assert sorted(measured["artefacts"]) == [
+        *[["12.3", [], lacking]] * 10,
+        *[["12.4", [], lacking]] * 5,
+        *[["12.4", ["profile-0.folded"], [undeclared, lacking[1]]]] * 5,
+    ]
+    assert measured["report"].count(f"| profile-0.folded | 14 | {digest} |") == 5

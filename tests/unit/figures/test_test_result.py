@@ -7,6 +7,7 @@ import pytest
 from tidemark.figures import test_result
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.test_result import Logged
+from tidemark.model.kept_files import Kept
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
 
@@ -15,7 +16,7 @@ INGEST = read_suites()["rocksdb"].test("ingest")
 NOTHING = Logged(
     log_group="g", streams={}, window=(NOON, NOON), metrics=[], grown=False, version=None,
     environments=[],
-    failures=[], usages=[], usages_unknown="", series=[], bytes_scanned=0,
+    failures=[], usages=[], usages_unknown="", series=[], kept=Kept(), bytes_scanned=0,
 )  # fmt: skip
 
 
@@ -61,3 +62,17 @@ def test_a_flood_of_lines_is_kept_up_to_what_the_test_may_log():
 
     assert result.reason == "task 0 (t) logged 9000 lines of ingest_rate, not 2"
     assert len(result.samples) == INGEST.jobs
+
+
+def test_only_a_missing_file_that_is_required_makes_a_test_incomplete():
+    task, note = TaskResult(index=0, status="ok", task_arn="task/t"), "task 0: no file a was kept"
+
+    said, required = (
+        test_result.test_result(
+            INGEST, [task], NOTHING._replace(kept=Kept((), (note,), missing)), NOON, NOON
+        )
+        for missing in ((), (note,))
+    )
+
+    assert (said.status, said.artefact_notes) == ("ok", (note,))
+    assert (required.status, required.reason) == ("incomplete", note)

@@ -23,6 +23,7 @@ from lambdas import (
     restore_system,
 )
 from tests.plans import RUN
+from tidemark.model.kept_files import Artefact
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.run.ports import QueryFailed, TooManyRows
@@ -61,6 +62,7 @@ def collect(
     now="2026-11-20T12:46:00.000Z",
     attempt=1,
     bytes_scanned=0,
+    **more,
 ):
     return world.call(
         collect_rates,
@@ -73,6 +75,7 @@ def collect(
             "now": now,
             "attempt": attempt,
             "bytes_scanned": bytes_scanned,
+            **more,
         },
     )
 
@@ -257,6 +260,28 @@ def test_a_trial_of_an_image_runs_a_definition_with_the_image_of_its_version(wor
 
     image = f"x/rocksdb:{plan.trials[0].version}"
     assert prepared["task_definition"] == f"arn:task:7 with {image}"
+
+
+def test_a_file_that_a_task_left_is_kept_with_the_result_of_its_test(world, plan):
+    artefact = Artefact(file="*.folded", required=True)
+    tests = [test.model_copy(update={"artefacts": (artefact,)}) for test in plan.suite.tests]
+    suite = plan.suite.model_copy(update={"tests": tuple(tests)})
+    changed = plan.model_copy(update={"suite": suite})
+    world.bucket.write(keys.plan(RUN), changed.model_dump_json().encode())
+    place = world.call(prepare_trial, TRIAL)["tests"][0]["artefacts"]
+    world.bucket.write(f"{place.removeprefix('s3://results/')}1/a.folded", b"main 1")
+    log(world)
+
+    collect(world, artefacts=place)
+
+    result = world.json(keys.measured(RUN, 1, "ingest"))
+    assert [(file["task"], file["name"]) for file in result["artefacts"]] == [(1, "a.folded")]
+    assert (result["status"], result["reason"]) == (
+        "incomplete",
+        "task 0: no file *.folded was kept",
+    )
+    assert {rate["value"] for rate in result["rates"]} == {None}
+    assert world.bucket.read(keys.artefact(RUN, 1, "ingest", 1, "a.folded")) == b"main 1"
 
 
 def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_guess(world):

@@ -29,6 +29,7 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tidemark.model.exclusions import NONE
+from tidemark.model.kept_files import Artefact, KeptFile
 from tidemark.model.resume import Resume
 from tidemark.model.suite_files import read_suites
 from tidemark.report.blocks import Table
@@ -719,3 +720,25 @@ def test_too_many_versions_for_a_chart_are_left_to_a_comparison():
     text = markdown_of(plan, measured(plan))
 
     assert "9 versions are too many for one chart of the progress of ingest; tidemark" in text
+
+
+def test_a_report_lists_the_files_that_a_run_keeps_and_says_which_are_missing():
+    plan = planned(repetitions=1)
+    ingest, *rest = plan.suite.tests
+    declared = ingest.model_copy(update={"artefacts": (Artefact(file="*.folded"),)})
+    suite = plan.suite.model_copy(update={"tests": (declared, *rest)})
+    first, *others = measured(plan)
+    file = KeptFile(task=0, name="a_b.folded", size=4096, sha256="ab" * 32)
+    note = f"task 1: {HOSTILE} is not kept"
+    test = first.tests[0].model_copy(update={"artefacts": (file,), "artefact_notes": (note,)})
+    trials = [first.model_copy(update={"tests": (test, *first.tests[1:])}), *others]
+
+    text = markdown_of(plan.model_copy(update={"suite": suite}), trials)
+
+    key = f"artefacts/{plan.run_id}/001/ingest/0/a_b.folded"
+    assert (
+        f"| 1 | {first.version} | ingest | 0 | a_b.folded | 4,096 | {'ab' * 32} | {key} |" in text
+    )
+    assert f"- trial 1 ({first.version}), ingest: task 1: " in text
+    assert "<script>" not in text
+    assert "Artefacts" not in markdown_of(plan, trials)

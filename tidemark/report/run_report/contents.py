@@ -10,7 +10,7 @@ from tidemark.model.repetitions import until_decided
 from tidemark.model.request import beside
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
-from tidemark.report.run_report import course, decisions, task_levels, trials
+from tidemark.report.run_report import artefacts, course, decisions, task_levels, trials
 from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.machines import differences
 from tidemark.report.run_report.measured import MeasuredRun
@@ -62,4 +62,5 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     yield Section("Trials", (trials.table(run),))
     yield Section("Time and cost", spent(run))
     yield Section("Set-up", setup(run))
+    yield from artefacts.sections(run)
     yield Section("Logs", (trials.LOGS, trials.logs(run)))

@@ -1,0 +1,96 @@
+"""``tidemark artefacts``: the files that the tasks of a run left."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.options import run_argument
+from tidemark.cli.saving import save
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.cli.wording import plural
+from tidemark.client.results import Results
+from tidemark.model.refusal import Refused
+from tidemark.store import keys
+
+if TYPE_CHECKING:
+    from tidemark.model.kept_files import KeptFile
+
+_COLUMNS = ("trial", "version", "test", "task", "file", "bytes", "sha256")
+
+
+class _File(NamedTuple):
+    trial: int
+    version: str
+    test: str
+    kept: KeptFile
+
+    def key(self, run: str) -> str:
+        return keys.artefact(run, self.trial, self.test, self.kept.task, self.kept.name)
+
+    def row(self) -> dict[str, str | None]:
+        kept = self.kept
+        of_task = (str(self.trial), self.version, self.test, str(kept.task))
+        return dict(zip(_COLUMNS, (*of_task, kept.name, str(kept.size), kept.sha256), strict=True))
+
+
+@click.command(name="artefacts")
+@run_argument
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="New or empty folder to save the files in, as TRIAL/TEST/TASK/FILE.",
+)
+@format_option
+@target_options
+def command(run: str, folder: Path | None, form: str, target: Target) -> None:
+    """List the files that the tasks of RUN left, or save them.
+
+    A suite declares these files as artefacts of its tests. Each saved file is compared with the
+    size and the digest that were recorded.
+
+    \b
+    Example:
+      tidemark artefacts 20261120T124455Z-0a1b2c --to profiles
+    """
+    if folder and folder.exists() and any(folder.iterdir()):
+        raise Refused(f"--to: {folder} is not empty; expected a new or an empty folder")
+    with stored(target) as store:
+        if store.results.plan(run) is None:
+            raise target.not_stored(run)
+        files = list(_files(store.results, run))
+        for file in files if folder else ():
+            save(Path(folder or ".", *_parts(file)), _body(store.results, run, file))
+    if not files:
+        click.echo("The run keeps no files; a suite declares them as artefacts.", err=True)
+    elif folder:
+        click.echo(f"Saved {plural(len(files), 'file')} in {folder}")
+    else:
+        show(_COLUMNS, [file.row() for file in files], form)
+
+
+def _files(results: Results, run: str) -> Iterator[_File]:
+    for trial in results.trials(run):
+        for test in trial.tests:
+            for kept in test.artefacts:
+                yield _File(trial.trial, trial.version, test.test, kept)
+
+
+def _parts(file: _File) -> tuple[str, ...]:
+    return f"{file.trial:03d}", file.test, str(file.kept.task), file.kept.name
+
+
+def _body(results: Results, run: str, file: _File) -> bytes:
+    """Return the body of a file as it was kept; fail if it is another one now."""
+    key = file.key(run)
+    body = results.read(key)
+    if hashlib.sha256(body).hexdigest() != file.kept.sha256:
+        raise click.ClickException(f"{key} is not the file that was kept: its digest differs")
+    return body
