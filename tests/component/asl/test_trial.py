@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from pydantic_core import to_jsonable_python
 
 from local.asl.errors import StateError
 from local.asl.payload import MAX_BYTES
@@ -68,7 +69,7 @@ class Trial:
             raise StateError("Lambda.TooManyRequestsException", "Rate Exceeded.")
         failure = payload["failure"]
         stop = classify(payload["index"], failure["Error"], failure["Cause"])
-        return stop.model_dump(mode="json")
+        return to_jsonable_python(stop)
 
     def CollectRates(self, payload):
         self.collected = payload
