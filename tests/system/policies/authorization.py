@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 from local.account import ACCOUNT, REGION
 from tests.system.policies.calls import Call
@@ -92,6 +93,11 @@ def _object(action: str) -> Callable[[Parameters], list[Request]]:
     return requests_of
 
 
+def _copy_object(parameters: Parameters) -> list[Request]:
+    bucket, _, key = unquote(parameters["CopySource"]).partition("/")
+    return [*_objects("s3:GetObject", bucket, [key]), *_object("s3:PutObject")(parameters)]
+
+
 def _delete_objects(parameters: Parameters) -> list[Request]:
     entries = parameters["Delete"]["Objects"]
     if more := sorted({name for entry in entries for name in entry} - {"Key"}):
@@ -128,6 +134,17 @@ def _run_task(parameters: Parameters) -> list[Request]:
         task = f"{parameters['cluster'].replace(':cluster/', ':task/')}/0123456789abcdef"
         needed.append(Request("ecs:TagResource", task, _context({"ecs:CreateAction": "RunTask"})))
     return needed
+
+
+def _register_task_definition(parameters: Parameters) -> list[Request]:
+    definition = f"{_arn('ecs')}:task-definition/{parameters['family']}:*"
+    needed = [Request("ecs:RegisterTaskDefinition", definition)]
+    if parameters.get("tags"):
+        creation = _context({"ecs:CreateAction": "RegisterTaskDefinition"})
+        needed.append(Request("ecs:TagResource", definition, creation))
+    passed = _context({"iam:PassedToService": "ecs-tasks.amazonaws.com"})
+    roles = [parameters[role] for role in ("taskRoleArn", "executionRoleArn") if role in parameters]
+    return [*needed, *(Request("iam:PassRole", role, passed) for role in roles)]
 
 
 # --- EventBridge ---
@@ -182,14 +199,17 @@ def _get_parameter(parameters: Parameters) -> list[Request]:
 
 
 _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
+    "ecs:DescribeTaskDefinition": lambda _: [Request("ecs:DescribeTaskDefinition", "*")],
     "ecs:DescribeTasks": _in_cluster("ecs:DescribeTasks", lambda parameters: parameters["tasks"]),
     "ecs:ListTasks": _in_cluster("ecs:ListTasks", lambda _: ["*"]),
+    "ecs:RegisterTaskDefinition": _register_task_definition,
     "ecs:RunTask": _run_task,
     "ecs:StopTask": _in_cluster("ecs:StopTask", lambda parameters: [parameters["task"]]),
     "events:PutEvents": _put_events,
     "lambda:Invoke": _on_parameter("lambda:InvokeFunction", "FunctionName"),
     "logs:GetQueryResults": lambda _: [Request("logs:GetQueryResults", "*")],
     "logs:StartQuery": _start_query,
+    "s3:CopyObject": _copy_object,
     "s3:DeleteObject": _object("s3:DeleteObject"),
     "s3:DeleteObjects": _delete_objects,
     "s3:GetObject": _object("s3:GetObject"),

@@ -149,3 +149,33 @@ def test_a_request_carries_its_condition_keys():
 def test_an_unsupported_call_is_refused_by_name(call, parameters, message):
     with pytest.raises(Unsupported, match=message):
         iam_requests(*call, **parameters)
+
+
+def test_a_copy_reads_its_source_and_writes_the_copy():
+    source = {"Bucket": "results", "Key": "work/data/a b"}
+
+    assert iam_requests("s3", "copy_object", Bucket="results", Key="kept", CopySource=source) == [
+        ("s3:GetObject", "arn:aws:s3:::results/work/data/a b"),
+        ("s3:PutObject", "arn:aws:s3:::results/kept"),
+    ]
+
+
+def test_the_registration_of_a_task_definition_names_its_family_tags_it_and_passes_its_roles():
+    task_role, execution_role = ROLES
+    fields = {
+        "family": "f",
+        "containerDefinitions": [],
+        "taskRoleArn": task_role,
+        "executionRoleArn": execution_role,
+        "tags": [{"key": "k", "value": "v"}],
+    }
+    family = "arn:aws:ecs:us-east-1:123456789012:task-definition/f:*"
+
+    assert iam_requests("ecs", "register_task_definition", **fields) == [
+        ("ecs:RegisterTaskDefinition", family),
+        ("ecs:TagResource", family),
+        *(("iam:PassRole", role) for role in ROLES),
+    ]
+    assert iam_requests("ecs", "describe_task_definition", taskDefinition="f") == [
+        ("ecs:DescribeTaskDefinition", "*")
+    ]
