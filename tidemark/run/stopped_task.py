@@ -32,8 +32,8 @@ _SENTENCES = {
     ),
     "stopped": "it was stopped: {detail}",
     "image": (
-        "its image could not be pulled: {detail}; check the setting images, and that the task's "
-        "execution role and network reach it"
+        "its image could not be pulled: {detail}; check the setting images or the image of the "
+        "suite's subject, and that the task's execution role and network reach it"
     ),
     "log group": (
         "it could not start because its log group does not exist: {detail}; deploy the stack again"

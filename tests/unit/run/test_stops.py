@@ -40,7 +40,8 @@ def stopped(exit_code, *, stop_code="EssentialContainerExited", reason="", conta
             ),
             "image",
             "task 4: its image could not be pulled: CannotPullContainerError: no such image; check "
-            "the setting images, and that the task's execution role and network reach it",
+            "the setting images or the image of the suite's subject, and that the task's execution "
+            "role and network reach it",
         ),
         (
             stopped(
