@@ -22,7 +22,7 @@ def _blocks(run: MeasuredRun) -> Iterator[Block]:
     count = sum(len(result.artefacts) for trial in run.trials for result in trial.tests)
     shown = f"; the table has the first {_MOST_ROWS}" if count > _MOST_ROWS else ""
     command = f"tidemark artefacts {run.plan.run_id} --to FOLDER"
-    yield f"{count:,} files are kept{shown}. The command {command} saves them."
+    yield f"Files that are kept: {count:,}{shown}. The command {command} saves them."
     if count:
         columns = ("Trial", "Version", "Test", "Task", "File", "Bytes", "SHA-256", "Key")
         rows = tuple(islice(_rows(run), _MOST_ROWS))
