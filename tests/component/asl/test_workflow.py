@@ -1,11 +1,14 @@
-"""The state machine of a run that measures nothing: refused, over budget or held by a dead run."""
+"""The state machine of a run over fakes of the functions, or over a bucket with its trials."""
 
 import json
 
 import pytest
 
 from local.asl.payload import MAX_BYTES
+from tests.plans import RUN
+from tests.unit.run.test_choosing import NEW, Measuring
 from tidemark.model.checkout import ROOT
+from tidemark.run.choosing import ChooseTrialEvent, choose
 
 TEXT = (ROOT / "cdk" / "workflow.asl.json").read_text(encoding="utf-8")
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
@@ -83,6 +86,40 @@ def test_a_run_over_its_budget_is_recorded_with_the_reason(workflow):
         (3, spent),
     ]
     assert workflow.called[-1][1]["failure"] == {"Error": "OverBudget", "Cause": "too dear"}
+
+
+class Choices:
+    """The answers of ChooseTrial over a bucket, each to the last payload."""
+
+    def __init__(self, workflow, bucket):
+        self.workflow, self.bucket = workflow, bucket
+
+    def pop(self, _):
+        event = ChooseTrialEvent(**self.workflow.called[-1][1])
+        return choose(self.bucket, event).model_dump(mode="json")
+
+
+def test_a_run_until_decided_runs_trials_until_its_alarm_is_confirmed(workflow):
+    run = Measuring({NEW: 0.2})
+
+    async def run_trial(arguments, _submission):
+        run.record(arguments["Input"]["trial"])
+        return {}
+
+    workflow.lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = run_trial
+    workflow.answers["PlanRun"][0] |= {"run_id": RUN, "budget_usd": 1000}
+    workflow.answers["ChooseTrial"] = Choices(workflow, run.bucket)
+
+    called = workflow.run({"suite": "rocksdb", "until": "decided"})
+
+    assert called == [
+        "PlanRun", *["ChooseTrial"] * 25, "RecordRates", "PublishReport", "RecordOutcome",
+    ]  # fmt: skip
+    assert run.words(NEW) == {("slower", "confirmed")}
+    # The sums of the pairs stay in the bucket: the payload has the cost alone.
+    assert workflow.called[-4][1].keys() == {
+        "run_id", "execution_arn", "lost", "budget_usd", "spent",
+    }  # fmt: skip
 
 
 def test_an_input_that_fills_a_payload_is_refused_and_still_has_an_outcome(workflow):
