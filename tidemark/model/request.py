@@ -282,6 +282,6 @@ def _check_deciding(suite: Suite) -> None:
         raise Refused(f"until: no metric of {suite.name} decides; expected a metric that does")
     if labelled := [metric.name for metric in metrics if metric.labels]:
         raise Refused(
-            f"until: {listed(labelled)} of {suite.name} decides and has labels, which are known "
-            "only after a trial; leave out until, or decides: true"
+            f"until: metrics of {suite.name} that decide have labels, which are known only after a "
+            f"trial: {listed(labelled)}; leave out until, or decides: true"
         )

@@ -51,6 +51,33 @@ def test_a_run_until_decided_has_a_baseline_and_as_many_repetitions_as_fit():
     assert (spec.baseline, spec.repetitions, spec.most_trials) == ("7.4.4", 21, 891)
 
 
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"decides": False}, "until: no metric of rocksdb decides; expected a metric that does"),
+        (
+            {"labels": ("file",)},
+            "until: metrics of rocksdb that decide have labels, which are known only after a "
+            "trial: ingest_rate, compaction_rate; leave out until, or decides: true",
+        ),
+    ],
+)
+def test_a_run_until_decided_needs_metrics_whose_number_is_known(changed, sentence):
+    suite = SUITES["rocksdb"]
+    tests = tuple(
+        test.model_copy(
+            update={"metrics": tuple(each.model_copy(update=changed) for each in test.metrics)}
+        )
+        for test in suite.tests
+    )
+    suites = {"rocksdb": suite.model_copy(update={"tests": tests})}
+
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "until": "decided"}, suites)
+
+    assert str(refused.value) == sentence
+
+
 def test_a_stored_request_is_accepted_as_the_input_of_another_run():
     spec = resolve_request({"suite": "rocksdb", "records": 5000}, SUITES)
 
