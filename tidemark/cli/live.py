@@ -124,9 +124,11 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
             kind = "Report" if path.name in FILES else "Comparison"
             console.print(f"{kind}: {path}", soft_wrap=True, markup=False)
+    outcome = client.results.outcome(run.run_id)
+    for change in outcome.level_changes if outcome else ():
+        console.print(change.sentence, soft_wrap=True, markup=False)
     if status == "SUCCEEDED":
         return 0
-    outcome = client.results.outcome(run.run_id)
     # A FAILED execution has its cause. For any other, EndRun wrote the reason into the outcome.
     reason = outcome.reason if outcome and status != "FAILED" else cause or status
     failure = Text(f"The run did not complete: {reason}", style="red")

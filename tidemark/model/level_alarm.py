@@ -3,6 +3,7 @@
 from typing import Literal
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.numerals import percent
 
 
 class LevelAlarm(Frozen):
@@ -23,3 +24,11 @@ class LevelAlarm(Frozen):
     """(after - before) / before, 0.1 being 10 % more."""
     told_by: str
     """The run whose message tells it."""
+
+    @property
+    def sentence(self) -> str:
+        """The change in words."""
+        return (
+            f"{self.name} is {percent(abs(self.change))} {self.verdict} since run {self.run_id} "
+            f"({self.version} after {self.version_before})."
+        )

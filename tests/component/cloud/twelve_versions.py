@@ -71,7 +71,14 @@ def stored_history():
         samples = [sample for row in rates for sample in _samples(row)]
         for table, rows in (("rates", rates), ("runs", [run]), ("task_rates", samples)):
             objects[keys.table(table, "rocksdb", run_id)] = packed(rows)
-    return objects
+    change = {
+        "run_id": run_id, "test": "ingest", "metric": "ingest_rate", "statistic": "mean",
+        "labels": "", "unit": "records/s", "direction": "higher", "changed_run": run_id,
+        "changed_at": timestamp(started), "version": version, "version_before": VERSIONS[-2],
+        "level_before": 1000.0, "level_after": 900.0, "change": -0.1, "verdict": "slower",
+        "cause": "version", "accepted_level": 1000.0,
+    }  # fmt: skip
+    return {**objects, keys.table("changes", "rocksdb", run_id): packed([change])}
 
 
 def wide_history():

@@ -188,12 +188,16 @@ def test_the_role_reads_only_the_tables_of_the_data_sets_and_writes_only_results
 
     assert {action for actions, _ in grants for action in actions} == CALLS.keys()
     assert places["s3:PutObject"] == {"reference/athena/*"}
-    tables = {f"table/reference/{table}" for table in ("rates", "runs", "task_rates", "verdicts")}
+    tables = {
+        f"table/reference/{table}"
+        for table in ("changes", "rates", "runs", "task_rates", "verdicts")
+    }
     assert places["glue:GetTable"] == {"catalog", "database/reference", *tables}
     assert places["glue:GetDatabase"] == {*places["glue:GetTable"], "database/default"}
     (listing,) = [statement for actions, statement in grants if actions == ["s3:ListBucket"]]
     assert listing["Condition"]["StringLike"]["s3:prefix"] == [
-        "tables/rates/*", "tables/runs/*", "tables/task_rates/*", "tables/verdicts/*", "athena/*",
+        "tables/changes/*", "tables/rates/*", "tables/runs/*", "tables/task_rates/*",
+        "tables/verdicts/*", "athena/*",
     ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
 from tidemark.figures.verdicts.standing import Standing, after
+from tidemark.model.level_alarm import LevelAlarm
 
 PLAN = planned(["9.0.0"], repetitions=2)
 UNTIL = planned(["9.0.0", "9.8.4"], until="decided", repetitions=5)
@@ -125,6 +126,25 @@ def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_p
         f"Report: {folder / 'report.md'}", f"Comparison: {folder / comparison}",
     ]  # fmt: skip
     assert (folder / comparison).read_bytes() == files[comparison]
+
+
+def test_a_run_prints_the_changes_of_level_that_its_message_tells():
+    change = LevelAlarm(
+        test="ingest", metric="ingest_rate", name="ingest_rate", run_id="20260926T030511Z-0a1b2c",
+        version="9.8.4", version_before="9.0.0", verdict="slower", change=-0.104, told_by="r",
+    )  # fmt: skip
+    outcome = SimpleNamespace(status="complete", level_changes=(change,))
+    results = SimpleNamespace(outcome=lambda _: outcome, plan=lambda _: None)
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+    )
+    printed = io.StringIO()
+
+    show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
+
+    assert printed.getvalue() == (
+        "ingest_rate is 10.40 % slower since run 20260926T030511Z-0a1b2c (9.8.4 after 9.0.0).\n"
+    )
 
 
 def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
