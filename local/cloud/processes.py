@@ -21,6 +21,8 @@ from local.cloud.guard import Guard
 from tidemark.model.harness import HARNESS
 
 _CHUNK_BYTES = 65536
+# Docker, "Amazon CloudWatch Logs logging driver": a longer line becomes several events.
+_LONGEST_LINE_BYTES = 262_118
 # The tools of a workload need these to reach their package index through a company's proxy.
 _INDEX_SETTINGS = re.compile(
     r"(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|(UV|MAVEN)_\w+|JAVA_HOME", re.IGNORECASE
@@ -211,6 +213,8 @@ class Process:
         while chunk := self._output.read(_CHUNK_BYTES):
             *lines, self._unfinished_line = (self._unfinished_line + chunk).split(b"\n")
             self._write_lines(lines)
+            if len(self._unfinished_line) > _LONGEST_LINE_BYTES:
+                self._write_rest()
         return chunk is not None  # None: no output for now
 
     def _write_rest(self) -> None:

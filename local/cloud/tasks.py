@@ -29,9 +29,11 @@ from local.cloud.container_insights import ContainerInsights
 from local.cloud.containers import Container, container_of, refuse_unknown
 from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
+from local.cloud.left_processes import kill_left, sentence
 from local.cloud.logs import CloudWatchLogs
 from local.cloud.processes import Process, begin
 from local.cloud.replacements import Replacements
+from local.cloud.task_log import TaskLog
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
 _MOST_TASKS = 10  # per RunTask
@@ -59,6 +61,8 @@ class Task:
         self.stopped: Future[None] = Future()
         self._container = container
         self._logs = logs
+        stream = f"{container.log_stream_prefix}/{container.name}/{self.id}"
+        self._log = TaskLog(logs, container.log_group, stream, self._kill_for)
         self._state = state
         self._scratch = _scratch(state) / self.id
         self._process: Process | None = None
@@ -130,7 +134,7 @@ class Task:
         except OSError as error:
             self._fail_to_start(f"CannotStartContainerError: {container.command[0]}: {error}")
             return
-        process = Process(child, self._write)
+        process = Process(child, self._log.write)
         with self._lock:
             self._process = process
             self._task_fields |= {"lastStatus": "RUNNING", "startedAt": self._now()}
@@ -138,6 +142,9 @@ class Task:
                 "lastStatus": "RUNNING",
                 "imageDigest": container.image_digest,
             }
+            stops = self._task_fields["desiredStatus"] == "STOPPED"
+        if stops:  # it printed too much at once
+            process.send(signal.SIGKILL)
         if insights:
             insights.watch(
                 self.id, self._task_fields["clusterArn"].rsplit("/", 1)[-1], process.group
@@ -170,12 +177,18 @@ class Task:
         """Return the time, which does not go back during the task if the clock does."""
         return self._created_at + timedelta(seconds=time.monotonic() - self._began)
 
-    def _write(self, lines: list[str]) -> None:
-        stream = f"{self._container.log_stream_prefix}/{self._container.name}/{self.id}"
-        self._logs.write(self._container.log_group, stream, lines)
+    def _kill_for(self, reason: str) -> None:
+        with self._lock:
+            process = self._process
+            if self._task_fields["desiredStatus"] != "STOPPED":
+                self._begin_stop("UserInitiated", reason)
+        if process is not None:
+            process.send(signal.SIGKILL)
 
     def _end(self, done: Future[int]) -> None:
         code = done.result()
+        if killed := kill_left(self._scratch):
+            self._log.write([sentence(killed)])
         with self._lock:
             if self._task_fields["desiredStatus"] != "STOPPED":
                 self._begin_stop("EssentialContainerExited", "Essential container in task exited")

@@ -13,6 +13,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from local.cloud import tasks as ecs_tasks
+from local.cloud.task_log import TaskLog
 
 SECONDS = 60  # how long a test waits for a task's end before it fails
 
@@ -372,14 +373,44 @@ def test_the_children_of_a_task_end_with_it(define, run, await_end, lines, has_e
     assert has_ended(lines(arn)[0])
 
 
-def test_a_program_outside_the_process_group_does_not_block_the_stop(define, run, await_end, lines):
+def test_a_process_outside_the_group_is_killed_and_named_in_the_log(
+    define, run, await_end, lines, has_ended
+):
     define("""
 import subprocess
 print(subprocess.Popen(["sleep", "600"], start_new_session=True).pid)
 """)
     arn = run()
-    assert await_end(arn)["lastStatus"] == "STOPPED"
-    os.kill(int(lines(arn)[0]), 9)
+    assert await_end(arn)["containers"][0]["exitCode"] == 0
+    pid, sentence = lines(arn)
+    assert sentence == "Tidemark killed 1 process that the task left: 'sleep 600'"
+    assert has_ended(pid)
+
+
+def test_a_task_that_prints_too_much_is_killed_and_named_and_its_neighbour_goes_on(
+    define, run, await_end, lines, monkeypatch
+):
+    monkeypatch.setattr(TaskLog.__init__, "__defaults__", (1000,))
+    define("print('x' * 1000, flush=True); import time; time.sleep(600)")
+    loud = run()
+    define("print('quiet')")
+    quiet = await_end(run())
+
+    task = await_end(loud)
+
+    assert task["stoppedReason"] == (
+        "it printed more than 1,000 bytes, the most of a task on one machine"
+    )
+    assert task["containers"][0]["exitCode"] == 137
+    assert quiet["containers"][0]["exitCode"] == 0
+
+
+def test_a_line_without_an_end_is_cut_as_the_log_driver_cuts_it(define, run, await_end, lines):
+    define("print('x' * 600_000)")
+    arn = run()
+    await_end(arn)
+    assert "".join(lines(arn)) == "x" * 600_000
+    assert max(map(len, lines(arn))) < 600_000
 
 
 def test_closing_kills_every_task(define, run, tasks, endpoint):

@@ -35,6 +35,7 @@ def both(cause: str) -> str:
     return "; ".join(f"task {task}: {cause}" for task in (0, 1))
 
 
+_LOUD = "it was stopped: it printed more than 67,108,864 bytes, the most of a task on one machine"
 _KILLED = "it was killed (exit code 137), most often for lack of memory…"
 EXIT_1 = "its container ended with exit code 1"
 NO_LINES = (
@@ -127,10 +128,5 @@ FAULTS = (
         endings=(Ending("complete", "", 4),),
         quick=True,
     ),
-    Fault(
-        name="much",
-        happens="each task logs 100 MB beside its rates",
-        act=_measured("much"),
-        endings=(Ending("complete", "", 4),),
-    ),
+    _task_fault("much", "each task prints 100 MB beside its rates", f"ingest: {both(_LOUD)}"),
 )

@@ -1,0 +1,44 @@
+"""The processes that a task leaves behind outside its process group.
+
+In AWS they end with the task's container. Here they would go on through the next measurement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from tidemark.model.sentences import listed, shown
+
+_MOST_ROUNDS = 20  # a process may start another one while it is found
+
+
+def kill_left(scratch: Path) -> list[str]:
+    """Kill the processes whose TMPDIR is the task's scratch folder; return their commands."""
+    killed: list[str] = []
+    for _ in range(_MOST_ROUNDS):
+        left = list(_left(scratch))
+        if not left:
+            break
+        for process, command in left:
+            killed.append(command)
+            process.kill()
+        psutil.wait_procs([process for process, _ in left], timeout=1)
+    return killed
+
+
+def sentence(killed: list[str]) -> str:
+    """Return a sentence for the task's log."""
+    noun = "process" if len(killed) == 1 else "processes"
+    return f"Tidemark killed {len(killed)} {noun} that the task left: {listed(map(shown, killed))}"
+
+
+def _left(scratch: Path) -> Iterator[tuple[psutil.Process, str]]:
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("TMPDIR") == str(scratch):
+                yield process, " ".join(process.cmdline())
+        except psutil.Error:  # the process has ended, or belongs to another user
+            continue
