@@ -172,7 +172,7 @@ def keep(objects: Objects, catalogue: Catalogue, kept: KeptRows, most_seconds: f
             # A query of a table that cannot be read gets this error.
             with suppress(QueryError):
                 table = read_table(description)
-                members = list(objects_in(list(table.partitions()), objects))
+                members = objects_in(list(table.partitions()), objects)
                 kept.keep(Reader(connection, table, objects), members, deadline)
 
 
@@ -222,7 +222,7 @@ def _load(
     QueryError
         If an object does not match the table.
     """
-    members = list(objects_in(_needed_partitions(connection, scan, table), objects))
+    members = objects_in(_needed_partitions(connection, scan, table), objects)
     size = sum(stored.size for _, stored in members)
     if size > most_bytes:
         raise ScanLimitExceeded

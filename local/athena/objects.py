@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from os.path import commonprefix
 from typing import NamedTuple, Protocol
 
@@ -38,19 +38,23 @@ class Objects(Protocol):
         """Return the whole body of an object."""
 
 
-def objects_in(partitions: Sequence[Partition], objects: Objects) -> Iterator[TableObject]:
-    """Yield the objects of partitions, ordered by place, without those that Hive hides."""
+def objects_in(partitions: Sequence[Partition], objects: Objects) -> list[TableObject]:
+    """Return the objects of partitions, ordered by place, without those that Hive hides."""
     ordered = sorted(partitions, key=lambda partition: partition.location)
     # One listing of the common prefix is cheaper than a listing for each partition.
     common = commonprefix([partition.location for partition in ordered])  # noqa: RUF071 (of texts)
     listing = sorted(objects.list(common)) if ordered else []
+    found: list[TableObject] = []
     for partition in ordered:
         first, end = (
             bisect_left(listing, (partition.location + after,)) for after in ("", _AFTER_ALL)
         )
-        for stored in listing[first:end]:
-            if stored.location.rpartition("/")[2][:1] not in _HIDDEN:
-                yield partition, stored
+        found += [
+            (partition, stored)
+            for stored in listing[first:end]
+            if stored.location.rpartition("/")[2][:1] not in _HIDDEN
+        ]
+    return found
 
 
 def text_of(location: str, body: bytes) -> str:
