@@ -5,6 +5,7 @@ In AWS they end with the task's container. Here they would go on through the nex
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,11 +16,14 @@ from tidemark.model.sentences import listed, shown
 _MOST_ROUNDS = 20  # a process may start another one while it is found
 
 
-def kill_left(scratch: Path) -> list[str]:
-    """Kill the processes whose TMPDIR is the task's scratch folder; return their commands."""
+def kill_left(scratch: Path, group: int) -> list[str]:
+    """Kill the processes whose TMPDIR is the task's scratch folder; return their commands.
+
+    Those of the task's own process group are killed already, and may not have ended yet.
+    """
     killed: list[str] = []
     for _ in range(_MOST_ROUNDS):
-        left = list(_left(scratch))
+        left = list(_left(scratch, group))
         if not left:
             break
         for process, command in left:
@@ -35,10 +39,12 @@ def sentence(killed: list[str]) -> str:
     return f"Tidemark killed {len(killed)} {noun} that the task left: {listed(map(shown, killed))}"
 
 
-def _left(scratch: Path) -> Iterator[tuple[psutil.Process, str]]:
+def _left(scratch: Path, group: int) -> Iterator[tuple[psutil.Process, str]]:
     for process in psutil.process_iter():
         try:
-            if process.environ().get("TMPDIR") == str(scratch):
+            is_task = process.environ().get("TMPDIR") == str(scratch)
+            if is_task and os.getpgid(process.pid) != group:
                 yield process, " ".join(process.cmdline())
-        except psutil.Error:  # the process has ended, or belongs to another user
+        # The process has ended, or belongs to another user.
+        except (psutil.Error, ProcessLookupError):
             continue

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -150,7 +151,7 @@ class Task:
                 self.id, self._task_fields["clusterArn"].rsplit("/", 1)[-1], process.group
             )
             process.done.add_done_callback(lambda _: insights.forget(self.id))
-        process.done.add_done_callback(self._end)
+        process.done.add_done_callback(partial(self._end, process.group))
 
     def stop(self, reason: str) -> None:
         """Ask the process to end, and kill it after its stop timeout; ignore later calls."""
@@ -185,9 +186,9 @@ class Task:
         if process is not None:
             process.send(signal.SIGKILL)
 
-    def _end(self, done: Future[int]) -> None:
+    def _end(self, group: int, done: Future[int]) -> None:
         code = done.result()
-        if killed := kill_left(self._scratch):
+        if killed := kill_left(self._scratch, group):
             self._log.write([sentence(killed)])
         with self._lock:
             if self._task_fields["desiredStatus"] != "STOPPED":
