@@ -114,6 +114,8 @@ def test_a_run_ends_when_every_metric_is_decided():
 
     assert (choice.trial, choice.over_budget) == (None, None)
     assert run.words(NEW) == {("same", "first")}
+    table = markdown(report(measured_run(run.stored))).partition("Verdicts against 8.8.1")[2]
+    assert row(table, NEW, "ingest_rate")[3:] == ["none", "same"]
     assert 10 <= choice.done <= 40
     assert run.outcome().status == "complete"
     assert run.outcome().trials_planned == choice.done

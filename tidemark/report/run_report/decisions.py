@@ -9,7 +9,7 @@ from tidemark.figures.verdicts.standing import deciding
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.repetitions import until_decided
 from tidemark.report.blocks import Block, Row, Section, Table
-from tidemark.report.numbers import MISSING, percent
+from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
 
 _BOTH_STAGES = (
@@ -43,7 +43,7 @@ def _stages(verdict: Verdict) -> tuple[str, str, str]:
     judgement = verdict.judgement
     told = f"{judgement.word}: {judgement.reason}" if judgement.reason else judgement.word
     if verdict.first is None:
-        return _found(judgement), MISSING, told
+        return _found(judgement), "none", told
     return _found(verdict.first), _found(judgement), told
 
 
