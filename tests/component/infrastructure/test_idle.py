@@ -36,9 +36,11 @@ def test_resources_that_are_off_by_default_have_a_price_too(template, everything
     )
 
     # Two alarms watch starts and one watches the refresh of reports. Missed starts are a metric
-    # that is sent every hour. The refresh has a log group; reports cost nothing without readers.
-    alarms = 3 * SERVICE_PRICES.alarm + SERVICE_PRICES.metric
-    assert all_on - default == pytest.approx(alarms + monthly_usd(("AWS::Logs::LogGroup", {})))
+    # that is sent every hour. The refresh has a log group; reports cost nothing without readers. A
+    # suite of images has an alarm and a log group, as every suite has.
+    alarms = 4 * SERVICE_PRICES.alarm + SERVICE_PRICES.metric
+    logs = 2 * monthly_usd(("AWS::Logs::LogGroup", {}))
+    assert all_on - default == pytest.approx(alarms + logs)
 
 
 def test_an_hourly_rule_costs_its_invocations_and_a_daily_rule_costs_a_24th_of_that():
