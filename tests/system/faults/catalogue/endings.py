@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.system.faults.catalogue.services import invocations
+from tests.system.faults.catalogue.services import invocations, kill_for_memory
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import SUITE, Ground
 from tests.system.faults.wire import error_answer
@@ -63,6 +63,13 @@ def _swept(ground: Ground) -> list[Run]:
     return []
 
 
+def _swept_again(ground: Ground) -> list[Run]:
+    kill_for_memory(ground, "SweepRuns", times=1)
+    ground.sweep()
+    ground.sweep()
+    return []
+
+
 def _found_by_the_next(ground: Ground) -> list[Run]:
     ground.release("healthy")
     run = ground.wait_for_end(ground.start(versions=["newest"]))
@@ -80,6 +87,12 @@ FAULTS = (
         act=_unheard(_UNTIL_DECIDED, _included, _swept),
         endings=(Ending("aborted", "stopped: by hand", 2),),
         quick=True,
+    ),
+    Fault(
+        name="sweep-runs-out-of-memory",
+        happens="a run is stopped without an event; the first sweep is killed for lack of memory",
+        act=_unheard({"repetitions": 2}, _included, _swept_again),
+        endings=(Ending("aborted", "stopped: by hand", 2),),
     ),
     Fault(
         name="end-unheard-until-next",

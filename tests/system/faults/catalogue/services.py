@@ -47,11 +47,16 @@ def invocations(state: str) -> str:
     return f"^lambda POST .*Functions{state}.*/invocations$"
 
 
-def _under(calls: str, answer: Answer, times: int | None = None) -> Callable[[Ground], list[Run]]:
-    """Return a function that runs one trial while ``answer`` replaces all or ``times`` answers."""
+def _under(
+    calls: str, answer: Answer, times: int | None = None, after: int = 0
+) -> Callable[[Ground], list[Run]]:
+    """Return a function that runs one trial while ``answer`` replaces all or ``times`` answers.
+
+    The service answers the first ``after`` calls.
+    """
 
     def act(ground: Ground) -> list[Run]:
-        with ground.wire.fault(calls, answer, times):
+        with ground.wire.fault(calls, answer, times, after):
             return [ground.run()]
 
     return act
@@ -92,6 +97,30 @@ def _crashed(state: str, times: int = 1) -> Callable[[Ground], list[Run]]:
 
         ran = ground.replaced.set(Sandbox, "_run", run)
         return [ground.run()]
+
+    return act
+
+
+def kill_for_memory(ground: Ground, state: str, times: int | None = None) -> None:
+    """Kill a state's function in its work, as Lambda does for lack of memory; None is always."""
+    left = _Countdown(10**9 if times is None else times)
+
+    def run(sandbox: Sandbox, payload: bytes) -> Reply:
+        if f"Functions{state}" in sandbox.function.name and left.count():
+            return sandbox._out_of_memory()
+        reply: Reply = ran(sandbox, payload)
+        return reply
+
+    ran = ground.replaced.set(Sandbox, "_run", run)
+
+
+def _out_of_memory(state: str, times: int | None = None) -> Callable[[Ground], list[Run]]:
+    """Return a function that runs one trial while a state's function runs out of memory."""
+
+    def act(ground: Ground) -> list[Run]:
+        kill_for_memory(ground, state, times)
+        # EndRun records the outcome if RecordOutcome cannot.
+        return [ground.wait_for_outcome(ground.run())]
 
     return act
 
@@ -338,6 +367,50 @@ FAULTS = (
         happens="the tasks' clock is an hour ahead",
         act=_delivered(0, 3600),
         endings=(_lost(NO_LINES),),
+    ),
+    Fault(
+        name="task-start-fails-at-first",
+        happens="ECS answers RunTask with an internal error before it starts a task, twice",
+        act=_under("^ecs RunTask", error_answer(500, "ServerException"), 2),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
+        name="task-start-throttled",
+        happens="ECS throttles RunTask three times",
+        act=_under("^ecs RunTask", _THROTTLED, 3),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
+        name="network-check-throttled",
+        happens="EC2 throttles the check of the subnets for RunTask once",
+        act=_under("^ecs RunTask", error_answer(400, "InvalidParameterException"), 1),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
+        name="trial-start-throttled",
+        happens="Step Functions throttles the start of a trial twice",
+        act=_under("^states StartExecution", _THROTTLED, 2, after=1),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
+        name="trial-start-over-limit",
+        happens="as many executions are running as may run when a trial starts, twice",
+        act=_under(
+            "^states StartExecution", error_answer(400, "ExecutionLimitExceeded"), 2, after=1
+        ),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
+        name="record-rates-out-of-memory",
+        happens="RecordRates is killed for lack of memory at every attempt",
+        act=_out_of_memory("RecordRates"),
+        endings=(Ending("failed", "Runtime.ExitError: …signal: killed"),),
+    ),
+    Fault(
+        name="record-outcome-out-of-memory",
+        happens="RecordOutcome is killed for lack of memory at every attempt; EndRun then ends it",
+        act=_out_of_memory("RecordOutcome"),
+        endings=(_COMPLETE,),
     ),
     *(
         Fault(
