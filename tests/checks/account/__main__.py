@@ -51,7 +51,7 @@ def main() -> int:
         print(f"verify-aws: {error}", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _interrupt)
-    return _verified_and_removed(session.client, options)
+    return verified_and_removed(session.client, options)
 
 
 def _options() -> argparse.Namespace:
@@ -77,7 +77,8 @@ def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _verified_and_removed(client: Client, options: argparse.Namespace) -> int:
+def verified_and_removed(client: Client, options: argparse.Namespace) -> int:
+    """Deploy, measure and check; delete everything, whatever happens; return the exit code."""
     confirmed = False
     try:
         with tempfile.TemporaryDirectory(prefix="tidemark-verify-") as assembly:
