@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.system.faults.catalogue import claims, endings, services, sizes, states, tasks
+from tests.system.faults.catalogue import claims, endings, largest, services, sizes, states, tasks
 from tests.system.faults.fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
@@ -12,4 +12,5 @@ FAULTS: tuple[Fault, ...] = (
     *endings.FAULTS,
     *claims.FAULTS,
     *sizes.FAULTS,
+    *largest.FAULTS,
 )
