@@ -13,7 +13,7 @@ import duckdb
 from local.doctor.finding import Finding
 from local.logs.errors import LogStoreError
 from local.logs.merging import SOURCES, superseded_by, write_sources
-from local.logs.parquet import DIGEST, problem_of
+from local.logs.parquet import DIGEST, is_digest, problem_of, write_digest
 from local.logs.segments import LogEvent
 from local.store.aside import move_aside
 
@@ -28,6 +28,11 @@ def examine_logs(state: Path) -> Iterator[Finding]:
     for file in sorted(logs.glob("*/*.parquet")):
         if problem := problem_of(file):
             yield _damaged_segment(file, problem, state)
+    for file in sorted(logs.glob(f"*/*{DIGEST}")):
+        if not is_digest(file) and not problem_of(file.with_suffix(".parquet")):
+            remedy = "moves it aside and writes it again for its segment, which can be read"
+            problem = f"{file} is damaged: it is no SHA-256"
+            yield Finding(problem, remedy, partial(_digest_again, file, state), harmless=True)
     for file in sorted(logs.glob("*/*.ndjson")):
         if numbers := [number for number, line in _lines(file) if not _is_event(line)]:
             yield _damaged_lines(file, f"line {numbers[0]} is not an event", state)
@@ -92,6 +97,13 @@ def _set_aside(file: Path, state: Path, *, kept: bool) -> bool:
     if digest.exists():
         move_aside(digest, state)
     return kept
+
+
+def _digest_again(file: Path, state: Path) -> bool:
+    move_aside(file, state)
+    if (segment := file.with_suffix(".parquet")).exists():
+        write_digest(segment)
+    return True
 
 
 def _set_lines_aside(file: Path, state: Path) -> bool:

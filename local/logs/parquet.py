@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
 
 DIGEST = ".sha256"
+_SHA256 = re.compile("[0-9a-f]{64}")
 ROW_GROUP = 122_880
 """The number of rows of a row group, which is DuckDB's unit."""
 _OPTIONS = f"FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE {ROW_GROUP}"
@@ -58,9 +60,21 @@ def problem_of(file: Path) -> str | None:
         written = file.with_suffix(DIGEST).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:  # a cache, or a segment of an earlier version
         return _reading_problem(file)
+    if not _SHA256.fullmatch(written):  # the digest itself is damaged
+        return _reading_problem(file)
     if written == _digest(file):
         return None
     return _reading_problem(file) or f"it does not have the digest of {file.stem}{DIGEST}"
+
+
+def is_digest(file: Path) -> bool:
+    """Tell whether a file has the form of a digest."""
+    return bool(_SHA256.fullmatch(file.read_text(encoding="utf-8", errors="replace")))
+
+
+def write_digest(file: Path) -> None:
+    """Write the digest of a Parquet file as it is now."""
+    write_synced(file.with_suffix(DIGEST), _digest(file))
 
 
 def _digest(file: Path) -> str:

@@ -336,6 +336,22 @@ def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_writte
     assert [event.message for event in LogStore(state / "logs").read("first")] == ["first"]
 
 
+def test_the_doctor_writes_a_damaged_digest_of_a_segment_again_and_loses_no_line(state):
+    with closing(LogStore(state / "logs")) as logs:
+        logs.append("group", "stream", [(1, "line")], 1)
+    (digest,) = (state / "logs" / "group").glob("*.sha256")
+    digest.with_suffix(".ndjson").unlink()
+    whole = digest.read_text()
+    digest.write_text(f"!{whole[1:]}")
+
+    done = run(state, "doctor", "--repair")
+
+    assert (done.exit_code, f"{digest} is damaged: it is no SHA-256" in done.stdout) == (0, True)
+    assert digest.read_text() == whole
+    assert run(state, "doctor").stdout == f"Everything in {state} is whole.\n"
+    assert [event.message for event in LogStore(state / "logs").read("group")] == ["line"]
+
+
 def test_the_doctor_writes_a_damaged_list_of_merged_segments_again(state):
     numbers = [str(number) for number in range(MIN_FILES)]
     folder = state / "logs" / "group"
