@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -28,7 +29,8 @@ def kill_left(scratch: Path, group: int) -> list[str]:
             break
         for process, command in left:
             killed.append(command)
-            process.kill()
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
         psutil.wait_procs([process for process, _ in left], timeout=1)
     return killed
 
