@@ -10,7 +10,7 @@ from lambdas import services
 from lambdas.observability import logger
 from tidemark.model.metric import NAME
 from tidemark.report import page
-from tidemark.report.publishing import publish_comparison
+from tidemark.report.comparison.publishing import publish_comparison
 
 
 class ComparisonEvent(BaseModel):

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import services
 from lambdas.observability import logger
 from tidemark.report import page
-from tidemark.report.publishing import publish_report
+from tidemark.report.run_report.publishing import publish_report
 from tidemark.run.events import RunEvent
 
 

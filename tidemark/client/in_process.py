@@ -22,14 +22,14 @@ class InProcessPublisher:
     def report(self, run_id: str) -> None:
         """Write a run's report and its comparisons again."""
         from tidemark.pages.vega import vega  # noqa: PLC0415
-        from tidemark.report.publishing import publish_report  # noqa: PLC0415
+        from tidemark.report.run_report.publishing import publish_report  # noqa: PLC0415
 
         publish_report(self._bucket, run_id, vega)
 
     def comparison(self, suite: str, base: str, new: str) -> dict[str, str]:
         """Write the comparison of two sides; return the key of each form."""
         from tidemark.pages.vega import vega  # noqa: PLC0415
-        from tidemark.report.publishing import publish_comparison  # noqa: PLC0415
+        from tidemark.report.comparison.publishing import publish_comparison  # noqa: PLC0415
 
         return publish_comparison(self._bucket, suite, base, new, vega)
 

@@ -17,7 +17,8 @@ from local.account import ACCOUNT
 from local.cloud.endpoint import Endpoint
 from local.cloud.objects import FileKey
 from tests.unit.measured_runs import measured, planned
-from tidemark.report.publishing import publish_comparison, publish_report
+from tidemark.report.comparison.publishing import publish_comparison
+from tidemark.report.run_report.publishing import publish_report
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 

@@ -23,8 +23,15 @@ UNNEEDED = {
     "choose_trial": {"tidemark.figures.verdicts.version_verdicts"},
     "record_outcome": {"tidemark.figures.verdicts.version_verdicts"},
     "record_rates": {"tidemark.report"},
-    "publish_comparison": {"pydantic_settings", "tidemark.cli", "tidemark.dashboard", "yaml"},
-    "publish_report": {"boto3", "s3transfer"},
+    "publish_comparison": {"tidemark.store.history", "tidemark.report.run_report.contents"},
+    "publish_report": {
+        "boto3",
+        "pydantic_settings",
+        "s3transfer",
+        "tidemark.cli",
+        "tidemark.dashboard",
+        "yaml",
+    },
 }
 PROBE = """
 import importlib, json, sys

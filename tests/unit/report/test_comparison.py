@@ -25,7 +25,7 @@ from tests.unit.measured_runs import (
 )
 from tidemark.model.exclusions import NONE, Exclusion
 from tidemark.model.refusal import Refused
-from tidemark.report import publishing
+from tidemark.report.comparison import publishing
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.pull_request import comment
 from tidemark.report.comparison.sides import sides
@@ -714,7 +714,7 @@ def test_a_run_is_indexed_by_version_even_if_its_report_fails(archive, monkeypat
     def timed_out(*_):
         raise TimeoutError
 
-    monkeypatch.setattr("tidemark.report.publishing.page", timed_out)
+    monkeypatch.setattr("tidemark.report.run_report.publishing.page", timed_out)
     plan = planned(["9.7.3"], repetitions=1, name=LATER)
 
     with pytest.raises(TimeoutError):
