@@ -173,7 +173,7 @@ class Functions(Construct):
         return statements
 
     def _image_statements(self) -> list[PolicyStatement]:
-        """Return what the definition of an image needs; nothing where no suite has images."""
+        """Return the permissions to define images; none if no suite has images."""
         suites = [tasks for tasks in self._tests.suites.values() if tasks.family]
         if not suites:
             return []

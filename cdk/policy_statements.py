@@ -30,7 +30,7 @@ def executions(machine: StateMachine) -> str:
 
 
 def passing_to_tasks(roles: Sequence[str]) -> PolicyStatement:
-    """Return a statement that allows to pass roles to ECS tasks, and to nothing else."""
+    """Return a statement that allows passing roles to ECS tasks, and to nothing else."""
     return allow(
         ["iam:PassRole"],
         roles,

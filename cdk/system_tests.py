@@ -42,8 +42,8 @@ class SuiteTasks(Construct):
         group = f"/{Stack.of(self).stack_name}/{suite.name}"
         self.log_group = log_group(self, "Logs", settings, group)
         task, images = suite.task, suite.subject.image is not None
-        # The names of stacks have no underscore and those of suites no hyphen: the families of one
-        # suite's images, which begin with this one, are no other suite's.
+        # Stack names have no underscore and suite names no hyphen, so no other suite has families
+        # that begin with this name.
         self.family = f"{Stack.of(self).stack_name}_{suite.name}" if images else None
         self.definition = FargateTaskDefinition(
             self,

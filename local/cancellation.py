@@ -16,7 +16,7 @@ import duckdb
 _REPETITION_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 0.2
 SILENCE_SECONDS = 60.0
-"""The time after which a client that asked for a query, and asks no more, counts as dead [s]."""
+"""The silence after which a client that has asked for a query counts as dead [s]."""
 _Result = TypeVar("_Result")
 
 
@@ -25,7 +25,7 @@ class Cancelled(Exception):
 
 
 class Abandoned(Cancelled):
-    """A query that ended without a result, because its client asked for it no more."""
+    """A query that ended without a result, because its client stopped asking for it."""
 
     def __init__(self) -> None:
         super().__init__(f"Nobody has asked for this query for {SILENCE_SECONDS:g} seconds")

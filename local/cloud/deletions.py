@@ -29,11 +29,11 @@ _GO_WITH_OTHERS = (
     "AWS::Glue::Table", "AWS::IAM::Policy", "AWS::Lambda::Permission", "AWS::Logs::QueryDefinition",
     "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy",
 )  # fmt: skip
-"""The types of resources that are parts of others, and of those that no API lists."""
+"""The types of resources that are parts of others, or that no API lists."""
 
 
 def delete_resources(stack: Stack) -> None:
-    """Delete the resources of a stack, the last created one first, but those it is to retain.
+    """Delete the resources of a stack, the last created one first, except those it must retain.
 
     Raises
     ------

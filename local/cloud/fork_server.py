@@ -1,6 +1,6 @@
 """Processes of functions, forked from one process that has loaded what they share.
 
-Each invocation without a free environment would else wait for a new Python and its imports.
+Each invocation without a free environment would otherwise wait for a new Python and its imports.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ class LogQueries:
         request: Mapping[str, Any],
         cancellation: Cancellation,
     ) -> Future[insights.QueryResult]:
-        """Return the coming result of a query over the present events."""
+        """Start a query over the present events; return its future result."""
         try:
             events, named = self._store.events(groups), self._store.events(sources)
         except LogStoreError as error:

@@ -42,7 +42,7 @@ def _preload() -> None:
 
 
 def _serve(cloud: socket.socket) -> dict[str, Any]:
-    """Start functions, and tell how they end; return in each new function, with its request."""
+    """Fork functions, and answer how they end; in each new function, return its request."""
     while True:
         message, descriptors, _, _ = socket.recv_fds(cloud, _MOST_BYTES, 2)
         if not message:  # the cloud has ended
@@ -91,7 +91,7 @@ def _accompany(guard: int, nothing: int) -> None:
 
 
 def _run(handler: str, directory: str, environment: dict[str, str]) -> None:
-    """Be ``python -m awslambdaric``, which reads its variables when it is imported."""
+    """Run as ``python -m awslambdaric``, which reads its variables when it is imported."""
     os.chdir(directory)
     os.environ.clear()
     os.environ.update(environment)

@@ -55,7 +55,7 @@ def workload_environment() -> dict[str, str]:
 
 
 class Child(Protocol):
-    """A child process, as ``subprocess.Popen`` is one."""
+    """A child process with the methods of ``subprocess.Popen`` that are needed."""
 
     @property
     def pid(self) -> int:

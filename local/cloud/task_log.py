@@ -42,5 +42,5 @@ class TaskLog:
             self._logs.write(self._group, self._stream, lines)
             return
         self._overflow(
-            f"it printed more than {self._most_bytes:,} bytes, the most of a task on one machine"
+            f"it printed more than {self._most_bytes:,} bytes, the limit of a task on one machine"
         )

@@ -25,7 +25,7 @@ _TRIAL = {"run_id", "trial", "tests"}
 _OUTCOME = {"run_id", "suite", "status", "trials_planned"}
 _RUN_ROW = {"run_id", "status", "trials_planned", "task_seconds"}
 _RATE_ROW = {"run_id", "trial", "metric", "repetition", "excluded"}
-# Only their names tell the run of an exclusion and of a resume.
+# Exclusions and resumes have their run in their name alone.
 _EXCLUSION, _RESUME = {"excluded", "reason", "at"}, {"execution_arn", "trigger", "note"}
 _REASON = "excluded before the index and the journal were lost"
 
@@ -53,10 +53,10 @@ def name_again(folder: Path, bucket: str) -> bool:
     Returns
     -------
     bool
-        False if there were resumes, or exclusions with their reasons: nothing says of which run.
+        False if there were resumes, or exclusions with their reasons: nothing names their runs.
     """
     again = folder.with_name(f"{folder.name}.again")
-    if again.exists():  # a process died that did the same
+    if again.exists():  # an earlier attempt died
         move_aside(again, folder.parent)
     nameless = False
     with closing(ObjectFiles(again)) as files:
@@ -75,7 +75,7 @@ def name_again(folder: Path, bucket: str) -> bool:
 
 
 def _contents(folder: Path) -> Iterator[_Content]:
-    """Yield the bodies that are JSON or packed rows, the last written last."""
+    """Yield the bodies that are JSON or packed rows, in the order in which they were written."""
     for file in sorted((folder / "bodies").iterdir(), key=lambda file: file.stat().st_mtime_ns):
         body = file.read_bytes()
         try:
@@ -102,7 +102,7 @@ def _is_resume(content: _Content) -> bool:
 
 
 def _write_rows(results: FileBucket, folder: Path) -> None:
-    """Write what rows say: the row of each run, and which trials are excluded."""
+    """Write the row of each run, and an exclusion for each trial that the rows exclude."""
     now = datetime.now(UTC)
     for content in _contents(folder):
         if content.has(_RUN_ROW) and (plan := find_plan(results, content.first["run_id"])):

@@ -24,7 +24,7 @@ class DamagedJournal(ObjectFilesError):
 
 
 class NamelessBodies(ObjectFilesError):
-    """Bodies of which neither an index nor a journal says which objects they are."""
+    """Bodies of objects without the index and the journal that name the objects."""
 
 
 class DamagedObject(ObjectFilesError, Damaged):

@@ -40,7 +40,10 @@ COMMANDS = {
     "sql": ("sql.command", "Query the tables of results with a SELECT in Athena's SQL."),
     "exclude": ("exclude.exclude", "Leave a run, or one trial of it, out of every figure."),
     "include": ("exclude.include", "Include an excluded run or trial in the figures again."),
-    "acknowledge": ("acknowledge.command", "Accept the level of a metric since RUN, until a day."),
+    "acknowledge": (
+        "acknowledge.command",
+        "Accept the new level of a metric since RUN, until a day.",
+    ),
     "query": ("query.command", "Run a Logs Insights query over log files or stored logs."),
     "suite": ("suite.command", "Write and check the files of systems under test."),
     "doctor": ("doctor.command", "Check everything that is stored, and say what is damaged."),

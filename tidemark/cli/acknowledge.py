@@ -24,10 +24,10 @@ from tidemark.model.sentences import listed, shown
 )
 @target_options
 def command(run_id: str, metric: str | None, reason: str, until: datetime, target: Target) -> None:
-    """Accept the level of a metric since RUN, until a day.
+    """Accept the new level of a metric since RUN, until a day.
 
-    RUN is the first run on the new level, as `tidemark history` names it. After the day the change
-    is told once more.
+    RUN is the first run on the new level, as `tidemark history` names it. After that day the next
+    run reports the change once more.
 
     \b
     Example:

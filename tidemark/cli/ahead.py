@@ -22,12 +22,12 @@ from tidemark.model.repetitions import CONFIRMATION
 
 
 class Ahead(NamedTuple):
-    """What is left of a run."""
+    """The rest of a run."""
 
     trial: PlannedTrial | None
     """The current trial; None after the last one."""
     trials: int
-    """The number of trials that are left, about for a run until decided."""
+    """The number of trials that are left; an estimate for a run until decided."""
     decided: tuple[str, ...] = ()
     """The decided verdicts in words."""
     open: int = 0
@@ -51,7 +51,7 @@ def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
 
 
 def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
-    """Yield each decided verdict; a first ``slower`` is not told before new pairs confirm it."""
+    """Yield each decided verdict; a first ``slower`` is none until new pairs confirm it."""
     for version in plan.compared:
         for quantity in deciding(plan):
             course = standing.course(version, quantity)

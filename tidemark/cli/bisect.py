@@ -59,8 +59,8 @@ def command(
     """Find the first version after BASE, up to NEW, that is slower.
 
     Each comparison is a run until decided of BASE and one version: first NEW, then the version in
-    the middle of those that are left. The search ends at a version that cannot be told from BASE.
-    The note of each run has the comparisons before it.
+    the middle of those that are left. The search ends at a version that the trials
+    cannot tell from BASE. The note of each run has the comparisons before it.
 
     Exit code 0 if the first slower version is found or NEW is not slower, 1 if a run fails or is
     stopped, 2 if the input is refused, 4 if the trials cannot tell.

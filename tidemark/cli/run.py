@@ -57,13 +57,13 @@ from tidemark.money.prices import list_prices
     "--repetitions",
     type=int,
     help="Trials of each version, 1 to 100; if not given, as many as the suite says. With --until "
-    "decided the most, if not given 100.",
+    "decided the upper limit; if not given, 100.",
 )
 @click.option(
     "--until",
     type=click.Choice(["decided"]),
     help="Measure whole repetitions until each version has its verdict against the baseline (if "
-    "not given, the oldest version), or more would not tell.",
+    "not given, the oldest version), or until more would give none.",
 )
 @set_option
 @axis_option

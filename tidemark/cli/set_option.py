@@ -16,14 +16,14 @@ set_option = click.option(
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Value of a parameter of the suite; may be given for several.",
+    help="Value of a parameter of the suite; repeat the option for others.",
 )
 axis_option = click.option(
     "--axis",
     "axes",
     multiple=True,
     metavar="NAME=A,B,…",
-    help="Values of an axis of the suite to measure, by default all; may be given for several.",
+    help="Values of an axis to measure, by default all; repeat the option for other axes.",
 )
 tasks_option = click.option(
     "--tasks", type=int, help="Short for --set tasks=…: ECS tasks that run each test side by side."

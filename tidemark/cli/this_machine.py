@@ -124,7 +124,7 @@ def stored_on_this_machine(state: Path, flags: str = "") -> Iterator[Stored]:
 
 
 def _damage() -> Callable[[str], None]:
-    """Return a function for sentences with which the command ends in any case, with exit code 1."""
+    """Return a function that takes sentences; a command with any ends with them and exit code 1."""
     sentences: dict[str, None] = {}
 
     def end() -> None:

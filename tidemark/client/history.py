@@ -131,7 +131,7 @@ def sentence(change: Row) -> str:
     if until := change["acknowledged_until"]:
         because += f"; accepted until {until}: {change['acknowledged_reason']}"
     return (
-        f"{_name(change)} is {size} {change['verdict']} since run {change['changed_run']} "
+        f"{_name(change)} has been {size} {change['verdict']} since run {change['changed_run']} "
         f"({versions}): {after} instead of {before} {change['unit']}{because}."
     )
 

@@ -1,4 +1,4 @@
-"""The axes of a suite: what a run varies beside the version, every combination by itself."""
+"""The axes of a suite: a run varies them beside the version, every combination by itself."""
 
 from __future__ import annotations
 

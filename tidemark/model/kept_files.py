@@ -27,7 +27,7 @@ class Artefact(Frozen):
     """Files of one test that are kept with the run."""
 
     file: str = Field(pattern=_PATTERN)
-    """The name of the file; ``*`` and ``?`` in it stand for any characters and for one."""
+    """The name of the file; ``*`` in it stands for any characters, and ``?`` for one."""
     most_mib: int = Field(default=16, strict=True, ge=1, le=256)
     """The greatest size of a file that is kept, 1 to 256 [MiB]."""
     required: bool = Field(default=False, strict=True)

@@ -7,7 +7,7 @@ from tidemark.model.numerals import percent
 
 
 class LevelAlarm(Frozen):
-    """A change of level that somebody has to be told, once."""
+    """A change of level that one message reports."""
 
     test: str
     metric: str
@@ -21,14 +21,14 @@ class LevelAlarm(Frozen):
     """The newest version of the run before."""
     verdict: Literal["slower", "faster"]
     change: float
-    """(after - before) / before, 0.1 being 10 % more."""
+    """(after - before) / before, so that 0.1 is 10 % more."""
     told_by: str
-    """The run whose message tells it."""
+    """The run whose message reports it."""
 
     @property
     def sentence(self) -> str:
         """The change in words."""
         return (
-            f"{self.name} is {percent(abs(self.change))} {self.verdict} since run {self.run_id} "
-            f"({self.version} after {self.version_before})."
+            f"{self.name} has been {percent(abs(self.change))} {self.verdict} since run "
+            f"{self.run_id} ({self.version} after {self.version_before})."
         )

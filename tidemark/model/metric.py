@@ -59,11 +59,12 @@ class Metric(Consistent):
     """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
     at least one."""
     margin: float = Field(default=MARGIN, strict=True, gt=0, le=0.5)
-    """The least change that is slower or faster, by default 0.03, which is 3 %."""
+    """The least change that counts as slower or faster, by default 0.03, which is 3 %."""
     same_within: float = Field(default=SAME_WITHIN, strict=True, gt=0, le=0.5)
-    """The bound of changes that are the same, by default 0.05, ±5 %; ``margin`` or more."""
+    """The largest change that counts as the same, by default 0.05, which is ±5 %; at least
+    ``margin``."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
-    """Whether the metric can stop a run and fail a pipeline, by default if it has no labels."""
+    """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other; the places begin in the metric."""
@@ -72,7 +73,7 @@ class Metric(Consistent):
                 yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
         yield from self._unreadable()
         if self.same_within < self.margin:
-            sentence = "expected the margin, {:.12g}, or more: a change between has no verdict"
+            sentence = "expected the margin, {:.12g}, or more: a change between them has no verdict"
             yield problem(("same_within",), sentence.format(self.margin))
         if taken := [label for label in self.labels if label in _NO_LABELS]:
             yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")

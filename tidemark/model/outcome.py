@@ -37,4 +37,4 @@ class Outcome(Frozen):
     report: str | None = None
     """Key of the published report, as Markdown; None without a report and in old outcomes."""
     level_changes: tuple[LevelAlarm, ...] = ()
-    """The changes of level that the run's message tells first."""
+    """The changes of level that the run's message reports, and no earlier one did."""

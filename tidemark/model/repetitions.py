@@ -39,8 +39,7 @@ def most_until_decided(
         return max(FEWEST, min(MOST_REPETITIONS, fitting))
     if repetitions < FEWEST:
         raise Refused(
-            f"repetitions: {repetitions} are too few until a verdict is decided, which takes "
-            f"{FEWEST} or more"
+            f"repetitions: {repetitions} are too few to decide a verdict; expected {FEWEST} or more"
         )
     return repetitions
 

@@ -56,17 +56,18 @@ class RunRequest(Frozen):
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version under each combination of axes, 1 to 100. A run has at most 900
-    trials, and room for 1,000,000 tasks, values and minutes of tasks until their time-out."""
+    trials. Their tasks, values, and minutes of tasks until the time-out are at most 1,000,000
+    together."""
     until: Until | None = None
     """``decided``: the run goes on by whole repetitions until each version has its verdict against
-    the baseline, by default the oldest version. ``repetitions`` are then the most, by default 100;
-    a first ``slower`` takes up to 60 more to confirm it."""
+    the baseline, by default the oldest version. ``repetitions`` is then the upper limit, by
+    default 100; up to 60 more confirm a first ``slower``."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
-    """The values to measure of axes that the suite declares, such as
-    ``{"database": ["postgresql"]}``. A run measures every value of an axis that is missing here."""
+    """The values that the run measures on the suite's axes, such as
+    ``{"database": ["postgresql"]}``. It measures every value of an axis that is missing here."""
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     """Short for the parameter ``tasks``: the ECS tasks that do each test side by side, 1 to 200."""
     records: int | None = Field(default=None, strict=True, ge=1)
@@ -276,7 +277,7 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
 
 
 def _check_deciding(suite: Suite) -> None:
-    """Refuse a suite whose metrics do not all have a known share of the alarms beforehand."""
+    """Refuse a suite without a metric that decides, or with labels on one."""
     metrics = [metric for test in suite.tests for metric in test.metrics if metric.decides]
     if not metrics:
         raise Refused(f"until: no metric of {suite.name} decides; expected a metric that does")

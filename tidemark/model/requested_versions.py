@@ -89,7 +89,7 @@ def _latest_versions(requested: Sequence[str], suite: Suite, released: Released)
 
 
 def check_version(version: str, field: str, suite: Suite) -> None:
-    """Refuse a version of a field that a suite does not have."""
+    """Refuse a version that a suite does not have; ``field`` is its place in the input."""
     title, subject = suite.title, suite.subject
     if not subject.has_form(version):
         form = next(reversed(subject.versions), subject.form)

@@ -16,10 +16,10 @@ from tidemark.model.suite import Suite, Test
 if TYPE_CHECKING:  # a request checks its size
     from tidemark.model.request import RunSpec
 
-# The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: its
-# iteration 2, five failed starts and a task that ends 19, a classification with five retries 20,
-# its state 2, and the state after it 2. A test waits for its logs at most 124 times, with 24 events
-# each if every query uses all retries.
+# The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
+# its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five
+# retries, 2 for its state, and 2 for the state after it. A test waits for its logs at
+# most 124 times, with 24 events each if every query uses all retries.
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 45
 EVENTS_OF_TEST = 3_070
@@ -31,7 +31,7 @@ MOST_TRIAL_ENTRIES = 100_000
 
 
 def check_size(suite: Suite, spec: RunSpec) -> None:
-    """Refuse a run of more than the services or the functions can hold.
+    """Refuse a run that is too large for the services or the functions.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def _check_trials(suite: Suite, spec: RunSpec) -> None:
     if trials * of_trial > MOST_RUN_ENTRIES:
         raise Refused(
             f"repetitions: {trials} trials of {tasks} tasks may log {trials * of_trial:,} values "
-            f"and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, which "
-            f"{MOST_RUN_ENTRIES // of_trial} such trials have"
+            f"and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, enough for "
+            f"{MOST_RUN_ENTRIES // of_trial} such trials"
         )
 
 

@@ -58,9 +58,9 @@ class Test(Consistent):
     metrics: tuple[Metric, ...] = Field(min_length=1, max_length=20)
     """The metrics that log queries read, 1 to 20."""
     series: tuple[Series, ...] = Field(default=(), max_length=10)
-    """The series that log queries read and a report draws, none to 10."""
+    """The series that log queries read and a report draws, up to 10."""
     artefacts: tuple[Artefact, ...] = Field(default=(), max_length=10)
-    """The files that tasks leave and the run keeps, none to 10 names."""
+    """The names of files that tasks leave and the run keeps, up to 10."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the seconds are not for the amounts that they are per."""
@@ -119,7 +119,7 @@ class Suite(Frozen):
     """The parameters of a run, by name. ``tasks`` is the number of tasks that do each test side by
     side; without it there is one."""
     axes: dict[Name, Axis] = Field(default={}, max_length=MOST_AXES, exclude_if=operator.not_)
-    """The values that are measured beside each other, by the name of what varies."""
+    """The values of each axis, by its name; a run measures every combination of them."""
     task: Task
     defaults: Defaults
     canary: VersionText | None = Field(default=None, exclude_if=operator.not_)

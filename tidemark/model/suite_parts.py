@@ -85,7 +85,7 @@ def _unvaried(axes: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterato
             others = listed(sorted(NO_AXES - {name}))
             yield problem(("axes", name), f"the name has another meaning, as have {others}")
         elif name in parameters:
-            yield problem(("axes", name), "a parameter has the name, too")
+            yield problem(("axes", name), "a parameter has this name, too")
         if isinstance(values, list) and any(values.count(value) > 1 for value in values):
             yield problem(("axes", name), f"a value stands twice in {listed(map(shown, values))}")
     lists = {name: values for name, values in axes.items() if isinstance(values, list)}

@@ -29,7 +29,7 @@ def planned_outcome(
 
     ``published`` are the keys of the objects of its report. ``failure`` is the reason why its
     execution ended early, '' for none; ``failed`` is the status of a run with such a reason.
-    ``alarms`` are the changes of level that its message tells.
+    ``alarms`` are the changes of level that its message reports.
     """
     done = sum(trial.status == "ok" for trial in trials)
     status: RunStatus = "complete"

@@ -25,5 +25,5 @@ def write_alarms(bucket: Bucket, suite: str, alarms: Iterable[LevelAlarm]) -> No
 
 
 def alarms_of(bucket: Bucket, suite: str, run_id: str) -> _Alarms:
-    """Return the alarms that the message of a run tells."""
+    """Return the alarms that the message of a run reports."""
     return tuple(alarm for alarm in read_alarms(bucket, suite) if alarm.told_by == run_id)

@@ -22,7 +22,7 @@ MOST_RUNS = 400
 
 
 MOST_TOLD = 200
-"""The alarms of one message, which may have 256 KiB; the next run tells the others."""
+"""The alarms of one message, which may have 256 KiB; the next run reports the others."""
 
 
 class History(Frozen):
@@ -58,7 +58,7 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
     told = {Place(each.test, each.name, each.run_id): moment(each.told_by) for each in earlier}
     found = changes(runs, Said(dict(_acknowledged(bucket, suite)), told))
     keep_latest(bucket, "changes", suite, newest, packed(_row(newest, each) for each in found))
-    # The message of a run that has ended is sent: the next run tells what is new.
+    # The message of a run that has ended is sent: the next run reports the news.
     if bucket.find(keys.outcome(newest)) is None:
         news = [_alarm(change, newest) for change in found if change.alarms]
         write_alarms(bucket, suite, [*earlier, *news[:MOST_TOLD]])

@@ -31,7 +31,7 @@ from tidemark.money.run_cost import run_cost
 _POLL_SECONDS = 2.0
 _BY_HAND = (
     "Delete the stacks TidemarkVerify and TidemarkVerify-Data in the CloudFormation console, in "
-    "this order; empty the bucket of the second before."
+    "this order, and empty the bucket of the second one first."
 )
 
 
@@ -45,7 +45,7 @@ def main() -> int:
         if not agreed(place, options.yes):
             return 2
         if there := stacks.present(session.client):
-            print(f"verify-aws: {' and '.join(there)} is there already; {_BY_HAND}")
+            print(f"verify-aws: the account already has {' and '.join(there)}. {_BY_HAND}")
             return 2
     except (BotoCoreError, ClientError) as error:
         print(f"verify-aws: {error}", file=sys.stderr)
@@ -69,7 +69,7 @@ def agreed(place: str, answer: str | None) -> bool:
         print("This deploys Tidemark, measures one trial for some cents, and deletes everything.")
         answer = input(f"Type {place} to go on: ").strip()
     if answer != place:
-        print(f"verify-aws: nothing was made; --yes {place} or that answer would agree")
+        print(f"verify-aws: nothing was made; type {place}, or give --yes {place}, to agree")
     return answer == place
 
 

@@ -28,7 +28,7 @@ class CommandFailed(RuntimeError):
 
 
 def deploy(client: Client, assembly: Path, context: Sequence[str]) -> Stack:
-    """Deploy both stacks and return the one that may be replaced; ``context`` is of the CDK."""
+    """Deploy both stacks and return the one that may be replaced; ``context`` has settings."""
     settings = [f"stackName={EPHEMERAL_STACK}", "ephemeral=true", *context]
     options = [word for setting in settings for word in ("--context", setting)]
     _cdk("synth", "--quiet", "--output", str(assembly), *options)

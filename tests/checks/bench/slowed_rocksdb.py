@@ -1,4 +1,4 @@
-"""A system of its own for the benchmark of real runs: one RocksDB under the names of versions."""
+"""The system of the benchmark of real runs: one RocksDB under the names of several versions."""
 
 from __future__ import annotations
 

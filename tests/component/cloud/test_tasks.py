@@ -399,7 +399,7 @@ def test_a_task_that_prints_too_much_is_killed_and_named_and_its_neighbour_goes_
     task = await_end(loud)
 
     assert task["stoppedReason"] == (
-        "it printed more than 1,000 bytes, the most of a task on one machine"
+        "it printed more than 1,000 bytes, the limit of a task on one machine"
     )
     assert task["containers"][0]["exitCode"] == 137
     assert quiet["containers"][0]["exitCode"] == 0

@@ -43,7 +43,7 @@ def test_nothing_is_made_without_the_name_of_the_account_and_region(account):
         done = verify(account, *arguments)
 
         assert done.stdout == (
-            f"verify-aws: nothing was made; --yes {PLACE} or that answer would agree\n"
+            f"verify-aws: nothing was made; type {PLACE}, or give --yes {PLACE}, to agree\n"
         )
         assert "Error 2" in done.stderr
 

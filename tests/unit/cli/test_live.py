@@ -143,7 +143,8 @@ def test_a_run_prints_the_changes_of_level_that_its_message_tells():
     show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed))
 
     assert printed.getvalue() == (
-        "ingest_rate is 10.40 % slower since run 20260926T030511Z-0a1b2c (9.8.4 after 9.0.0).\n"
+        "ingest_rate has been 10.40 % slower since run 20260926T030511Z-0a1b2c "
+        "(9.8.4 after 9.0.0).\n"
     )
 
 

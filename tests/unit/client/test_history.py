@@ -179,7 +179,8 @@ def test_a_change_is_a_sentence_with_its_cause_and_its_acknowledgement(more, end
     text = sentence(change(**more))
 
     assert text == (
-        "ingest_rate is 10.00 % slower since run 20261120T124455Z-abcdef (9.8.4 after 9.0.0): "
+        "ingest_rate has been 10.00 % slower since run 20261120T124455Z-abcdef "
+        "(9.8.4 after 9.0.0): "
         f"900.0 instead of 1,000.0 {end}"
     )
 

@@ -104,7 +104,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "until": "decided", "repetitions": 4},
-            "repetitions: 4 are too few until a verdict is decided, which takes 5 or more",
+            "repetitions: 4 are too few to decide a verdict; expected 5 or more",
         ),
         (
             {"suite": "rocksdb", "until": "bored"},
@@ -272,7 +272,7 @@ def test_a_run_that_the_functions_cannot_hold_is_refused_with_its_numbers():
 
     assert str(refused.value) == (
         "repetitions: 78 trials of 100 tasks may log 1,006,200 values and minutes of usage; "
-        "one run has at most 1,000,000, which 77 such trials have"
+        "one run has at most 1,000,000, enough for 77 such trials"
     )
 
 

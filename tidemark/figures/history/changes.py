@@ -1,4 +1,4 @@
-"""The changes of level in the history of a suite, and which of them somebody has to be told."""
+"""The changes of level in the history of a suite, and which of them a message has to report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 
 
 class Said(NamedTuple):
-    """The acknowledgements of changes, and the times at which they were told."""
+    """The acknowledgements of changes, and the times at which messages reported them."""
 
     acknowledged: Mapping[Place, Acknowledgement]
     """By metric: people accept a change of all its figures."""
@@ -54,7 +54,7 @@ class Change(NamedTuple):
     """The level that is accepted since: that of an open slowdown is the one before it."""
     acknowledgement: Acknowledgement | None
     alarms: bool
-    """Whether somebody has to be told."""
+    """Whether a message has to report it."""
 
     @property
     def change(self) -> float:
@@ -76,7 +76,7 @@ class _History(NamedTuple):
     figures: Sequence[RunFigure]
 
     def said(self, by_place: Mapping[Place, _Said], name: str, index: int) -> _Said | None:
-        """Return what was said last of a change near a run: more runs may move its place.
+        """Return the last statement on a change near a run: more runs may move its place.
 
         ``name`` is that of the metric or of the figure.
         """
@@ -176,5 +176,5 @@ def _of_level(
 
 
 def _is_news(told: datetime | None, decision: Acknowledgement | None) -> bool:
-    """Tell whether nobody was told of a change, or nobody since it was accepted for a time."""
+    """Tell whether no message has reported a change, or none since its acceptance ended."""
     return told is None or (decision is not None and told.date() <= decision.until)

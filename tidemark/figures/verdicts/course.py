@@ -96,7 +96,7 @@ def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> Course:
 
 
 def unconfirmed(judgement: Judgement) -> Judgement:
-    """Return the judgement on versions that no confirmation compares: an alarm is not told."""
+    """Return the judgement on versions that no confirmation compares: none is slower."""
     if judgement.word != "slower":
         return judgement
     return _untold(judgement, "not confirmed: new pairs confirm changes from the baseline alone")

@@ -94,9 +94,9 @@ def verdicts(
 ) -> Iterator[Verdict]:
     """Yield the verdict on each quantity of a version against a base that the same run measured.
 
-    A lost, failed or excluded trial drops its pair. Somebody looked at a resumed run before, and
-    so its pairs are judged by the method that allows looks. Quantities that decide nothing are a
-    family of their own. A run until decided has its own course of the others.
+    A lost, failed or excluded trial drops its pair. Somebody saw the first pairs of a resumed
+    run, so the method that allows looks judges them. Quantities that decide nothing are a family
+    of their own. The others of a run until decided have courses of their own.
     """
     counting = [trial for trial in trials if exclusions.reason(trial.trial) is None]
     before, after = (_rates(counting, each) for each in (base, version))

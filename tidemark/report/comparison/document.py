@@ -32,7 +32,7 @@ class ComparedMetric(Frozen):
     reason: str
     """The reason for ``cannot tell`` and ``not comparable``, empty for other verdicts."""
     decides: bool
-    """Whether the metric decides with `--fail-on`, as its suite says."""
+    """Whether the metric decides the exit code of `--fail-on`; its suite says so."""
     base_mean: float | None
     """The mean of the base's trials."""
     new_mean: float | None
@@ -48,7 +48,7 @@ class ComparedMetric(Frozen):
     method: str
     """The method of the verdict, empty if there is nothing to compare."""
     pairs: int
-    """The pairs of trials, of a confirmation the new pairs alone."""
+    """The number of pairs of trials; after a confirmation, that of the new pairs alone."""
     stage: Literal["first", "confirmed"]
     """`confirmed` if new pairs had to confirm a first `slower`."""
     more_pairs: int | None

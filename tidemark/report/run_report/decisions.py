@@ -14,8 +14,8 @@ from tidemark.report.run_report.measured import MeasuredRun
 
 _BOTH_STAGES = (
     "A first slower is an alarm that new pairs alone have to confirm: the verdict, its change and "
-    "its interval are then those of the new pairs. Whole repetitions were measured, and versions "
-    "whose metrics are all decided were dropped."
+    "its interval are then those of the new pairs. The run measured whole repetitions, and dropped "
+    "versions when all their metrics were decided."
 )
 
 

@@ -102,7 +102,10 @@ def _crashed(state: str, times: int = 1) -> Callable[[Ground], list[Run]]:
 
 
 def kill_for_memory(ground: Ground, state: str, times: int | None = None) -> None:
-    """Kill a state's function in its work, as Lambda does for lack of memory; None is always."""
+    """Kill a state's function in its work, as Lambda does for lack of memory.
+
+    ``times`` is the number of kills; None kills it every time.
+    """
     left = _Countdown(10**9 if times is None else times)
 
     def run(sandbox: Sandbox, payload: bytes) -> Reply:
@@ -370,7 +373,7 @@ FAULTS = (
     ),
     Fault(
         name="task-start-fails-at-first",
-        happens="ECS answers RunTask with an internal error before it starts a task, twice",
+        happens="ECS answers RunTask twice with an internal error, and starts no task",
         act=_under("^ecs RunTask", error_answer(500, "ServerException"), 2),
         endings=(_COMPLETE,),
     ),
@@ -394,7 +397,7 @@ FAULTS = (
     ),
     Fault(
         name="trial-start-over-limit",
-        happens="as many executions are running as may run when a trial starts, twice",
+        happens="Step Functions refuses the start of a trial twice, as too many executions run",
         act=_under(
             "^states StartExecution", error_answer(400, "ExecutionLimitExceeded"), 2, after=1
         ),
@@ -408,7 +411,7 @@ FAULTS = (
     ),
     Fault(
         name="record-outcome-out-of-memory",
-        happens="RecordOutcome is killed for lack of memory at every attempt; EndRun then ends it",
+        happens="RecordOutcome is killed for lack of memory at every attempt; EndRun ends the run",
         act=_out_of_memory("RecordOutcome"),
         endings=(_COMPLETE,),
     ),

@@ -35,7 +35,7 @@ def both(cause: str) -> str:
     return "; ".join(f"task {task}: {cause}" for task in (0, 1))
 
 
-_LOUD = "it was stopped: it printed more than 67,108,864 bytes, the most of a task on one machine"
+_LOUD = "it was stopped: it printed more than 67,108,864 bytes, the limit of a task on one machine"
 _KILLED = "it was killed (exit code 137), most often for lack of memory…"
 EXIT_1 = "its container ended with exit code 1"
 NO_LINES = (
