@@ -38,8 +38,8 @@ _BY_HAND = (
 def main() -> int:
     """Run the verification; return the exit code."""
     options = _options()
-    session: Any = boto3.Session(region_name=os.environ.get("AWS_REGION"))
     try:
+        session: Any = boto3.Session(region_name=os.environ.get("AWS_REGION"))
         account = session.client("sts").get_caller_identity()["Account"]
         place = f"{account}/{session.region_name}"
         if not agreed(place, options.yes):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from aws_cdk import App
@@ -49,6 +50,12 @@ def systems_with_images(tmp_path_factory):
     (folder / "suites" / "kiwi").mkdir()
     (folder / "suites" / "kiwi" / "suite.yaml").write_text(json.dumps(suite))
     return str(folder)
+
+
+@pytest.fixture(scope="session")
+def suites_of_everything(systems_with_images):
+    """Return the suites of the deployment with all options on."""
+    return read_suites(Path(systems_with_images))
 
 
 @pytest.fixture(scope="session")

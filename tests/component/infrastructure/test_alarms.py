@@ -2,7 +2,6 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.functions import module_of
-from tidemark.model.suite_files import read_suites
 from tidemark.model.telemetry import MISSED_SCHEDULES, NAMESPACE, RUN_FAILED
 
 
@@ -55,10 +54,10 @@ def test_reports_have_an_alarm_for_a_failed_refresh(template, everything):
     assert "Tidemark-refresh-failed" not in alarms(template)
 
 
-def test_an_alarm_changes_with_a_value_and_never_without_one(everything):
+def test_an_alarm_changes_with_a_value_and_never_without_one(everything, suites_of_everything):
     by_name = alarms(everything)
 
-    assert len(by_name) == 5 + len(read_suites())
+    assert len(by_name) == 5 + len(suites_of_everything)
     for alarm in by_name.values():
         assert alarm["TreatMissingData"] == "ignore"
         assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (1, 1)
@@ -66,7 +65,7 @@ def test_an_alarm_changes_with_a_value_and_never_without_one(everything):
         assert alarm["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
 
 
-def test_two_runs_of_a_suite_never_share_a_period(everything):
+def test_two_runs_of_a_suite_never_share_a_period(everything, suites_of_everything):
     periods = {name: alarm["Period"] for name, alarm in alarms(everything).items()}
 
     # A message is hidden for 30 s after a consumer has looked at it.
@@ -74,7 +73,7 @@ def test_two_runs_of_a_suite_never_share_a_period(everything):
         "Tidemark-EndRun-failed": 60,
         "Tidemark-SweepRuns-failed": 60,
         "Tidemark-refresh-failed": 60,
-        **{f"Tidemark-{suite}-run-failed": 60 for suite in read_suites()},
+        **{f"Tidemark-{suite}-run-failed": 60 for suite in suites_of_everything},
         "Tidemark-schedule-missed": 60,
         "Tidemark-start-undelivered": 300,
     }

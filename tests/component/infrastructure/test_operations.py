@@ -40,7 +40,9 @@ def test_each_metric_has_a_graph_that_finds_every_version(template):
                 assert search["label"] == "${PROP('Dim.version')}"
 
 
-def test_the_dashboard_shows_how_runs_ended_and_every_alarm(template, everything):
+def test_the_dashboard_shows_how_runs_ended_and_every_alarm(
+    template, everything, suites_of_everything
+):
     (runs, *_) = widgets(template, "metric")
     metrics = [line[1] for line in runs["metrics"]]
 
@@ -48,7 +50,7 @@ def test_the_dashboard_shows_how_runs_ended_and_every_alarm(template, everything
         "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsAborted", "ExecutionsTimedOut",
     ]  # fmt: skip
     assert [len(widget["alarms"]) for widget in widgets(everything, "alarm")] == [
-        5 + len(read_suites())
+        5 + len(suites_of_everything)
     ]
 
 

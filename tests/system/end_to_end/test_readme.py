@@ -17,9 +17,10 @@ from tidemark.model.suite_files import read_suites
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-# The commands of deploy.md need an account or its substitute: test_deploying.py. The README's come
-# first: the commands of docs/ read their runs.
-PAGES = [README, *sorted({*DOCS.glob("*.md")} - {DOCS / "deploy.md"})]
+# The commands of these need an account or its substitute: test_deploying.py, test_verifying.py.
+OF_ACCOUNTS = {DOCS / "deploy.md", DOCS / "first-account.md"}
+# The README's come first: the commands of docs/ read their runs.
+PAGES = [README, *sorted({*DOCS.glob("*.md")} - OF_ACCOUNTS)]
 COMMANDS = dict.fromkeys(
     line
     for page in PAGES
