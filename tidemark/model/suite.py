@@ -85,11 +85,15 @@ def _entry_point(workload: str) -> tuple[str, ...]:
 class Task(Frozen):
     """The ECS task that every test of the suite runs in."""
 
-    workload: Name = ""
+    # A stored suite has no empty values either: its reader accepts none.
+    workload: Name = Field(default="", exclude_if=operator.not_)
     """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
     needs more than Python. '' for an image of each version, which has its own program."""
     entry_point: tuple[Line, ...] = Field(
-        default_factory=lambda fields: _entry_point(fields["workload"]), min_length=1, max_length=20
+        default_factory=lambda fields: _entry_point(fields["workload"]),
+        min_length=1,
+        max_length=20,
+        exclude_if=operator.not_,
     )
     """The start of the program's command line, by default
     ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;

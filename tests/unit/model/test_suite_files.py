@@ -33,6 +33,15 @@ def sentences(refusal):
     return [line.split(": ", maxsplit=1)[1] for line in refusal.splitlines()]
 
 
+def test_a_stored_suite_of_images_is_read_again():
+    fields = read_suites()["rocksdb"].model_dump(by_alias=True)
+    subject = {"image": "ghcr.io/x/rocksdb:{version}", "form": ".*"}
+    task = {"cpu": 1024, "memory": 2048, "storage": 21}
+    suite = Suite.model_validate({**fields, "subject": subject, "task": task})
+
+    assert Suite.model_validate_json(suite.model_dump_json()) == suite
+
+
 def test_every_shipped_suite_has_its_query_files():
     for suite in read_suites().values():
         for test in suite.tests:
