@@ -67,9 +67,10 @@ def planned_outcome(
 def _is_whole(plan: Plan, trials: Sequence[TrialResult]) -> bool:
     """Tell whether the trials are all that the run was to measure.
 
-    A run until decided makes up for a trial without rates, unless a version has none to the end.
+    A run until decided makes up for a trial without rates, unless a version has none to the end
+    under one of the combinations of axes.
     """
-    last = {trial.version: trial for trial in trials}
+    last = {trial.name: trial for trial in trials}
     needed = last.values() if plan.request.until else trials
     return len(trials) == len(plan.trials) and all(trial.status == "ok" for trial in needed)
 

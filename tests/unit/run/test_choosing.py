@@ -57,7 +57,7 @@ class Measuring:
 
     def record(self, number):
         planned = next(trial for trial in self.plan.trials if trial.trial == number)
-        is_ok = planned.version not in self.failing
+        is_ok = not self.failing & {planned.version, planned.name}
         loss = self.losses.get(planned.version, 0)
         tests = tuple(
             TestResult(
@@ -119,6 +119,15 @@ def test_a_run_ends_when_every_metric_is_decided():
     assert 10 <= choice.done <= 40
     assert run.outcome().status == "complete"
     assert run.outcome().trials_planned == choice.done
+
+
+def test_a_version_without_rates_under_one_combination_leaves_the_run_incomplete():
+    run = Measuring({NEW: 0}, suite=with_axes(DATABASES))
+    run.failing = {f"{NEW} {{database: postgresql}}"}
+
+    run.go_on()
+
+    assert run.outcome().status == "incomplete"
 
 
 def test_a_decided_version_is_dropped_after_a_whole_repetition_and_the_baseline_is_kept():
