@@ -17,6 +17,7 @@ from tidemark.figures.verdicts.standing import (
     settled,
     undecided,
 )
+from tidemark.model.axes import count
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.repetitions import CONFIRMATION
 
@@ -72,7 +73,8 @@ def _expected(standing: Standing, plan: Plan) -> int:
         for quantity in deciding(plan)
         if not (course := standing.course(version, quantity)).is_decided
     ]
-    return (1 + len(versions)) * max(repetitions, default=0)
+    measured = {plan.request.baseline, plan.request.canary, *versions} - {None}
+    return len(measured) * count(plan.request.axes) * max(repetitions, default=0)
 
 
 def _missing(course: Course, rule: Criteria, plan: Plan) -> int:

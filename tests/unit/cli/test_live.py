@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.ahead import ahead
 from tidemark.cli.live import Pace, place, show_result, table
@@ -75,6 +76,14 @@ def test_the_progress_of_a_run_until_decided_has_its_verdicts_and_about_what_is_
     assert (left.trial, left.trials, left.open) == (None, 0, 0)
     assert left.decided[0] == "decided     9.8.4  ingest_rate same after 5 pairs"
     assert ahead(nothing, UNTIL, [1]).trial is None
+
+
+def test_what_is_left_has_the_trials_of_every_combination_and_of_the_canary():
+    fields = {"versions": ["9.0.0", "9.8.4"], "until": "decided", "repetitions": 5, "tasks": 1}
+    suite = with_axes(DATABASES).model_copy(update={"canary": "8.8.1"})
+    nothing = SimpleNamespace(standing=lambda _: Standing())
+
+    assert ahead(nothing, plan_of(fields, suite=suite), []).trials == 3 * 2 * 5
 
 
 def test_an_alarm_is_not_told_before_new_pairs_confirm_it():
