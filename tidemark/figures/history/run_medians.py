@@ -121,6 +121,8 @@ def _environment(plan: Plan, trials: Sequence[TrialResult]) -> str | None:
     if not machines:
         return None
     images = {task.image_digest or "" for result in results for task in result.tasks}
+    if plan.suite.subject.image:
+        images = set()  # each version has its own: a new one is no change of the environment
     size = [plan.suite.task.cpu, plan.suite.task.memory]
     text = json.dumps([size, sorted(machines), sorted(images), plan.tidemark_version])
     return hashlib.sha256(text.encode()).hexdigest()

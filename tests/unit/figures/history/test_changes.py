@@ -1,6 +1,7 @@
 """Changes of level in the history of a suite, and alarms of them."""
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from tidemark.figures.history.run_medians import Median, RunMedians, Series, run
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.exclusions import NONE
 from tidemark.model.labels import canonical
+from tidemark.model.subject import Subject
 
 FIRST = datetime(2026, 1, 5, 3, tzinfo=UTC)
 INGEST = Series("ingest", "ingest_rate", "mean", "", "records/s", "higher")
@@ -221,6 +223,30 @@ def test_the_environment_of_a_run_is_its_machine_and_not_its_host():
     assert run_medians(plan, [], NONE).environment is None
     newer = plan.model_copy(update={"tidemark_version": "9"})
     assert run_medians(newer, trials, NONE).environment != environment()
+
+
+def test_the_image_is_part_of_the_environment_unless_each_version_has_its_own():
+    plan = planned(["9.0.0"])
+    subject = Subject(image="x/rocksdb:{version}", form=".*")
+    suite = plan.suite.model_copy(update={"subject": subject})
+    of_images = plan.model_copy(update={"suite": suite})
+
+    def environments(plan):
+        both = measured(plan), [of_digest(trial, "sha256:ef56") for trial in measured(plan)]
+        return {run_medians(plan, trials, NONE).environment for trials in both}
+
+    assert (len(environments(plan)), len(environments(of_images))) == (2, 1)
+
+
+def of_digest(trial, digest):
+    """Return a trial whose tasks ran an image with this digest."""
+    tests = (
+        test.model_copy(
+            update={"tasks": tuple(replace(task, image_digest=digest) for task in test.tasks)}
+        )
+        for test in trial.tests
+    )
+    return trial.model_copy(update={"tests": tuple(tests)})
 
 
 def test_the_canary_is_measured_beside_the_newest_version():
