@@ -15,7 +15,7 @@ class EmbeddedMetrics:
     def __init__(self, stack: str) -> None:
         self._stack = stack
 
-    def send(self, name: str, value: float, unit: str = "Count", **dimensions: str) -> None:
+    def send(self, name: str, value: float, unit: str = "Count", /, **dimensions: str) -> None:
         """Send a value of a metric, with ``dimensions`` besides the stack."""
         with single_metric(
             name=name,

@@ -247,7 +247,7 @@ class FakeMetrics:
     def __init__(self) -> None:
         self.sent: list[tuple[str, float, str, dict[str, str]]] = []
 
-    def send(self, name: str, value: float, unit: str = "Count", **dimensions: str) -> None:
+    def send(self, name: str, value: float, unit: str = "Count", /, **dimensions: str) -> None:
         self.sent.append((name, value, unit, dimensions))
 
 

@@ -14,8 +14,9 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 from tidemark.model.subject import VersionText
 
-# Figures are known by suite, test and version; tasks and records are short for parameters.
-NO_AXES = RESERVED | {"records", "suite", "tasks", "test"}
+# CloudWatch knows a figure by stack, suite, test and version; tasks and records are short for
+# parameters.
+NO_AXES = RESERVED | {"records", "stack", "suite", "tasks", "test"}
 """Names that have another meaning in tasks, in figures or in the input of a run."""
 MOST_AXES = 4
 MOST_COMBINATIONS = 50

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
@@ -30,7 +30,8 @@ def contradictions(suite: object) -> Iterator[Problem]:
     """Yield why the parts of a suite do not fit each other."""
     parameters, tests = mapping(suite, "parameters"), mappings(suite, "tests")
     yield from _unusable(parameters)
-    yield from _unvaried(mapping(suite, "axes"), parameters)
+    metrics = [metric.get("name") for _, test in tests for _, metric in mappings(test, "metrics")]
+    yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
     limits = [test.get("timeout_seconds") for _, test in tests]
     seconds = sum(limit for limit in limits if type(limit) is int)
@@ -78,7 +79,9 @@ def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem(("parameters", TASKS), sentence)
 
 
-def _unvaried(axes: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[Problem]:
+def _unvaried(
+    axes: Mapping[str, Any], parameters: Mapping[str, Any], metrics: Collection[object]
+) -> Iterator[Problem]:
     """Yield why a run cannot vary what the axes name."""
     for name, values in axes.items():
         if name in NO_AXES:
@@ -86,6 +89,9 @@ def _unvaried(axes: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterato
             yield problem(("axes", name), f"the name has another meaning, as have {others}")
         elif name in parameters:
             yield problem(("axes", name), "a parameter has this name, too")
+        elif name in metrics:
+            # CloudWatch reads metrics and dimensions from the same fields of a line.
+            yield problem(("axes", name), "a metric has this name, too")
         if isinstance(values, list) and any(values.count(value) > 1 for value in values):
             yield problem(("axes", name), f"a value stands twice in {listed(map(shown, values))}")
     lists = {name: values for name, values in axes.items() if isinstance(values, list)}

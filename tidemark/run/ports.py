@@ -111,7 +111,7 @@ class EventBus(Protocol):
 class Metrics(Protocol):
     """CloudWatch metrics of one stack."""
 
-    def send(self, name: str, value: float, unit: str = "Count", **dimensions: str) -> None:
+    def send(self, name: str, value: float, unit: str = "Count", /, **dimensions: str) -> None:
         """Send a value of a metric with its stack and other ``dimensions``.
 
         A ``unit`` that CloudWatch does not know is not sent.

@@ -163,6 +163,15 @@ def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
     assert "## Graphs: ingest\n" in text
 
 
+def test_an_axis_of_any_accepted_name_is_a_dimension_in_cloudwatch():
+    fields = {"versions": BOTH, "repetitions": 1, "tasks": 1}
+    plan, metrics = plan_of(fields, suite=with_axes({"unit": ("a", "b")})), FakeMetrics()
+
+    recording._send_rates(metrics, "rocksdb", measured(plan)[0])
+
+    assert [dimensions["unit"] for _, _, _, dimensions in metrics.sent] == ["a", "a"]
+
+
 def test_cloudwatch_gets_a_figure_for_each_value(run):
     metrics = FakeMetrics()
 
