@@ -22,8 +22,8 @@ from tidemark.figures.verdicts.rule import Word
 from tidemark.model.context import default_suite
 from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
-from tidemark.model.request import known_suite, resolve_request
-from tidemark.model.sentences import listed
+from tidemark.model.request import LONGEST_NOTE, known_suite, resolve_request
+from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
 from tidemark.report.comparison.pipelines import CANNOT_TELL
@@ -101,7 +101,7 @@ def versions_between(suite: Suite, base: str, new: str) -> list[str]:
 
 
 def check_metric(suite: Suite, name: str) -> None:
-    """Refuse a metric that does not decide a run, or a suite whose rates have axes."""
+    """Refuse a metric that does not decide a run or is not of one test, or a suite with axes."""
     if suite.axes:
         raise Refused(f"SUITE: {suite.name} varies {listed(suite.axes)}, which bisect does not")
     names = [
@@ -113,6 +113,8 @@ def check_metric(suite: Suite, name: str) -> None:
     if name not in names:
         there_are = f"there are {listed(names) or 'none'}"
         raise Refused(f"--metric: no {name} decides a run of {suite.name}; {there_are}")
+    if names.count(name) > 1:
+        raise Refused(f"--metric: several tests of {suite.name} have {name}; expected that of one")
 
 
 @dataclass
@@ -143,7 +145,7 @@ class Search:
             "baseline": self.versions[0],
             "until": "decided",
             **self.given,
-            "note": "; ".join([self.mark, *path]),
+            "note": shortened("; ".join([self.mark, *path]), LONGEST_NOTE),
             "trigger": "cli",
         }
 
@@ -156,7 +158,7 @@ class Search:
 
     def _take(self, run_id: str, status: str) -> None:
         plan = self.cloud.results.plan(run_id)
-        if plan is None or not plan.compared:
+        if plan is None or len(plan.compared) != 1:  # anybody may write such a note
             return
         (version,) = plan.compared
         like = resolve_request(self.fields(version), {self.suite.name: self.suite})

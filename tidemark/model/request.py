@@ -27,7 +27,8 @@ from tidemark.model.suite import (
 )
 from tidemark.model.version_order import version_order
 
-Note = Annotated[str, Field(max_length=500, pattern=ONE_LINE)]
+LONGEST_NOTE = 500
+Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
 _WHEEL = r"^file:///[^\s#]{1,400}\.whl#sha256=[0-9a-f]{64}$"
 _FORMS = {

@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from tests.unit.measured_runs import planned
 from tidemark.cli import bisect
 from tidemark.client.runs import Run
+from tidemark.model.refusal import Refused
+from tidemark.model.suite_files import read_suites
 
 VERSIONS = ["8.8.1", "8.10.0", "9.0.0", "9.7.3", "9.8.4"]
 SEARCH = ["8.8.1", "9.8.4", "--metric", "ingest_rate"]
@@ -153,3 +155,23 @@ def test_a_search_without_a_beginning_is_refused(arguments, sentence):
     refused = CliRunner().invoke(bisect.command, arguments).exception
 
     assert str(refused).startswith(sentence)
+
+
+def test_a_metric_of_several_tests_is_refused():
+    suite = read_suites()["rocksdb"]
+    first, second = suite.tests
+    tests = (first, second.model_copy(update={"metrics": first.metrics}))
+
+    with pytest.raises(Refused, match=r"^--metric: several tests of rocksdb have ingest_rate; "):
+        bisect.check_metric(suite.model_copy(update={"tests": tests}), "ingest_rate")
+
+
+def test_the_note_of_a_long_search_is_cut():
+    versions = [f"9.8.4-{number:058}" for number in range(9)]
+    told = dict.fromkeys(versions[1:], "slower")
+    suite = read_suites()["rocksdb"]
+
+    note = bisect.Search(suite, versions, "ingest_rate", {}, None, told).fields("9.8.4")["note"]
+
+    assert note.startswith(f"bisect {versions[0]} to {versions[-1]} by ingest_rate; ")
+    assert len(note.encode()) <= 500
