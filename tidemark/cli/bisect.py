@@ -22,7 +22,12 @@ from tidemark.figures.verdicts.rule import Word
 from tidemark.model.context import default_suite
 from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
-from tidemark.model.request import LONGEST_NOTE, known_suite, resolve_request
+from tidemark.model.request import (
+    LONGEST_NOTE,
+    check_one_machine,
+    known_suite,
+    resolve_request,
+)
 from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
@@ -72,6 +77,8 @@ def command(
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     system = known_suite(suite, suites())
     check_metric(system, metric)
+    if target.stack is None:
+        check_one_machine(system)
     options = {
         "repetitions": repetitions,
         "parameters": parsed(split(settings), system) or None,

@@ -10,6 +10,7 @@ from tests.unit.measured_runs import planned
 from tidemark.cli import bisect
 from tidemark.client.runs import Run
 from tidemark.model.refusal import Refused
+from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
 VERSIONS = ["8.8.1", "8.10.0", "9.0.0", "9.7.3", "9.8.4"]
@@ -175,3 +176,13 @@ def test_the_note_of_a_long_search_is_cut():
 
     assert note.startswith(f"bisect {versions[0]} to {versions[-1]} by ingest_rate; ")
     assert len(note.encode()) <= 500
+
+
+def test_images_are_refused_on_one_machine(monkeypatch):
+    subject = Subject(image="x/rocksdb:{version}", form=".*", versions=VERSIONS)
+    suite = read_suites()["rocksdb"].model_copy(update={"subject": subject})
+    monkeypatch.setattr(bisect, "suites", lambda: {"rocksdb": suite})
+
+    refused = CliRunner().invoke(bisect.command, SEARCH).exception
+
+    assert "one machine runs no images" in str(refused)
