@@ -44,4 +44,4 @@ def _notes(run: MeasuredRun) -> Iterator[str]:
     for trial in run.trials:
         for result in trial.tests:
             for note in result.artefact_notes:
-                yield f"trial {trial.trial} ({trial.version}), {result.test}: {note}"
+                yield f"trial {trial.trial} ({trial.name}), {result.test}: {note}"
