@@ -57,8 +57,8 @@ class RunRequest(Frozen):
     """The version of ``versions`` that each other version is compared with."""
     repetitions: int | None = Field(default=None, strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version under each combination of axes, 1 to 100. A run has at most 900
-    trials. Their tasks, values, and minutes of tasks until the time-out are at most 1,000,000
-    together."""
+    trials. Their tasks, values, files, and minutes of tasks until the time-out are at most
+    1,000,000 together."""
     until: Until | None = None
     """``decided``: the run goes on by whole repetitions until each version has its verdict against
     the baseline, by default the oldest version. ``repetitions`` is then the upper limit, by

@@ -64,14 +64,14 @@ def _check_trials(suite: Suite, spec: RunSpec) -> None:
         )
     if of_trial > MOST_TRIAL_ENTRIES:
         raise Refused(
-            f"tasks: {tasks} tasks of {len(suite.tests)} tests may log {of_trial:,} values and "
-            f"minutes of usage; one trial has at most {MOST_TRIAL_ENTRIES:,}"
+            f"tasks: {tasks} tasks of {len(suite.tests)} tests may keep {of_trial:,} values, "
+            f"files and minutes of usage; one trial has at most {MOST_TRIAL_ENTRIES:,}"
         )
     if trials * of_trial > MOST_RUN_ENTRIES:
         raise Refused(
-            f"repetitions: {trials} trials of {tasks} tasks may log {trials * of_trial:,} values "
-            f"and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, enough for "
-            f"{MOST_RUN_ENTRIES // of_trial} such trials"
+            f"repetitions: {trials} trials of {tasks} tasks may keep {trials * of_trial:,} "
+            f"values, files and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, enough "
+            f"for {MOST_RUN_ENTRIES // of_trial} such trials"
         )
 
 

@@ -271,8 +271,8 @@ def test_a_run_that_the_functions_cannot_hold_is_refused_with_its_numbers():
         resolve_request({"suite": "rocksdb", "repetitions": 39, "tasks": 100}, SUITES)
 
     assert str(refused.value) == (
-        "repetitions: 78 trials of 100 tasks may log 1,006,200 values and minutes of usage; "
-        "one run has at most 1,000,000, enough for 77 such trials"
+        "repetitions: 78 trials of 100 tasks may keep 1,006,200 values, files and minutes of "
+        "usage; one run has at most 1,000,000, enough for 77 such trials"
     )
 
 
@@ -292,8 +292,8 @@ def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
         resolve_request({"suite": "rocksdb", "repetitions": 1, "tasks": 1}, {"rocksdb": wide})
 
     assert str(refused.value) == (
-        "tasks: 1 tasks of 1 tests may log 100,051 values and minutes of usage; one trial has at "
-        "most 100,000"
+        "tasks: 1 tasks of 1 tests may keep 100,051 values, files and minutes of usage; one trial "
+        "has at most 100,000"
     )
 
 
