@@ -19,12 +19,10 @@ CONFIRMATION = 60
 """The most pairs of a confirmation. With the few pairs of a first stage it would often fail."""
 
 
-def most_until_decided(
-    versions: Collection[str], of_repetition: int, repetitions: int | None
-) -> int:
+def most_until_decided(versions: Collection[str], fitting: int, repetitions: int | None) -> int:
     """Return the most repetitions before a confirmation, by default as many as fit into a run.
 
-    ``of_repetition`` is the number of trials in each repetition.
+    ``fitting`` is the number of repetitions that a run has room for.
 
     Raises
     ------
@@ -34,9 +32,8 @@ def most_until_decided(
     """
     if len(versions) < 2:
         raise Refused(f"until: {listed(versions)} alone has no verdict; name two versions or more")
-    fitting = MOST_TRIALS // of_repetition - CONFIRMATION
     if repetitions is None:
-        return max(FEWEST, min(MOST_REPETITIONS, fitting))
+        return max(FEWEST, min(MOST_REPETITIONS, fitting - CONFIRMATION))
     if repetitions < FEWEST:
         raise Refused(
             f"repetitions: {repetitions} are too few to decide a verdict; expected {FEWEST} or more"

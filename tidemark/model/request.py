@@ -16,7 +16,7 @@ from tidemark.model.refusal import Refused, refusal
 from tidemark.model.repetitions import CONFIRMATION, Until, most_until_decided
 from tidemark.model.requested_versions import Released, check_version, requested_versions
 from tidemark.model.run_id import RUN_ID
-from tidemark.model.run_size import check_size
+from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
@@ -62,7 +62,7 @@ class RunRequest(Frozen):
     until: Until | None = None
     """``decided``: the run goes on by whole repetitions until each version has its verdict against
     the baseline, by default the oldest version. ``repetitions`` is then the upper limit, by
-    default 100; up to 60 more confirm a first ``slower``."""
+    default what a run has room for, at most 100; up to 60 more confirm a first ``slower``."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
@@ -196,11 +196,12 @@ def resolve_request(
     builds = request.builds or {}
     versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
     axes = narrowed(suite.name, suite.axes, request.axes or {})
-    repetitions = request.repetitions
+    parameters, repetitions = _parameters(request, suite), request.repetitions
     if request.until:
         _check_deciding(suite)
         of_repetition = len({*versions, suite.canary} - {None}) * count(axes)
-        repetitions = most_until_decided(versions, of_repetition, repetitions)
+        fitting = most_trials(suite, int(parameters.get(TASKS, 1))) // of_repetition
+        repetitions = most_until_decided(versions, fitting, repetitions)
         baseline = baseline or min(versions, key=version_order)
     spec = RunSpec(
         suite=suite.name,
@@ -208,7 +209,7 @@ def resolve_request(
         builds=builds,
         baseline=baseline,
         repetitions=repetitions or suite.defaults.repetitions,
-        parameters=_parameters(request, suite),
+        parameters=parameters,
         axes=axes,
         canary=suite.canary,
         note=request.note,

@@ -44,6 +44,11 @@ def check_size(suite: Suite, spec: RunSpec) -> None:
     _check_queries(suite, spec.tasks)
 
 
+def most_trials(suite: Suite, tasks: int) -> int:
+    """Return the most trials of a run with so many tasks."""
+    return min(MOST_TRIALS, MOST_RUN_ENTRIES // entries(suite, tasks))
+
+
 def entries(suite: Suite, tasks: int) -> int:
     """Return the most entries that a trial may keep."""
     return sum(_entries(test, tasks) for test in suite.tests)

@@ -45,6 +45,9 @@ def test_a_run_until_decided_has_a_baseline_and_as_many_repetitions_as_fit():
     spec = resolve_request({"suite": "rocksdb", "until": "decided"}, SUITES)
     assert (spec.baseline, spec.repetitions, spec.most_trials) == ("8.8.1", 100, 320)
 
+    of_fifty = resolve_request({"suite": "rocksdb", "until": "decided", "tasks": 50}, SUITES)
+    assert of_fifty.repetitions == 17  # 155 trials of 6,450 entries are less than a million
+
     versions = list(SUITES["rocksdb"].subject.versions)
     all_versions = {"suite": "rocksdb", "until": "decided", "versions": versions}
     spec = resolve_request(all_versions, SUITES)
