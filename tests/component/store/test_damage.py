@@ -1,5 +1,6 @@
 """Commands on a state folder in which one object or file is damaged."""
 
+import hashlib
 import json
 import shutil
 import sqlite3
@@ -10,11 +11,16 @@ from click.testing import CliRunner
 
 from local.logs.merging import MIN_FILES
 from local.logs.store import LogStore, LogStoreError
+from local.store.bucket import FileBucket
 from local.store.object_files import ObjectFiles
+from local.store.stored_results import results_bucket
 from tests.checks.bench.commands import BUCKET, store_runs
 from tidemark.cli import tidemark
+from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.checkout import ROOT
+from tidemark.model.kept_files import KeptFile
 from tidemark.store import keys
+from tidemark.store.run_objects import read_trial
 
 SCHEMA_1 = ROOT / "tests" / "system" / "end_to_end" / "stores" / "schema-1"
 RUNS = [f"20261120T1{hour}0000Z-00000{hour - 2}" for hour in (2, 3, 4)]
@@ -256,6 +262,42 @@ def test_the_doctor_names_the_runs_of_a_store_without_index_and_journal_again(st
     # The trial stays excluded; the words of the reason are lost.
     assert run(state, "doctor", "--repair").exit_code == 1
     assert shown(state) == before
+
+
+def test_the_doctor_names_what_a_task_left_by_its_trial_and_not_by_its_content(state):
+    with closing(ObjectFiles(state / "objects")) as files:
+        bucket = FileBucket(files, BUCKET)
+        whole = bucket.read(keys.trial(FIRST, 1))
+        forged = whole.replace(b'"status":"ok"', b'"status":"failed"')
+        digest = hashlib.sha256(forged).hexdigest()
+        trial = read_trial(bucket, SECOND, 1)
+        test, *others = trial.tests
+        kept = KeptFile(task=0, name="trial.json", size=len(forged), sha256=digest)
+        tests = (test.model_copy(update={"artefacts": (kept,)}), *others)
+        changed = trial.model_copy(update={"tests": tests})
+        bucket.write(keys.trial(SECOND, 1), changed.model_dump_json().encode())
+        left = keys.artefact(SECOND, 1, test.test, 0, kept.name)
+        bucket.write(left, forged)
+    for file in (state / "objects").glob("*.*"):
+        file.unlink()
+
+    assert run(state, "doctor", "--repair").exit_code == 0
+
+    with closing(ObjectFiles(state / "objects")) as files:
+        bucket = FileBucket(files, results_bucket(files, "Tidemark"))
+        assert forged != whole
+        assert (bucket.read(keys.trial(FIRST, 1)), bucket.read(left)) == (whole, forged)
+
+
+def test_the_doctor_says_that_an_acknowledgement_is_lost_with_its_name(state):
+    decision = Acknowledgement(reason="safer", until="2027-01-31", at="2026-11-20T12:00:00Z")
+    with closing(ObjectFiles(state / "objects")) as files:
+        key = keys.acknowledgement("rocksdb", FIRST, "ingest", "ingest_rate")
+        FileBucket(files, BUCKET).write(key, decision.model_dump_json().encode())
+    for file in (state / "objects").glob("*.*"):
+        file.unlink()
+
+    assert run(state, "doctor", "--repair").exit_code == 1
 
 
 def test_the_doctor_names_the_runs_of_schema_1_again_which_had_no_journal(tmp_path):
