@@ -231,7 +231,8 @@ def conclusion(versions: list[str], words: Mapping[str, Word]) -> tuple[str, int
     suspects = Bisection(versions, words).suspects
     if len(suspects) == 1:
         before = versions[versions.index(suspects[0]) - 1]
-        return f"{suspects[0]} is the first slower version; {before} is not slower than {base}", 0
+        found = f"{suspects[0]} is the first slower version"
+        return found if before == base else f"{found}; {before} is not slower than {base}", 0
     if suspects:
         text = f"one of {listed(suspects)} is the first slower version, and the trials cannot tell"
         return f"{text} which", CANNOT_TELL

@@ -186,3 +186,9 @@ def test_images_are_refused_on_one_machine(monkeypatch):
     refused = CliRunner().invoke(bisect.command, SEARCH).exception
 
     assert "one machine runs no images" in str(refused)
+
+
+def test_a_first_version_that_is_slower_is_told_without_the_base():
+    end = bisect.conclusion(VERSIONS[:2], {"8.10.0": "slower"})
+
+    assert end == ("8.10.0 is the first slower version", 0)
