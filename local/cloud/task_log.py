@@ -33,6 +33,10 @@ class TaskLog:
         self._most_bytes = most_bytes
         self._printed = 0
 
+    def add(self, line: str) -> None:
+        """Store a line of the cloud's own, however much the task has printed."""
+        self._logs.write(self._group, self._stream, [line])
+
     def write(self, lines: Sequence[str]) -> None:
         """Store new lines, unless the task has printed too much."""
         if self._printed > self._most_bytes:

@@ -189,7 +189,7 @@ class Task:
     def _end(self, group: int, done: Future[int]) -> None:
         code = done.result()
         if killed := kill_left(self._scratch, group):
-            self._log.write([sentence(killed)])
+            self._log.add(sentence(killed))
         with self._lock:
             if self._task_fields["desiredStatus"] != "STOPPED":
                 self._begin_stop("EssentialContainerExited", "Essential container in task exited")

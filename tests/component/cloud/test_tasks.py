@@ -391,7 +391,12 @@ def test_a_task_that_prints_too_much_is_killed_and_named_and_its_neighbour_goes_
     define, run, await_end, lines, monkeypatch
 ):
     monkeypatch.setattr(TaskLog.__init__, "__defaults__", (1000,))
-    define("print('x' * 1000, flush=True); import time; time.sleep(600)")
+    define("""
+import subprocess, time
+subprocess.Popen(["sleep", "600"], start_new_session=True)
+print("x" * 1000, flush=True)
+time.sleep(600)
+""")
     loud = run()
     define("print('quiet')")
     quiet = await_end(run())
@@ -402,6 +407,7 @@ def test_a_task_that_prints_too_much_is_killed_and_named_and_its_neighbour_goes_
         "it printed more than 1,000 bytes, the limit of a task on one machine"
     )
     assert task["containers"][0]["exitCode"] == 137
+    assert lines(loud) == ["Tidemark killed 1 process that the task left: 'sleep 600'"]
     assert quiet["containers"][0]["exitCode"] == 0
 
 
