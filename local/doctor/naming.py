@@ -70,8 +70,8 @@ def name_again(folder: Path, bucket: str) -> bool:
     with closing(ObjectFiles(again)) as files:
         results = FileBucket(files, bucket)
         with files.transaction():
-            for key, body in _artefacts(folder, left):
-                results.write(key, body)
+            for place, body in _artefacts(folder, left):
+                results.write(place, body)
             for content in _contents(folder, left):
                 nameless |= content.has(_EXCLUSION) or content.has(_ACKNOWLEDGEMENT)
                 nameless |= _is_resume(content)
