@@ -36,15 +36,7 @@ class ForkServer:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._lock = threading.Lock()
-        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(_PROGRAM)],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                env=clean_environment(),
-                start_new_session=True,
-            )
+        self._begin()
 
     def start(self, handler: str, directory: Path, environment: Mapping[str, str]) -> Forked:
         """Start AWS's runtime for a handler; raise OSError if it cannot be started."""
@@ -53,6 +45,10 @@ class ForkServer:
             "directory": str(directory),
             "environment": dict(environment),
         }
+        with self._lock:
+            if self._process.poll() is not None:  # somebody killed it
+                self._channel.close()
+                self._begin()
         reader, writer = os.pipe()
         output = os.fdopen(reader, "rb", 0)
         try:
@@ -75,6 +71,17 @@ class ForkServer:
         """End the process."""
         self._channel.close()
         self._process.wait()
+
+    def _begin(self) -> None:
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(_PROGRAM)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                env=clean_environment(),
+                start_new_session=True,
+            )
 
     def _ask(self, request: Mapping[str, Any], *descriptors: int) -> int:
         with self._lock:

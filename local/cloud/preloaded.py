@@ -49,7 +49,7 @@ def _serve(cloud: socket.socket) -> dict[str, Any]:
             sys.exit()
         request: dict[str, Any] = json.loads(message)
         if "ended" in request:
-            answer = os.waitstatus_to_exitcode(os.waitpid(request["ended"], 0)[1])
+            answer = _exit_code(request["ended"])
         elif answer := os.fork():
             # Here and in the child, whichever is first: the cloud and the companion need the group.
             os.setpgid(answer, answer)
@@ -61,6 +61,14 @@ def _serve(cloud: socket.socket) -> dict[str, Any]:
         for descriptor in descriptors:
             os.close(descriptor)
         cloud.send(json.dumps(answer).encode())
+
+
+def _exit_code(pid: int) -> int:
+    """Return the exit code of a function, that of a kill if a killed program forked it."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError:
+        return -signal.SIGKILL
 
 
 def _accompanied(output: int, guard: int) -> None:
