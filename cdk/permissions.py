@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
@@ -49,7 +50,13 @@ class Needs:
 
 
 def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
-    return sorted({pattern for patterns in lists for pattern in patterns})
+    """Return the patterns that no other one covers."""
+    patterns = {pattern for each in lists for pattern in each}
+    return sorted(
+        pattern
+        for pattern in patterns
+        if not any(fnmatchcase(pattern, other) for other in patterns - {pattern})
+    )
 
 
 RECORDING: Mapping[str, Needs] = {

@@ -51,6 +51,12 @@ REASONS = (
         "arn:aws:s3:::*/history/*/alarms.json",
     ),
     Reason(
+        "A newer run of a history deletes the changes of the run before it; no sweep of the "
+        "campaign ends such a run.",
+        ("s3:DeleteObject",),
+        "arn:aws:s3:::*/tables/changes/*",
+    ),
+    Reason(
         "A quota without an applied value has AWS's default; here each quota has a value.",
         ("servicequotas:GetAWSDefaultServiceQuota",),
         "?",
