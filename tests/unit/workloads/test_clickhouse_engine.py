@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 from harness.checks import CheckFailedError
-from harness.records import RECORD_BYTES, Tally, batches
+from harness.records import RECORD_BYTES
 
+from tests.unit.workloads.loaded_records import RECORDS, expected, load
 from tidemark.model.checkout import ROOT
-
-RECORDS = 2500
 
 
 class Session:
@@ -67,14 +66,7 @@ def workload(monkeypatch):
 def written(workload, tmp_path):
     """Return an open store with 2,500 records, in inserts of 1,000."""
     workload._PART_RECORDS = 1000
-    store = workload.Engine("").open_store(tmp_path / "store")
-    store.write([store.batch(records) for records in batches(1, 0, RECORDS)])
-    return store
-
-
-def expected():
-    records = sorted(record for batch in batches(1, 0, RECORDS) for record in batch)
-    return Tally.of((record,) for record in records)
+    return load(workload.Engine("").open_store(tmp_path / "store"))
 
 
 def test_the_tally_is_that_of_the_written_records_in_the_order_of_their_keys(written):
@@ -84,7 +76,7 @@ def test_the_tally_is_that_of_the_written_records_in_the_order_of_their_keys(wri
 def test_batches_of_one_part_are_inserted_once(workload, tmp_path):
     store = workload.Store(tmp_path / "store")
 
-    store.write([store.batch(records) for records in batches(1, 0, RECORDS)])
+    load(store)
 
     assert len([sql for sql in Session.statements if sql.startswith("INSERT")]) == 1
     assert store.tally() == expected()

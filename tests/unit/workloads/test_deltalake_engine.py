@@ -5,11 +5,10 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from harness.records import Tally, batches
+from harness.records import batches
 
+from tests.unit.workloads.loaded_records import RECORDS, expected, load
 from tidemark.model.checkout import ROOT
-
-RECORDS = 2500
 
 
 class Table:
@@ -98,14 +97,7 @@ def workload(lake, monkeypatch):
 def written(workload, tmp_path):
     """Return a table with 2,500 records, in appends of 2,000."""
     workload._APPENDED_BATCHES = 2
-    store = workload.Engine("").open_store(tmp_path / "store")
-    store.write([store.batch(records) for records in batches(1, 0, RECORDS)])
-    return store
-
-
-def expected():
-    records = sorted(record for batch in batches(1, 0, RECORDS) for record in batch)
-    return Tally.of((record,) for record in records)
+    return load(workload.Engine("").open_store(tmp_path / "store"))
 
 
 def test_an_append_joins_batches_up_to_its_size(written, lake):
