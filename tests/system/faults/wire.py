@@ -135,6 +135,11 @@ def success_answer(body: object) -> Answer:
     return lambda _: (200, {"Content-Type": "application/x-amz-json-1.1"}, text)
 
 
+def unreadable_answer(_: WSGIEnvironment) -> tuple[int, dict[str, str], bytes]:
+    """Return a successful answer that no SDK can read."""
+    return 200, {"Content-Type": "text/html"}, b"<html>"
+
+
 def slow(seconds: float) -> Answer:
     """Return an answer that delays the service."""
     return lambda _: time.sleep(seconds)

@@ -21,7 +21,13 @@ from local.logs.store import LogStore
 from tests.system.faults.catalogue.tasks import EXIT_1, NO_LINES, both
 from tests.system.faults.fault import Ending, Fault
 from tests.system.faults.ground import LOG_GROUP, Ground
-from tests.system.faults.wire import Answer, error_answer, slow, success_answer
+from tests.system.faults.wire import (
+    Answer,
+    error_answer,
+    slow,
+    success_answer,
+    unreadable_answer,
+)
 from tidemark.client.runs import Run
 
 if TYPE_CHECKING:
@@ -390,6 +396,12 @@ FAULTS = (
         endings=(_COMPLETE,),
     ),
     Fault(
+        name="task-start-unreadable",
+        happens="ECS answers RunTask twice with a page of HTML, and starts no task",
+        act=_under("^ecs RunTask", unreadable_answer, 2),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
         name="trial-start-throttled",
         happens="Step Functions throttles the start of a trial twice",
         act=_under("^states StartExecution", _THROTTLED, 2, after=1),
@@ -401,6 +413,12 @@ FAULTS = (
         act=_under(
             "^states StartExecution", error_answer(400, "ExecutionLimitExceeded"), 2, after=1
         ),
+        endings=(_COMPLETE,),
+    ),
+    Fault(
+        name="trial-start-unreadable",
+        happens="Step Functions answers the start of a trial twice with a page of HTML",
+        act=_under("^states StartExecution", unreadable_answer, 2, after=1),
         endings=(_COMPLETE,),
     ),
     Fault(
