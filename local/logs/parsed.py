@@ -144,7 +144,8 @@ class StoredEvents(EventSource):
 
     def parsed(self, select: str, start: int | None, end: int | None) -> str:
         """Return the SELECT of the rows of a query, which come from the cache if possible."""
-        if not _depends_on_events_only(select):
+        # The check of the SELECT opens DuckDB, which costs a short query a fifth of its time.
+        if not self.segments or not _depends_on_events_only(select):
             return select
         kept = [self.cache.rows(segment, select, start, end) for segment in self.segments]
         rows = " UNION ALL BY NAME ".join((*kept, over(self.others.sql, select)))

@@ -339,6 +339,13 @@ def test_stopped_queries_end_and_others_are_answered_meanwhile(api, endless, mon
     assert await_end(api, waiting["queryId"])["status"] == "Complete"
 
 
+def test_the_first_answer_about_a_short_query_is_its_result(api, monkeypatch):
+    monkeypatch.setattr(log_queries, "LONGEST_ANSWER_SECONDS", 60.0)
+    request = {"logGroupName": "group", "startTime": 0, "endTime": 2_000_000_000}
+    query_id = api.start_query(queryString="stats count(*)", **request)["queryId"]
+    assert api.get_query_results(queryId=query_id)["status"] == "Complete"
+
+
 def test_a_query_beyond_the_time_limit_ends_as_timeout(api, endless, monkeypatch):
     monkeypatch.setattr(log_queries, "MOST_SECONDS", 0.0)
     assert await_end(api, endless())["status"] == "Timeout"
