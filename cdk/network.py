@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aws_cdk.aws_ec2 import (
     GatewayVpcEndpointAwsService,
     GatewayVpcEndpointOptions,
@@ -44,7 +46,7 @@ class Network(Construct):
             )
             self.subnet_ids = list(settings.subnet_ids)
         else:
-            self.vpc = self._new_vpc()
+            self.vpc = self._new_vpc(settings.availability_zones)
             self.subnet_ids = self.vpc.select_subnets().subnet_ids
         self.public_address = not settings.vpc_id
         self.security_group = SecurityGroup(
@@ -54,13 +56,14 @@ class Network(Construct):
             description="Tidemark tasks: nothing comes in; out to S3, logs and the package index",
         )
 
-    def _new_vpc(self) -> Vpc:
+    def _new_vpc(self, zones: Sequence[str]) -> Vpc:
         # An idle NAT gateway costs money, public subnets do not. S3 traffic takes the endpoint.
         vpc = Vpc(
             self,
             "Vpc",
             ip_addresses=IpAddresses.cidr("10.0.0.0/24"),
-            max_azs=2,
+            availability_zones=list(zones) or None,
+            max_azs=None if zones else 2,
             nat_gateways=0,
             subnet_configuration=[
                 SubnetConfiguration(name="Public", subnet_type=SubnetType.PUBLIC)

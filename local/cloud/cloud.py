@@ -103,8 +103,10 @@ def start_cloud(
     """
     # Tasks and functions run in other directories, where a relative path would be wrong.
     state = state.resolve()
-    # One machine has no QuickSight: Tidemark itself draws the dashboard's definition.
-    settings = read_settings({**written_context(), **(context or {}), "reports": False})
+    # One machine has no QuickSight: Tidemark itself draws the dashboard's definition. It has the
+    # zones of one region.
+    absent = {"reports": False, "availabilityZones": []}
+    settings = read_settings({**written_context(), **(context or {}), **absent})
     with ExitStack() as opened:
         # moto keeps its resources for the whole process: the reset lets the next cloud start empty.
         opened.callback(moto_api_backend.reset)

@@ -1,6 +1,6 @@
 """The settings of a deployment: the context of ``cdk.json``, validated."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -57,6 +57,10 @@ def _named(value: object) -> object:
     return {name: text for name, _, text in pairs}
 
 
+def _regions(zones: Iterable[str]) -> set[str]:
+    return {zone[:-1] for zone in zones}
+
+
 def _not_of_aws(key: str) -> str:
     if key.lower().startswith("aws:"):
         raise ValueError(f"{shown(key)} is not accepted: AWS reserves keys that begin with aws:")
@@ -71,6 +75,7 @@ _EMAIL = r"^([^@\s]+@[^@\s]+)?$"
 _SUITE = f"^{NAME}$"
 _VPC = r"^(vpc-[0-9a-f]{8,17})?$"
 _SUBNET = r"^subnet-[0-9a-f]{8,17}$"
+_ZONE = r"^[a-z]{2}(-[a-z]+)+-\d[a-z]$"
 _POLICY = r"^(arn:aws[a-z-]*:iam::(aws|\d{12}):policy/[A-Za-z0-9+=,.@_/-]+)?$"
 _GROUP = r"^(arn:aws[a-z-]*:quicksight:[a-z0-9-]+:\d{12}:group/[A-Za-z0-9._-]+/[\w+=,.@/-]+)?$"
 # Source: AWS documentation, "Tag naming limits and requirements".
@@ -83,6 +88,7 @@ _FORMS = {
     _SUITE: "the name of a suite",
     _VPC: "an id such as vpc-0123456789abcdef0, or ''",
     _SUBNET: "an id such as subnet-0123456789abcdef0",
+    _ZONE: "the name of a zone such as us-west-1a",
     _POLICY: "an ARN such as arn:aws:iam::123456789012:policy/Boundary, or ''",
     _GROUP: "an ARN such as arn:aws:quicksight:us-east-1:123456789012:group/default/Perf, or ''",
     _TAG_KEY: "1 to 128 letters, digits, spaces and _.:/=+@-",
@@ -91,6 +97,7 @@ _FORMS = {
 ImageName = Annotated[str, Field(pattern=_IMAGE)]
 SuiteName = Annotated[str, Field(pattern=_SUITE)]
 SubnetId = Annotated[str, Field(pattern=_SUBNET)]
+Zone = Annotated[str, Field(pattern=_ZONE)]
 TagKey = Annotated[str, Field(pattern=_TAG_KEY), AfterValidator(_not_of_aws)]
 TagValue = Annotated[str, Field(pattern=_TAG_VALUE)]
 
@@ -165,6 +172,10 @@ class Settings(Frozen):
     subnet_ids: Annotated[tuple[SubnetId, ...], BeforeValidator(_separated)]
     """The subnets of ``vpcId`` in which tasks run, without public addresses. From there tasks must
     reach S3, ECR, CloudWatch Logs and the package index. Required with ``vpcId``."""
+    availability_zones: Annotated[tuple[Zone, ...], BeforeValidator(_separated)]
+    """The zones of the new network: one, or two of one region, such as ``us-west-1a,us-west-1c``.
+    Empty means the first two zones of the region. Fargate has to be in each zone. The subnets of
+    ``vpcId`` have zones of their own."""
     permissions_boundary: str = Field(pattern=_POLICY)
     """The ARN of a policy that bounds every role. Empty bounds none."""
     tags: dict[TagKey, TagValue]
@@ -188,6 +199,19 @@ class Settings(Frozen):
     def _network_is_whole(self) -> Self:
         if bool(self.vpc_id) != bool(self.subnet_ids):
             raise ValueError("vpcId and subnetIds: expected both, for an existing network, or none")
+        return self
+
+    @model_validator(mode="after")
+    def _zones_fit_the_network(self) -> Self:
+        zones = self.availability_zones
+        if zones and self.vpc_id:
+            raise ValueError("availabilityZones: expected none with vpcId and subnetIds")
+        # A third zone would leave fewer addresses in each subnet than a test may have tasks.
+        if zones and (len({*zones}) != len(zones) or len(zones) > 2 or len(_regions(zones)) > 1):
+            raise ValueError(
+                f"availabilityZones: {','.join(zones)} is not accepted; expected one zone, or two "
+                "of one region"
+            )
         return self
 
     @model_validator(mode="after")

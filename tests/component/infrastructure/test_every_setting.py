@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from aws_cdk import App
+from aws_cdk import App, Stack
 from aws_cdk.assertions import Template
 
 from cdk.app import build
+from cdk.network import Network
 from tidemark.model.context import written_context
-from tidemark.model.settings import Settings
+from tidemark.model.settings import Settings, read_settings
 
 CHANGED = json.loads(Path(__file__).with_name("every_setting.json").read_text())
 
@@ -19,6 +20,8 @@ def changed(tmp_path_factory):
     """Return the stack that may be replaced."""
     # The command line gives lists and booleans as texts.
     context = {**CHANGED, "subnetIds": ",".join(CHANGED["subnetIds"]), "alarms": "false"}
+    # An existing network has its zones.
+    del context["availabilityZones"]
     return build(App(outdir=str(tmp_path_factory.mktemp("changed")), context=context))
 
 
@@ -151,6 +154,24 @@ def test_vpc_id_and_subnet_ids_let_tasks_run_in_an_existing_network(changed_temp
     assert machine["PublicAddress"] == "DISABLED"
     for kind in ("VPC", "Subnet", "InternetGateway", "VPCEndpoint"):
         changed_template.resource_count_is(f"AWS::EC2::{kind}", 0)
+
+
+@pytest.mark.parametrize(
+    ("zones", "blocks"),
+    [
+        ("us-west-1c", {"us-west-1c": "10.0.0.0/24"}),
+        ("us-west-1c,us-west-1a", {"us-west-1c": "10.0.0.0/25", "us-west-1a": "10.0.0.128/25"}),
+    ],
+)
+def test_availability_zones_are_those_of_a_new_network(zones, blocks):
+    stack = Stack()
+    settings = read_settings({**written_context(), "availabilityZones": zones})
+
+    network = Network(stack, "Network", settings=settings)
+
+    subnets = properties(Template.from_stack(stack), "AWS::EC2::Subnet")
+    assert {each["AvailabilityZone"]: each["CidrBlock"] for each in subnets} == blocks
+    assert len(network.subnet_ids) == len(blocks)
 
 
 def test_a_new_network_has_no_nat_gateway_and_its_tasks_have_public_addresses(template):

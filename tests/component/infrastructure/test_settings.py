@@ -87,6 +87,29 @@ def test_context_that_the_cdk_cli_adds_is_ignored():
             {"retiredSuites": "leveldb,My SQL"},
             "cdk.json: context: retiredSuites.1: 'My SQL' is not accepted; expected the name of a ",
         ),
+        (
+            {"availabilityZones": "usw1-az1"},
+            "cdk.json: context: availabilityZones.0: 'usw1-az1' is not accepted; expected the name",
+        ),
+        *(
+            (
+                {"availabilityZones": zones},
+                f"cdk.json: context: availabilityZones: {zones} is not accepted; expected one zone",
+            )
+            for zones in (
+                "us-west-1a,us-west-1a",
+                "us-west-1a,us-west-2a",
+                "us-west-2a,us-west-2b,us-west-2c",
+            )
+        ),
+        (
+            {
+                "availabilityZones": "us-west-1a",
+                "vpcId": "vpc-0123456789abcdef0",
+                "subnetIds": "subnet-0123456789abcdef0",
+            },
+            "cdk.json: context: availabilityZones: expected none with vpcId and subnetIds",
+        ),
         ({"vpcId": "mine"}, "cdk.json: context: vpcId: 'mine' is not accepted; expected an id"),
         (
             {"permissionsBoundary": "Boundary"},

@@ -33,7 +33,8 @@ with start_cloud(Path(sys.argv[1]), context=json.load(sys.stdin)) as cloud:
 
 @pytest.mark.systems
 def test_one_machine_deploys_every_changed_setting(tmp_path):
-    context = {**json.loads(CHANGED.read_text()), "alarms": True}
+    kept = {"stackName": "Perf", "ephemeral": False, "alarms": True}
+    context = {**json.loads(CHANGED.read_text()), **kept}
     done = subprocess.run(
         [sys.executable, "-c", DEPLOY, tmp_path],
         cwd=ROOT, input=json.dumps(context), capture_output=True, text=True, check=False,
