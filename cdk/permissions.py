@@ -155,7 +155,8 @@ FUNCTIONS: Mapping[str, Needs] = {
             "work/*/measured/*",
             "work/*/standing.json",
         ],
-        writes=["runs/*/trials/*", "work/*/standing.json"],
+        # A search writes its plan again for each further comparison.
+        writes=["runs/*/plan.json", "runs/*/trials/*", "work/*/standing.json"],
         lists=[
             "runs/*/trials/*",
             "runs/*/exclusions/*",

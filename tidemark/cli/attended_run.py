@@ -24,7 +24,6 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
-from tidemark.model.repetitions import until_decided
 from tidemark.model.request import RunSpec, beside
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
@@ -40,7 +39,7 @@ def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> 
     around = f"{varied(request.axes)}{beside(request)}"
     extent = f"{plural(request.repetitions, 'repetition')}{around}, {trials}"
     if request.until:
-        extent = f"{until_decided(request.repetitions)}{around}, at most {trials}"
+        extent = f"{request.until_decided}{around}, at most {trials}"
     expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
     size = described(request.parameters)
@@ -65,7 +64,7 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
     check_room(target.state)
     for warning in warnings(request, suite, Machine.here(target.state)):
         click.echo(f"warning: {warning}", err=True)
-    with console.status(f"Preparing {listed(request.measured)}"):
+    with console.status(f"Preparing {listed(request.possible)}"):
         prepare(request, suite, systems() / "workloads")
 
 

@@ -70,6 +70,8 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
         active = True
         while active:
             active = client.active(run)
+            if plan.request.bisect:  # its plan grows with each comparison
+                plan = client.results.plan(run.run_id) or plan
             for number in client.results.recorded(run.run_id, after=_last(known)):
                 known.add(number)
                 measuring = time.monotonic() - began
@@ -121,6 +123,8 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
             console.print(table(json.loads(summary)))
+        if search := client.results.report(plan.suite.name, run.run_id, "search.json"):
+            console.print(json.loads(search)["sentence"], soft_wrap=True, markup=False)
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):
             kind = "Report" if path.name in FILES else "Comparison"
             console.print(f"{kind}: {path}", soft_wrap=True, markup=False)

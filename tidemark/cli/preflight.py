@@ -108,9 +108,9 @@ def prepare(request: RunSpec, suite: Suite, workloads: Path) -> None:
     """
     folder = workloads / suite.task.workload
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
-        variables = [_variables(request, suite, version) for version in request.measured]
+        variables = [_variables(request, suite, version) for version in request.possible]
         failures = list(threads.map(lambda each: _failure(each, folder), variables))
-    for version, failure in zip(request.measured, failures, strict=True):
+    for version, failure in zip(request.possible, failures, strict=True):
         if failure:
             raise Refused(f"versions: {version} cannot be prepared here: {failure}")
 

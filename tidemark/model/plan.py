@@ -56,3 +56,9 @@ class Plan(Frozen):
         baseline = self.request.baseline
         others = (version for version in self.request.versions if version != baseline)
         return tuple(sorted(others, key=version_order)) if baseline else ()
+
+    @property
+    def most_comparisons(self) -> int:
+        """The most versions that are compared with one of them; one without another version."""
+        search = self.request.bisect
+        return search.most_comparisons if search else max(1, len(self.request.versions) - 1)

@@ -39,8 +39,3 @@ def most_until_decided(versions: Collection[str], fitting: int, repetitions: int
             f"repetitions: {repetitions} are too few to decide a verdict; expected {FEWEST} or more"
         )
     return repetitions
-
-
-def until_decided(repetitions: int) -> str:
-    """Return how long a run goes on that has at most these repetitions before a confirmation."""
-    return f"until decided, at most {repetitions:,} repetitions and {CONFIRMATION} to confirm"

@@ -13,10 +13,11 @@ from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
-from tidemark.model.repetitions import CONFIRMATION, Until, most_until_decided
+from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS, Until, most_until_decided
 from tidemark.model.requested_versions import Released, check_version, requested_versions
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
+from tidemark.model.search import Bisect, Search, between
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
@@ -63,6 +64,12 @@ class RunRequest(Frozen):
     """``decided``: the run goes on by whole repetitions until each version has its verdict against
     the baseline, by default the oldest version. ``repetitions`` is then the upper limit, by
     default what a run has room for, at most 100; up to 60 more confirm a first ``slower``."""
+    bisect: Bisect | None = None
+    """The search for the first version that is slower than an older one, such as
+    ``{"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}``. The run compares versions with
+    ``base``, each until decided, and chooses the next version by the verdicts so far.
+    ``repetitions`` is the upper limit of each comparison. The search takes the place of
+    ``versions``, ``builds``, ``baseline`` and ``until``."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
@@ -130,16 +137,33 @@ class RunSpec(Frozen):
     budget_usd: float | None = None
     until: Until | None = None
     """The end of the run: None after all repetitions."""
+    bisect: Search | None = Field(default=None, exclude_if=operator.not_)
+    """The search whose versions the run compares one after another; ``versions`` has the base and
+    those that it has compared so far, in their order."""
 
     @property
     def most_repetitions(self) -> int:
-        """The most repetitions of the run, those of a confirmation among them."""
+        """The most repetitions of the run, those of a confirmation among them.
+
+        Of a search they are those of one comparison.
+        """
         return self.repetitions + (CONFIRMATION if self.until else 0)
 
     @property
     def most_trials(self) -> int:
         """The most trials of the run: measured versions × combinations of axes × repetitions."""
-        return len(self.measured) * count(self.axes) * self.most_repetitions
+        if self.bisect is None:
+            return len(self.measured) * count(self.axes) * self.most_repetitions
+        of_repetition = len(self.side_by_side(self.versions[-1])) * count(self.axes)
+        trials = of_repetition * self.most_repetitions * self.bisect.most_comparisons
+        return min(MOST_TRIALS, trials)
+
+    @property
+    def until_decided(self) -> str:
+        """How long the run goes on, if until it is decided."""
+        each = " in each comparison" if self.bisect else ""
+        most = f"{self.repetitions:,} repetitions and {CONFIRMATION} to confirm"
+        return f"until decided, at most {most}{each}"
 
     @property
     def tasks(self) -> int:
@@ -149,8 +173,20 @@ class RunSpec(Frozen):
     @property
     def measured(self) -> tuple[str, ...]:
         """The versions that each repetition measures: those that were asked for, and the canary."""
-        is_extra = self.canary is not None and self.canary not in self.versions
-        return (*self.versions, self.canary) if self.canary and is_extra else self.versions
+        return self._with_canary(self.versions)
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """The versions that the run may measure, those that a search may come to among them."""
+        return self._with_canary(self.bisect.versions if self.bisect else self.versions)
+
+    def side_by_side(self, version: str) -> tuple[str, ...]:
+        """Return the versions that a repetition measures to compare one with the baseline."""
+        return self._with_canary((self.baseline or "", version))
+
+    def _with_canary(self, versions: tuple[str, ...]) -> tuple[str, ...]:
+        is_extra = self.canary is not None and self.canary not in versions
+        return (*versions, self.canary) if self.canary and is_extra else versions
 
 
 def beside(request: RunSpec) -> str:
@@ -192,6 +228,9 @@ def resolve_request(
     """
     request = _validated(RunRequest, value)
     suite = known_suite(request.suite, suites)
+    bisect = request.bisect
+    if bisect:
+        request = _first_comparison(request, bisect)
     requested = suite.defaults.versions if request.versions is None else request.versions
     builds = request.builds or {}
     versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
@@ -221,7 +260,21 @@ def resolve_request(
     if suite.canary:
         check_version(suite.canary, "canary", suite)
     check_size(suite, spec)
-    return spec
+    if bisect is None:
+        return spec
+    # ChooseTrial plans each further comparison as large as the run still has room for.
+    base, new = versions
+    search = between(suite, base, new, bisect.metric, axes)
+    return spec.model_copy(update={"bisect": search})
+
+
+def _first_comparison(request: RunRequest, bisect: Bisect) -> RunRequest:
+    """Return the request for the first comparison of a search."""
+    fields = ("versions", "builds", "baseline", "until")
+    if given := [name for name in fields if getattr(request, name) is not None]:
+        raise Refused(f"bisect: the search takes the place of {listed(given)}; leave them out")
+    comparison = {"versions": [bisect.base, bisect.new], "baseline": bisect.base}
+    return request.model_copy(update={**comparison, "until": "decided"})
 
 
 def _validated(model: type[_Request], value: object) -> _Request:

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pydantic import BaseModel
 
 from tidemark.figures.trial_result import trial_result
+from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.standing import Standing, following
 from tidemark.model.failure import Failure
 from tidemark.model.frozen import Frozen
@@ -59,6 +60,7 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
     done = set(bucket.keys(keys.trials(plan.run_id)))
     limit = event.budget_usd
     spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
+    plan = plan if standing is None else _planned_on(bucket, plan, standing)
     trial, over_budget = _next(plan, standing, done), None
     if trial and spent and limit is not None:
         over_budget = passed(spent, plan, limit)
@@ -70,6 +72,14 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
         spent=spent,
         over_budget=over_budget,
     )
+
+
+def _planned_on(bucket: Bucket, plan: Plan, standing: Standing) -> Plan:
+    """Return the plan; store it first if a search goes on to its next comparison."""
+    longer = with_next_comparison(plan, standing)
+    if longer != plan:
+        bucket.write(keys.plan(plan.run_id), longer.model_dump_json().encode())
+    return longer
 
 
 def _next(plan: Plan, standing: Standing | None, done: Collection[str]) -> int | None:

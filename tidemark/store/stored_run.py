@@ -6,7 +6,8 @@ from collections.abc import Callable
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from tidemark.figures.verdicts.standing import Standing, so_far
+from tidemark.figures.verdicts.needed_trials import so_far
+from tidemark.figures.verdicts.standing import Standing
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult

@@ -7,8 +7,10 @@ import pytest
 from local.asl.payload import MAX_BYTES
 from tests.plans import RUN
 from tests.unit.run.test_choosing import NEW, Measuring
+from tests.unit.run.test_search import BISECT, found, searching
 from tidemark.model.checkout import ROOT
 from tidemark.run.choosing import ChooseTrialEvent, choose
+from tidemark.store.run_objects import read_plan
 
 TEXT = (ROOT / "cdk" / "workflow.asl.json").read_text(encoding="utf-8")
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}
@@ -120,6 +122,26 @@ def test_a_run_until_decided_runs_trials_until_its_alarm_is_confirmed(workflow):
     assert workflow.called[-4][1].keys() == {
         "run_id", "execution_arn", "lost", "budget_usd", "spent",
     }  # fmt: skip
+
+
+def test_one_execution_holds_a_whole_search_for_the_first_slower_version(workflow):
+    run = searching("9.0.0")
+
+    async def run_trial(arguments, _submission):
+        run.plan = read_plan(run.bucket, RUN)
+        run.record(arguments["Input"]["trial"])
+        return {}
+
+    workflow.lab.integrations["arn:aws:states:::states:startExecution.sync:2"] = run_trial
+    workflow.answers["PlanRun"][0] |= {"run_id": RUN}
+    workflow.answers["ChooseTrial"] = Choices(workflow, run.bucket)
+
+    called = workflow.run({"suite": "rocksdb", "bisect": BISECT})
+
+    run.plan = read_plan(run.bucket, RUN)
+    assert called[-3:] == ["RecordRates", "PublishReport", "RecordOutcome"]
+    assert [each.version for each in found(run).path] == ["9.8.4", "9.0.0", "8.10.0"]
+    assert found(run).first_slower == "9.0.0"
 
 
 def test_an_input_that_fills_a_payload_is_refused_and_still_has_an_outcome(workflow):

@@ -23,6 +23,11 @@ class Reason:
 
 REASONS = (
     Reason(
+        "A search writes its plan again for each further comparison; no campaign searches.",
+        ("s3:PutObject",),
+        "arn:aws:s3:::*/runs/*/plan.json",
+    ),
+    Reason(
         "The ECS agent pulls a task's image with the execution role; no image is run here.",
         ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
         "arn:aws:ecr:*:*:repository/*",

@@ -7,6 +7,7 @@ from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
 SUITES = read_suites()
+BISECT = {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}
 
 
 def test_missing_fields_take_the_defaults_of_the_suite():
@@ -99,7 +100,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         (
             {"suite": "rocksdb", "repetition": 3},
             "repetition: unknown field; known are suite, versions, builds, baseline, repetitions, "
-            "until, parameters, axes, tasks, records, budget_usd, note, trigger, scheduled_at",
+            "until, bisect, parameters, axes, tasks, records, budget_usd, note, trigger, "
+            "scheduled_at",
         ),
         (
             {"suite": "rocksdb", "until": "decided", "versions": ["9.0.0"]},
@@ -225,6 +227,23 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             {"suite": "rocksdb", "note": "two\nlines"},
             "note: 'two\\nlines' is not accepted; expected a text of one line without control "
             "characters",
+        ),
+        (
+            {"suite": "rocksdb", "bisect": {**BISECT, "new": "8.6.7"}},
+            "bisect.new: 8.6.7 does not follow 8.8.1; expected a newer version",
+        ),
+        (
+            {"suite": "rocksdb", "bisect": {**BISECT, "metric": "speed"}},
+            "bisect.metric: no 'speed' decides a run of rocksdb; there are ingest_rate, "
+            "compaction_rate",
+        ),
+        (
+            {"suite": "rocksdb", "bisect": {"base": "8.8.1", "new": "9.8.4"}},
+            "bisect.metric: required, but missing",
+        ),
+        (
+            {"suite": "rocksdb", "bisect": BISECT, "versions": ["9.8.4"], "until": "decided"},
+            "bisect: the search takes the place of versions, until; leave them out",
         ),
         (
             {"suite": "rocksdb", "trigger": "me"},

@@ -21,6 +21,7 @@ from tidemark.report.run_report.measured import measured_run
 from tidemark.run.choosing import ChooseTrialEvent, choose
 from tidemark.run.judging import planned_outcome
 from tidemark.store import keys
+from tidemark.store.run_objects import read_plan
 from tidemark.store.stored_run import read_run, read_standing
 
 BASE, NEW, OTHER = "8.8.1", "9.0.0", "9.8.4"
@@ -30,7 +31,9 @@ class Measuring:
     """A run until decided whose trials are recorded as soon as they are chosen."""
 
     def __init__(self, losses, scatter=0.02, seed=1, suite=None, **request):
-        fields = {"versions": [BASE, *losses], "until": "decided", "repetitions": 20, **request}
+        fields = {"repetitions": 20, **request}
+        if "bisect" not in request:
+            fields |= {"versions": [BASE, *losses], "until": "decided"}
         self.plan = plan_of(fields, suite=suite)
         self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
         self.losses, self.scatter, self.chance = losses, scatter, random.Random(seed)
@@ -53,6 +56,8 @@ class Measuring:
         )
         choice = choose(self.bucket, event)
         self.spent = choice.spent
+        if self.plan.request.bisect:
+            self.plan = read_plan(self.bucket, RUN)
         return choice
 
     def record(self, number):

@@ -1,19 +1,21 @@
 """The standing of a run that goes on until it is decided, from one trial to the next."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
 from tidemark.figures.summary import Quantity, rate_key
 from tidemark.figures.verdicts.course import Course
+from tidemark.figures.verdicts.first_slower import Bisection
 from tidemark.figures.verdicts.methods import MIXTURE_T
-from tidemark.figures.verdicts.rule import Criteria, Margins
+from tidemark.figures.verdicts.rule import Criteria, Margins, Word
 from tidemark.model.axes import combinations
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.frozen import Frozen
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TrialResult
+from tidemark.model.search import follows
 
 Figures = dict[str, float]
 """Rates by the quantity's name."""
@@ -53,7 +55,7 @@ def deciding(plan: Plan) -> list[Quantity]:
 
 def criteria(plan: Plan, quantity: Quantity) -> Criteria:
     """Return the criteria of a quantity, which shares the alarms with all that decide."""
-    family = len(deciding(plan)) * len(plan.compared)
+    family = len(deciding(plan)) * plan.most_comparisons
     return Criteria(quantity.metric.direction, MIXTURE_T, Margins.of(quantity.metric), 1 / family)
 
 
@@ -107,12 +109,27 @@ def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusion
 
 
 def undecided(standing: Standing, plan: Plan) -> list[str]:
-    """Return the versions that need more pairs."""
+    """Return the versions that need more pairs; a search compares one version at a time."""
+    if plan.request.bisect:
+        following = Bisection(plan.request.bisect.versions, words(standing, plan)).following
+        return [following] if following else []
     return [
         version
         for version in plan.compared
         if any(not standing.course(version, each).is_decided for each in deciding(plan))
     ]
+
+
+def words(standing: Standing, plan: Plan) -> dict[str, Word]:
+    """Return the decided verdict of each version by the metric that a search follows."""
+    search = plan.request.bisect
+    return {
+        version: course.judgement(criteria(plan, quantity)).word
+        for quantity in deciding(plan)
+        if search and follows(search, quantity.metric, quantity.statistic)
+        for version in plan.compared
+        if (course := standing.course(version, quantity)).is_decided
+    }
 
 
 def following(standing: Standing, plan: Plan) -> list[PlannedTrial]:
@@ -138,20 +155,6 @@ def _missing(standing: Standing, plan: Plan, repetition: int) -> Iterator[Planne
         is_next = trial.repetition == repetition and trial.trial > standing.last
         if is_next and trial.version in measured:
             yield trial
-
-
-def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> Plan:
-    """Return a plan with the trials that its run needs, as far as its recorded trials say.
-
-    A fixed plan needs all of its trials. A run until decided needs its recorded trials and, unless
-    it is decided, the rest of the repetition or the next one.
-    """
-    if plan.request.until is None:
-        return plan
-    next_trials = following(standing_of(plan, trials, exclusions), plan)
-    needed = {trial.trial for trial in trials} | {trial.trial for trial in next_trials}
-    kept = tuple(trial for trial in plan.trials if trial.trial in needed)
-    return plan.model_copy(update={"trials": kept})
 
 
 def _rates(trial: TrialResult) -> Figures:

@@ -106,7 +106,7 @@ def verdicts(
     ]
     of_both = [trial for trial in trials if trial.version in (base, version)]
     standing = closed(standing_of(plan, of_both, exclusions), plan) if plan.request.until else None
-    compared = max(1, len(plan.request.versions) - 1)
+    compared = plan.most_comparisons
     method = MIXTURE_T if resumed or plan.request.until else PAIRED_T
     for deciding, adjust in ((True, equally), (False, holm)):
         family = [each for each in series if each.quantity.metric.decides == deciding]

@@ -6,11 +6,17 @@ from collections.abc import Iterator
 
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
-from tidemark.model.repetitions import until_decided
 from tidemark.model.request import beside
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
-from tidemark.report.run_report import artefacts, course, decisions, task_levels, trials
+from tidemark.report.run_report import (
+    artefacts,
+    course,
+    decisions,
+    search_path,
+    task_levels,
+    trials,
+)
 from tidemark.report.run_report import versions as comparison
 from tidemark.report.run_report.machines import differences
 from tidemark.report.run_report.measured import MeasuredRun
@@ -41,7 +47,7 @@ def _measured(run: MeasuredRun) -> str:
     size = described(request.parameters)
     times = f"{request.repetitions:,} ×"
     if request.until:
-        times = until_decided(request.repetitions)
+        times = request.until_decided
     return (
         f"{plan.suite.title} {', '.join(sorted(request.versions, key=version_order))}, "
         f"each measured {times}{varied(request.axes)}{beside(request)}: "
@@ -56,6 +62,7 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     yield from task_levels.sections(run)
     if troubles := trials.troubles(run):
         yield Section("Failures and exclusions", (troubles,))
+    yield from search_path.sections(run)
     yield from decisions.sections(run)
     yield from comparison.sections(run)
     yield from course.sections(run)

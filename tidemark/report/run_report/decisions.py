@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from tidemark.figures.verdicts.rule import Judgement
 from tidemark.figures.verdicts.standing import deciding
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.repetitions import until_decided
 from tidemark.report.blocks import Block, Row, Section, Table
 from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
@@ -27,7 +26,7 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
 
 def _blocks(run: MeasuredRun) -> Iterator[Block]:
     baseline = run.plan.request.baseline or ""
-    yield f"The run went on {until_decided(run.plan.request.repetitions)}. {_BOTH_STAGES}"
+    yield f"The run went on {run.plan.request.until_decided}. {_BOTH_STAGES}"
     yield Table(
         caption=f"Verdicts against {baseline}, with 95 % intervals",
         columns=("Version", "Metric", "First stage", "Confirmation", "Verdict"),

@@ -10,6 +10,7 @@ from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import MeasuredRun, measured_run
+from tidemark.report.run_report.search_path import search_path
 from tidemark.report.run_report.versions import summary
 from tidemark.report.text_files import Vega, write_texts
 from tidemark.store import keys
@@ -47,6 +48,8 @@ def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
     contents = report(run)
     yield "report.html", page(contents, vega())
     yield "summary.json", json.dumps(summary(run))
+    if run.plan.request.bisect:
+        yield "search.json", search_path(run, run.plan.request.bisect).model_dump_json()
     yield "report.md", markdown(contents)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.model.repetitions import until_decided
 from tidemark.model.request import requirement
 from tidemark.model.resume import Resume
 from tidemark.model.sentences import listed
@@ -33,9 +32,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     tests = " and ".join(test.name for test in plan.suite.tests)
     return {
         "Suite": f"{plan.suite.title} ({plan.suite.name}): {tests}",
-        "Repetitions": (
-            until_decided(request.repetitions) if request.until else f"{request.repetitions:,}"
-        ),
+        "Repetitions": (request.until_decided if request.until else f"{request.repetitions:,}"),
         **{
             f"{PARAMETER}{name}": plan.suite.parameters[name].text(value)
             for name, value in request.parameters.items()

@@ -7,6 +7,7 @@ import pytest
 from tests.checks.bench.noises import normal
 from tests.checks.bench.verdict_runs import Metric, confirmed
 from tidemark.figures.verdicts.first_slower import Bisection
+from tidemark.model.search import Search
 from tidemark.model.suite_files import read_suites
 from tidemark.model.version_order import version_order
 
@@ -52,13 +53,15 @@ def test_two_versions_need_one_comparison():
 
 
 def test_a_slowdown_of_15_percent_is_found_in_95_of_100_simulated_searches():
+    search_of_all = Search(metric="ingest_rate", versions=VERSIONS)
+    family = 2 * search_of_all.most_comparisons  # both metrics of each comparison
     chance, right = random.Random(20261122), 0
     for _ in range(100):
         first = chance.choice(VERSIONS[1:])
 
         def word(version, first=first):
             loss = 0.15 if VERSIONS.index(version) >= VERSIONS.index(first) else 0.0
-            return confirmed(Metric(normal, 0.07, loss, metrics=2), chance, 100).word
+            return confirmed(Metric(normal, 0.07, loss, metrics=family), chance, 100).word
 
         found, compared = search(word)
         right += found.suspects == [first] and len(compared) <= 5

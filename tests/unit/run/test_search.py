@@ -1,0 +1,185 @@
+"""A run that searches for the first slower version, chosen trial by trial."""
+
+import json
+
+import pytest
+
+from tests.plans import RUN, with_axes
+from tests.unit.measured_runs import left_out, row
+from tests.unit.run.test_choosing import Measuring
+from tidemark.figures.verdicts import needed_trials
+from tidemark.figures.verdicts.standing import closed, standing_of
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.suite_files import read_suites
+from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.publishing import publish_report
+from tidemark.report.run_report.search_path import search_path
+from tidemark.store import keys
+from tidemark.store.stored_run import read_standing
+
+VERSIONS = ["8.8.1", "8.10.0", "9.0.0", "9.7.3", "9.8.4"]
+BISECT = {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}
+
+
+def searching(first=None, **more):
+    """Return a run that searches; versions from ``first`` on are a fifth slower."""
+    slower = VERSIONS[VERSIONS.index(first) :] if first else []
+    return Measuring(dict.fromkeys(slower, 0.2), bisect=BISECT, **more)
+
+
+def found(run):
+    """Return the path of a run's search, as its report has it."""
+    return search_path(measured_run(run.stored), run.plan.request.bisect)
+
+
+def exclude(run, *trials):
+    for trial in trials:
+        (exclusion,) = left_out(trial, "busy")._decisions.values()
+        run.bucket.write(keys.exclusion(RUN, trial), exclusion.model_dump_json().encode())
+
+
+@pytest.fixture(scope="module")
+def ended():
+    """Return a search that a kill interrupted, and that has found 9.0.0."""
+    run = searching("9.0.0", scatter=0.03)
+    run.go_on(most=30)
+    run.bucket.delete(keys.work(RUN))
+    run.go_on()
+    return run
+
+
+def test_one_run_finds_the_first_slower_version_and_keeps_its_path(ended):
+    search = found(ended)
+
+    assert (search.first_slower, search.is_told) == ("9.0.0", True)
+    assert [(each.version, each.verdict) for each in search.path] == [
+        ("9.8.4", "slower"), ("9.0.0", "slower"), ("8.10.0", "same"),
+    ]  # fmt: skip
+    assert ended.outcome().status == "complete"
+    trials = ended.stored.trials
+    assert [trial.trial for trial in trials] == list(range(1, len(trials) + 1))
+    assert all("8.8.1" in versions and len(versions) == 2 for versions in ended.repetitions())
+
+
+def test_the_search_goes_up_where_the_version_in_the_middle_is_not_slower():
+    run = searching("9.8.4")
+    run.go_on()
+
+    assert [each.version for each in found(run).path] == ["9.8.4", "9.0.0", "9.7.3"]
+    assert found(run).first_slower == "9.8.4"
+
+
+def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
+    written = publish_report(ended.bucket, RUN, lambda: "")
+    text = ended.bucket.read(written["report.md"]).decode()
+    stored = json.loads(ended.bucket.read(written["search.json"]))
+    assert stored == found(ended).model_dump(mode="json")
+    section = text.partition("First slower version")[2]
+
+    assert "By ingest_rate 9.0.0 is the first slower version; 8.10.0 is not slower than" in section
+    assert row(section.partition("Verdicts against")[0], "9.8.4")[1] == "slower"
+    assert section.index("| 9.8.4 |") < section.index("| 9.0.0 |") < section.index("| 8.10.0 |")
+    assert "at most 20 repetitions and 60 to confirm in each comparison" in text
+
+
+@pytest.mark.parametrize(
+    ("scatter", "is_told", "sentence"),
+    [
+        (0.02, True, "By ingest_rate 9.8.4 is not slower than 8.8.1."),
+        (0.9, False, "By ingest_rate the trials cannot tell 9.8.4 from 8.8.1."),
+    ],
+)
+def test_a_newest_version_that_is_not_slower_ends_the_search(scatter, is_told, sentence):
+    run = searching(scatter=scatter)
+    run.go_on()
+
+    search = found(run)
+    assert (search.first_slower, search.is_told) == (None, is_told)
+    assert (len(search.path), search.sentence) == (1, sentence)
+
+
+def test_a_version_that_always_fails_ends_the_search_with_those_that_are_left():
+    run = searching("9.7.3")
+    run.failing.add("9.0.0")
+    run.go_on()
+
+    assert found(run).sentence == (
+        "By ingest_rate one of 8.10.0, 9.0.0, 9.7.3, 9.8.4 is the first slower version, and the "
+        "trials cannot tell which."
+    )
+
+
+def test_a_search_that_ends_between_two_comparisons_is_incomplete_and_goes_on():
+    run = searching("9.0.0")
+    before = run.plan
+    while run.plan == before:  # up to the choice that plans the second comparison
+        before, choice = run.plan, run.choose()
+        if run.plan == before:
+            run.record(choice.trial)
+    run.bucket.write(keys.plan(RUN), before.model_dump_json().encode())
+    run.plan = before
+
+    assert run.outcome().status == "incomplete"
+    assert run.choose() == choice  # the same trial of the same version
+    run.go_on()
+
+    assert (found(run).first_slower, run.outcome().status) == ("9.0.0", "complete")
+
+
+def test_an_exclusion_that_opens_an_earlier_comparison_makes_the_search_measure_it_again():
+    run = searching("9.0.0")
+    done = run.go_on().done
+    exclude(run, *range(1, 5))
+
+    assert run.outcome().status == "incomplete"
+    run.go_on()
+
+    assert run.outcome().status == "complete"
+    again = run.stored.trials[done:]
+    assert {trial.version for trial in again} == {"8.8.1", "9.8.4"}
+    assert found(run).first_slower == "9.0.0"
+
+
+def test_the_running_sums_of_a_search_are_those_of_the_stored_trials(ended):
+    stored = ended.stored
+    whole = standing_of(stored.plan, stored.trials, stored.exclusions)
+
+    assert closed(read_standing(ended.bucket, RUN), ended.plan) == closed(whole, ended.plan)
+
+
+def test_a_search_plans_no_more_trials_than_a_run_has_room_for(monkeypatch):
+    monkeypatch.setattr(needed_trials, "most_trials", lambda *_: 31)
+    run = searching("9.0.0")
+
+    assert run.go_on().done == 30
+    assert not found(run).is_told
+    assert run.plan.request.most_trials == 480
+
+
+def test_every_repetition_of_a_search_measures_the_canary():
+    suite = read_suites()["rocksdb"].model_copy(update={"canary": "7.4.4"})
+    run = searching("9.0.0", suite=suite)
+    run.go_on()
+
+    assert all({"7.4.4", "8.8.1"} < versions for versions in run.repetitions())
+    assert found(run).first_slower == "9.0.0"
+
+
+def test_a_search_follows_one_value_of_each_axis():
+    suite = with_axes({"database": ("postgresql", "mariadb")})
+    with pytest.raises(Refused, match=r"varies database; give axes one value of each$"):
+        searching("9.0.0", suite=suite)
+
+    run = searching("9.0.0", suite=suite, axes={"database": ["mariadb"]})
+    run.go_on()
+
+    assert found(run).first_slower == "9.0.0"
+
+
+def test_the_newest_version_of_a_search_may_be_that_of_the_release_pipeline():
+    bisect = {**BISECT, "new": "newest"}
+    spec = resolve_request({"suite": "rocksdb", "bisect": bisect}, read_suites())
+
+    assert (spec.versions, spec.bisect.versions) == (("8.8.1", "9.8.4"), tuple(VERSIONS))
+    assert (spec.until, spec.baseline, spec.repetitions) == ("decided", "8.8.1", 100)

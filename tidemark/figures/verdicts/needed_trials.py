@@ -1,0 +1,74 @@
+"""The trials that a run needs, as far as its recorded trials say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tidemark.figures.verdicts.standing import (
+    Standing,
+    following,
+    settled,
+    standing_of,
+    undecided,
+)
+from tidemark.model.exclusions import Exclusions
+from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.results import TrialResult
+from tidemark.model.run_size import most_trials
+from tidemark.model.trial_order import in_turns
+
+
+def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) -> Plan:
+    """Return a plan with the trials that its run needs, as far as its recorded trials say.
+
+    A fixed plan needs all of its trials. A run until decided needs its recorded trials and, unless
+    it is decided, the rest of the repetition or the next one.
+    """
+    if plan.request.until is None:
+        return plan
+    standing = standing_of(plan, trials, exclusions)
+    plan = with_next_comparison(plan, standing)
+    next_trials = following(standing, plan)
+    needed = {trial.trial for trial in trials} | {trial.trial for trial in next_trials}
+    kept = tuple(trial for trial in plan.trials if trial.trial in needed)
+    return plan.model_copy(update={"trials": kept})
+
+
+def with_next_comparison(plan: Plan, standing: Standing) -> Plan:
+    """Return the plan of a search with the trials of the comparison that it needs next.
+
+    They replace those that the comparison before did not need. Any other plan, and that of a search
+    that has all trials of its comparison or none to make, is returned as it is.
+    """
+    sought = undecided(settled(standing, plan), plan) if plan.request.bisect else []
+    ahead = {trial.version for trial in plan.trials if trial.trial > standing.last}
+    if not sought or sought[0] in ahead:
+        return plan
+    (version,) = sought
+    versions = tuple(dict.fromkeys([*plan.request.versions, version]))
+    kept = tuple(trial for trial in plan.trials if trial.trial <= standing.last)
+    return plan.model_copy(
+        update={
+            "request": plan.request.model_copy(update={"versions": versions}),
+            "trials": (*kept, *_comparison(plan, version, kept, standing)),
+        }
+    )
+
+
+def _comparison(
+    plan: Plan, version: str, kept: Sequence[PlannedTrial], standing: Standing
+) -> Sequence[PlannedTrial]:
+    """Return the trials that compare a version with the base, as many as the run has room for."""
+    request = plan.request
+    versions = request.side_by_side(version)
+    room = (most_trials(plan.suite, request.tasks) - standing.last) // len(versions)
+    measured = sum(trial.version == version for trial in kept)
+    first = standing.repetition + 1
+    return in_turns(
+        request,
+        plan.suite,
+        versions,
+        range(first, first + min(room, request.most_repetitions - measured)),
+        seed=plan.seed + standing.last,
+        first=standing.last + 1,
+    )

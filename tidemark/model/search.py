@@ -1,0 +1,88 @@
+"""The search for the first version that is slower than an older one, as one run."""
+
+from collections.abc import Iterable
+
+from tidemark.model.axes import Axes, count
+from tidemark.model.frozen import Frozen
+from tidemark.model.labels import figure_name
+from tidemark.model.metric import Metric
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+from tidemark.model.suite import Suite
+from tidemark.model.version_order import version_order
+
+
+class Bisect(Frozen):
+    """The field ``bisect`` of an execution input."""
+
+    base: str
+    """The older version, which the search compares all others with."""
+    new: str
+    """The newer version, which the search measures first."""
+    metric: str
+    """The metric that has become slower: one that decides, of one test."""
+
+
+class Search(Frozen):
+    """The search of a run among versions in ascending order, the base first."""
+
+    metric: str
+    versions: tuple[str, ...]
+
+    @property
+    def most_comparisons(self) -> int:
+        """The most versions that are compared with the base: the newest, then halves of the rest.
+
+        One comparison, and the logarithm to the base 2 of the number of versions after the base.
+        """
+        return 1 + (len(self.versions) - 2).bit_length()
+
+
+def follows(search: Search, metric: Metric, statistic: str) -> bool:
+    """Tell whether a statistic of a metric is the one that a search follows."""
+    return figure_name(metric.name, statistic, "") == search.metric
+
+
+def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Search:
+    """Return the search among the versions that a suite lists from ``base`` to ``new``.
+
+    Raises
+    ------
+    Refused
+        If one of both is not listed or does not follow the other, if the metric does not decide a
+        run, or is not of one test, or if the run measures several combinations of axes.
+
+    """
+    listed_versions = suite.subject.versions
+    for field, version in (("base", base), ("new", new)):
+        if version not in listed_versions:
+            there_are = f"there are {listed(listed_versions) or 'none'}"
+            raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {there_are}")
+    first, last = version_order(base), version_order(new)
+    if first >= last:
+        raise Refused(f"bisect.new: {new} does not follow {base}; expected a newer version")
+    _check_metric(suite, metric)
+    if count(axes) > 1:
+        wanted = listed(name for name, values in axes.items() if len(values) > 1)
+        raise Refused(f"bisect: {suite.name} varies {wanted}; give axes one value of each")
+    return Search(metric=metric, versions=_ascending(listed_versions, first, last))
+
+
+def _ascending(versions: Iterable[str], first: str, last: str) -> tuple[str, ...]:
+    known = sorted(versions, key=version_order)
+    return tuple(version for version in known if first <= version_order(version) <= last)
+
+
+def _check_metric(suite: Suite, name: str) -> None:
+    names = [
+        figure_name(metric.name, statistic, "")
+        for test in suite.tests
+        for metric, statistic in test.figures()
+        if metric.decides
+    ]
+    if name not in names:
+        there_are = f"there are {listed(names) or 'none'}"
+        raise Refused(f"bisect.metric: no {shown(name)} decides a run of {suite.name}; {there_are}")
+    if names.count(name) > 1:
+        sentence = f"several tests of {suite.name} have {name}; expected a metric of one test"
+        raise Refused(f"bisect.metric: {sentence}")

@@ -1,0 +1,119 @@
+"""The path of a search for the first slower version: its comparisons in order, and its end."""
+
+from collections.abc import Iterator, Mapping
+
+from tidemark.figures.verdicts.first_slower import Bisection
+from tidemark.figures.verdicts.rule import Word
+from tidemark.figures.verdicts.standing import closed, deciding, standing_of, words
+from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.frozen import Frozen
+from tidemark.model.search import Search, follows
+from tidemark.model.sentences import listed
+from tidemark.report.blocks import Row, Section, Table
+from tidemark.report.numbers import percent
+from tidemark.report.run_report.measured import MeasuredRun
+
+
+class Comparison(Frozen):
+    """A comparison of a version with the base, by the metric of the search."""
+
+    version: str
+    verdict: Word
+    reason: str
+    """The reason for ``cannot tell``, '' for other verdicts."""
+    pairs: int
+    """The pairs that the verdict is from; a confirmation has pairs of its own."""
+    effect: float | None
+    low: float | None
+    high: float | None
+    """The change, and its interval with a confidence of 95 %; None without them."""
+
+
+class SearchPath(Frozen):
+    """The path and the end of a search: ``search.json`` beside the report of its run."""
+
+    metric: str
+    base: str
+    path: tuple[Comparison, ...]
+    """The comparisons in the order in which the run made them."""
+    first_slower: str | None
+    """The first slower version; None if the search did not find it."""
+    is_told: bool
+    """Whether the search found it, or found that the newest version is not slower."""
+    sentence: str
+    """The end of the search in words."""
+
+
+def search_path(run: MeasuredRun, search: Search) -> SearchPath:
+    """Return the path of a search, as far as its run has come."""
+    base = search.versions[0]
+    standing = closed(standing_of(run.plan, run.trials, run.exclusions), run.plan)
+    told = words(standing, run.plan)
+    suspects = Bisection(search.versions, told).suspects
+    is_found = len(suspects) == 1
+    return SearchPath(
+        metric=search.metric,
+        base=base,
+        path=tuple(
+            _comparison(run.verdict(base, version, quantity))
+            for version in run.plan.request.versions[1:]
+            for quantity in deciding(run.plan)
+            if follows(search, quantity.metric, quantity.statistic)
+        ),
+        first_slower=suspects[0] if is_found else None,
+        is_told=is_found or told.get(search.versions[-1]) in ("same", "faster"),
+        sentence=f"By {search.metric} {_end(search.versions, told)}.",
+    )
+
+
+def sections(run: MeasuredRun) -> Iterator[Section]:
+    """Yield the section of a search; any other run has none."""
+    if run.plan.request.bisect:
+        found = search_path(run, run.plan.request.bisect)
+        yield Section("First slower version", (found.sentence, _table(found)))
+
+
+def _table(found: SearchPath) -> Table:
+    return Table(
+        caption=f"Comparisons with {found.base} by {found.metric}, in the order of the search",
+        columns=("Version", "Verdict", "Pairs", "Change", "95 % interval"),
+        rows=tuple(Row(_cells(each)) for each in found.path),
+        numbers=frozenset({"Pairs"}),
+    )
+
+
+def _cells(each: Comparison) -> tuple[str, ...]:
+    verdict = f"{each.verdict}: {each.reason}" if each.reason else each.verdict
+    if each.effect is None or each.low is None or each.high is None:
+        return each.version, verdict, str(each.pairs), "none", "none"
+    interval = f"{percent(each.low)} to {percent(each.high)}"
+    return each.version, verdict, str(each.pairs), percent(each.effect), interval
+
+
+def _comparison(verdict: Verdict) -> Comparison:
+    judgement = verdict.judgement
+    return Comparison(
+        version=verdict.version,
+        verdict=judgement.word,
+        reason=judgement.reason,
+        pairs=judgement.pairs,
+        effect=judgement.effect,
+        low=judgement.low,
+        high=judgement.high,
+    )
+
+
+def _end(versions: tuple[str, ...], told: Mapping[str, Word]) -> str:
+    """Return the end of a search as the rest of a sentence."""
+    base, new = versions[0], versions[-1]
+    suspects = Bisection(versions, told).suspects
+    if len(suspects) == 1:
+        before = versions[versions.index(suspects[0]) - 1]
+        found = f"{suspects[0]} is the first slower version"
+        return found if before == base else f"{found}; {before} is not slower than {base}"
+    if suspects:
+        text = f"one of {listed(suspects)} is the first slower version, and the trials cannot tell"
+        return f"{text} which"
+    if told.get(new, "cannot tell") == "cannot tell":
+        return f"the trials cannot tell {new} from {base}"
+    return f"{new} is not slower than {base}"
