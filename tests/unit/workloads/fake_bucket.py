@@ -10,7 +10,7 @@ class NoSuchKey(Exception):
 class Bucket:
     """An S3 client that keeps its objects in a dictionary."""
 
-    class exceptions:  # noqa: N801 (boto3's name)
+    class exceptions:  # noqa: N801 (botocore's name)
         NoSuchKey = NoSuchKey
 
     def __init__(self):

@@ -14,4 +14,4 @@ def load(store):
 def expected():
     """Return the tally of the records in the order of their keys."""
     records = sorted(record for batch in batches(1, 0, RECORDS) for record in batch)
-    return Tally.of((record,) for record in records)
+    return Tally.of(records)

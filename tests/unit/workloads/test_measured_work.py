@@ -38,7 +38,7 @@ class Store:
     def tally(self):
         content = b"".join(path.read_bytes() for path in self._folder.iterdir())
         records = sorted(content[at : at + 116] for at in range(0, len(content), 116))
-        return Tally.of(zip(records, strict=True))
+        return Tally.of(records)
 
     def close(self):
         pass

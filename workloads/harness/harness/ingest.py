@@ -26,7 +26,7 @@ def run(engine: Engine, configuration: Configuration, storage: Storage, scratch:
         If the store does not hold exactly the records that were written.
     """
     data = list(batches(configuration.seed, configuration.task, configuration.records))
-    expected = Tally.of(zip(sorted(chain.from_iterable(data)), strict=True))
+    expected = Tally.of(sorted(chain.from_iterable(data)))
     for number in range(configuration.jobs):
         folder = scratch / f"store-{number}"
         folder.mkdir()

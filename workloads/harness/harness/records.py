@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
-from typing import Any
+from itertools import islice
+from struct import unpack
 from zlib import crc32
 
 KEY_BYTES = 16
@@ -31,15 +31,15 @@ class Tally:
     checksum: int
 
     @classmethod
-    def of(cls, records: Iterable[tuple[Any, ...]]) -> Tally:
-        """Return the tally of records in the order of their keys, each in one piece or several."""
+    def of(cls, records: Iterable[bytes], pieces: int = 1) -> Tally:
+        """Return the tally of records in the order of their keys, each in as many ``pieces``."""
         remaining = iter(records)
         count = checksum = 0
         # Many records at a time, because the check already takes longer than the measured work.
-        while block := list(islice(remaining, BATCH_RECORDS)):
+        while block := list(islice(remaining, BATCH_RECORDS * pieces)):
             count += len(block)
-            checksum = crc32(b"".join(chain.from_iterable(block)), checksum)
-        return cls(count, checksum)
+            checksum = crc32(b"".join(block), checksum)
+        return cls(count // pieces, checksum)
 
 
 def batches(seed: int, task: int, records: int) -> Iterator[list[bytes]]:
@@ -53,5 +53,5 @@ def batches(seed: int, task: int, records: int) -> Iterator[list[bytes]]:
     source = random.Random(f"{seed}/{task}")  # noqa: S311 (repeatable data, not a secret)
     for start in range(0, records, BATCH_RECORDS):
         # One draw for the whole batch: drawing each record alone would take longer than RocksDB.
-        block = source.randbytes(min(BATCH_RECORDS, records - start) * RECORD_BYTES)
-        yield sorted(block[at : at + RECORD_BYTES] for at in range(0, len(block), RECORD_BYTES))
+        count = min(BATCH_RECORDS, records - start)
+        yield sorted(unpack(f"{RECORD_BYTES}s" * count, source.randbytes(count * RECORD_BYTES)))

@@ -48,7 +48,7 @@ def digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Storage:
-    """The place of one task in S3; ``client`` is boto3's and ``prefix`` ends with a slash."""
+    """The place of one task in S3; ``client`` is botocore's and ``prefix`` ends with a slash."""
 
     client: Any
     bucket: str
@@ -91,7 +91,7 @@ class Storage:
     def _url(self, key: str) -> str:
         return f"s3://{self.bucket}/{key}"
 
-    def _get(self, key: str) -> Any:  # noqa: ANN401 (boto3 makes its classes at run time)
+    def _get(self, key: str) -> Any:  # noqa: ANN401 (botocore makes its classes at run time)
         try:
             return self.client.get_object(Bucket=self.bucket, Key=key)["Body"]
         except self.client.exceptions.NoSuchKey:
