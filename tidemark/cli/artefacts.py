@@ -15,18 +15,21 @@ from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import plural
 from tidemark.client.results import Results
+from tidemark.model.labels import canonical
 from tidemark.model.refusal import Refused
 from tidemark.store import keys
 
 if TYPE_CHECKING:
     from tidemark.model.kept_files import KeptFile
 
-_COLUMNS = ("trial", "version", "test", "task", "file", "bytes", "sha256")
+_COLUMNS = ("trial", "version", "axes", "test", "task", "file", "bytes", "sha256")
 
 
 class _File(NamedTuple):
     trial: int
     version: str
+    axes: str
+    """The values of axes as the table ``rates`` has labels: canonical JSON, '' without axes."""
     test: str
     kept: KeptFile
 
@@ -35,7 +38,7 @@ class _File(NamedTuple):
 
     def row(self) -> dict[str, str | None]:
         kept = self.kept
-        of_task = (str(self.trial), self.version, self.test, str(kept.task))
+        of_task = (str(self.trial), self.version, self.axes, self.test, str(kept.task))
         return dict(zip(_COLUMNS, (*of_task, kept.name, str(kept.size), kept.sha256), strict=True))
 
 
@@ -73,14 +76,15 @@ def command(run: str, folder: Path | None, form: str, target: Target) -> None:
     elif folder:
         click.echo(f"Saved {plural(len(files), 'file')} in {folder}")
     else:
-        show(_COLUMNS, [file.row() for file in files], form)
+        columns = [name for name in _COLUMNS if name != "axes" or any(file.axes for file in files)]
+        show(columns, [file.row() for file in files], form)
 
 
 def _files(results: Results, run: str) -> Iterator[_File]:
     for trial in results.trials(run):
         for test in trial.tests:
             for kept in test.artefacts:
-                yield _File(trial.trial, trial.version, test.test, kept)
+                yield _File(trial.trial, trial.version, canonical(trial.axes), test.test, kept)
 
 
 def _parts(file: _File) -> tuple[str, ...]:

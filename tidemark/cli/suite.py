@@ -12,7 +12,8 @@ from tidemark.cli.wording import plural
 from tidemark.cli.written_suites import systems
 from tidemark.model.axes import count
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, shown
+from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suite, suite_files
 
@@ -66,4 +67,10 @@ def _size(suite: Suite) -> str:
     metrics = sum(len(test.metrics) for test in suite.tests)
     axes = [plural(count(suite.axes), "combination")] if suite.axes else []
     parts = (plural(len(suite.tests), "test"), plural(metrics, "metric"), *axes)
-    return listed([*parts, plural(len(suite.subject.versions), "version")])
+    return listed([*parts, _versions(suite.subject)])
+
+
+def _versions(subject: Subject) -> str:
+    if not subject.versions:
+        return f"any version of the form {shown(subject.form)}"
+    return plural(len(subject.versions), "version")

@@ -1,6 +1,7 @@
 """Output of `tidemark artefacts`, and the files that it saves."""
 
 import hashlib
+import json
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from tests.unit.measured_runs import measured, planned
 from tidemark.cli import artefacts
 from tidemark.client.results import Results
 from tidemark.model.kept_files import KeptFile
+from tidemark.model.results import TrialResult
 from tidemark.store import keys
 
 BODY = b"main;compact 7\n"
@@ -50,6 +52,18 @@ def test_the_files_of_a_run_are_listed(bucket):
     assert len(lines) == 3
     assert lines[1].startswith("1,")
     assert ",ingest,0,a.folded,15," in lines[1]
+
+
+def test_the_files_of_a_run_with_axes_are_listed_with_their_values(bucket):
+    for key in bucket.keys(keys.trials(RUN)):
+        trial = TrialResult.model_validate_json(bucket.read(key))
+        varied = trial.model_copy(update={"axes": {"database": "mariadb"}})
+        bucket.write(key, varied.model_dump_json().encode())
+
+    rows = json.loads(artefacts_of("--format", "json").stdout)
+
+    assert [row["axes"] for row in rows] == ['{"database": "mariadb"}'] * 2
+    assert list(rows[0])[:4] == ["trial", "version", "axes", "test"]
 
 
 def test_the_files_of_a_run_are_saved_by_trial_test_and_task(bucket, tmp_path):

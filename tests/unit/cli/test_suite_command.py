@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from tidemark.cli.suite import command
@@ -46,6 +47,17 @@ def test_every_shipped_suite_is_accepted():
         f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions",
         f"{FOLDER}/rocksdbjni/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
     ]
+
+
+def test_a_suite_without_listed_versions_has_any_version_of_its_form(suite):
+    text = suite.read_text()
+    document = yaml.safe_load(text)
+    document["subject"].pop("versions")
+    document["subject"]["form"] = "9[.]8[.][0-9]"
+    document["defaults"]["versions"] = ["9.8.1", "9.8.4"]
+    suite.write_text(yaml.safe_dump(document))
+
+    assert check(suite).stdout.endswith(", any version of the form '9[.]8[.][0-9]'\n")
 
 
 def test_the_suite_with_a_latency_and_a_size_is_accepted():
