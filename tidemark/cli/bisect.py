@@ -19,11 +19,11 @@ from tidemark.cli.set_option import (
     tasks_option,
 )
 from tidemark.cli.target import Target, target_options
-from tidemark.cli.written_suites import suites
+from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.context import default_suite
-from tidemark.model.request import check_one_machine, known_suite, resolve_request
+from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.report.comparison.pipelines import CANNOT_TELL
 
 
@@ -67,8 +67,7 @@ def command(
       tidemark bisect 8.8.1 9.8.4 --metric ingest_rate
     """
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
-    known = suites()
-    system = known_suite(suite, known)
+    system = written_suite(suite)
     if target.stack is None:
         check_one_machine(system)
     options = {
@@ -84,7 +83,7 @@ def command(
         **{name: value for name, value in options.items() if value is not None},
         "trigger": "cli",
     }
-    request = resolve_request(fields, known)
+    request = resolve_request(fields, {system.name: system})
     names = f"{base} to {new} by {metric}"
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)

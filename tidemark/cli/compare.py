@@ -12,7 +12,7 @@ from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
-from tidemark.model.context import check_suite_name, default_suite, stored_suites
+from tidemark.model.context import check_written_suite, default_suite, stored_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.side_name import parse_side
 from tidemark.report.comparison.document import ComparisonDocument
@@ -81,7 +81,7 @@ def command(
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
     check_folder(output)
-    check_suite_name(suite, stored_suites())
+    check_written_suite(suite, stored_suites())
     for side, name in (("BASE", base), ("NEW", new)):
         parse_side(side, name)
     with stored(target) as store:

@@ -11,9 +11,9 @@ import click
 
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import state_option
-from tidemark.cli.written_suites import suites
+from tidemark.cli.written_suites import written_suite
 from tidemark.model.context import default_suite, written_context
-from tidemark.model.request import known_suite, resolve_request
+from tidemark.model.request import resolve_request
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
@@ -41,7 +41,7 @@ def command(suite: str, form: str, state: Path) -> None:
     Example:
       tidemark cost --format markdown
     """
-    known = known_suite(suite, suites())
+    known = written_suite(suite)
     rows = [*_idle(_templates(state)), *_run(known)]
     show(_COLUMNS, rows, form)
 

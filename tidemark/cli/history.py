@@ -11,7 +11,7 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.history import Row, VersionHistory, columns, heading, histories, sentence
 from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import check_suite_name, default_suite, stored_suites
+from tidemark.model.context import check_written_suite, default_suite, stored_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 
@@ -38,7 +38,7 @@ def command(
       tidemark history rocksdb --metric ingest_rate --format markdown
     """
     if suite is not None:
-        check_suite_name(suite, stored_suites())
+        check_written_suite(suite, stored_suites())
     with stored(target) as store:
         suite = suite or _newest_suite(store.tables)
         rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()

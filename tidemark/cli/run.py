@@ -25,7 +25,7 @@ from tidemark.cli.set_option import (
 from tidemark.cli.target import Target, target_options
 from tidemark.cli.this_machine import check_state
 from tidemark.cli.wording import cost, plural
-from tidemark.cli.written_suites import suites
+from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.context import default_suite
@@ -33,7 +33,6 @@ from tidemark.model.refusal import Refused
 from tidemark.model.request import (
     RunSpec,
     check_one_machine,
-    known_suite,
     resolve_request,
     resume_request,
 )
@@ -132,14 +131,13 @@ def command(
         again = {**limit, "note": note, "trigger": "cli"}
         sys.exit(_resume(resume, again, target, console, bool(fail_on)))
     fields = {"suite": default_suite(), **fields, **limit, "note": note, "trigger": "cli"}
-    known = suites()
-    system = known_suite(fields["suite"], known)
+    system = written_suite(fields["suite"])
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)
     if target.stack is None:
         check_one_machine(system)
     fields = with_builds(fields, system.subject, here=target.stack is None)
-    request = resolve_request(fields, known)
+    request = resolve_request(fields, {system.name: system})
     if versions is not None and target.stack is None:
         # Measure exactly the printed and prepared versions. An account has releases of its own.
         fields["versions"] = list(request.versions)

@@ -8,7 +8,7 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.active_runs import Row, active_runs
 from tidemark.client.tables import ask_saved
-from tidemark.model.context import check_suite_name, stored_suites
+from tidemark.model.context import check_written_suite, stored_suites
 
 _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 
@@ -36,7 +36,7 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
       tidemark runs rocksdb --limit 5 --format markdown
     """
     if suite:
-        check_suite_name(suite, stored_suites())
+        check_written_suite(suite, stored_suites())
     equal = {"suite": suite} if suite else {}
     with stored(target) as store:
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]

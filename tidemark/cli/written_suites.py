@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tidemark.model.context import written_context
+from tidemark.model.context import check_written_suite, written_context
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suites
@@ -19,3 +19,10 @@ def systems() -> Path:
 def suites() -> Mapping[str, Suite]:
     """Return the suites by name; raise Refused for a file that is not accepted."""
     return read_suites(systems())
+
+
+def written_suite(name: str) -> Suite:
+    """Return the suite of a name; refuse an unknown name."""
+    known = suites()
+    check_written_suite(name, known)
+    return known[name]

@@ -50,7 +50,13 @@ def stored_suites() -> list[str]:
     return sorted({*written_suites(), *written_context().get("retiredSuites", [])})
 
 
-def check_suite_name(name: str, names: Iterable[str]) -> None:
-    """Refuse a suite name that is not in ``names``."""
+def check_suite_name(name: str, names: Iterable[str], advice: str = "") -> None:
+    """Refuse a suite name that is not in ``names``; ``advice`` ends the sentence."""
     if name not in names:
-        raise Refused(f"suite: {shown(name)} is not known; there are {listed(sorted(names))}")
+        there_are = f"there are {listed(sorted(names)) or 'none'}"
+        raise Refused(f"suite: {shown(name)} is not known; {there_are}{advice}")
+
+
+def check_written_suite(name: str, names: Iterable[str]) -> None:
+    """Refuse a name that no suite of this checkout has."""
+    check_suite_name(name, names, "; TIDEMARK_SYSTEMS names another folder of suites")

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
-from tidemark.cli import attended_run, bisect
+from tidemark.cli import attended_run, bisect, written_suites
 from tidemark.client.runs import Run
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
@@ -65,7 +65,7 @@ def test_the_exit_code_is_that_of_the_run_or_of_its_search(search, is_told, code
 
 
 def test_a_search_follows_one_value_of_an_axis(search, monkeypatch):
-    monkeypatch.setattr(bisect, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
+    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
 
     done, execution_input = search("--axis", "database=mariadb")
 
@@ -76,7 +76,7 @@ def test_a_search_follows_one_value_of_an_axis(search, monkeypatch):
 def test_images_are_refused_on_one_machine(monkeypatch):
     subject = Subject(image="x/rocksdb:{version}", form=".*", versions=["8.8.1", "9.8.4"])
     suite = read_suites()["rocksdb"].model_copy(update={"subject": subject})
-    monkeypatch.setattr(bisect, "suites", lambda: {"rocksdb": suite})
+    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": suite})
 
     refused = CliRunner().invoke(bisect.command, SEARCH).exception
 

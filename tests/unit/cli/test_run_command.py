@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
-from tidemark.cli import attended_run, run
+from tidemark.cli import attended_run, run, written_suites
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_the_versions_of_the_suite_are_printed_by_default(start):
 
 
 def test_the_axes_of_a_run_are_printed_and_narrowed(start, monkeypatch):
-    monkeypatch.setattr(run, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
+    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": with_axes(DATABASES)})
 
     whole, _ = start("--repetitions", "5")
     half, _, execution_input = start("--repetitions", "5", "--axis", "database=mariadb")
