@@ -135,8 +135,7 @@ class Settings(Frozen):
     """Existing images by suite, such as ``rocksdb=ghcr.io/owner/name:tag``, separated by commas;
     ``*`` stands for every other suite. An image has a tag or a digest, and is in a public registry
     or in ECR. A repository of another account must let this account pull it. Docker builds the
-    image of a suite that this setting leaves out, and a suite whose subject is an image has to be
-    left out."""
+    image of a suite that this setting leaves out. Leave out a suite whose subject is an image."""
     log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
     """The time that the logs of tasks and functions are kept: ``ONE_WEEK``, ``ONE_MONTH``,
     ``THREE_MONTHS``, ``SIX_MONTHS`` or ``ONE_YEAR``."""
