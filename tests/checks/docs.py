@@ -17,6 +17,7 @@ from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
 from tidemark.model.settings import Settings
+from tidemark.model.steps import RunCommand, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Test
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
@@ -25,7 +26,17 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
     ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric),
-    ROOT / "docs" / "suites.md": (Subject, Parameter, Test, Metric, Series, Artefact),
+    ROOT / "docs" / "suites.md": (
+        Subject,
+        Parameter,
+        Test,
+        Step,
+        RunTasks,
+        RunCommand,
+        Metric,
+        Series,
+        Artefact,
+    ),
 }
 """The models of each page, whose tables stand between comments with the model's name."""
 

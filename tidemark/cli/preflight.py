@@ -62,18 +62,19 @@ def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:
     """Yield a sentence for each risk of a run.
 
     The needs are generous. Each task needs a share of its storage and memory, which are for the
-    largest parameters. All tasks of a test run side by side.
+    largest parameters. All tasks of a step run side by side.
     """
+    tasks = suite.most_at_once(request.tasks)
     share = max(_share(test, request, suite) for test in suite.tests)
     size = described(request.parameters)
     work = f"tests{size and f' with {size}'}"
-    disk = request.tasks * share * (suite.task.storage << 30)
+    disk = tasks * share * (suite.task.storage << 30)
     if machine.disk_bytes < disk:
         yield (
             f"disk: {_gib(machine.disk_bytes)} are free, {work} may need {_gib(disk)}; "
             "the run fails when the disk is full"
         )
-    memory = request.tasks * max(share * (suite.task.memory << 20), _LEAST_MEMORY_BYTES)
+    memory = tasks * max(share * (suite.task.memory << 20), _LEAST_MEMORY_BYTES)
     if machine.memory_bytes < memory:
         yield (
             f"memory: {_gib(machine.memory_bytes)} are available, {work} may need "

@@ -121,7 +121,7 @@ class RunClient:
         states = self._machines.states_entered(self.trial_arn(run, trial))
         if states is None:
             return None
-        number = max(states.count("RunTasks"), 1)
+        number = min(max(states.count("ChooseTest"), 1), len(plan.suite.tests))
         return plan.suite.tests[number - 1].name
 
     def trial_arn(self, run: Run, trial: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
@@ -40,7 +40,7 @@ class Group(NamedTuple):
 
 
 class MetricRows:
-    """The rows of the queries of one metric, over the trial's own streams.
+    """The rows of the queries of one metric, over the log streams of its tasks, or of all tasks.
 
     Raises
     ------
@@ -49,8 +49,15 @@ class MetricRows:
 
     """
 
-    def __init__(self, metric: Metric, rows: Sequence[Row], sample_rows: Sequence[Row]) -> None:
+    def __init__(
+        self,
+        metric: Metric,
+        rows: Sequence[Row],
+        sample_rows: Sequence[Row],
+        streams: Collection[str] | None = None,
+    ) -> None:
         self.metric = metric
+        self._streams = streams
         self.answered = [_answered(metric, row) for row in rows]
         self.samples = [_sample(metric, row) for row in sample_rows]
         self._listed = Counter(sample.log_stream for sample in self.samples)
@@ -65,6 +72,10 @@ class MetricRows:
     def lines_of_any_number(self) -> int:
         """The lines of both queries, 0 for a metric whose number of values is known."""
         return self._n.total() + len(self.samples) if self.metric.values == "any" else 0
+
+    def has(self, stream: str) -> bool:
+        """Tell whether a log stream is of the metric's tasks."""
+        return self._streams is None or stream in self._streams
 
     def lines(self, stream: str) -> tuple[int, int]:
         """Return the fewest and the most values that the queries found in a stream.

@@ -30,7 +30,8 @@ def missing(
         for task in tasks
         if task.status == "ok" and task.task_id is not None
         for metric in rows
-        if (why := _why_missing(metric, streams[task.task_id], jobs))
+        if metric.has(streams[task.task_id])
+        and (why := _why_missing(metric, streams[task.task_id], jobs))
     ]
 
 

@@ -29,6 +29,7 @@ from tidemark.model.results import (
 )
 from tidemark.model.run_size import most_values
 from tidemark.model.sentences import shortened
+from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 
 # A sentence names a few reasons; each task keeps its own.
@@ -83,12 +84,7 @@ def test_result(
     if not (failed or lacking or wrong):
         wrong = [text for metric in rows for text in rates.differing(metric)]
     whole = not (failed or lacking or wrong)
-    expected, seconds = len(tasks) * test.jobs, span_seconds(tasks)
-    measured = [
-        rate
-        for metric in rows
-        for rate in rates.rates(metric, expected=expected, whole=whole, seconds=seconds)
-    ]
+    measured = [rate for metric in rows for rate in _rates(metric, test, tasks, whole=whole)]
     if lacking:
         # A task with a wrong clock logs outside of the searched time.
         searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
@@ -102,7 +98,7 @@ def test_result(
         ended_at=max(started_at, ended_at),  # the clock may have gone back
         tasks=tuple(_placed(task, streams, machines) for task in tasks),
         rates=tuple(measured),
-        samples=tuple(_kept(rows, test, len(tasks))),
+        samples=tuple(_kept(rows, test, tasks)),
         usages=usages(logged.usages, streams.keys()),
         usages_unknown=logged.usages_unknown,
         series=tuple(logged.series),
@@ -114,10 +110,17 @@ def test_result(
     )
 
 
-def _kept(rows: Sequence[MetricRows], test: Test, tasks: int) -> Iterator[Sample]:
+def _rates(rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool) -> list[Rate]:
+    own = tasks_of(test, rows.metric.step, tasks)
+    expected, seconds = len(own) * test.jobs, span_seconds(own)
+    return rates.rates(rows, expected=expected, whole=whole, seconds=seconds)
+
+
+def _kept(rows: Sequence[MetricRows], test: Test, tasks: Sequence[TaskResult]) -> Iterator[Sample]:
     """Yield the samples that are kept: no flood of lines, which fails its test, fills a table."""
     for metric in rows:
-        yield from islice(metric.samples, most_values(metric.metric, test, tasks))
+        own = tasks_of(test, metric.metric.step, tasks)
+        yield from islice(metric.samples, most_values(metric.metric, test, len(own)))
 
 
 def _others(
@@ -152,10 +155,11 @@ def _placed(
 def _failure(
     task: TaskResult, rows: Sequence[Mapping[str, str]], streams: Mapping[str, str]
 ) -> str:
-    """Return why a task failed, with the last failure that it logged, if any."""
+    """Return why a task failed, with its step and the last failure that it logged, if any."""
     stream = streams.get(task.task_id or "")
     failures = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
-    return f"{task.reason}: {shortened(failures[0], _LONGEST_WORDS)}" if failures else task.reason
+    reason = f"step {task.step}: {task.reason}" if task.step else task.reason
+    return f"{reason}: {shortened(failures[0], _LONGEST_WORDS)}" if failures else reason
 
 
 def _first(reasons: Sequence[str]) -> str:

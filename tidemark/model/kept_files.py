@@ -1,5 +1,6 @@
 """The files that the tasks of a test leave: as a suite declares them, and as they are kept."""
 
+import operator
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -8,6 +9,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Name
 
 FILE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 _PATTERN = r"^[A-Za-z0-9*?][A-Za-z0-9._*?-]{0,99}$"
@@ -30,6 +32,8 @@ class Artefact(Frozen):
     """The name of the file; ``*`` in it stands for any characters, and ``?`` for one."""
     most_mib: int = Field(default=16, strict=True, ge=1, le=256)
     """The greatest size of a file that is kept, 1 to 256 [MiB]."""
+    step: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The step whose tasks leave the file, by default every step with ``run_tasks``."""
     required: bool = Field(default=False, strict=True)
     """Whether a task without such a file makes its test incomplete, without rates."""
 

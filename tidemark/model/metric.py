@@ -1,5 +1,6 @@
 """The model of a metric: what log queries read of a test, and which figures are made of it."""
 
+import operator
 from collections.abc import Iterator
 from typing import Annotated, Literal, get_args
 
@@ -47,6 +48,8 @@ class Metric(Consistent):
     """The better direction."""
     query: Name
     """The query of the figures: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
+    step: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The step whose tasks log the values, by default every step with ``run_tasks``."""
     samples: Name | None = None
     """The query of the values themselves, in the same places; quantiles need it."""
     statistics: tuple[Statistic, ...] = Field(default=("mean",), min_length=1, max_length=10)

@@ -46,6 +46,8 @@ class TaskResult:
     """The machine's name, as the task logged it."""
     cpu_model: str | None = None
     """The processor's name, as the task logged it."""
+    step: str = Field(default="", exclude_if=operator.not_)
+    """The step of the test; '' if the test has no steps."""
 
     @property
     def task_id(self) -> str | None:
@@ -225,9 +227,13 @@ class TestResult(Frozen):
 
     @property
     def start_spread_seconds(self) -> float:
-        """The time from the first start of a task to the last [s]."""
-        starts = [task.started_at for task in self.tasks if task.started_at]
-        return (max(starts) - min(starts)).total_seconds() if starts else 0.0
+        """The longest time from the first start of a task of one step to the last [s]."""
+        starts: dict[str, list[datetime]] = {}
+        for task in self.tasks:
+            if task.started_at:
+                starts.setdefault(task.step, []).append(task.started_at)
+        spreads = (max(times) - min(times) for times in starts.values())
+        return max(spreads, default=timedelta()).total_seconds()
 
     def seconds(self, printed: Iterable[str]) -> list[float | None]:
         """Return the seconds from the first task's start to times, None without a start.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tidemark.model.axes import count
 from tidemark.model.kept_files import MOST_FILES
 from tidemark.model.metric import MOST_SAMPLES, Metric
+from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
 from tidemark.model.suite import Suite, Test
@@ -18,11 +19,13 @@ if TYPE_CHECKING:  # a request checks its size
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five
-# retries, 2 for its state, and 2 for the state after it. A test waits for its logs at
-# most 124 times, with 24 events each if every query uses all retries.
+# retries, 2 for its state, and 2 for the state after it. A step has 10 groups of tasks with 8
+# events each. A test waits for its logs at most 124 times, with 24 events each if every query uses
+# all retries.
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 45
-EVENTS_OF_TEST = 3_070
+EVENTS_OF_STEP = 90
+EVENTS_OF_TEST = 2_980
 # Entries are what a run keeps: tasks, samples, minutes of usage, points of series, files. A
 # function that reads a whole run holds up to 1.5 kB for each, and one that reads a trial has a
 # quarter of its memory. `make bench` runs both at these limits.
@@ -40,6 +43,7 @@ def check_size(suite: Suite, spec: RunSpec) -> None:
 
     """
     _check_trials(suite, spec)
+    _check_steps(suite, spec.tasks)
     _check_history(suite, spec.tasks)
     _check_queries(suite, spec.tasks)
 
@@ -87,9 +91,24 @@ def _extent(spec: RunSpec) -> str:
     return f"{spec.repetitions}{confirmation} of {len(spec.measured)} versions{under}"
 
 
+def _check_steps(suite: Suite, tasks: int) -> None:
+    for test in suite.tests:
+        # CollectRates takes the results of all tasks of a test in one event of 256 KiB.
+        if (of_test := test.task_count(tasks)) > MOST_TASKS:
+            raise Refused(
+                f"tasks: the steps of {test.name} run {of_test} tasks together; "
+                f"a test has at most {MOST_TASKS}"
+            )
+
+
 def _check_history(suite: Suite, tasks: int) -> None:
     tests = len(suite.tests)
-    events = tests * (EVENTS_OF_TEST + tasks * EVENTS_OF_TASK)
+    events = sum(
+        EVENTS_OF_TEST
+        + len(test.every_step) * EVENTS_OF_STEP
+        + test.task_count(tasks) * EVENTS_OF_TASK
+        for test in suite.tests
+    )
     if events > MOST_TRIAL_EVENTS:
         raise Refused(
             f"tasks: {tasks} tasks of {tests} tests may take {events} events; the "
@@ -98,13 +117,17 @@ def _check_history(suite: Suite, tasks: int) -> None:
 
 
 def _check_queries(suite: Suite, tasks: int) -> None:
-    jobs = max(test.jobs for test in suite.tests)
-    if tasks * jobs > MOST_SAMPLES:
+    for test in suite.tests:
+        _check_answers(test, test.task_count(tasks))
+
+
+def _check_answers(test: Test, tasks: int) -> None:
+    if tasks * test.jobs > MOST_SAMPLES:
         raise Refused(
-            f"tasks: {tasks} tasks of {jobs} jobs log more than the {MOST_SAMPLES} "
+            f"tasks: {tasks} tasks of {test.jobs} jobs log more than the {MOST_SAMPLES} "
             "rates that one query returns"
         )
-    for metric in (metric for test in suite.tests for metric in test.metrics):
+    for metric in test.metrics:
         rows = tasks * (metric.most_labels or 1)
         if rows > MOST_SAMPLES:
             raise Refused(
@@ -113,12 +136,18 @@ def _check_queries(suite: Suite, tasks: int) -> None:
             )
 
 
-def _entries(test: Test, tasks: int) -> int:
-    minutes = tasks * math.ceil(test.timeout_seconds / 60)
+def _entries(test: Test, of_run: int) -> int:
+    tasks, minutes = test.task_count(of_run), sum(_task_minutes(test, of_run))
     # The answer of a query that would have more is not kept.
     usage = min(minutes, MOST_SAMPLES)
     files = MOST_FILES if test.artefacts else 0
     return tasks + usage + files + sum(_figures(test, tasks)) + MOST_SAMPLES * len(test.series)
+
+
+def _task_minutes(test: Test, of_run: int) -> Iterator[int]:
+    """Yield the most minutes that the tasks of each step run."""
+    for step in test.every_step:
+        yield step.tasks(of_run) * math.ceil(test.limit_seconds(step) / 60)
 
 
 def _figures(test: Test, tasks: int) -> Iterator[int]:

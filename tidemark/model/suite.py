@@ -13,7 +13,9 @@ from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
+from tidemark.model.sentences import listed, shown
 from tidemark.model.series import Series
+from tidemark.model.steps import LONGEST_TESTS_SECONDS, MOST_STEPS, RunTasks, Step
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 
 _NAME = f"^{NAME}$"
@@ -33,15 +35,12 @@ MOST_BUDGET_USD = 1_000_000
 TASKS_OF_GROUP = 20
 SECONDS_BETWEEN_GROUPS = 2
 
-# A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
-LONGEST_TESTS_SECONDS = 69_120
-
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
 
 
 class Test(Consistent):
-    """One load of a suite: tasks that run to their end."""
+    """One load of a suite: tasks that run to their end, in one step or several."""
 
     name: Name
     """The name, which the tasks get as their argument."""
@@ -49,6 +48,8 @@ class Test(Consistent):
     """The number of values that each task logs for each metric, 1 to 100."""
     timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s]."""
+    steps: tuple[Step, ...] = Field(default=(), max_length=MOST_STEPS, exclude_if=operator.not_)
+    """The steps in order, up to 10; by default the tasks run once."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration of one job of one task [s], for the estimate before a run. Without
     it the estimate uses ``timeout_seconds`` and says so."""
@@ -62,7 +63,54 @@ class Test(Consistent):
     artefacts: tuple[Artefact, ...] = Field(default=(), max_length=10)
     """The names of files that tasks leave and the run keeps, up to 10."""
 
+    @property
+    def every_step(self) -> tuple[Step, ...]:
+        """The steps; a test without steps runs its tasks once."""
+        return self.steps or (Step(name=self.name, run_tasks=RunTasks()),)
+
+    def task_indices(self, of_run: int) -> Iterator[tuple[Step, range]]:
+        """Yield each step with the indices of its tasks among those of the test.
+
+        ``of_run`` is the value of the run's parameter ``tasks``.
+        """
+        first = 0
+        for step in self.every_step:
+            yield step, range(first, first := first + step.tasks(of_run))
+
+    def task_count(self, of_run: int) -> int:
+        """Return the number of tasks of all steps."""
+        return sum(len(indices) for _, indices in self.task_indices(of_run))
+
+    def limit_seconds(self, step: Step) -> int:
+        """Return the time after which a task of a step is stopped [s]."""
+        return step.work.timeout_seconds or self.timeout_seconds
+
+    def is_of(self, declared: str | None, step: str) -> bool:
+        """Tell whether the tasks of a step have what is declared for one step, or for all of them.
+
+        A task of a test without steps is of the step ''.
+        """
+        if declared is not None:
+            return declared == step
+        return not self.steps or step in self._measured_steps
+
+    @property
+    def _measured_steps(self) -> list[str]:
+        return [step.name for step in self.steps if step.run_tasks]
+
     def contradictions(self) -> Iterator[Problem]:
+        """Yield why the fields do not fit each other."""
+        yield from self._unscaled()
+        if self.steps and not self._measured_steps:
+            yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
+        for name in ("metrics", "artefacts"):
+            for number, one in enumerate(getattr(self, name)):
+                if one.step not in {None, *self._measured_steps}:
+                    there_are = f"there are {listed(self._measured_steps) or 'none'}"
+                    sentence = f"{shown(one.step)} is no step with run_tasks; {there_are}"
+                    yield problem((name, number, "step"), sentence)
+
+    def _unscaled(self) -> Iterator[Problem]:
         """Yield why the seconds are not for the amounts that they are per."""
         for name, amount in self.per.items():
             if amount <= 0:
@@ -134,6 +182,10 @@ class Suite(Frozen):
     def default_parameters(self) -> dict[str, Value]:
         """The values of a run whose input gives none."""
         return {name: parameter.default for name, parameter in self.parameters.items()}
+
+    def most_at_once(self, of_run: int) -> int:
+        """Return the most tasks that run side by side if the parameter ``tasks`` has a value."""
+        return max(step.tasks(of_run) for test in self.tests for step in test.every_step)
 
     def test(self, name: str) -> Test:
         """Return the test of this name; raise KeyError for an unknown name."""

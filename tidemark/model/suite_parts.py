@@ -9,7 +9,7 @@ from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown
-from tidemark.model.suite import LONGEST_TESTS_SECONDS
+from tidemark.model.steps import LONGEST_TESTS_SECONDS
 
 
 def mapping(value: object, *names: str) -> Mapping[str, Any]:
@@ -33,14 +33,14 @@ def contradictions(suite: object) -> Iterator[Problem]:
     metrics = [metric.get("name") for _, test in tests for _, metric in mappings(test, "metrics")]
     yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
-    limits = [test.get("timeout_seconds") for _, test in tests]
+    limits = [limit for _, test in tests for limit in _time_limits(test)]
     seconds = sum(limit for limit in limits if type(limit) is int)
     if seconds > LONGEST_TESTS_SECONDS:
         sentence = f"their timeout_seconds add up to {seconds}"
         yield problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
     yield from _repeated(("tests",), tests)
     for number, test in tests:
-        for name in ("metrics", "series"):
+        for name in ("metrics", "series", "steps"):
             yield from _repeated(("tests", number, name), mappings(test, name))
         for position, metric in mappings(test, "metrics"):
             place = ("tests", number, "metrics", position, "labels")
@@ -48,6 +48,15 @@ def contradictions(suite: object) -> Iterator[Problem]:
         yield from _repeated(("tests", number, "artefacts"), mappings(test, "artefacts"), "file")
         for name in mapping(test, "per"):
             yield from _unscaled(("tests", number, "per", str(name)), name, parameters)
+
+
+def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
+    """Yield the time limit of each step of a test, which are of any type."""
+    own = test.get("timeout_seconds")
+    works = [mapping(step, kind) for _, step in mappings(test, "steps") for kind in step]
+    yield from (work.get("timeout_seconds", own) for work in works if work)
+    if not mappings(test, "steps"):
+        yield own
 
 
 def _misplaced_program(suite: object) -> Iterator[Problem]:

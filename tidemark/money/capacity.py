@@ -12,9 +12,10 @@ from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas
 
 
 def needed(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
-    """Yield how much of each quota a run needs: all tasks of a test run at once."""
-    yield VCPUS, request.tasks * suite.task.cpu / 1024
-    yield INTERFACES, request.tasks
+    """Yield how much of each quota a run needs: all tasks of a step run at once."""
+    tasks = suite.most_at_once(request.tasks)
+    yield VCPUS, tasks * suite.task.cpu / 1024
+    yield INTERFACES, tasks
 
 
 def check(quotas: Quotas, plan: Plan) -> None:
@@ -30,11 +31,12 @@ def check(quotas: Quotas, plan: Plan) -> None:
         If a quota cannot be read: the run might wait for capacity that the account never has.
 
     """
+    tasks = plan.suite.most_at_once(plan.request.tasks)
     for quota, amount in needed(plan.request, plan.suite):
         value = quotas.value(quota)
         if amount > value:
             raise Refused(
-                f"tasks: {plan.request.tasks} at once need {amount:g} of the quota "
-                f"{quota.name!r} ({quota.service} {quota.code}), which is {value:g} in this "
+                f"tasks: {tasks} at once need {amount:g} of the quota {quota.name!r} "
+                f"({quota.service} {quota.code}), which is {value:g} in this "
                 "account and region; ask for fewer, or have the quota raised"
             )

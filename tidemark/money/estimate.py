@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from tidemark.model.axes import count
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.request import RunSpec
+from tidemark.model.steps import Step
 from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
 from tidemark.money.prices import (
     FUNCTION_MEMORY,
@@ -45,6 +47,7 @@ _RUN_STATES = 10
 _CHOOSING_STATES = 3
 _TRIAL_STATES = 4
 _TEST_STATES = 2
+_STEP_STATES = 2
 _GROUP_STATES = 2
 # Each reading enters CollectRates and EveryTaskReported, and WaitForLogs before the next reading.
 _READING_STATES = 3
@@ -53,10 +56,13 @@ _READING_STATES = 3
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
     trials = request.most_trials
-    billed = trials * sum(request.tasks * _billed_seconds(test, request) for test in suite.tests)
+    billed = trials * sum(
+        tasks * _billed_seconds(seconds) for tasks, seconds in _every_step(suite, request)
+    )
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
-    seconds = estimate_seconds(request, suite) + trials * len(suite.tests) * _PULL_SECONDS
+    steps = sum(len(test.every_step) for test in suite.tests)
+    seconds = estimate_seconds(request, suite) + trials * steps * _PULL_SECONDS
     athena = SAVED_QUERIES * _LEAST_READ_BYTES
     return Estimate(
         basis=_basis(request, suite),
@@ -74,45 +80,65 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
 
 def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) -> float:
     """Return the approximate time of a run's tests [s] if ``at_once`` tasks run side by side."""
-    trial = sum(_test_seconds(test, request) for test in suite.tests)
-    rounds = max(1.0, request.tasks / at_once)
-    return trial * rounds * request.most_trials
+    trial = sum(
+        seconds * max(1.0, tasks / at_once) for tasks, seconds in _every_step(suite, request)
+    )
+    return trial * request.most_trials
 
 
 def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     """Return how many states a run enters if each test's logs are read ``readings`` times."""
-    groups = math.ceil(request.tasks / TASKS_OF_GROUP)
     # No WaitForLogs follows the last reading.
-    test = _TEST_STATES + groups * _GROUP_STATES + request.tasks + readings * _READING_STATES - 1
-    trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test
+    test = _TEST_STATES + readings * _READING_STATES - 1
+    counts = [step.tasks(request.tasks) for one in suite.tests for step in one.every_step]
+    steps = sum(
+        _STEP_STATES + math.ceil(tasks / TASKS_OF_GROUP) * _GROUP_STATES + tasks for tasks in counts
+    )
+    trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps
     return _RUN_STATES + request.most_trials * trial
 
 
 def _basis(request: RunSpec, suite: Suite) -> Basis:
-    if any(test.seconds is None for test in suite.tests):
+    times = (_declared(test, step) for test in suite.tests for step in test.every_step)
+    if any(seconds is None for seconds in times):
         return "time limits"
     return "most repetitions" if request.until else "declared times"
 
 
-def _test_seconds(test: Test, request: RunSpec) -> float:
-    if test.seconds is None:
-        return test.timeout_seconds
-    amounts = (float(request.parameters[name]) / amount for name, amount in test.per.items())
+def _every_step(suite: Suite, request: RunSpec) -> Iterator[tuple[int, float]]:
+    """Yield the tasks of each step of a trial, and their approximate duration [s]."""
+    for test in suite.tests:
+        for step in test.every_step:
+            yield step.tasks(request.tasks), _step_seconds(test, step, request)
+
+
+def _declared(test: Test, step: Step) -> float | None:
+    """Return the declared duration of a step, or of one job of its tasks [s]; None without it."""
+    return step.seconds or (test.seconds if step.run_tasks else None)
+
+
+def _step_seconds(test: Test, step: Step, request: RunSpec) -> float:
+    limit, seconds = test.limit_seconds(step), _declared(test, step)
+    if seconds is None:
+        return limit
+    if not step.seconds:
+        amounts = (float(request.parameters[name]) / amount for name, amount in test.per.items())
+        seconds *= test.jobs * math.prod(amounts)
     # The task ends at its time limit, whatever its size.
-    return min(
-        _OVERHEAD_SECONDS + test.jobs * test.seconds * math.prod(amounts), test.timeout_seconds
-    )
+    return min(_OVERHEAD_SECONDS + seconds, limit)
 
 
-def _billed_seconds(test: Test, request: RunSpec) -> int:
-    seconds = math.ceil(_PULL_SECONDS + _test_seconds(test, request))
-    return max(LEAST_BILLED_SECONDS, seconds)
+def _billed_seconds(seconds: float) -> int:
+    return max(LEAST_BILLED_SECONDS, math.ceil(_PULL_SECONDS + seconds))
 
 
 def _logged_bytes(request: RunSpec, suite: Suite) -> int:
     """Return how much the tasks of a trial log [B]."""
-    lines = sum(len(test.metrics) * test.jobs + _OTHER_LINES for test in suite.tests)
-    return request.tasks * lines * _LINE_BYTES
+    lines = sum(
+        test.task_count(request.tasks) * (len(test.metrics) * test.jobs + _OTHER_LINES)
+        for test in suite.tests
+    )
+    return lines * _LINE_BYTES
 
 
 def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
@@ -127,8 +153,11 @@ def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
 
 def _usage_bytes(request: RunSpec, suite: Suite) -> int:
     """Return how much Container Insights logs of a trial's tasks [B]; each test reads it once."""
-    minutes = sum(math.ceil(_billed_seconds(test, request) / 60) for test in suite.tests)
-    return request.tasks * minutes * _USAGE_EVENT_BYTES
+    minutes = sum(
+        tasks * math.ceil(_billed_seconds(seconds) / 60)
+        for tasks, seconds in _every_step(suite, request)
+    )
+    return minutes * _USAGE_EVENT_BYTES
 
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:

@@ -14,6 +14,7 @@ from tidemark.model.plan import PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
 from tidemark.model.series import Series
+from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.suite_files import query_file
 from tidemark.model.telemetry import LOGGER
@@ -94,12 +95,12 @@ class _Search:
         self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
         self.bytes_scanned = event.bytes_scanned
 
-    def rows(self, query: str) -> list[dict[str, str]]:
-        """Return the rows of a query of the suite over the log streams of the test's tasks.
+    def rows(self, query: str, streams: Collection[str] | None = None) -> list[dict[str, str]]:
+        """Return the rows of a query of the suite over some log streams of the test's tasks.
 
-        Lines of other tasks give no row.
+        Lines of other tasks give no row. Without ``streams`` the query reads all of them.
         """
-        return self._rows(query, self._log_group, self._streams)
+        return self._rows(query, self._log_group, self._streams if streams is None else streams)
 
     def _rows(
         self, query: str, log_group: str, streams: Collection[str] | None, before: str = ""
@@ -136,10 +137,11 @@ class _Search:
             _logger.warning(str(error))
             return MeasuredSeries(name=series.name, unit=series.unit, unknown=str(error))
 
-    def metric_rows(self, metric: Metric) -> MetricRows:
-        """Return the rows of the two queries of a metric."""
-        answered = self.rows(metric.query)
-        return MetricRows(metric, answered, self.rows(metric.samples) if metric.samples else [])
+    def metric_rows(self, metric: Metric, streams: Collection[str]) -> MetricRows:
+        """Return the rows of the two queries of a metric over the log streams of its tasks."""
+        answered = self.rows(metric.query, streams)
+        samples = self.rows(metric.samples, streams) if metric.samples else []
+        return MetricRows(metric, answered, samples, streams)
 
 
 def collect(
@@ -161,13 +163,17 @@ def collect(
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
     test, system = suite.test(event.test), systems[suite.name]
-    streams = _streams(system, event.tasks)
+    ended = of_steps(test, plan.request.tasks, event.tasks)
+    streams = _streams(system, ended)
     search = _Search(queries, suite.name, system.log_group, streams.values(), event, test)
-    metrics = [search.metric_rows(metric) for metric in test.metrics]
+    metrics = [
+        search.metric_rows(metric, _streams(system, tasks_of(test, metric.step, ended)).values())
+        for metric in test.metrics
+    ]
     lines = sum(metric.lines_of_any_number for metric in metrics)
     grown = lines != event.lines
     waited = (event.now - event.ended_at).total_seconds()
-    lacking = grown or missing(metrics, event.tasks, streams, test.jobs)
+    lacking = grown or missing(metrics, ended, streams, test.jobs)
     if lacking and waited < deadline_seconds:
         return Collected(
             complete=False,
@@ -175,7 +181,7 @@ def collect(
             lines=lines,
             bytes_scanned=search.bytes_scanned,
         )
-    ran = [*event.tasks, *stop_strays(tasks, event.run_id, event.tasks, event.started_at)]
+    ran = [*ended, *stop_strays(tasks, event.run_id, ended, event.started_at)]
     some_failed = any(task.status != "ok" for task in ran)
     usages, usages_unknown = search.usages(system.usage_log_group, ran)
     logged = Logged(
@@ -190,7 +196,7 @@ def collect(
         usages=usages,
         usages_unknown=usages_unknown,
         series=[search.series(series) for series in test.series],
-        kept=keep(bucket, event.place, test.artefacts, event.tasks),
+        kept=keep(bucket, event.place, test, ended),
         bytes_scanned=search.bytes_scanned,
     )
     result = test_result(test, ran, logged, event.started_at, event.ended_at)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tidemark.model.kept_files import FILE_NAME, MOST_FILES, NAME_WORDS, Artefact, Kept, KeptFile
 from tidemark.model.results import TaskResult
 from tidemark.model.sentences import shown
+from tidemark.model.suite import Test
 from tidemark.store import keys
 from tidemark.store.bucket import CopyingBucket
 
@@ -35,17 +36,15 @@ class Place(NamedTuple):
         return keys.artefact(self.run_id, self.trial, self.test, task, name)
 
 
-def keep(
-    bucket: CopyingBucket, place: Place, declared: Sequence[Artefact], tasks: Sequence[TaskResult]
-) -> Kept:
+def keep(bucket: CopyingBucket, place: Place, test: Test, tasks: Sequence[TaskResult]) -> Kept:
     """Copy the declared files that tasks left; say which are missing and which are not kept."""
-    if not declared:
+    if not test.artefacts:
         return Kept()
     files, notes, total = [], [], 0
     listed = bucket.sizes(place.left)
     for key, size in islice(listed, MOST_FILES):
         file = key.removeprefix(place.left)
-        if reason := _refusal(file, size, total, declared, tasks):
+        if reason := _refusal(file, size, total, test.artefacts, tasks):
             notes.append(reason)
             continue
         total += size
@@ -54,7 +53,7 @@ def keep(
         files.append(KeptFile(task=int(task), name=name, size=size, sha256=digest))
     if any(listed):
         notes.append(f"the tasks left more than {MOST_FILES:,} files; no further one is kept")
-    lacking = list(_lacking(files, declared, tasks))
+    lacking = list(_lacking(files, test, tasks))
     return Kept(
         files,
         _first([*notes, *(sentence for _, sentence in lacking)]),
@@ -82,11 +81,11 @@ def _refusal(
 
 
 def _lacking(
-    files: Sequence[KeptFile], declared: Iterable[Artefact], tasks: Iterable[TaskResult]
+    files: Sequence[KeptFile], test: Test, tasks: Iterable[TaskResult]
 ) -> Iterator[tuple[Artefact, str]]:
     """Yield each artefact that a task did not leave; a failed task says why it failed."""
     for task in (task for task in tasks if task.status == "ok"):
-        for artefact in declared:
+        for artefact in (each for each in test.artefacts if test.is_of(each.step, task.step)):
             if not any(file.task == task.index and artefact.names(file.name) for file in files):
                 yield artefact, f"task {task.index}: no file {artefact.file} was kept"
 

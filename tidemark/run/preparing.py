@@ -1,6 +1,7 @@
-"""The preparation of a trial: the ECS tasks of its tests, as the state machine starts them."""
+"""The preparation of a trial: the steps of its tests, as the state machine does them."""
 
 import secrets
+from collections.abc import Iterator
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan, PlannedTrial
@@ -22,16 +23,27 @@ class Group(Frozen):
     last: int
 
 
+class PreparedStep(Frozen):
+    """The tasks of one step of a test."""
+
+    command: tuple[str, ...]
+    first: int
+    """The index of the step's first task among the tasks of the test."""
+    groups: tuple[Group, ...]
+    deadline_seconds: int
+    """The time after which a task ends itself [s]."""
+    timeout_seconds: int
+
+
 class PreparedTest(Frozen):
-    """The tasks of one test."""
+    """The steps of one test."""
 
     name: str
-    groups: tuple[Group, ...]
-    timeout_seconds: int
+    steps: tuple[PreparedStep, ...]
     artefacts: str
     """The address below which each task leaves files, followed by the task's index."""
     environment: list[dict[str, str]]
-    """The environment variables, as RunTask takes them."""
+    """The environment variables of all steps, as RunTask takes them."""
 
 
 class PreparedTrial(Frozen):
@@ -55,8 +67,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
         tests=tuple(
             PreparedTest(
                 name=test.name,
-                groups=_groups(plan.request.tasks),
-                timeout_seconds=test.timeout_seconds + _MARGIN_SECONDS,
+                steps=tuple(_steps(test, plan.request.tasks)),
                 artefacts=f"{data}/artefacts/{test.name}/",
                 environment=_environment(plan, trial, test, data),
             )
@@ -65,14 +76,27 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     )
 
 
-def _groups(tasks: int) -> tuple[Group, ...]:
+def _steps(test: Test, tasks: int) -> Iterator[PreparedStep]:
+    """Yield the steps of a test in a run whose parameter ``tasks`` has a value."""
+    for step, indices in test.task_indices(tasks):
+        limit = test.limit_seconds(step)
+        yield PreparedStep(
+            command=step.command,
+            first=indices.start,
+            groups=_groups(indices),
+            deadline_seconds=limit,
+            timeout_seconds=limit + _MARGIN_SECONDS,
+        )
+
+
+def _groups(indices: range) -> tuple[Group, ...]:
     return tuple(
         Group(
             wait_seconds=number * SECONDS_BETWEEN_GROUPS,
             first=first,
-            last=min(first + TASKS_OF_GROUP, tasks) - 1,
+            last=min(first + TASKS_OF_GROUP, indices.stop) - 1,
         )
-        for number, first in enumerate(range(0, tasks, TASKS_OF_GROUP))
+        for number, first in enumerate(indices[::TASKS_OF_GROUP])
     )
 
 
@@ -86,6 +110,5 @@ def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list
         # One seed for all trials of a run: every version works on the same records.
         "TIDEMARK_SEED": plan.seed,
         "TIDEMARK_DATA": data,
-        "TIDEMARK_DEADLINE_SECONDS": test.timeout_seconds,
     }
     return [{"Name": name, "Value": str(value)} for name, value in values.items()]

@@ -13,10 +13,12 @@ from typing import Any
 from tidemark.model.axes import Combination
 from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical
+from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
 from tidemark.model.request import RunSpec
 from tidemark.model.results import Rate, TestResult, TrialResult, Usage, no_rate, span_seconds
 from tidemark.model.resume import Resume
+from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.version_order import version_order
 from tidemark.money.run_cost import insights_bytes, run_cost, task_seconds
@@ -36,7 +38,8 @@ def rate_rows(
     """
     for trial in trials:
         for result in trial.tests:
-            for rate in _figures(plan.suite.test(result.test), result, trial.axes):
+            test = plan.suite.test(result.test)
+            for metric, rate in _figures(test, result, trial.axes):
                 yield {
                     **_key(trial, result, rate.metric, rate.labels),
                     "statistic": rate.statistic,
@@ -53,7 +56,7 @@ def rate_rows(
                     "min": rate.min,
                     "max": rate.max,
                     "records": rate.records,
-                    "span_seconds": span_seconds(result.tasks),
+                    "span_seconds": span_seconds(tasks_of(test, metric.step, result.tasks)),
                     "repetition": trial.repetition,
                     "excluded": exclusions.reason(trial.trial) is not None,
                     "status": result.status,
@@ -70,7 +73,7 @@ def rate_rows(
                 }
 
 
-def _figures(test: Test, result: TestResult, axes: Combination) -> Iterator[Rate]:
+def _figures(test: Test, result: TestResult, axes: Combination) -> Iterator[tuple[Metric, Rate]]:
     """Yield the figures of a test's metrics, and an empty one for each that was not measured."""
     for metric, statistic in test.figures():
         measured = [
@@ -78,7 +81,8 @@ def _figures(test: Test, result: TestResult, axes: Combination) -> Iterator[Rate
             for rate in result.rates
             if (rate.metric, rate.statistic) == (metric.name, statistic)
         ]
-        yield from measured or [no_rate(metric, statistic, axes)]
+        for rate in measured or [no_rate(metric, statistic, axes)]:
+            yield metric, rate
 
 
 def sample_rows(trials: Iterable[TrialResult], exclusions: Exclusions = NONE) -> Iterator[Row]:

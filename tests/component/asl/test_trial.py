@@ -11,7 +11,7 @@ from local.asl.errors import StateError
 from local.asl.payload import MAX_BYTES
 from tidemark.model.checkout import ROOT
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.run_size import EVENTS_OF_TASK, EVENTS_OF_TEST
+from tidemark.model.run_size import EVENTS_OF_STEP, EVENTS_OF_TASK, EVENTS_OF_TEST
 from tidemark.run.stopped_task import classify
 
 TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")
@@ -23,6 +23,13 @@ GROUPS = [
 CAUSE = ('\u221e"' * 20_000)[:32_768]
 
 
+def step(*command, first=0, groups=GROUPS, deadline_seconds=3300):
+    return {
+        "command": list(command), "first": first, "groups": groups,
+        "deadline_seconds": deadline_seconds, "timeout_seconds": deadline_seconds + 300,
+    }  # fmt: skip
+
+
 class Trial:
     """A run of the machine over fakes of ECS and of the functions."""
 
@@ -31,6 +38,9 @@ class Trial:
         self.ecs = []  # the error of every start of a task, if any
         self.throttled = False  # whether Lambda refuses every ClassifyStop
         self.running = self.most_running = 0
+        self.steps = [step("ingest")]
+        self.commands = []
+        self.failing = None  # the command of the tasks that fail
         self.called = {}
         self.environments = []
         self.starts = Counter()  # the number of starts of tasks by time [s]
@@ -40,6 +50,7 @@ class Trial:
     async def run_task(self, arguments, submission):
         (override,) = arguments["Overrides"]["ContainerOverrides"]
         self.environments.append({each["Name"]: each["Value"] for each in override["Environment"]})
+        self.commands.append(override["Command"])
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         self.starts[self.lab.loop.time()] += 1
@@ -48,6 +59,8 @@ class Trial:
         self.running -= 1
         if self.ecs and (error := self.ecs[0]):
             raise error
+        if override["Command"] == self.failing:
+            raise StateError("States.TaskFailed", "no reason")
         submission.submitted({})
         arn = f"arn:aws:ecs:us-east-1:123456789012:task/{'c' * 60}/{'t' * 32}"
         return {"TaskArn": arn, "StartedAt": 1_763_640_000_000, "StoppedAt": 1_763_640_000_000}
@@ -59,7 +72,7 @@ class Trial:
 
     def PrepareTrial(self, _):
         test = {
-            "name": "ingest", "groups": GROUPS, "timeout_seconds": 3600, "environment": [],
+            "name": "ingest", "steps": self.steps, "environment": [],
             "artefacts": "s3://b/secret/artefacts/ingest/",
         }  # fmt: skip
         return {"task_definition": "arn", "container": "c", "tests": [test]}
@@ -111,6 +124,37 @@ def test_each_task_has_a_place_of_its_own_for_the_files_that_it_leaves(trial):
     )
 
 
+def test_the_steps_of_a_test_follow_each_other_and_its_tasks_are_collected_together(trial):
+    pair = [{"wait_seconds": 0, "first": 0, "last": 1}]
+    one = [{"wait_seconds": 0, "first": 2, "last": 2}]
+    trial.steps = [
+        step("load", "--all", groups=pair),
+        step("compact", first=2, groups=one, deadline_seconds=60),
+    ]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.commands == [["load", "--all"], ["load", "--all"], ["compact"]]
+    assert [
+        (each["TIDEMARK_TASK"], each["TIDEMARK_ARTEFACTS"][-3:], each["TIDEMARK_DEADLINE_SECONDS"])
+        for each in trial.environments
+    ] == [("0", "/0/", "3300"), ("1", "/1/", "3300"), ("0", "/2/", "60")]
+    assert [task["index"] for task in trial.collected["tasks"]] == [0, 1, 2]
+    assert len(trial.called["CollectRates"]) == 1
+
+
+def test_no_step_follows_one_whose_task_failed(trial):
+    first, second = ([{"wait_seconds": 0, "first": n, "last": n}] for n in (0, 1))
+    trial.steps = [step("load", groups=first), step("compact", first=1, groups=second)]
+    trial.failing = ["load"]
+
+    trial.run()
+
+    assert trial.commands == [["load"]]
+    assert [task["status"] for task in trial.collected["tasks"]] == ["failed"]
+
+
 def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):
     trial.run()
 
@@ -135,7 +179,8 @@ def test_tasks_whose_failure_cannot_be_classified_keep_their_error(trial):
         "ClassifyStop failed with Lambda.TooManyRequestsException"
     )
     # No trial of this size has a longer history: every start and classification was retried.
-    assert len(execution.history.events) < MOST_TASKS * EVENTS_OF_TASK + EVENTS_OF_TEST
+    most = EVENTS_OF_TEST + EVENTS_OF_STEP + MOST_TASKS * EVENTS_OF_TASK
+    assert len(execution.history.events) < most
 
 
 def test_two_hundred_failures_with_the_longest_cause_are_all_collected(trial):

@@ -39,6 +39,11 @@ with start_cloud(Path(sys.argv[1]), context={"systems": sys.argv[2]}) as cloud:
         "rates": rates,
         "logged": logged.rows,
         "pairs": ask_saved(app.tables, "version_pairs").records(),
+        "steps": [
+            [task.step for task in test.tasks]
+            for trial in results.trials(run.run_id)
+            for test in trial.tests
+        ],
         "series": [
             sum(point.value for point in series.points)
             for trial in results.trials(run.run_id)
@@ -72,6 +77,10 @@ def p99(values):
     ascending = sorted(values)
     whole, rest = divmod(99 * (len(ascending) - 1), 100)
     return ascending[whole] + (ascending[whole + 1] - ascending[whole]) * rest / 100
+
+
+def test_every_trial_did_both_steps_of_its_test(measured):
+    assert measured["steps"] == [["measure", "measure", "check"]] * 20
 
 
 def test_a_latency_and_a_size_are_in_athena_as_they_were_logged(measured):

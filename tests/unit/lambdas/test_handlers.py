@@ -25,6 +25,7 @@ from lambdas import (
 from tests.plans import RUN
 from tidemark.model.kept_files import Artefact
 from tidemark.model.refusal import Refused
+from tidemark.model.steps import RunCommand, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.run.ports import QueryFailed, TooManyRows
 from tidemark.store import keys
@@ -222,8 +223,7 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     ingest, compaction = prepared["tests"]
     environment = {entry["Name"]: entry["Value"] for entry in compaction["environment"]}
     assert (prepared["task_definition"], prepared["container"]) == ("arn:task:7", "rocksdb")
-    assert (ingest["name"], ingest["timeout_seconds"]) == ("ingest", 3900)
-    assert ingest["groups"] == [{"wait_seconds": 0, "first": 0, "last": 1}]
+    assert (ingest["name"], ingest["steps"]) == ("ingest", [prepared_step(["ingest"], 0, 1)])
     data = environment.pop("TIDEMARK_DATA")
     assert re.fullmatch(rf"s3://results/{keys.data(RUN, 1)}[0-9a-f]{{32}}", data)
     assert environment == {
@@ -233,8 +233,95 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
         "TIDEMARK_TASKS": "2",
         "TIDEMARK_JOBS": str(plan.suite.test("compaction").jobs),
         "TIDEMARK_SEED": str(plan.seed),
-        "TIDEMARK_DEADLINE_SECONDS": "3600",
     }
+
+
+def prepared_step(command, first, last, seconds=3600):
+    return {
+        "command": command,
+        "first": first,
+        "groups": [{"wait_seconds": 0, "first": first, "last": last}],
+        "deadline_seconds": seconds,
+        "timeout_seconds": seconds + 300,
+    }
+
+
+STEPS = (
+    Step(name="load", run_tasks=RunTasks(count=3, timeout_seconds=60)),
+    Step(name="compact", run_tasks=RunTasks(command=("compact", "--all"))),
+    Step(name="check", run_command=RunCommand(command=("check",))),
+)
+
+
+def in_steps(world, plan, *steps, **metric):
+    """Store the plan with steps of the first test, whose metric has more fields."""
+    ingest, *others = plan.suite.tests
+    metrics = (ingest.metrics[0].model_copy(update=metric),)
+    changed = ingest.model_copy(update={"steps": steps, "metrics": metrics})
+    suite = plan.suite.model_copy(update={"tests": (changed, *others)})
+    stored = plan.model_copy(update={"suite": suite})
+    world.bucket.write(keys.plan(RUN), stored.model_dump_json().encode())
+
+
+def test_prepare_trial_numbers_the_tasks_of_all_steps_of_a_test(world, plan):
+    in_steps(world, plan, *STEPS)
+
+    ingest, compaction = world.call(prepare_trial, TRIAL)["tests"]
+
+    assert ingest["steps"] == [
+        prepared_step(["load"], 0, 2, seconds=60),
+        prepared_step(["compact", "--all"], 3, 4),
+        prepared_step(["check"], 5, 5),
+    ]
+    assert compaction["steps"] == [prepared_step(["compaction"], 0, 1)]
+
+
+def test_a_metric_of_a_step_is_expected_of_the_tasks_of_that_step_alone(world, plan):
+    load, compact, check = STEPS
+    one = load.model_copy(update={"run_tasks": RunTasks(count=1)})
+    in_steps(world, plan, one, compact, check, step="compact")
+    log(world, rates=("7.0", "100.0", "200.0", "9.0"))
+
+    assert collect(world, statuses=["ok"] * 4)["status"] == "ok"
+
+    result = world.json(keys.measured(RUN, 1, "ingest"))
+    assert [task["step"] for task in result["tasks"]] == ["load", "compact", "compact", "check"]
+    (rate,) = result["rates"]
+    assert (rate["value"], rate["samples"], rate["expected"]) == (150.0, 2, 2)
+
+
+def test_every_step_that_runs_tasks_logs_a_metric_without_a_step(world, plan):
+    load, _, check = STEPS
+    in_steps(world, plan, load, check)
+    log(world, rates=("100.0", "200.0", "300.0", "9.0"))
+
+    assert collect(world, statuses=["ok"] * 4)["status"] == "ok"
+
+    (rate,) = world.json(keys.measured(RUN, 1, "ingest"))["rates"]
+    assert (rate["value"], rate["samples"]) == (200.0, 3)
+
+
+def test_a_failed_command_fails_its_test_by_the_name_of_the_step(world, plan):
+    load, _, check = STEPS
+    in_steps(world, plan, load, check)
+    log(world, rates=("100.0", "200.0", "300.0", "9.0"))
+
+    assert collect(world, statuses=["ok", "ok", "ok", "failed"])["status"] == "failed"
+
+    result = world.json(keys.measured(RUN, 1, "ingest"))
+    assert result["reason"] == "step check: its container ended: The store holds 9 records."
+    assert {rate["value"] for rate in result["rates"]} == {None}
+
+
+def test_a_test_that_ended_at_its_first_step_misses_no_value_of_the_next(world, plan):
+    load, compact, _ = STEPS
+    in_steps(world, plan, load, compact, step="compact")
+    log(world, rates=("1.0", "2.0", "3.0"))
+
+    answer = collect(world, statuses=["ok", "ok", "failed"])
+
+    assert (answer["complete"], answer["status"]) == (True, "failed")
+    assert world.json(keys.measured(RUN, 1, "ingest"))["reason"].startswith("step load: ")
 
 
 def test_tasks_get_the_axes_of_their_trial(world, plan):

@@ -61,12 +61,12 @@ def test_transitions_grow_with_the_readings_and_tasks_of_a_run():
     wide = request.model_copy(update={"parameters": {"tasks": 41}})
 
     # Ten states of the run, three for choosing the trial, four of the trial; for each test two, two
-    # of a group, a task, and CollectRates with EveryTaskReported.
-    assert count_transitions(request, SUITE, readings=1) == 10 + 3 + 4 + 2 * (2 + 2 + 1 + 2)
+    # of its step, two of a group, a task, and CollectRates with EveryTaskReported.
+    assert count_transitions(request, SUITE, readings=1) == 10 + 3 + 4 + 2 * (2 + 2 + 2 + 1 + 2)
     # WaitForLogs comes between two readings.
-    assert count_transitions(request, SUITE, readings=2) == 31 + 2 * 3
+    assert count_transitions(request, SUITE, readings=2) == 35 + 2 * 3
     # 41 tasks are three groups.
-    assert count_transitions(wide, SUITE, readings=1) == 31 + 2 * (40 + 2 * 2)
+    assert count_transitions(wide, SUITE, readings=1) == 35 + 2 * (40 + 2 * 2)
 
 
 def test_the_cost_of_a_run_is_the_sum_of_its_parts():

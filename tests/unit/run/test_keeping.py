@@ -8,10 +8,12 @@ from tests.plans import RUN
 from tests.unit.fakes import FakeBucket
 from tidemark.model.kept_files import Artefact
 from tidemark.model.results import TaskResult
+from tidemark.model.suite_files import read_suites
 from tidemark.run import keeping
 from tidemark.run.keeping import Place, keep
 
 LEFT = f"work/data/{RUN}/001/secret/artefacts/ingest/"
+INGEST = read_suites()["rocksdb"].test("ingest")
 PLACE = Place(RUN, 1, "ingest", LEFT)
 MIB = 1 << 20
 
@@ -24,7 +26,8 @@ def kept(files, *artefacts, statuses=("ok",)):
     """Return what is kept of files, given by their keys below the place, and the bucket."""
     bucket = FakeBucket({f"{LEFT}{name}": body for name, body in files.items()})
     tasks = [TaskResult(index=n, status=status) for n, status in enumerate(statuses)]
-    return keep(bucket, PLACE, artefacts or [declared()], tasks), bucket
+    test = INGEST.model_copy(update={"artefacts": artefacts or (declared(),)})
+    return keep(bucket, PLACE, test, tasks), bucket
 
 
 def test_a_declared_file_is_kept_with_its_size_and_digest():
@@ -103,4 +106,4 @@ def test_no_more_sentences_are_stored_than_people_read():
 
 
 def test_a_test_without_declared_files_reads_nothing():
-    assert keep(FakeBucket(), PLACE, [], []) == ((), (), ())
+    assert keep(FakeBucket(), PLACE, INGEST, []) == ((), (), ())

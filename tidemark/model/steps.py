@@ -1,0 +1,75 @@
+"""The steps of a test, which a trial does one after the other."""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from tidemark.model.consistent import Consistent
+from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Name
+from tidemark.model.parameters import MOST_TASKS
+from tidemark.model.refusal import Problem
+from tidemark.model.sentences import listed
+from tidemark.model.subject import Line
+
+# A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
+LONGEST_TESTS_SECONDS = 69_120
+MOST_STEPS = 10
+KINDS = ("run_tasks", "run_command")
+
+
+class RunTasks(Frozen):
+    """Tasks of the suite, side by side, that log values."""
+
+    command: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
+    """The arguments of each task, by default the name of the step."""
+    count: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
+    """The number of tasks, 1 to 200, by default the parameter ``tasks`` of the run."""
+    timeout_seconds: int | None = Field(default=None, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
+    """The time after which a task is stopped, 10 to 69,120 [s], by default that of the test."""
+
+
+class RunCommand(Frozen):
+    """One task of the suite that logs no values: its exit code decides."""
+
+    command: tuple[Line, ...] = Field(min_length=1, max_length=20)
+    """The arguments of the task."""
+    timeout_seconds: int | None = Field(default=None, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
+    """The time after which the task is stopped, 10 to 69,120 [s], by default that of the test."""
+
+
+class Step(Consistent):
+    """One step of a test, of exactly one kind."""
+
+    name: Name
+    """The name, for metrics and messages."""
+    run_tasks: RunTasks | None = None
+    """Run tasks side by side that log values."""
+    run_command: RunCommand | None = None
+    """Run one task that logs no values."""
+    seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
+    """The approximate duration [s], for the estimate before a run. By default it is the time that
+    the jobs of the test's tasks take for ``run_tasks``, and the time limit for other kinds."""
+
+    @property
+    def work(self) -> RunTasks | RunCommand:
+        """The content of the step's kind."""
+        work = self.run_tasks or self.run_command
+        assert work  # a step without a kind is refused
+        return work
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The arguments of the step's tasks."""
+        return self.work.command or (self.name,)
+
+    def tasks(self, of_run: int) -> int:
+        """Return the number of tasks in a run whose parameter ``tasks`` has a value."""
+        return (self.run_tasks.count or of_run) if self.run_tasks else 1
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why there is no one kind."""
+        given = [kind for kind in KINDS if getattr(self, kind) is not None]
+        if len(given) != 1:
+            there_is = f"there is {listed(given) or 'no kind'}"
+            yield Problem((), f"{there_is}; expected exactly one of {listed(KINDS)}")
