@@ -8,13 +8,15 @@ from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import Name
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.refusal import Problem
+from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
 
 # A trial ends after a day; a fifth of the day is for tasks that wait for capacity and late logs.
 LONGEST_TESTS_SECONDS = 69_120
 MOST_STEPS = 10
+# Amazon ECS API reference, TaskOverride: all overrides of a task have 8,192 characters at most.
+_LONGEST_COMMAND = 1_000  # [B]
 KINDS = ("run_tasks", "run_command")
 
 
@@ -68,8 +70,11 @@ class Step(Consistent):
         return (self.run_tasks.count or of_run) if self.run_tasks else 1
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield why there is no one kind."""
+        """Yield why there is no one kind, or a command that RunTask does not take."""
         given = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
             there_is = f"there is {listed(given) or 'no kind'}"
             yield Problem((), f"{there_is}; expected exactly one of {listed(KINDS)}")
+        elif (size := len(" ".join(self.command).encode())) > _LONGEST_COMMAND:
+            sentence = f"it has {size:,} bytes; expected {_LONGEST_COMMAND:,} or fewer"
+            yield problem((given[0], "command"), sentence)

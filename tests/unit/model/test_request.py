@@ -3,6 +3,7 @@ import pytest
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
+from tidemark.model.steps import RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
@@ -263,6 +264,20 @@ def test_a_long_value_is_shortened_in_its_refusal():
         resolve_request({"suite": "rocksdb", "note": "x" * 1000}, SUITES)
 
     assert len(str(refused.value)) < 160
+
+
+def test_steps_that_run_too_many_tasks_together_are_refused():
+    steps = tuple(Step(name=name, run_tasks=RunTasks()) for name in ("load", "compact"))
+    ingest = SUITES["rocksdb"].test("ingest").model_copy(update={"steps": steps})
+    suite = SUITES["rocksdb"].model_copy(update={"tests": (ingest,)})
+
+    assert resolve_request({"suite": "rocksdb", "tasks": 100}, {"rocksdb": suite}).tasks == 100
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb", "tasks": 101}, {"rocksdb": suite})
+
+    assert str(refused.value) == (
+        "tasks: the steps of ingest run 202 tasks together; a test has at most 200"
+    )
 
 
 def test_as_many_tasks_as_a_trials_history_holds_are_accepted():

@@ -4,6 +4,7 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
+from tidemark.model.steps import RunCommand, RunTasks, Step
 from tidemark.model.suite_files import read_suites
 from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
 from tidemark.money.prices import list_prices
@@ -67,6 +68,26 @@ def test_transitions_grow_with_the_readings_and_tasks_of_a_run():
     assert count_transitions(request, SUITE, readings=2) == 35 + 2 * 3
     # 41 tasks are three groups.
     assert count_transitions(wide, SUITE, readings=1) == 35 + 2 * (40 + 2 * 2)
+
+
+def test_each_step_counts_with_its_own_tasks_and_time():
+    steps = (
+        Step(name="load", run_tasks=RunTasks(count=3)),
+        Step(name="check", run_command=RunCommand(command=("check",)), seconds=100),
+        Step(name="clean", run_command=RunCommand(command=("clean",), timeout_seconds=200)),
+    )
+    ingest = SUITE.test("ingest").model_copy(update={"steps": steps})
+    suite = SUITE.model_copy(update={"tests": (ingest,)})
+    request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
+
+    whole = estimate(request, suite, list_prices())
+
+    # Two jobs of 2.3 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
+    assert whole.task_seconds == 3 * 60 + 132 + 230
+    assert whole.basis == "time limits"
+    assert estimate_seconds(request, suite) == pytest.approx(6.1 + 101.5 + 200)
+    # For each step two states, two of its group, and its tasks.
+    assert count_transitions(request, suite, readings=1) == 10 + 3 + 4 + 2 + 2 + 3 * 4 + 5
 
 
 def test_the_cost_of_a_run_is_the_sum_of_its_parts():
