@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.checks.bench import (
+    function_limits,
     insights_queries,
     insights_speed,
     insights_steps,
-    memory,
     scale,
     stored_runs,
 )
@@ -58,7 +58,7 @@ def main() -> int:
     ]
     figures += scale.figures()
     figures += insights_steps.figures()
-    figures += memory.figures()
+    figures += function_limits.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):
         table.add_column(heading)

@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 
+from tests.cpu_shares import MOST_PERCENT
 from tests.system.faults import checks
 from tests.system.faults.fault import Ending, Fault, Verdict
 from tests.system.faults.ground import Ground, NeverHappened
@@ -45,4 +46,10 @@ def _verdict(here: Ground, fault: Fault) -> Verdict:
     healthy = here.wait_for_end(here.start(tasks=1))
     if (after := checks.ending(here, healthy)) != _HEALTHY:
         verdict.problems.append(f"the next run ended as {after}")
+    verdict.problems += [
+        f"{work} take {work.percent:.0f} %, more than {MOST_PERCENT:g} %"
+        for work in here.works
+        if work.percent > MOST_PERCENT
+    ]
+    here.works.clear()
     return verdict

@@ -16,6 +16,7 @@ from aws.client.deployed import deployed_stack
 from local.cloud.cloud import start_cloud
 from local.cloud.replacements import Replacements
 from local.logs.store import LogStore
+from tests.cpu_shares import measured_work
 from tests.system.faults.wire import on_the_wire
 from tests.system.policies.recording import recorded
 from tidemark.client.deployed import Deployed
@@ -46,6 +47,8 @@ class Ground:
         Wire on which services can fail.
     replaced
         Replaced parts of the cloud; the campaign restores them after each fault.
+    works
+        Work of every successful invocation of a function.
     time
         EventBridge Scheduler's clock, which stands still.
     """
@@ -72,6 +75,7 @@ class Ground:
                 )
             )
             self.wire = opened.enter_context(on_the_wire())
+            self.works = opened.enter_context(measured_work())
             recorder = opened.enter_context(recorded(self._state / CALLS))
             self.stack = self.cloud.deploy()
             recorder.deployed(self.cloud.endpoint)

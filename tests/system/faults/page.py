@@ -12,8 +12,8 @@ _HEAD = """\
 `make faults` causes each fault in the whole pipeline on one machine. The measured system does what
 the name of its version says (`tests/system/faults/system`). The command writes this page when all
 faults ended as expected. After each fault, the stored figures match the logs of the tasks line by
-line; no process, claim or working data is left; no table has a row twice; and the next run is
-complete.
+line; no process, claim or working data is left; no table has a row twice; no function needs more
+than half of its time limit at Lambda's share of a core; and the next run is complete.
 
 Then `make faults` cuts the power at 240 moments of `run`, `runs`, `exclude`, `up`, `history` and a
 merge of log segments (`tests/system/faults/power`): it records what these commands write and sync,
