@@ -10,6 +10,11 @@ STACK ?= $(shell sed -n 's/.*"stackName": "\(.*\)".*/\1/p' cdk.json)
 PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
+FUNCTIONS := .functions-python
+# The Python of the functions, which uv downloads if the machine has none. Of pyenv's, uv sees only a chosen one.
+FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
+# The floors of the house that functions stand on.
+FUNCTIONS_TESTS := $(addprefix tests/unit/,aws figures lambdas model money report run store)
 export CHROMIUM ?= /usr/bin/chromium
 CONFORMANCE := .conformance
 SUPPLY := .supply
@@ -34,8 +39,10 @@ test:  ## Lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(CHROMIUM)  ## The longest tests, and all examples of the random tests
+systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM)  ## The longest tests, all examples of the random tests, and the functions on their Python
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
+	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
+	PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
 
 check: lint  ## Lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit
@@ -94,7 +101,7 @@ destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced,
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay
-	rm -rf .bench $(AWS_CLI) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
+	rm -rf .bench $(AWS_CLI) $(FUNCTIONS) $(SUPPLY) $(VENV) node_modules cdk.out sbom *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .tidemark/assemblies .tidemark/functions
 
 $(PYTHON_READY): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || \
@@ -114,6 +121,12 @@ $(NODE_READY): package.json package-lock.json $(PYTHON_READY)
 $(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --python $(PYTHON) $(AWS_CLI)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
+	touch $@
+
+# All that is pinned for the tests, on another Python.
+$(FUNCTIONS)/.ready: requirements.txt $(PYTHON_READY)
+	$(BIN)/uv venv --quiet --clear --no-project --python $(FUNCTIONS_PYTHON) $(FUNCTIONS)
+	$(BIN)/uv pip sync --quiet --require-hashes --python $(FUNCTIONS) requirements.txt
 	touch $@
 
 $(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)

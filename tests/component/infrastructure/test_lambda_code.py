@@ -1,6 +1,9 @@
 import ast
+import re
 import sys
 from pathlib import Path
+
+from tidemark.model.checkout import ROOT
 
 # The packages of the runtime (boto3 and its dependencies) and of the Powertools layer.
 PREINSTALLED = {
@@ -32,3 +35,11 @@ def test_the_functions_have_everything_that_they_import(stack, template):
     missing = needed - packages - PREINSTALLED - sys.stdlib_module_names
     assert not [name for name in missing if not name.startswith(tuple(NEVER_IMPORTED))]
     assert {"lambdas", "aws", "tidemark", "aws_croniter"} <= needed & packages
+
+
+def test_make_systems_tests_the_functions_on_their_python(template):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (version,) = re.findall(r"^FUNCTIONS_PYTHON .*,([\d.]+)\)$", makefile, re.MULTILINE)
+
+    functions = template.find_resources("AWS::Lambda::Function").values()
+    assert {function["Properties"]["Runtime"] for function in functions} == {f"python{version}"}
