@@ -15,6 +15,7 @@ from moto.core.routing import get_service_router
 from moto.core.utils import get_service_model
 
 from local.cloud.access_keys import access_key_id
+from tests.system.policies.violations import violations
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -41,11 +42,14 @@ class Call:
         Service of the signature and operation: ``s3:ListObjectsV2``.
     parameters
         Parameters of the SDK, without the content.
+    violations
+        Violations of the API's model, also by the content.
     """
 
     role: str
     operation: str
     parameters: Mapping[str, Any]
+    violations: list[str]
 
     def to_json(self) -> str:
         """Return the call as a line of JSON."""
@@ -77,8 +81,14 @@ def read_call(environ: WSGIEnvironment) -> Call | None:
             "url_params": labels,
         }
     )
-    known = {name: value for name, value in parameters.items() if name not in _CONTENT}
-    return Call(scope["caller"], f"{scope['service']}:{operation.name}", known)
+    # The parser of JSON leaves out names that the model does not have.
+    sent = json.loads(request.data) if protocol == "json" else parameters
+    return Call(
+        scope["caller"],
+        f"{scope['service']}:{operation.name}",
+        {name: value for name, value in parameters.items() if name not in _CONTENT},
+        violations(sent, operation.input_shape),
+    )
 
 
 def _body(environ: WSGIEnvironment) -> bytes:

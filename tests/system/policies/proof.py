@@ -107,8 +107,22 @@ def unneeded(recordings: Sequence[Recording]) -> dict[Grant, Statement]:
     return {grant: statement for grant, statement in all_grants.items() if grant not in needed}
 
 
+def refused(recordings: Iterable[Recording]) -> set[str]:
+    """Return the violations of the models of APIs, each with its call."""
+    return {
+        f"{call.operation} by {recording.deployment.logical_ids[call.role]}: {violation}"
+        for recording in recordings
+        for call in recording.calls
+        for violation in call.violations
+    }
+
+
 def problems(recordings: Sequence[Recording], *, whole: bool) -> Iterator[str]:
-    """Yield violations of least privilege; check grants only if the calls use the ``whole`` app."""
+    """Yield refused calls and violations of least privilege.
+
+    Grants are checked only if the calls use the ``whole`` app.
+    """
+    yield from sorted(refused(recordings))
     yield from sorted({f"IAM would deny {each}" for each in denied(recordings)})
     if whole:
         for grant, statement in unneeded(recordings).items():

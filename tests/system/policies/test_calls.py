@@ -1,5 +1,7 @@
 """Calls from HTTP requests, and their IAM requests."""
 
+from io import BytesIO
+
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
@@ -54,7 +56,51 @@ def test_a_call_has_its_role_operation_and_parameters():
 
     assert (call.role, call.operation) == ("a-role", "s3:ListObjectsV2")
     assert (call.parameters["Bucket"], call.parameters["Prefix"]) == ("bucket", "runs/a b/")
+    assert call.violations == []
     assert Call.from_json(call.to_json()) == call
+
+
+@pytest.mark.parametrize(
+    ("call", "parameters", "violation"),
+    [
+        (
+            ("ecs", "run_task"),
+            {"cluster": CLUSTER, "taskDefinition": DEFINITION, "launchType": "FARGAT"},
+            "RunTaskRequest.launchType: 'FARGAT' is none of EC2, FARGATE, EXTERNAL, ",
+        ),
+        (
+            ("stepfunctions", "start_execution"),
+            {"stateMachineArn": "arn", "name": "n" * 81},
+            "the length of StartExecutionInput.name: 81 is more than 80",
+        ),
+        (
+            ("logs", "start_query"),
+            {"logGroupName": "a group", "startTime": 0, "endTime": 1, "queryString": "fields a"},
+            "StartQueryRequest.logGroupName: 'a group' does not match ",
+        ),
+        (("s3", "put_object"), {"Bucket": "b", "Key": "k", "StorageClass": "COLD"}, "'COLD' is "),
+        (
+            ("logs", "start_query"),
+            {"logGroupName": "g", "startTime": 0, "endTime": 1, "queryString": "a" * 10_001},
+            "the length of StartQueryRequest.queryString: 10001 is more than 10000",
+        ),
+    ],
+)
+def test_a_call_that_the_model_of_its_api_refuses_has_its_violation(call, parameters, violation):
+    (found,) = read_call(environ_of(*call, **parameters)).violations
+
+    assert violation in found
+
+
+def test_a_parameter_that_the_model_does_not_have_is_a_violation():
+    environ = environ_of("ecs", "stop_task", cluster=CLUSTER, task=TASK)
+    body = environ["wsgi.input"].read().replace(b'"task"', b'"tusk"')
+    environ |= {"wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+
+    assert read_call(environ).violations == [
+        'Missing required parameter in input: "task"',
+        'Unknown parameter in input: "tusk", must be one of: cluster, task, reason',
+    ]
 
 
 def test_a_request_without_a_role_is_no_call():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.system.policies.authorization import TLS
-from tests.system.policies.proof import denied, problems, role_requests, unneeded
+from tests.system.policies.proof import denied, problems, refused, role_requests, unneeded
 from tests.system.policies.reasons import REASONS
 
 
@@ -16,6 +16,10 @@ def recordings(campaign, end_to_end):
 
 def test_every_call_is_allowed(recordings):
     assert denied(recordings) == []
+
+
+def test_every_call_fits_the_model_of_its_api(recordings):
+    assert refused(recordings) == set()
 
 
 def test_every_grant_is_needed_by_a_call_of_the_campaign_or_has_a_reason(campaign):
