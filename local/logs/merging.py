@@ -21,7 +21,7 @@ import duckdb
 from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
 from local.logs.errors import DOCTOR, LogStoreError
-from local.logs.parquet import DIGEST, parquet_of, publish
+from local.logs.parquet import DIGEST, check, parquet_of, publish
 
 MIN_FILES = 8
 """The minimum number of small segments for a merge."""
@@ -136,6 +136,8 @@ def _small(files: Sequence[Path], most_events: int) -> list[Path]:
 
 
 def _merge(folder: Path, sources: Sequence[Path]) -> None:
+    for source in sources:
+        check(source)  # the digest of the merged segment would hide the damage
     name = f"{time.time_ns():020d}-{os.getpid()}-{os.urandom(4).hex()}{_MERGED}"
     merged = folder / f"{name}.parquet"
     names = ", ".join(quoted(str(source)) for source in sources)

@@ -2,7 +2,8 @@
 
 A query that filters, parses and then counts needs little of each message. The cache keeps this
 little for every Parquet segment of the query. The name of a file is a digest of the segment, of the
-SQL and of DuckDB's version: a file is never out of date, only no longer used.
+SQL and of DuckDB's version: a file is never out of date, only no longer used. A file that does not
+have the SHA-256 beside it, ``<name>.sha256``, is written again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import duckdb
 
 from local.insights.source import EventSource, rows_within
 from local.insights.values import quoted
-from local.logs.parquet import parquet_of
+from local.logs.parquet import DIGEST, digest_of, has_digest, parquet_of
 
 MOST_BYTES = 1024**3
 """The maximum size of the cache on the disk."""
@@ -72,6 +73,7 @@ class ParsedCache:
         self._folder = folder
         self._most_bytes = most_bytes
         self._worthwhile_bytes = worthwhile_bytes
+        self._whole: set[Path] = set()
 
     def worthwhile(self, files: Iterable[Path]) -> list[Path]:
         """Return the files whose rows are kept."""
@@ -98,9 +100,17 @@ class ParsedCache:
         file = self._folder / f"{name}{_SUFFIX}"
         # A query must succeed even with a read-only folder or a full disk.
         with suppress(OSError, duckdb.IOException):
-            if _touch(file) or (segment.is_within(start, end) and self._keep(file, direct)):
+            if self._has(file) or (segment.is_within(start, end) and self._keep(file, direct)):
                 return f"SELECT * FROM read_parquet({quoted(str(file))})"  # noqa: S608
         return direct
+
+    def _has(self, file: Path) -> bool:
+        """Tell whether a file exists and is as it was written, and note its use."""
+        if not _touch(file):
+            return False
+        if file not in self._whole and has_digest(file):
+            self._whole.add(file)
+        return file in self._whole
 
     def _keep(self, path: Path, select: str) -> bool:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -109,19 +119,23 @@ class ParsedCache:
         with parquet_of(select, unfinished, threads=os.cpu_count() or 1) as file:
             room = self._has_room(file.stat().st_size)
             if room:
+                path.with_suffix(DIGEST).write_text(digest_of(file), encoding="utf-8")
                 file.replace(path)
+                self._whole.add(path)
         return room
 
     def _has_room(self, size: int) -> bool:
         """Remove the least recently used files, and tell whether ``size`` bytes have room."""
         long_ago = time.time() - _USED_SECONDS
-        files = [(file.stat(), file) for file in self._folder.iterdir()]
+        files = [(file.stat(), file) for file in self._folder.iterdir() if file.suffix != DIGEST]
         total = size + sum(status.st_size for status, _ in files)
         for status, file in sorted(files, key=lambda entry: entry[0].st_mtime):
             # Unfinished files of killed processes are removed as well.
             abandoned = file.suffix != _SUFFIX
             if status.st_mtime < long_ago and (total > self._most_bytes or abandoned):
                 file.unlink(missing_ok=True)
+                if not abandoned:
+                    file.with_suffix(DIGEST).unlink(missing_ok=True)
                 total -= status.st_size
         return total - size <= self._most_bytes
 

@@ -23,7 +23,7 @@ import duckdb
 from local.insights.values import quoted
 from local.logs.errors import DOCTOR, LogStoreError
 from local.logs.merging import clear, merge_small, superseded_by
-from local.logs.parquet import ROW_GROUP, parquet_of, problem_of, publish
+from local.logs.parquet import ROW_GROUP, CheckedFiles, parquet_of, problem_of, publish
 
 SEGMENT_EVENTS = 4 * ROW_GROUP
 """The number of events after which a new segment begins."""
@@ -87,11 +87,13 @@ class Segments:
     ----------
     folder : Path
         The folder of the group's files.
+    checked : CheckedFiles
+        The Parquet files of any group that need not be compared with their digests again.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, checked: CheckedFiles) -> None:
         files = sorted(folder.iterdir()) if folder.is_dir() else []
-        self._folder = folder
+        self._folder, self._checked = folder, checked
         parquet = [file for file in files if file.suffix == _PARQUET]
         superseded = {source for file in parquet for source in superseded_by(file)}
         self._parquet = [file for file in parquet if file not in superseded]
@@ -105,8 +107,14 @@ class Segments:
         The columns are those of `LogEvent` and ``size``, the bytes of the message. Every line must
         be an event. In a file that a process still appends to, the last line may be cut off, and
         damage is found only when the file is folded.
+
+        Raises
+        ------
+        LogStoreError
+            If a Parquet file does not have its digest.
         """
         selects = []
+        self._checked.check(self._parquet)
         if parquet := [file for file in self._parquet if file not in without]:
             selects.append(select_folded(parquet))
         growing = [file for file in self._unfolded if not _is_complete(file)]
@@ -133,7 +141,7 @@ class Segments:
         Raises
         ------
         LogStoreError
-            If a complete line of a file is not an event.
+            If a line of a file is not an event, or a Parquet file does not have its digest.
         """
         for event in self._unfolded_events():
             if stream in {None, event.log_stream} and start <= event.timestamp <= end:
@@ -160,6 +168,7 @@ class Segments:
     ) -> list[tuple[Any, ...]]:
         if not self._parquet:
             return []
+        self._checked.check(self._parquet)
         files = f"read_parquet({_names(self._parquet)})"
         with duckdb.connect() as connection, self._naming_damage():
             return connection.execute(f"{select} FROM {files} {where}", values).fetchall()

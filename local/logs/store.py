@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
 from local.logs.errors import LogStoreError
+from local.logs.parquet import CheckedFiles
 from local.logs.parsed import ParsedCache, Segment, StoredEvents
 from local.logs.segments import (
     SEGMENT_EVENTS,
@@ -58,6 +59,7 @@ class LogStore:
         cache: ParsedCache | None = None,
     ) -> None:
         self._cache = cache
+        self._checked = CheckedFiles()
         self._folder = folder
         self._account = account
         self._segment_events = segment_events
@@ -140,7 +142,7 @@ class LogStore:
 
     def damage(self) -> str | None:
         """Return a sentence about the first damaged file of events, None if all can be read."""
-        found = (Segments(self._group_folder(group)).damage() for group in self.groups())
+        found = (self._segments(group).damage() for group in self.groups())
         try:
             return next(filter(None, found), None)
         except LogStoreError as error:
@@ -154,7 +156,7 @@ class LogStore:
         LogStoreError
             If a file is damaged.
         """
-        return Segments(self._group_folder(group)).streams()
+        return self._segments(group).streams()
 
     def read(
         self,
@@ -179,14 +181,20 @@ class LogStore:
         LogStoreError
             If a complete line of a file is not an event.
         """
-        events = Segments(self._group_folder(group)).read(
+        events = self._segments(group).read(
             stream, _FIRST if start is None else start, _LAST if end is None else end
         )
         return sorted(events, key=lambda event: (event.timestamp, event.id))
 
     def events(self, groups: Iterable[str]) -> EventSource:
-        """Return the present events of log groups for queries."""
-        listing = [(group, Segments(self._group_folder(group))) for group in groups]
+        """Return the present events of log groups for queries.
+
+        Raises
+        ------
+        LogStoreError
+            If a file is damaged.
+        """
+        listing = [(group, self._segments(group)) for group in groups]
         events = self._union((group, segments.select()) for group, segments in listing)
         if self._cache is None:
             return events
@@ -240,8 +248,11 @@ class LogStore:
 
     def _fold(self, group: str) -> None:
         with self._folding:
-            Segments(self._group_folder(group)).fold(group)
-            Segments(self._group_folder(group)).merge(self._segment_events)
+            self._segments(group).fold(group)
+            self._segments(group).merge(self._segment_events)
+
+    def _segments(self, group: str) -> Segments:
+        return Segments(self._group_folder(group), self._checked)
 
     def _group_folder(self, group: str) -> Path:
         # quote keeps dots, and a name of dots would be another folder.

@@ -439,6 +439,25 @@ def test_a_query_names_a_damaged_segment_of_logs(state, damaged_segment):
     assert "`tidemark doctor` says what can be done" in done.stderr
 
 
+def test_a_query_names_a_segment_that_can_be_read_but_is_not_as_it_was_written(state):
+    for message in ("first", "other"):
+        with closing(LogStore(state / "logs")) as logs:
+            logs.append(message, "stream", [(1, message)], 1)
+    (segment,), (other,) = (
+        (state / "logs" / name).glob("*.parquet") for name in ("first", "other")
+    )
+    shutil.copy(other, segment)
+    query = ["query", "fields @message", "--format", "csv", "--state", str(state)]
+
+    damaged = CliRunner().invoke(tidemark, [*query, "--log-group", "first"])
+    whole = CliRunner().invoke(tidemark, [*query, "--log-group", "other"])
+
+    assert (damaged.exit_code, damaged.stdout) == (1, "")
+    assert f"{segment} is damaged: it does not have the digest of " in damaged.stderr
+    assert "`tidemark doctor` says what can be done" in damaged.stderr
+    assert (whole.exit_code, whole.stdout) == (0, "@message\nother\n")
+
+
 def test_lines_are_still_written_beside_a_damaged_segment(state, damaged_segment):
     with closing(LogStore(state / "logs")) as logs:
         logs.append("group", "stream", [(2, "new")], 2)
