@@ -16,7 +16,7 @@ from local.athena.catalogue import Catalogue, Partition, Table, read_table
 from local.athena.errors import QueryError, ScanLimitExceeded
 from local.athena.kept import KeptRows
 from local.athena.macros import MACROS
-from local.athena.objects import Objects, objects_in
+from local.athena.objects import Objects, objects_in, pairs
 from local.athena.rows import (
     Reader,
     partition_columns,
@@ -223,11 +223,13 @@ def _load(
         If an object does not match the table.
     """
     members = objects_in(_needed_partitions(connection, scan, table), objects)
-    size = sum(stored.size for _, stored in members)
+    size = sum(size for _, objects in members for _, size, _ in objects)
     if size > most_bytes:
         raise ScanLimitExceeded
     reader = Reader(connection, table, objects)
-    files, others = kept.read(reader, members) if kept else ([], members)
+    files, others = (
+        kept.read(reader, members) if kept else ([], [*chain.from_iterable(map(pairs, members))])
+    )
     columns = ", ".join(map(quoted_name, scan.columns)) or "1"
     sources = [quoted_name(f"# {scan.name}")]
     reader.create(f"# {scan.name}", scan.columns, others)

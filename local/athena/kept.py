@@ -18,13 +18,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
 
 import duckdb
 
 from local.athena.errors import QueryError
-from local.athena.objects import TableObject
+from local.athena.objects import Members, StoredObject, TableObject, pairs
 from local.athena.rows import ObjectChanged, Reader
 
 _PARQUET, _DIGEST = ".parquet", ".sha256"
@@ -50,7 +49,7 @@ class KeptRows:
         self._whole: dict[Path, tuple[int, int]] = {}
 
     def read(
-        self, reader: Reader, members: Sequence[TableObject]
+        self, reader: Reader, members: Sequence[Members]
     ) -> tuple[list[Path], list[TableObject]]:
         """Return the files of objects, and the objects without a file.
 
@@ -59,7 +58,7 @@ class KeptRows:
         Parameters
         ----------
         members : sequence
-            All objects of some partitions of the reader's table, ordered by place.
+            All objects of some partitions of the reader's table.
 
         Raises
         ------
@@ -72,16 +71,16 @@ class KeptRows:
             if file and self._ensure(file, reader, batch):
                 files.append(file)
             else:
-                others += batch
+                others += pairs(batch)
         return files, others
 
-    def keep(self, reader: Reader, members: Sequence[TableObject], deadline: float) -> None:
+    def keep(self, reader: Reader, members: Sequence[Members], deadline: float) -> None:
         """Write a file for each batch of a table, and remove files that are no longer used.
 
         Parameters
         ----------
         members : sequence
-            All objects of the reader's table, ordered by place.
+            All objects of the reader's table.
         deadline : float
             The time after which no batch is begun, by ``time.monotonic`` [s].
         """
@@ -98,19 +97,20 @@ class KeptRows:
                 self._ensure(file, reader, batch)
 
     def _batches(
-        self, reader: Reader, members: Sequence[TableObject]
-    ) -> Iterator[tuple[Path | None, list[TableObject]]]:
+        self, reader: Reader, members: Sequence[Members]
+    ) -> Iterator[tuple[Path | None, Members]]:
         """Yield each batch with its file, and the remaining objects of a partition with None."""
         folder = self._folder_of(reader)
-        for _, group in groupby(members, key=lambda member: member[0].location):
-            remaining = list(group)
+        for partition, objects in members:
+            remaining = objects
             for size in self._batch_sizes:
                 while len(remaining) >= size:
                     batch, remaining = remaining[:size], remaining[size:]
-                    yield folder / f"{_digest(_identity(reader, batch))}{_PARQUET}", batch
-            yield None, remaining
+                    file = folder / f"{_digest(_identity(reader, batch))}{_PARQUET}"
+                    yield file, (partition, batch)
+            yield None, (partition, remaining)
 
-    def _ensure(self, file: Path, reader: Reader, batch: Sequence[TableObject]) -> bool:
+    def _ensure(self, file: Path, reader: Reader, batch: Members) -> bool:
         """Write the rows of a batch if they have no file, and tell whether they have one now."""
         # A query must succeed even with a full disk, or with a value of the wrong type in a column
         # that it does not use.
@@ -118,7 +118,7 @@ class KeptRows:
             if not self._is_whole(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 unfinished = file.with_suffix(".unfinished")
-                reader.copy(batch, unfinished)
+                reader.copy(pairs(batch), unfinished)
                 file.with_suffix(_DIGEST).write_text(_sha256(unfinished))
                 unfinished.replace(file)
             return True
@@ -141,9 +141,9 @@ class KeptRows:
         return self._folder / _digest(reader.table.name)
 
 
-def _identity(reader: Reader, batch: Sequence[TableObject]) -> str:
+def _identity(reader: Reader, batch: Sequence[StoredObject]) -> str:
     """Return a text that identifies the rows of a batch."""
-    lines = (f"{stored.location} {stored.md5}\n" for _, stored in batch)
+    lines = [f"{location} {md5}\n" for location, _, md5 in batch]
     return f"{duckdb.__version__} {reader.sql}\n{''.join(lines)}"
 
 

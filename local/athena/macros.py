@@ -49,6 +49,7 @@ def _comparisons() -> list[str]:
 MACROS = [
     *_text_casts(),
     *_comparisons(),
+    "total(list) AS CASE WHEN list_count(list) = len(list) THEN coalesce(list_sum(list), 0e0) END",
     "double_nullif(a, b) AS CASE WHEN double_eq(a, b) THEN NULL ELSE a END",
     # Scaling before rounding lets the binary value decide how 2.675 is rounded to two digits.
     "round_to(x, digits) AS round(x * power(10, digits)) / power(10, digits)",

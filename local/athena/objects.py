@@ -22,6 +22,8 @@ class StoredObject(NamedTuple):
 
 
 TableObject = tuple[Partition, StoredObject]
+Members = tuple[Partition, Sequence[StoredObject]]
+"""The objects of one partition, ordered by place."""
 
 # A folder has an empty name; Hive hides names that begin with one of these characters.
 _HIDDEN = {"", ".", "_"}
@@ -38,23 +40,31 @@ class Objects(Protocol):
         """Return the whole body of an object."""
 
 
-def objects_in(partitions: Sequence[Partition], objects: Objects) -> list[TableObject]:
-    """Return the objects of partitions, ordered by place, without those that Hive hides."""
+def objects_in(partitions: Sequence[Partition], objects: Objects) -> list[Members]:
+    """Return the objects of partitions that have some, without those that Hive hides."""
     ordered = sorted(partitions, key=lambda partition: partition.location)
     # One listing of the common prefix is cheaper than a listing for each partition.
     common = commonprefix([partition.location for partition in ordered])  # noqa: RUF071 (of texts)
     listing = sorted(objects.list(common)) if ordered else []
-    found: list[TableObject] = []
+    found: list[Members] = []
     for partition in ordered:
         first, end = (
             bisect_left(listing, (partition.location + after,)) for after in ("", _AFTER_ALL)
         )
-        found += [
-            (partition, stored)
+        members = [
+            stored
             for stored in listing[first:end]
             if stored.location.rpartition("/")[2][:1] not in _HIDDEN
         ]
+        if members:
+            found.append((partition, members))
     return found
+
+
+def pairs(members: Members) -> list[TableObject]:
+    """Return each object of a partition with the partition."""
+    partition, objects = members
+    return [(partition, stored) for stored in objects]
 
 
 def text_of(location: str, body: bytes) -> str:

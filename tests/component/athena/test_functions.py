@@ -204,6 +204,11 @@ VALUES = [
     ("array_join(ARRAY[CAST(NULL AS varchar)], '-')", ""),
     ("reduce(ARRAY[5e0, 20e0, 50e0], 0e0, (s, x) -> s + x, s -> s)", "75.0"),
     ("reduce(ARRAY[5e0, NULL], 0e0, (s, x) -> s + x, s -> s)", None),
+    ("reduce(ARRAY[5e0, 20e0], 0e0, (s, x) -> s + x * x, s -> s)", "425.0"),
+    ("reduce(ARRAY[5e0, 20e0], 0e0, (s, x) -> s + x * s, s -> s)", "0.0"),
+    ("reduce(ARRAY[5e0, 20e0], 1e0, (s, x) -> s + x, s -> s)", "26.0"),
+    ("reduce(ARRAY[5e0, 20e0], 0e0, (s, x) -> x - s, s -> s)", "15.0"),
+    ("reduce(ARRAY[1e16, 1e0, 1e0], 0e0, (s, x) -> s + x, s -> s)", "1.0E16"),
     # Texts of doubles: an exponent from 1e7 on and below 1e-3
     ("9999999.5e0", "9999999.5"),
     ("1e7", "1.0E7"),
