@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from tidemark.model.results import TrialResult
 from tidemark.money.estimate import estimate_seconds
 
 _MOST_RATES = 6
+_PLACE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,24 @@ class Pace:
         return f"{text}, left about {duration(left)}" if left > 0 else text
 
 
+class Place:
+    """The place of a run in words, at most two seconds old.
+
+    A cloud on this machine reads the whole history of a trial for each answer, beside the measured
+    load.
+    """
+
+    def __init__(self, client: RunClient, run: Run) -> None:
+        self._client, self._run = client, run
+        self._text, self._asked_at = "", -math.inf
+
+    def text(self, plan: Plan, left: Ahead, now: float) -> str:
+        """Return the place of a run of which this is ``left``; ``now`` is monotonic time [s]."""
+        if now - self._asked_at >= _PLACE_SECONDS:
+            self._text, self._asked_at = place(self._client, self._run, plan, left), now
+        return self._text
+
+
 def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
     """Print each newly recorded trial, and the current one, until the run has ended.
 
@@ -67,7 +87,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
         if plan is None:
             return
         whole = estimate_seconds(plan.request, plan.suite, at_once)
-        active = True
+        where, active = Place(client, run), True
         while active:
             active = client.active(run)
             if plan.request.bisect:  # its plan grows with each comparison
@@ -82,10 +102,11 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
                 if line not in told:
                     told.add(line)
                     live.console.print(line, soft_wrap=True, markup=False)
-            done = len(known) - before
-            pace = Pace(done, done + left.trials, measuring)
-            times = pace.text(time.monotonic() - began, whole / plan.request.most_trials)
-            live.update(Text(f"{place(client, run, plan, left)}   {times}"))
+            if console.is_terminal:
+                done, now = len(known) - before, time.monotonic()
+                pace = Pace(done, done + left.trials, measuring)
+                times = pace.text(now - began, whole / plan.request.most_trials)
+                live.update(Text(f"{where.text(plan, left, now)}   {times}"))
             if active:
                 time.sleep(client.poll_seconds)
 

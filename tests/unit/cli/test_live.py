@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.ahead import ahead
-from tidemark.cli.live import Pace, place, show_result, table
+from tidemark.cli.live import Pace, Place, place, show_result, table
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
@@ -49,6 +49,15 @@ def test_the_place_of_a_run_is_its_test_or_its_report_after_the_last_trial(known
     client = SimpleNamespace(current_test=lambda *_: test)
 
     assert place(client, None, PLAN, ahead(None, PLAN, known)) == where
+
+
+def test_the_place_of_a_run_is_asked_for_at_most_every_two_seconds():
+    tests = iter(["ingest", "compaction"])
+    client = SimpleNamespace(current_test=lambda *_: next(tests))
+    where, left = Place(client, None), ahead(None, PLAN, [])
+
+    shown = [where.text(PLAN, left, now) for now in (0.0, 0.5, 1.9, 2.0, 3.9)]
+    assert [text.split()[-1] for text in shown] == [*3 * ["ingest"], *2 * ["compaction"]]
 
 
 def standings(pairs, plan=UNTIL):
