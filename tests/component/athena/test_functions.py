@@ -2,6 +2,7 @@
 
 import pytest
 
+from local.athena import api as athena
 from local.athena.functions import FUNCTIONS
 
 T = "TIMESTAMP '2026-11-20 12:44:55.678'"
@@ -275,9 +276,20 @@ WINDOWS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def values():
+    """Return the value of each expression, from a query for every 24 of them."""
+    found = {}
+    for first in range(0, len(VALUES), 24):
+        batch = [expression for expression, _ in VALUES[first : first + 24]]
+        (row,) = athena.run(f"SELECT {', '.join(batch)}", None, {}).rows
+        found |= dict(zip(batch, row, strict=True))
+    return found
+
+
 @pytest.mark.parametrize(("expression", "expected"), VALUES)
-def test_an_expression_has_its_value_in_trino(value, expression, expected):
-    assert value(expression) == expected
+def test_an_expression_has_its_value_in_trino(values, expression, expected):
+    assert values[expression] == expected
 
 
 @pytest.mark.parametrize(("expression", "expected"), AGGREGATES)
