@@ -59,8 +59,8 @@ def suites_of_everything(systems_with_images):
 
 
 @pytest.fixture(scope="session")
-def everything(tmp_path_factory, systems_with_images):
-    """Return the template of a deployment with all options on that are off by default."""
+def app_of_everything(tmp_path_factory, systems_with_images):
+    """Return the app and the stack of a deployment with all options on that are off by default."""
     context = {
         "systems": systems_with_images,
         "schedules": {"rocksdb": {"cron": "30 3 ? * SAT *", "timeZone": "Europe/London"}},
@@ -68,8 +68,15 @@ def everything(tmp_path_factory, systems_with_images):
         "reports": True,
         "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases",
     }
-    outdir = str(tmp_path_factory.mktemp("everything"))
-    return Template.from_stack(build(App(outdir=outdir, context=context)))
+    app = App(outdir=str(tmp_path_factory.mktemp("everything")), context=context)
+    return app, build(app)
+
+
+@pytest.fixture(scope="session")
+def everything(app_of_everything):
+    """Return the template of that stack."""
+    _, stack = app_of_everything
+    return Template.from_stack(stack)
 
 
 @pytest.fixture(scope="session")

@@ -6,20 +6,13 @@ from aws_cdk.assertions import Annotations, Match
 from aws_cdk.aws_s3 import Bucket
 from cdk_nag import AwsSolutionsChecks
 
-from cdk.app import build
 from cdk.findings import acknowledge
-
-EVERYTHING = {
-    "schedules": {"rocksdb": {}},
-    "notifyEmail": "perf@example.com",
-    "reports": True,
-    "reportsPrincipal": "arn:aws:quicksight:us-east-1:123456789012:group/default/Releases",
-}
 
 
 def synth(app):
     Validations.of(app).add_plugins(AwsSolutionsChecks(app))
-    app.synth()
+    # Another test may have synthesised the app without these checks.
+    app.synth(force=True)
 
 
 def acknowledgements(construct):
@@ -34,9 +27,8 @@ def acknowledgements(construct):
                 )
 
 
-def test_a_deployment_with_every_option_has_no_finding(tmp_path, systems_with_images):
-    app = App(outdir=str(tmp_path), context={**EVERYTHING, "systems": systems_with_images})
-    build(app)
+def test_a_deployment_with_every_option_has_no_finding(app_of_everything):
+    app, _ = app_of_everything
     synth(app)
 
 
@@ -47,6 +39,7 @@ def test_a_finding_fails_the_synthesis_until_it_is_acknowledged_on_its_construct
         return app, bucket
 
     bad, _ = app()
+    bad.synth()
     with pytest.raises(RuntimeError, match="server access logs disabled"):
         synth(bad)
 
