@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from tidemark.client.results import Results
 from tidemark.figures.verdicts.course import Course
+from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.outlook import missing
 from tidemark.figures.verdicts.rule import Criteria
 from tidemark.figures.verdicts.standing import (
     Standing,
+    awaited,
     criteria,
-    deciding,
     following,
     settled,
     undecided,
@@ -44,9 +45,10 @@ def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
     if known and not standing.trials:  # the standing is deleted when the run ends
         return Ahead(None, 0)
     standing = settled(standing, plan)
+    plan = with_next_comparison(plan, standing)
     left = [trial for trial in following(standing, plan) if trial.trial not in known]
     decided = tuple(_decided(standing, plan))
-    total = len(plan.compared) * len(deciding(plan))
+    total = len(plan.compared) * len(awaited(plan))
     trials = _expected(standing, plan)
     return Ahead(left[0] if left else None, trials, decided, total - len(decided))
 
@@ -54,7 +56,7 @@ def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
 def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
     """Yield each decided verdict; a first ``slower`` is none until new pairs confirm it."""
     for version in plan.compared:
-        for quantity in deciding(plan):
+        for quantity in awaited(plan):
             course = standing.course(version, quantity)
             if course.is_decided:
                 judgement = course.judgement(criteria(plan, quantity))
@@ -70,7 +72,7 @@ def _expected(standing: Standing, plan: Plan) -> int:
     repetitions = [
         _missing(course, criteria(plan, quantity), plan)
         for version in versions
-        for quantity in deciding(plan)
+        for quantity in awaited(plan)
         if not (course := standing.course(version, quantity)).is_decided
     ]
     measured = {plan.request.baseline, plan.request.canary, *versions} - {None}

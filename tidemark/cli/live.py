@@ -90,13 +90,13 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
         where, active = Place(client, run), True
         while active:
             active = client.active(run)
-            if plan.request.bisect:  # its plan grows with each comparison
-                plan = client.results.plan(run.run_id) or plan
             for number in client.results.recorded(run.run_id, after=_last(known)):
                 known.add(number)
                 measuring = time.monotonic() - began
                 line = _trial_line(client.results.trial(run.run_id, number), plan)
                 live.console.print(line, soft_wrap=True, markup=False)
+                if plan.request.bisect:  # its plan grows with each comparison
+                    plan = client.results.plan(run.run_id) or plan
             left = ahead(client.results, plan, known)
             for line in left.decided:
                 if line not in told:

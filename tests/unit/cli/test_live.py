@@ -95,6 +95,18 @@ def test_what_is_left_has_the_trials_of_every_combination_and_of_the_canary():
     assert ahead(nothing, plan_of(fields, suite=suite), []).trials == 3 * 2 * 5
 
 
+def test_the_progress_of_a_search_goes_on_to_the_trials_of_its_next_comparison():
+    bisect = {"base": "9.0.0", "new": "9.8.4", "metric": "ingest_rate"}
+    plan = plan_of({"bisect": bisect, "repetitions": 8, "tasks": 1})
+    slower = standings([-0.5, -0.51, -0.5, -0.49, -0.5] * 2 + [-0.5] * 2, plan)
+
+    left = ahead(slower, plan, range(1, 25))
+
+    assert (left.trial.trial, left.trial.repetition) == (25, 13)
+    assert left.trial.version in ("9.0.0", "9.7.3")
+    assert left.decided == ("decided     9.8.4  ingest_rate slower after 6 new pairs",)
+
+
 def test_an_alarm_is_not_told_before_new_pairs_confirm_it():
     plan = planned(["9.0.0", "9.8.4"], until="decided", repetitions=6)
     left = ahead(standings([-0.5, -0.51, -0.5, -0.49, -0.5, -0.5], plan), plan, range(1, 13))

@@ -53,6 +53,16 @@ def deciding(plan: Plan) -> list[Quantity]:
     ]
 
 
+def awaited(plan: Plan) -> list[Quantity]:
+    """Return the quantities whose verdicts end a run: of a search, that which it follows."""
+    search = plan.request.bisect
+    return [
+        each
+        for each in deciding(plan)
+        if search is None or follows(search, each.metric, each.statistic)
+    ]
+
+
 def criteria(plan: Plan, quantity: Quantity) -> Criteria:
     """Return the criteria of a quantity, which shares the alarms with all that decide."""
     family = len(deciding(plan)) * plan.most_comparisons
@@ -116,17 +126,15 @@ def undecided(standing: Standing, plan: Plan) -> list[str]:
     return [
         version
         for version in plan.compared
-        if any(not standing.course(version, each).is_decided for each in deciding(plan))
+        if any(not standing.course(version, each).is_decided for each in awaited(plan))
     ]
 
 
 def words(standing: Standing, plan: Plan) -> dict[str, Word]:
-    """Return the decided verdict of each version by the metric that a search follows."""
-    search = plan.request.bisect
+    """Return the decided verdict of each version by the quantity that a search follows."""
+    (quantity,) = awaited(plan)
     return {
         version: course.judgement(criteria(plan, quantity)).word
-        for quantity in deciding(plan)
-        if search and follows(search, quantity.metric, quantity.statistic)
         for version in plan.compared
         if (course := standing.course(version, quantity)).is_decided
     }

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from tidemark.figures.verdicts.first_slower import Bisection
 from tidemark.figures.verdicts.rule import Word
-from tidemark.figures.verdicts.standing import closed, deciding, standing_of, words
+from tidemark.figures.verdicts.standing import awaited, closed, standing_of, words
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.frozen import Frozen
-from tidemark.model.search import Search, follows
+from tidemark.model.search import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
 from tidemark.report.numbers import percent
@@ -51,14 +51,13 @@ def search_path(run: MeasuredRun, search: Search) -> SearchPath:
     told = words(standing, run.plan)
     suspects = Bisection(search.versions, told).suspects
     is_found = len(suspects) == 1
+    (quantity,) = awaited(run.plan)
     return SearchPath(
         metric=search.metric,
         base=base,
         path=tuple(
             _comparison(run.verdict(base, version, quantity))
             for version in run.plan.request.versions[1:]
-            for quantity in deciding(run.plan)
-            if follows(search, quantity.metric, quantity.statistic)
         ),
         first_slower=suspects[0] if is_found else None,
         is_told=is_found or told.get(search.versions[-1]) in ("same", "faster"),
