@@ -33,8 +33,9 @@ SELECT
     acknowledged_until,
     acknowledged_reason
 FROM (
-    -- While a run is being recorded, the rows of the run before it may be there, too.
+    -- The rows of an earlier run may be there, too: the newest run is being recorded, or its
+    -- recording died. A newest run without changes has a row without a changed run.
     SELECT *, max(run_id) OVER (PARTITION BY suite) AS newest FROM changes
 )
-WHERE run_id = newest
+WHERE run_id = newest AND changed_run IS NOT NULL
 ORDER BY suite, changed_run DESC, test, metric, statistic, labels

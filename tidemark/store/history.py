@@ -57,7 +57,9 @@ def _write_changes(bucket: Bucket, suite: str) -> bool:
     earlier = [alarm for alarm in alarms if alarm.told_by < newest]
     told = {Place(each.test, each.name, each.run_id): moment(each.told_by) for each in earlier}
     found = changes(runs, Said(dict(_acknowledged(bucket, suite)), told))
-    keep_latest(bucket, "changes", suite, newest, packed(_row(newest, each) for each in found))
+    # Rows of an earlier run may be left: a run without changes needs a row to be the newest.
+    rows = [_row(newest, each) for each in found] or [{"run_id": newest, "schema": SCHEMA}]
+    keep_latest(bucket, "changes", suite, newest, packed(rows))
     # The message of a run that has ended is sent: the next run reports the news.
     if bucket.find(keys.outcome(newest)) is None:
         news = [_alarm(change, newest) for change in found if change.alarms]

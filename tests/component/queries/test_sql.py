@@ -296,25 +296,36 @@ def answer_of(name, rates, runs=(), verdicts=()):
     return [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
 
 
-def test_level_changes_are_those_of_the_newest_run_alone():
+def level_changes_of(places_by_run):
+    """Return the rows of level_changes.sql for these changed runs, None for none of a run."""
     change = {
         "test": "ingest", "metric": "ingest_rate", "statistic": "mean", "labels": "",
         "unit": "records/s", "verdict": "slower", "cause": "version", "change": -0.1,
     }  # fmt: skip
-    older, newer = "20261120T124455Z-abcdef", "20261127T124455Z-abcdef"
     objects = {
         keys.table("changes", "rocksdb", run): packed(
             [{**change, "run_id": run, "changed_run": place} for place in places]
+            or [{"run_id": run}]
         )
-        for run, places in ((older, ["1"]), (newer, ["2", "3"]))
+        for run, places in places_by_run.items()
     }
     engine = LocalEngine(objects)
-
     columns, rows = engine.ask((QUERIES / "level_changes.sql").read_text(encoding="utf-8"))
+    return [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
 
-    found = [dict(zip([column for column, _ in columns], row, strict=True)) for row in rows]
+
+OLDER, NEWER = "20261120T124455Z-abcdef", "20261127T124455Z-abcdef"
+
+
+def test_level_changes_are_those_of_the_newest_run_alone():
+    found = level_changes_of({OLDER: ["1"], NEWER: ["2", "3"]})
+
     assert [row["changed_run"] for row in found] == ["3", "2"]
     assert {row["rate"] for row in found} == {"ingest rate (records/s)"}
+
+
+def test_a_newest_run_without_changes_hides_those_that_a_dead_writer_left():
+    assert level_changes_of({OLDER: ["1"], NEWER: []}) == []
 
 
 def pairs_of(rates, runs=(), verdicts=()):
