@@ -21,8 +21,11 @@ from local.store.bucket import FileBucket
 from local.store.object_files import ObjectFiles
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.exclusions import Exclusion
+from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.outcome import Outcome
 from tidemark.model.results import TrialResult
 from tidemark.store import keys
+from tidemark.store.alarms import write_alarms
 from tidemark.store.run_objects import find_plan
 
 _PLAN = {"run_id", "execution_arn", "request", "trials"}
@@ -55,7 +58,7 @@ def name_again(folder: Path, bucket: str) -> bool:
 
     Plans, trials, outcomes and rows of ``runs`` get their names from what they say, and files that
     tasks left from what the trials say; the other tables and the reports are written again. A trial
-    is excluded if a row of its run says so.
+    is excluded if a row of its run says so, and a change of level was reported if an outcome does.
 
     Returns
     -------
@@ -78,6 +81,7 @@ def name_again(folder: Path, bucket: str) -> bool:
                 if key := _key(content):
                     results.write(key, content.body)
             _write_rows(results, _contents(folder, left))
+            _write_alarms(results)
         _publish(results)
     move_aside(folder, folder.parent)
     again.rename(folder)
@@ -155,6 +159,18 @@ def _write_rows(results: FileBucket, contents: Iterable[_Content]) -> None:
 
 def _sha256(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
+
+
+def _write_alarms(results: FileBucket) -> None:
+    """Write which changes of level were reported, as the outcomes say; later runs repeat none."""
+    alarms: defaultdict[str, list[LevelAlarm]] = defaultdict(list)
+    for run_id in results.folders("runs/"):
+        with suppress(ValidationError):
+            if stored := results.find(keys.outcome(run_id)):
+                outcome = Outcome.model_validate_json(stored.body)
+                alarms[outcome.suite] += outcome.level_changes
+    for suite, told in alarms.items():
+        write_alarms(results, suite, told)
 
 
 def _publish(results: FileBucket) -> None:

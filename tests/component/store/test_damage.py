@@ -19,7 +19,10 @@ from tidemark.cli import tidemark
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.checkout import ROOT
 from tidemark.model.kept_files import KeptFile
+from tidemark.model.level_alarm import LevelAlarm
+from tidemark.model.outcome import Outcome
 from tidemark.store import keys
+from tidemark.store.alarms import read_alarms
 from tidemark.store.run_objects import read_trial
 
 SCHEMA_1 = ROOT / "tests" / "system" / "end_to_end" / "stores" / "schema-1"
@@ -287,6 +290,26 @@ def test_the_doctor_names_what_a_task_left_by_its_trial_and_not_by_its_content(s
         bucket = FileBucket(files, results_bucket(files, "Tidemark"))
         assert forged != whole
         assert (bucket.read(keys.trial(FIRST, 1)), bucket.read(left)) == (whole, forged)
+
+
+def test_the_doctor_remembers_which_changes_of_level_a_message_reported(state):
+    told = LevelAlarm(
+        test="ingest", metric="ingest_rate", name="ingest_rate", run_id=FIRST, version="9.8.4",
+        version_before="9.0.0", verdict="slower", change=-0.1, told_by=SECOND,
+    )  # fmt: skip
+    with closing(ObjectFiles(state / "objects")) as files:
+        bucket = FileBucket(files, BUCKET)
+        outcome = Outcome.model_validate_json(bucket.read(keys.outcome(SECOND)))
+        body = outcome.model_copy(update={"level_changes": (told,)}).model_dump_json()
+        bucket.write(keys.outcome(SECOND), body.encode())
+    for file in (state / "objects").glob("*.*"):
+        file.unlink()
+
+    assert run(state, "doctor", "--repair").exit_code == 0
+
+    with closing(ObjectFiles(state / "objects")) as files:
+        bucket = FileBucket(files, results_bucket(files, "Tidemark"))
+        assert read_alarms(bucket, "rocksdb") == (told,)
 
 
 def test_the_doctor_says_that_an_acknowledgement_is_lost_with_its_name(state):
