@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 from tidemark.model.labels import figure_name
+from tidemark.model.level_alarm import versions_at
 from tidemark.model.numerals import figure, percent
 
 Row = Mapping[str, str | None]
@@ -126,7 +127,7 @@ def sentence(change: Row) -> str:
     """Return a change of level in words, from a row of ``level_changes.sql``."""
     before, after = (figure(float(_text(change, f"level_{side}"))) for side in ("before", "after"))
     size = percent(abs(float(_text(change, "change"))))
-    versions = f"{change['version']} after {change['version_before']}"
+    versions = versions_at(_text(change, "version"), _text(change, "version_before"))
     because = _CAUSES[_text(change, "cause")]
     if until := change["acknowledged_until"]:
         because += f"; accepted until {until}: {change['acknowledged_reason']}"

@@ -30,5 +30,10 @@ class LevelAlarm(Frozen):
         """The change in words."""
         return (
             f"{self.name} has been {percent(abs(self.change))} {self.verdict} since run "
-            f"{self.run_id} ({self.version} after {self.version_before})."
+            f"{self.run_id} ({versions_at(self.version, self.version_before)})."
         )
+
+
+def versions_at(version: str, before: str) -> str:
+    """Return in words which versions the runs on either side of a change measured."""
+    return f"{version} after {before}" if version != before else f"{version} before and after"

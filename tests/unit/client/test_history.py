@@ -118,6 +118,12 @@ def test_a_unit_that_changed_is_in_the_heading():
     assert heading("ingest_rate", found) == "Ingest rate (MB/s or records/s)"
 
 
+def test_a_change_without_another_version_does_not_say_that_one_came_after_another():
+    text = sentence(change(version="8.8.1", version_before="8.8.1", cause="environment"))
+
+    assert "since run 20261120T124455Z-abcdef (8.8.1 before and after): " in text
+
+
 @pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
 def test_the_warning_of_mixed_sizes_is_below_the_table_and_on_stderr_for_markdown(
     monkeypatch, form, place

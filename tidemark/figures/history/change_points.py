@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from tidemark.figures.history.robust import (
     autocorrelation,
@@ -29,6 +30,10 @@ _PENALTY = 8.0
 _NEAR = 50
 _TAILS = 0.05
 _LEAST_T, _LEAST_STEP, _LEAST_SEGMENT = 8.0, 1.5, 6
+# The likelihood ratio of the places of a change, 95 % (Hansen 2000, doi:10.1111/1468-0262.00124).
+_MOST_UNLIKELY = 7.35
+# Boundaries lie 8 points from the end or more, so the last one may be some points too early.
+_MOST_MOVED = _LEAST_SEGMENT // 2
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,9 @@ class ChangePoint:
     """The medians of the points near the change, on either side."""
     t: float
     """The certainty: Welch's t of the points near the change."""
+    earliest: int
+    latest: int
+    """The first and the last index at which the level may have changed instead, with 95 %."""
 
 
 def change_points(values: Sequence[float]) -> list[ChangePoint]:
@@ -50,10 +58,14 @@ def change_points(values: Sequence[float]) -> list[ChangePoint]:
         return []
     found = boundaries(*_prepared(values), _SHORTEST)
     while found:
-        points = [_change_point(values, *place) for place in _places(found, len(values))]
+        places = _places(found, len(values))
+        points = [_change_point(values, *place) for place in places]
         weak = [point for point in points if not _stands(point, values, found)]
         if not weak:
-            return points
+            return [
+                _placed(point, values, start, end)
+                for point, (start, _, end) in zip(points, places, strict=True)
+            ]
         found.remove(min(weak, key=lambda point: point.t).index)
     return []
 
@@ -85,7 +97,35 @@ def _change_point(values: Sequence[float], start: int, index: int, end: int) -> 
     apart = abs(statistics.mean(both[1]) - statistics.mean(both[0]))
     error = math.sqrt(sum(statistics.variance(side) / len(side) for side in both))
     t = apart / error if error else math.inf if apart else 0.0
-    return ChangePoint(index, statistics.median(before), statistics.median(after), t)
+    levels = statistics.median(before), statistics.median(after)
+    return ChangePoint(index, *levels, t, index, index)
+
+
+def _placed(point: ChangePoint, values: Sequence[float], start: int, end: int) -> ChangePoint:
+    """Return a change with its likeliest place, and those that are nearly as likely."""
+    near = _near(values, start, point.index, end)
+    variance = statistics.mean(statistics.variance(winsorised(side, _TAILS)) for side in near)
+    first, last = max(start + 1, point.index - _MOST_MOVED), min(end, point.index + _MOST_MOVED)
+    places = _likely_places(values[first:last], point.before, point.after, variance)
+    earliest, index, latest = (first + place for place in places)
+    return replace(point, index=index, earliest=earliest, latest=latest)
+
+
+def _likely_places(
+    values: Sequence[float], before: float, after: float, variance: float
+) -> tuple[int, int, int]:
+    """Return the earliest, the likeliest and the latest place of a change between two levels.
+
+    A place is the number of values before the change.
+    """
+    costs = [0.0, *accumulate((value - before) ** 2 - (value - after) ** 2 for value in values)]
+    best = earliest = latest = costs.index(min(costs))
+    most = costs[best] + _MOST_UNLIKELY * variance
+    while earliest > 0 and costs[earliest - 1] <= most:
+        earliest -= 1
+    while latest < len(values) and costs[latest + 1] <= most:
+        latest += 1
+    return earliest, best, latest
 
 
 def _stands(point: ChangePoint, values: Sequence[float], found: Sequence[int]) -> bool:

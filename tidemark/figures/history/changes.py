@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, TypeVar
 
-from tidemark.figures.history.levels import TOGETHER, Cause, LevelChange, RunFigure, level_changes
+from tidemark.figures.history.change_points import ChangePoint
+from tidemark.figures.history.levels import Cause, LevelChange, RunFigure, level_changes
 from tidemark.figures.history.run_medians import Median, RunMedians, Series
 from tidemark.model.acknowledgement import Acknowledgement
 from tidemark.model.version_order import version_order
@@ -75,19 +76,19 @@ class _History(NamedTuple):
     runs: Sequence[RunMedians]
     figures: Sequence[RunFigure]
 
-    def said(self, by_place: Mapping[Place, _Said], name: str, index: int) -> _Said | None:
-        """Return the last statement on a change near a run: more runs may move its place.
+    def said(self, by_place: Mapping[Place, _Said], name: str, point: ChangePoint) -> _Said | None:
+        """Return the last statement on a change: it named a run at which the level may change.
 
         ``name`` is that of the metric or of the figure.
         """
         ids = [run.run_id for run in self.runs]
-        near = [
+        meant = [
             place.run_id
             for place in by_place
             if (place.test, place.metric) == (self.series.test, name)
-            and abs(bisect_left(ids, place.run_id) - index) <= TOGETHER
+            and point.earliest <= bisect_left(ids, place.run_id) <= point.latest
         ]
-        last = Place(self.series.test, name, max(near)) if near else None
+        last = Place(self.series.test, name, max(meant)) if meant else None
         return by_place[last] if last else None
 
     def measured(self, *, of_canary: bool) -> Series:
@@ -154,10 +155,10 @@ def _of_level(
     accepted = found[0].point.before if found else 0.0
     for level in found:
         point, names = level.point, history.series
-        decision = history.said(said.acknowledged, names.metric, point.index)
+        decision = history.said(said.acknowledged, names.metric, point)
         if not point.before or abs(point.after / point.before - 1) < history.margin:
             continue
-        told = history.said(said.told, names.name, point.index)
+        told = history.said(said.told, names.name, point)
         is_open = level.cause == "version" and not (decision and now.date() <= decision.until)
         better = (point.after > point.before) == (history.series.direction == "higher")
         accepted = point.after if better or not is_open else accepted

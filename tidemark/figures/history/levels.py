@@ -15,8 +15,8 @@ from tidemark.figures.history.change_points import ChangePoint, change_points
 
 # Two levels are one if they are nearer to each other than this share of the step between.
 _ONE_LEVEL = 0.5
-TOGETHER = 3
-"""The runs on either side of a change within which another change is the same one."""
+# The runs on either side of a change within which a change of the canary is the same one.
+_TOGETHER = 3
 # The runs on either side of a change that show its environment, and the share of them that both
 # sides may have in common: machines of several kinds take turns where a provider has several.
 _NEAR, _MOST_COMMON = 8, 0.25
@@ -69,7 +69,7 @@ def _with_causes(
     flips = _alternates(points)
 
     def cause(point: ChangePoint) -> Cause:
-        together = any(abs(point.index - other.index) <= TOGETHER for other in moved)
+        together = any(abs(point.index - other.index) <= _TOGETHER for other in moved)
         if together or _environment_changes(runs, point.index):
             return "environment"
         return "alternation" if flips else "version"

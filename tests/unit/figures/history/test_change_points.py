@@ -49,6 +49,26 @@ def test_the_regressions_that_people_saw_are_found_and_nothing_else():
     assert found == {series: [] if change is None else [change] for series, change in seen.items()}
 
 
+def test_the_first_run_on_a_new_level_is_the_same_with_more_runs():
+    chance = random.Random(3)
+    values = level(chance, 30) + level(chance, 40, 95)
+
+    found = [change_points(values[:end]) for end in range(36, 71)]
+
+    assert {point.index for points in found for point in points} == {30}
+    assert [bool(points) for points in found].index(True) < 3
+
+
+def test_a_change_has_the_places_where_it_may_have_been():
+    chance = random.Random(1)
+
+    (clear,) = change_points(level(chance, 30) + level(chance, 20, 90))
+    (vague,) = change_points([*level(chance, 30), 95.0, 95.0, *level(chance, 20, 90)])
+
+    assert (clear.earliest, clear.index, clear.latest) == (30, 30, 30)
+    assert (vague.earliest, vague.latest) == (30, 32)
+
+
 @pytest.mark.parametrize(("count", "series"), [(30, 200), (100, 100), (300, 40)])
 def test_series_whose_points_resemble_the_point_before_seldom_alarm(count, series):
     chance = random.Random(1)

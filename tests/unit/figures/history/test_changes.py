@@ -95,8 +95,30 @@ def test_a_change_alarms_once():
     runs, later = runs_of(stepped()), FIRST + timedelta(weeks=40)
 
     assert not changes(runs, told(STEP, later))[0].alarms
-    assert not changes(runs, told(STEP - 2, later))[0].alarms
     assert changes(runs, told(STEP - 20, later))[0].alarms
+
+
+def test_what_is_said_of_a_clear_change_holds_for_its_run_alone():
+    runs, until = runs_of(stepped()), FIRST.date() + timedelta(weeks=100)
+
+    assert changes(runs, acknowledged(STEP, until))[0].acknowledgement
+    for other in (STEP - 1, STEP + 1):
+        assert not changes(runs, acknowledged(other, until))[0].acknowledgement
+        assert changes(runs, told(other, runs[-1].started_at))[0].alarms
+
+
+def test_what_is_said_of_a_change_holds_wherever_the_change_may_have_been():
+    chance = random.Random(1)
+    runs = runs_of([*level(chance, STEP), 95.0, 95.0, *level(chance, 20, 90)])
+    until = FIRST.date() + timedelta(weeks=100)
+
+    covered = [
+        index
+        for index in range(STEP - 5, STEP + 8)
+        if changes(runs, acknowledged(index, until))[0].acknowledgement
+    ]
+
+    assert covered == [STEP, STEP + 1, STEP + 2]
 
 
 def test_a_change_under_one_value_of_an_axis_silences_no_other_value():
