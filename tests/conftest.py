@@ -1,12 +1,10 @@
 """Hypothesis profile, distribution to processes and fixtures of all tests."""
 
-import json
 import os
 import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.system.faults.verdicts import command, read_problems
 from tidemark.model.checkout import ROOT
 
 settings.register_profile("tidemark", deadline=None, derandomize=True, database=None)
@@ -22,7 +21,7 @@ settings.register_profile("systems", settings.get_profile("tidemark"))
 settings.load_profile("tidemark")
 
 FAULTS = "tests/system/faults"
-QUICK_FAULTS = pytest.StashKey[Path]()
+FAULTS_OF_TEST = pytest.StashKey[Path]()
 # These files start clouds in other processes and share them with no other test.
 FILES_WITH_CLOUDS = {
     f"tests/system/end_to_end/test_{name}.py" for name in ("attaching", "deploying", "readme")
@@ -60,23 +59,18 @@ def pytest_collection_modifyitems(config, items):
         items.sort(key=lambda item: order.get(_group(item.nodeid), len(FIRST)))
 
 
-def _quick_faults(folder):
-    """Return the command of the quick faults; they leave their calls in a folder."""
-    words = ["--quick", "--json", "--calls", str(folder / "faults")]
-    return [sys.executable, "-m", "tests.system.faults", *words]
-
-
 def pytest_xdist_setupnodes(config):
-    """Start the quick faults beside the tests: they take minutes, and mostly wait."""
+    """Start the faults of ``make test`` beside the tests: they take minutes, and mostly wait."""
     whole = config.option.markexpr == "not systems"
     if whole and any(Path(FAULTS).is_relative_to(arg.partition("::")[0]) for arg in config.args):
-        folder = Path(tempfile.mkdtemp(prefix="tidemark-quick-faults-"))
+        folder = Path(tempfile.mkdtemp(prefix="tidemark-faults-of-test-"))
         config.add_cleanup(lambda: shutil.rmtree(folder))
         # A shell tells the end of the campaign: the workers are not its parents.
-        command = f"{shlex.join(_quick_faults(folder))} > {folder}/verdicts; touch {folder}/ended"
-        campaign = subprocess.Popen(["sh", "-c", command], cwd=ROOT, start_new_session=True)
+        words = shlex.join(command("test", folder / "faults"))
+        line = f"{words} > {folder}/verdicts; touch {folder}/ended"
+        campaign = subprocess.Popen(["sh", "-c", line], cwd=ROOT, start_new_session=True)
         config.add_cleanup(lambda: _end(campaign))
-        config.stash[QUICK_FAULTS] = folder
+        config.stash[FAULTS_OF_TEST] = folder
 
 
 def _end(campaign):
@@ -87,27 +81,26 @@ def _end(campaign):
 
 
 def pytest_configure_node(node):
-    """Tell a worker where the quick faults leave their verdicts."""
-    if folder := node.config.stash.get(QUICK_FAULTS, None):
-        node.workerinput["quick_faults"] = str(folder)
+    """Tell a worker where the faults leave their verdicts."""
+    if folder := node.config.stash.get(FAULTS_OF_TEST, None):
+        node.workerinput["faults_of_test"] = str(folder)
 
 
 @pytest.fixture(scope="session")
 def calls(tmp_path_factory, request):
     """Return the folder of the calls that roles make in whole clouds."""
-    started = getattr(request.config, "workerinput", {}).get("quick_faults")
+    started = getattr(request.config, "workerinput", {}).get("faults_of_test")
     return Path(started) if started else tmp_path_factory.mktemp("calls")
 
 
 @pytest.fixture(scope="session")
-def quick_faults(calls, request):
-    """Return the problems of each quick fault, found in a process without another cloud."""
+def faults_of_test(calls, request):
+    """Return the problems of each fault of ``make test``."""
     verdicts = calls / "verdicts"
-    if "quick_faults" in getattr(request.config, "workerinput", {}):
+    if "faults_of_test" in getattr(request.config, "workerinput", {}):
         while not (calls / "ended").exists():
             time.sleep(0.1)
     else:
         with verdicts.open("w") as file:
-            subprocess.run(_quick_faults(calls), cwd=ROOT, stdout=file, check=False)
-    lines = map(json.loads, verdicts.read_text().splitlines())
-    return {line["fault"]: line["problems"] for line in lines}
+            subprocess.run(command("test", calls / "faults"), cwd=ROOT, stdout=file, check=False)
+    return read_problems(verdicts)

@@ -5,6 +5,7 @@ import json
 import pytest
 
 REQUEST = {"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 2, "records": 2000}
+SMALLEST = {**REQUEST, "repetitions": 1, "tasks": 1}
 
 
 def outcome(deployed, run_id):
@@ -48,7 +49,7 @@ def test_a_resumed_run_has_every_trial_once_and_is_complete(deployed, stopped, r
 
 
 def test_a_second_run_of_a_suite_is_refused_and_the_first_continues(deployed):
-    first = deployed.client.start(REQUEST)
+    first = deployed.client.start(SMALLEST)
     deployed.until(lambda: deployed.client.results.plan(first.run_id))
 
     _, status, cause = deployed.run(REQUEST)

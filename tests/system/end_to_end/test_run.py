@@ -164,20 +164,6 @@ def test_cloudwatch_has_the_metrics_of_rates_and_of_run_ends(deployed, measured)
     }
 
 
-def test_one_version_one_task_and_one_repetition_are_a_run(deployed):
-    fields = {
-        "suite": "rocksdb",
-        "versions": ["9.8.4"],
-        "repetitions": 1,
-        "tasks": 1,
-        "records": 2000,
-    }
-
-    _, status, cause = deployed.run(fields)
-
-    assert (status, cause) == ("SUCCEEDED", "")
-
-
 def test_a_bad_input_is_rejected_with_a_reason_and_starts_no_task(deployed, rejected):
     run, status, cause = rejected
     ecs = deployed.cloud.endpoint.client("ecs")

@@ -1,6 +1,7 @@
 """``make faults``: cause every fault, print the verdicts and write docs/faults.md.
 
-Names select single faults, ``--quick`` selects the quick ones; a selection does not write the page.
+Names select single faults, ``--target`` those of ``make test`` or those that only ``make systems``
+adds; a selection does not write the page.
 ``--json`` prints one line of JSON per fault. ``--calls`` copies the recorded calls into a folder.
 The exit code is 1 if a fault has a problem or the policies do not fit the calls.
 """
@@ -14,12 +15,13 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from rich.console import Console
 
 from tests.system.faults.campaign import campaign
 from tests.system.faults.catalogue import FAULTS
-from tests.system.faults.fault import Fault, Verdict
+from tests.system.faults.fault import Fault, Target, Verdict
 from tests.system.faults.ground import CALLS
 from tests.system.faults.page import page
 from tests.system.policies.proof import problems
@@ -28,13 +30,13 @@ from tidemark.model.checkout import ROOT
 
 PAGE = ROOT / "docs" / "faults.md"
 # The calls of these faults need every grant.
-_QUICK = {fault for fault in FAULTS if fault.quick}
+_OF_TEST = {fault for fault in FAULTS if fault.target == "test"}
 
 
 def main() -> int:
     """Run the campaign; return the exit code."""
     arguments = _arguments()
-    faults = _selection(arguments.names, quick=arguments.quick)
+    faults = _selection(arguments.names, arguments.target)
     console = Console(highlight=False, stderr=arguments.json)
     failures = 0
     with tempfile.TemporaryDirectory(prefix="tidemark-faults-") as state:
@@ -46,7 +48,7 @@ def main() -> int:
         calls = Path(state) / CALLS
         if arguments.calls:
             shutil.copytree(calls, arguments.calls)
-        of_policies = list(problems(read_recordings(calls), whole={*faults} >= _QUICK))
+        of_policies = list(problems(read_recordings(calls), whole={*faults} >= _OF_TEST))
     for problem in of_policies:
         console.print(problem, soft_wrap=True, markup=False)
     console.print(f"{len(faults) - failures} of {len(faults)} faults ended as expected.")
@@ -58,19 +60,19 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.system.faults", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="FAULT")
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--target", choices=get_args(Target))
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--calls", type=Path)
     return parser.parse_args()
 
 
-def _selection(names: Sequence[str], *, quick: bool) -> tuple[Fault, ...]:
+def _selection(names: Sequence[str], target: Target | None) -> tuple[Fault, ...]:
     if unknown := set(names) - {fault.name for fault in FAULTS}:
         sys.exit(f"FAULT: {', '.join(sorted(unknown))} not known; docs/faults.md lists the names")
     return tuple(
         fault
         for fault in FAULTS
-        if (fault.name in names or not names) and (fault.quick or not quick)
+        if (fault.name in names or not names) and target in {None, fault.target}
     )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tests.system.faults.ground import Ground
 from tidemark.client.runs import Run
+
+Target = Literal["test", "systems", "faults"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,8 @@ class Fault:
         Function that causes the fault and returns the affected runs after their end.
     endings
         Required ending of each of these runs.
-    quick
-        Whether the fault takes seconds and is part of ``make test``.
+    target
+        Fastest target of make that causes the fault; the slower ones cause it, too.
     logs_deadline_seconds
         Setting of the deployment in which the fault happens.
     """
@@ -61,7 +64,7 @@ class Fault:
     happens: str
     act: Callable[[Ground], Sequence[Run]]
     endings: tuple[Ending, ...]
-    quick: bool = False
+    target: Target = "faults"
     logs_deadline_seconds: int = 2
 
 

@@ -7,7 +7,7 @@ from tests.system.policies.recording import read_recordings
 
 
 @pytest.fixture(scope="session")
-def campaign(calls, quick_faults):
+def campaign(calls, faults_of_test):
     """Return the recordings of the fault campaign: one app in several clouds."""
     return read_recordings(calls / "faults")
 

@@ -63,7 +63,7 @@ FAULTS = (
         happens="Step Functions fails at a scheduled start; a queue keeps the undelivered start",
         act=_undelivered,
         endings=(),
-        quick=True,
+        target="test",
     ),
     Fault(
         name="two-at-once",
@@ -77,7 +77,7 @@ FAULTS = (
                 "it with `tidemark stop …`, execution …",
             ),
         ),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="delivered-twice",

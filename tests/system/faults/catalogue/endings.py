@@ -10,8 +10,11 @@ from tests.system.faults.ground import SUITE, Ground
 from tests.system.faults.wire import error_answer
 from tidemark.client.runs import Run
 
+_TWICE = {"repetitions": 2, "tasks": 1}
 # Every trial has the same rates: a resume ends after five repetitions.
-_UNTIL_DECIDED = {"versions": ["healthy", "healthy-too"], "until": "decided", "repetitions": 5}
+_UNTIL_DECIDED = {
+    "versions": ["healthy", "healthy-too"], "until": "decided", "repetitions": 5, "tasks": 1,
+}  # fmt: skip
 _FAILS = error_answer(500, "ServiceException")
 
 
@@ -34,7 +37,7 @@ def _unheard(
             arrived.wait()
             ground.stop(first.execution_arn)
         ground.wait_for_outcome(first)
-        with ground.without_events(), wire.held("^s3 PUT .*/data/", after=2) as arrived:
+        with ground.without_events(), wire.held("^s3 PUT .*/data/", after=1) as arrived:
             run = ground.start(run=first.run_id)
             arrived.wait()
             mark(ground, run)
@@ -86,22 +89,22 @@ FAULTS = (
         # The run then has a rate of one version and none of the other.
         act=_unheard(_UNTIL_DECIDED, _included, _swept),
         endings=(Ending("aborted", "stopped: by hand", 2),),
-        quick=True,
+        target="test",
     ),
     Fault(
         name="sweep-runs-out-of-memory",
         happens="a run is stopped without an event; the first sweep is killed for lack of memory",
-        act=_unheard({"repetitions": 2}, _included, _swept_again),
+        act=_unheard(_TWICE, _included, _swept_again),
         endings=(Ending("aborted", "stopped: by hand", 2),),
     ),
     Fault(
         name="end-unheard-until-next",
         happens="a run is stopped without event and reason; its trial continues until the next run",
-        act=_unheard({"repetitions": 2}, _excluded_and_included, _found_by_the_next, error=""),
+        act=_unheard(_TWICE, _excluded_and_included, _found_by_the_next, error=""),
         endings=(
             Ending("aborted", "stopped: no reason was given", 2),
             Ending("complete", "", 2),
         ),
-        quick=True,
+        target="test",
     ),
 )

@@ -216,14 +216,14 @@ FAULTS = (
         happens="S3 answers SlowDown to the first two writes of a trial's record",
         act=_under("^s3 PUT .*/trials/", error_answer(503, "SlowDown"), 2),
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="s3-refuses",
         happens="S3 answers SlowDown to every write of a trial's record",
         act=_under("^s3 PUT .*/trials/", error_answer(503, "SlowDown")),
         endings=(Ending("failed", "ClientError: An error occurred (SlowDown) when calling …"),),
-        quick=True,
+        target="test",
     ),
     Fault(
         name="s3-conflicts",
@@ -260,7 +260,7 @@ FAULTS = (
         happens="Logs Insights throttles the first three queries",
         act=_under("^logs StartQuery", _THROTTLED, 3),
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="query-throttled-long",
@@ -279,7 +279,7 @@ FAULTS = (
         happens="a log query ends as Failed",
         act=_under("^logs GetQueryResults", success_answer({"status": "Failed", "results": []}), 1),
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="query-always-fails",
@@ -298,7 +298,7 @@ FAULTS = (
         happens="Lambda throttles the first three invocations of CollectRates",
         act=_under(invocations("CollectRates"), error_answer(429, "TooManyRequestsException"), 3),
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="function-always-throttled",
@@ -311,7 +311,7 @@ FAULTS = (
         happens="ECS has no capacity for the first three requested tasks",
         act=_under("RunTask", _NO_CAPACITY, 3),
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="no-capacity",
@@ -324,14 +324,14 @@ FAULTS = (
         happens="RunTask starts a task and answers with an internal error",
         act=_started_twice,
         endings=(_lost("ingest: task 2: it ran beside the tasks of the test: …"),),
-        quick=True,
+        target="test",
     ),
     Fault(
         name="topic-fails-at-first",
         happens="the topic refuses the outcome twice",
         act=_under("^sns ", error_answer(500, "InternalError"), 2),
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="topic-fails",
@@ -350,7 +350,7 @@ FAULTS = (
         happens="CollectRates exceeds its time limit once",
         act=_timed_out,
         endings=(_COMPLETE,),
-        quick=True,
+        target="systems",
     ),
     Fault(
         name="logs-late",
@@ -439,7 +439,7 @@ FAULTS = (
             happens=f"{state} is killed after its work",
             act=_crashed(state),
             endings=(_COMPLETE,),
-            quick=state == "RecordTrial",
+            target="test" if state == "RecordTrial" else "faults",
         )
         for state in (
             "PlanRun",

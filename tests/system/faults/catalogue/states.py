@@ -82,7 +82,7 @@ def _faults() -> Iterator[Fault]:
             happens=f"StopExecution of the run in {state.name}",
             act=_stopped(state, trial=False),
             endings=(state.ending or _STOPPED,),
-            quick=state.name == "RunTask",
+            target="test" if state.name == "RunTask" else "faults",
         )
     for state in _STATES:
         if state.in_trial:
@@ -95,7 +95,7 @@ def _faults() -> Iterator[Fault]:
                 happens=f"StopExecution of the trial in {state.name}",
                 act=_stopped(state, trial=True),
                 endings=(_COMPLETE if state.measured else Ending("incomplete", lost, 2),),
-                quick=state.name == "RestoreSystem",
+                target="test" if state.name == "RestoreSystem" else "faults",
             )
     for state in _STATES:
         yield Fault(

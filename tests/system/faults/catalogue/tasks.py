@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tests.system.faults.fault import Ending, Fault
+from tests.system.faults.fault import Ending, Fault, Target
 from tests.system.faults.ground import Ground
 from tidemark.client.runs import Run
 
@@ -17,7 +17,7 @@ def _measured(version: str) -> Callable[[Ground], Sequence[Run]]:
 
 
 def _task_fault(
-    version: str, happens: str, cause: str, *, kept: int = 2, quick: bool = False
+    version: str, happens: str, cause: str, *, kept: int = 2, target: Target = "faults"
 ) -> Fault:
     """Return the fault of a version that loses its trial for this cause."""
     reason = _OF_TWO.format(version=version, cause=cause)
@@ -26,7 +26,7 @@ def _task_fault(
         happens=happens,
         act=_measured(version),
         endings=(Ending("incomplete", reason, kept),),
-        quick=quick,
+        target=target,
     )
 
 
@@ -44,7 +44,9 @@ NO_LINES = (
 )
 
 FAULTS = (
-    _task_fault("exit-1", "the tasks end with exit code 1", f"ingest: {both(EXIT_1)}", quick=True),
+    _task_fault(
+        "exit-1", "the tasks end with exit code 1", f"ingest: {both(EXIT_1)}", target="systems"
+    ),
     _task_fault("exit-137", "the tasks end with exit code 137", f"ingest: {both(_KILLED)}"),
     _task_fault(
         "killed-at-start", "SIGKILL before a task has done anything", f"ingest: {both(_KILLED)}"
@@ -53,20 +55,22 @@ FAULTS = (
         "killed-in-the-middle",
         "SIGKILL after the first of a task's rates",
         f"ingest: {both(_KILLED)}",
-        quick=True,
+        target="systems",
     ),
     _task_fault(
         "killed-at-the-end",
         "SIGKILL after the last of a task's rates",
         f"ingest: {both(_KILLED)}",
     ),
-    _task_fault("one-dead", "one of two tasks is killed", f"ingest: task 1: {_KILLED}", quick=True),
+    _task_fault(
+        "one-dead", "one of two tasks is killed", f"ingest: task 1: {_KILLED}", target="test"
+    ),
     _task_fault(
         "deaf",
         "the tasks ignore their deadline and SIGTERM",
         "ingest: task 0: …time limit…; task 1: …time limit…",
     ),
-    _task_fault("silent", "the tasks succeed and log nothing", NO_LINES, quick=True),
+    _task_fault("silent", "the tasks succeed and log nothing", NO_LINES, target="systems"),
     _task_fault(
         "twice",
         "the tasks log every rate twice",
@@ -79,7 +83,7 @@ FAULTS = (
         "infinite",
         "the tasks log ∞ as their rate",
         "ingest: 4 values of ingest_rate are no positive, finite number",
-        quick=True,
+        target="systems",
     ),
     _task_fault(
         "not-a-number",
@@ -107,14 +111,14 @@ FAULTS = (
         "compaction finds no object of ingest",
         f"compaction: {both(f'{EXIT_1}: the object of ingest is missing')}",
         kept=3,
-        quick=True,
+        target="systems",
     ),
     _task_fault(
         "corrupt",
         "the object of ingest is corrupt",
         f"compaction: {both(f'{EXIT_1}: the object of ingest does not match its SHA-256')}",
         kept=3,
-        quick=True,
+        target="systems",
     ),
     _task_fault(
         "full-disk",
@@ -126,7 +130,7 @@ FAULTS = (
         happens="the tasks try to read, forge and delete results; S3 refuses",
         act=_measured("hostile"),
         endings=(Ending("complete", "", 4),),
-        quick=True,
+        target="systems",
     ),
     _task_fault("much", "each task prints 100 MB beside its rates", f"ingest: {both(_LOUD)}"),
 )
