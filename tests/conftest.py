@@ -28,7 +28,10 @@ FILES_WITH_CLOUDS = {
 }
 # The longest groups come first, so that all processes end at about the same time. The group unit
 # starts while `system` runs: a whole cloud replaces parts of moto for the rest of its process.
-FIRST = ("system", "cloud", "test_deploying.py", "unit", "test_readme.py", "store")
+FIRST = (
+    "system", "cloud", "test_deploying.py", "unit", "test_attaching.py", "test_readme.py",
+    "infrastructure", "store", "logs", "insights", "athena",
+)  # fmt: skip
 
 
 def _group(nodeid):
