@@ -206,6 +206,6 @@ FUNCTIONS: Mapping[str, Needs] = {
 
 def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
     """Return the needs of each function in a deployment of suites."""
-    if not any(test.artefacts for suite in suites for test in suite.tests):
+    if not any(suite.keeps_files for suite in suites):
         return FUNCTIONS
     return {**FUNCTIONS, "CollectRates": Needs.union([FUNCTIONS["CollectRates"], ARTEFACTS])}

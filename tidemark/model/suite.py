@@ -183,6 +183,11 @@ class Suite(Frozen):
         """The values of a run whose input gives none."""
         return {name: parameter.default for name, parameter in self.parameters.items()}
 
+    @property
+    def keeps_files(self) -> bool:
+        """Whether a run keeps files that its tasks leave."""
+        return any(test.artefacts for test in self.tests)
+
     def most_at_once(self, of_run: int) -> int:
         """Return the most tasks that run side by side if the parameter ``tasks`` has a value."""
         return max(step.tasks(of_run) for test in self.tests for step in test.every_step)

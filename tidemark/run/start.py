@@ -77,8 +77,8 @@ def begin(
     plan = _plan_to_resume(bucket, resume) if resume else _new_plan(bucket, releases, event, suites)
     if one_machine:
         check_one_machine(plan.suite)
-    elif plan.request.builds:
-        raise Refused(f"builds: {listed(plan.request.builds)} can only be measured on one machine")
+    else:
+        _check_account(plan, suites)
     if not resume and plan.execution_arn != event.execution_arn:
         return _planned(plan, started_by=plan.execution_arn)
     check(quotas, plan)
@@ -98,6 +98,17 @@ def begin(
         return _planned(plan, budget_usd=plan.request.budget_usd)
     _write_resume(bucket, event, resume)
     return _planned(plan, budget_usd=latest_budget(plan, read_resumes(bucket, plan.run_id)))
+
+
+def _check_account(plan: Plan, suites: Mapping[str, Suite]) -> None:
+    if plan.request.builds:
+        raise Refused(f"builds: {listed(plan.request.builds)} can only be measured on one machine")
+    # CollectRates has the permission to copy files only if a deployed suite keeps some.
+    if plan.suite.keeps_files and not any(suite.keeps_files for suite in suites.values()):
+        raise Refused(
+            f"run: {plan.run_id} keeps files that its tasks leave, and no suite of this deployment "
+            "does; deploy a suite with artefacts and resume the run again"
+        )
 
 
 def _planned(

@@ -8,6 +8,7 @@ import pytest
 
 from lambdas import end_run, plan_run, record_outcome, record_trial
 from tests.plans import RUN
+from tidemark.model.kept_files import Artefact
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import packed_suites
@@ -249,6 +250,22 @@ def test_a_resume_of_another_suites_run_is_refused(world, plan):
     assert refused(world, "second", {"suite": "rocksdb", "run": RUN})[0] == (
         f"run: {RUN} is a run of x, not of rocksdb"
     )
+
+
+def test_a_resume_of_a_run_that_keeps_files_is_refused_where_no_suite_keeps_some(
+    world, plan, monkeypatch
+):
+    test, *others = plan.suite.tests
+    declared = test.model_copy(update={"artefacts": (Artefact(file="*.folded"),)})
+    suite = plan.suite.model_copy(update={"tests": (declared, *others)})
+    stored = plan.model_copy(update={"suite": suite})
+    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+
+    sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+
+    assert sentence.startswith(f"run: {RUN} keeps files that its tasks leave, and no suite of this")
+    assert resume(world)["run_id"] == RUN
 
 
 @pytest.mark.parametrize(
