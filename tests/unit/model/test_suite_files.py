@@ -173,7 +173,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
             "9,007,199,254,740,991",
         ),
         (
-            "seconds: 1.0",
+            "seconds: 1.2",
             "seconds: .inf",
             "tests.1.seconds: inf is not accepted; expected 86,400 or less",
         ),
@@ -278,7 +278,7 @@ def test_a_python_workload_needs_no_entry_point():
 def test_the_sizes_of_an_older_suite_are_refused_with_todays_fields(tmp_path):
     text = ROCKSDB.replace("  cpu: 2048\n", "  cpu: 2048\n  most_records: 10\n")
     text = text.replace("  repetitions: 6\n", "  repetitions: 6\n  tasks: 1\n")
-    text = text.replace("    seconds: 2.3\n", "    seconds_per_million_records: 2.3\n")
+    text = text.replace("    seconds: 4.3\n", "    seconds_per_million_records: 4.3\n")
     parameter = "{type: integer, from: 1, to: …, default: …, means: …}"
 
     assert sentences(refusal_of(tmp_path, text)) == [

@@ -44,9 +44,9 @@ def test_a_short_task_is_billed_for_a_minute_and_a_long_one_from_the_pull_of_its
     short = expected(versions=["9.8.4"], repetitions=1, tasks=3, records=1000)
     long = expected(versions=["9.8.4"], repetitions=1, tasks=3, records=10_000_000)
 
-    # Ingest: 2 jobs of 23 s, compaction: 5 of 10 s; 1.5 s beside the work and 30 s of pulling.
+    # Ingest: 2 jobs of 43 s, compaction: 5 of 12 s; 1.5 s beside the work and 30 s of pulling.
     assert short.task_seconds == 3 * 2 * 60
-    assert long.task_seconds == 3 * (math.ceil(46 + 31.5) + math.ceil(50 + 31.5))
+    assert long.task_seconds == 3 * (math.ceil(86 + 31.5) + math.ceil(60 + 31.5))
     assert long.tasks_usd == list_prices().of_tasks(SUITE.task, long.task_seconds)
 
 
@@ -82,10 +82,10 @@ def test_each_step_counts_with_its_own_tasks_and_time():
 
     whole = estimate(request, suite, list_prices())
 
-    # Two jobs of 2.3 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
+    # Two jobs of 4.3 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
     assert whole.task_seconds == 3 * 60 + 132 + 230
     assert whole.basis == "time limits"
-    assert estimate_seconds(request, suite) == pytest.approx(6.1 + 101.5 + 200)
+    assert estimate_seconds(request, suite) == pytest.approx(10.1 + 101.5 + 200)
     # For each step two states, two of its group, and its tasks.
     assert count_transitions(request, suite, readings=1) == 10 + 3 + 4 + 2 + 2 + 3 * 4 + 5
 
