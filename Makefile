@@ -26,7 +26,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 ARGS ?=
 
-.PHONY: run test systems check lint bench faults conformance audit sbom synth diff deploy verify-aws destroy clean
+.PHONY: run test systems check lint compile bench faults conformance audit sbom synth diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
 help:  ## Say what there is
@@ -36,7 +36,7 @@ run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versi
 	$(BIN)/tidemark run $(ARGS)
 
 test:  ## Lint, types and all tests but the longest
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint $(NODE_READY) $(CHROMIUM)
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
 systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM)  ## The longest tests, all examples of the random tests, and the functions on their Python
@@ -52,6 +52,12 @@ lint: $(PYTHON_READY)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
+
+# In a fresh clone every process of the tests would compile them and the CDK at once; beside mypy a
+# core is idle. The tests themselves say what cannot be imported.
+compile: $(PYTHON_READY)
+	@$(BIN)/python -m pytest --collect-only --quiet > /dev/null || true
+	@$(BIN)/python -O -c 'import cdk.app'
 
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.checks.bench
