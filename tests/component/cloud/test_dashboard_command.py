@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import contextmanager
+from functools import cache
 from http.client import HTTPConnection
 from types import SimpleNamespace
 
@@ -15,13 +16,19 @@ from tidemark.dashboard.serving import PageServer
 from tidemark.model.refusal import Refused
 
 
+@pytest.fixture(scope="module")
+def tables():
+    """Return tables that answer each statement once for all commands."""
+    return SimpleNamespace(ask=cache(Tables(stored_history()).ask))
+
+
 @pytest.fixture
-def dashboard_command(monkeypatch, tmp_path):
+def dashboard_command(monkeypatch, tmp_path, tables):
     """Return a way to run the command over a history in memory; it returns the output."""
 
     @contextmanager
     def stored(_):
-        yield SimpleNamespace(tables=Tables(stored_history()))
+        yield SimpleNamespace(tables=tables)
 
     monkeypatch.setattr(dashboard, "stored", stored)
     monkeypatch.setattr(building, "vega", lambda: "window.vegaEmbed = () => {};")
