@@ -10,7 +10,7 @@ from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
 from tidemark.run.preparing import prepare
-from tidemark.store.run_objects import planned, read_plan
+from tidemark.store.stored_plan import planned, read_plan
 
 
 @logger.inject_lambda_context(clear_state=True)

@@ -26,7 +26,7 @@ from tidemark.model.outcome import Outcome
 from tidemark.model.results import TrialResult
 from tidemark.store import keys
 from tidemark.store.alarms import write_alarms
-from tidemark.store.run_objects import find_plan
+from tidemark.store.stored_plan import find_plan
 
 _PLAN = {"run_id", "execution_arn", "request", "trials"}
 _TRIAL = {"run_id", "trial", "tests"}

@@ -17,7 +17,7 @@ from tidemark.model.run_id import RUN_ID
 from tidemark.run.judging import planned_outcome, published_keys
 from tidemark.store import keys
 from tidemark.store.run_ends import record_run
-from tidemark.store.run_objects import read_plan
+from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import read_run
 
 _TRIALS = "the trials of its run"

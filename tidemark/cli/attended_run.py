@@ -24,7 +24,7 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
-from tidemark.model.request import RunSpec, beside
+from tidemark.model.run_spec import RunSpec, beside
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate, estimate_seconds

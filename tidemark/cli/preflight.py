@@ -22,7 +22,7 @@ from local.cloud.processes import BARE_PYTHON, workload_environment
 from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
-from tidemark.model.request import RunSpec, requirement
+from tidemark.model.run_spec import RunSpec, requirement
 from tidemark.model.suite import Suite, Test
 
 # Rates suffer if other programs use more than this share of the cores.

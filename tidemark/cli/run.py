@@ -30,12 +30,8 @@ from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.context import default_suite
 from tidemark.model.refusal import Refused
-from tidemark.model.request import (
-    RunSpec,
-    check_one_machine,
-    resolve_request,
-    resume_request,
-)
+from tidemark.model.request import check_one_machine, resolve_request, resume_request
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices

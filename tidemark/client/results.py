@@ -40,7 +40,7 @@ class Results:
 
     def plan(self, run_id: str) -> Plan | None:
         """Return the plan of a run, None if it has no plan yet."""
-        from tidemark.store.run_objects import find_plan  # noqa: PLC0415
+        from tidemark.store.stored_plan import find_plan  # noqa: PLC0415
 
         return find_plan(self._bucket, run_id)
 

@@ -11,7 +11,7 @@ from tidemark.model.cost import Estimate, Prices
 from tidemark.model.frozen import Frozen
 from tidemark.model.labels import labelled_name
 from tidemark.model.older_suites import upgraded_request, upgraded_suite
-from tidemark.model.request import RunSpec
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
 

@@ -1,6 +1,5 @@
 """The execution input of a run, the same from console, schedule and CLI."""
 
-import operator
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,11 +12,12 @@ from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
-from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS, Until, most_until_decided
+from tidemark.model.repetitions import Until, most_until_decided
 from tidemark.model.requested_versions import Released, check_version, requested_versions
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
-from tidemark.model.search import Bisect, Search, between
+from tidemark.model.run_spec import RunSpec
+from tidemark.model.search import Bisect, between
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
@@ -116,84 +116,6 @@ class ResumeRequest(Frozen):
     """The origin of the execution: ``console``, ``schedule`` or ``cli``."""
 
 
-class RunSpec(Frozen):
-    """A resolved request: every field has a value, and the suite has every version."""
-
-    suite: str
-    versions: tuple[str, ...]
-    builds: dict[str, str] = Field(default={})
-    """The wheel of each version that is no release, as a URL with its digest."""
-    baseline: str | None
-    repetitions: int
-    parameters: dict[str, Value]
-    """The value of every parameter of the suite."""
-    axes: dict[str, tuple[str, ...]] = Field(default={}, exclude_if=operator.not_)
-    """The values of every axis of the suite that the run measures."""
-    canary: str | None = Field(default=None, exclude_if=operator.not_)
-    """The version that every repetition measures for the history; None without a canary."""
-    note: str
-    trigger: str
-    scheduled_at: datetime | None = None
-    budget_usd: float | None = None
-    until: Until | None = None
-    """The end of the run: None after all repetitions."""
-    bisect: Search | None = Field(default=None, exclude_if=operator.not_)
-    """The search whose versions the run compares one after another; ``versions`` has the base and
-    those that it has compared so far, in their order."""
-
-    @property
-    def most_repetitions(self) -> int:
-        """The most repetitions of the run, those of a confirmation among them.
-
-        Of a search they are those of one comparison.
-        """
-        return self.repetitions + (CONFIRMATION if self.until else 0)
-
-    @property
-    def most_trials(self) -> int:
-        """The most trials of the run: measured versions × combinations of axes × repetitions."""
-        if self.bisect is None:
-            return len(self.measured) * count(self.axes) * self.most_repetitions
-        of_repetition = len(self.side_by_side(self.versions[-1])) * count(self.axes)
-        trials = of_repetition * self.most_repetitions * self.bisect.most_comparisons
-        return min(MOST_TRIALS, trials)
-
-    @property
-    def until_decided(self) -> str:
-        """How long the run goes on, if until it is decided."""
-        each = " in each comparison" if self.bisect else ""
-        most = f"{self.repetitions:,} repetitions and {CONFIRMATION} to confirm"
-        return f"until decided, at most {most}{each}"
-
-    @property
-    def tasks(self) -> int:
-        """The number of tasks that do each test side by side."""
-        return int(self.parameters.get(TASKS, 1))
-
-    @property
-    def measured(self) -> tuple[str, ...]:
-        """The versions that each repetition measures: those that were asked for, and the canary."""
-        return self._with_canary(self.versions)
-
-    @property
-    def possible(self) -> tuple[str, ...]:
-        """The versions that the run may measure, those that a search may come to among them."""
-        return self._with_canary(self.bisect.versions if self.bisect else self.versions)
-
-    def side_by_side(self, version: str) -> tuple[str, ...]:
-        """Return the versions that a repetition measures to compare one with the baseline."""
-        return self._with_canary((self.baseline or "", version))
-
-    def _with_canary(self, versions: tuple[str, ...]) -> tuple[str, ...]:
-        is_extra = self.canary is not None and self.canary not in versions
-        return (*versions, self.canary) if self.canary and is_extra else versions
-
-
-def beside(request: RunSpec) -> str:
-    """Return the canary for a sentence, '' if a run measures none beside its versions."""
-    return "" if request.measured == request.versions else f" beside the canary {request.canary}"
-
-
 def resume_request(value: object, suites: Mapping[str, Suite]) -> ResumeRequest | None:
     """Return the request to resume a run, None if an execution input asks for a new run.
 
@@ -284,14 +206,6 @@ def _validated(model: type[_Request], value: object) -> _Request:
         return model.model_validate(value)
     except ValidationError as error:
         raise refusal(model, error, _FORMS) from None
-
-
-def requirement(request: RunSpec, suite: Suite, version: str) -> str:
-    """Return what installs a version of a run; see ``Subject.requirement``."""
-    if version not in request.builds:
-        return suite.subject.requirement(version)
-    wheel = f"{suite.subject.package}@{request.builds[version]}"
-    return " ".join([wheel, *suite.subject.newest_companions()])
 
 
 def check_one_machine(suite: Suite) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tidemark.model.axes import count
 from tidemark.model.kept_files import MOST_FILES
@@ -12,10 +11,8 @@ from tidemark.model.metric import MOST_SAMPLES, Metric
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite, Test
-
-if TYPE_CHECKING:  # a request checks its size
-    from tidemark.model.request import RunSpec
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five

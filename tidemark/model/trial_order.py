@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from tidemark.model.axes import combinations
 from tidemark.model.plan import PlannedTrial
-from tidemark.model.request import RunSpec, requirement
+from tidemark.model.run_spec import RunSpec, requirement
 from tidemark.model.suite import Suite
 
 

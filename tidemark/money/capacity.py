@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.request import RunSpec
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas
 

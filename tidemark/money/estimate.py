@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tidemark.model.axes import count
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.request import RunSpec
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.steps import Step
 from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
 from tidemark.money.prices import (

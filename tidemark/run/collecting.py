@@ -25,7 +25,7 @@ from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
 from tidemark.store.bucket import CopyingBucket
-from tidemark.store.run_objects import planned, read_plan
+from tidemark.store.stored_plan import planned, read_plan
 
 _logger = logging.getLogger(LOGGER)
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.

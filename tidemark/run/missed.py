@@ -14,7 +14,7 @@ from tidemark.run.attempts import Attempts
 from tidemark.run.ports import Metrics, Schedules
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import find_plan
+from tidemark.store.stored_plan import find_plan
 
 # Time from the last delivery attempt to the run's plan: retries of PlanRun and of its state.
 _PLANNING = timedelta(minutes=15)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from tidemark import __version__
 from tidemark.model.plan import Plan
-from tidemark.model.request import RunSpec
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
 from tidemark.model.trial_order import in_turns
 from tidemark.money.estimate import estimate

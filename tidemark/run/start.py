@@ -22,7 +22,7 @@ from tidemark.run.ports import Executions, Releases
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Claim
-from tidemark.store.run_objects import find_plan, read_plan, read_resumes
+from tidemark.store.stored_plan import find_plan, read_plan, read_resumes
 
 # A run is named after its scheduled time, and runs are sorted by name: a run in the far future
 # would stay the suite's latest for ever.

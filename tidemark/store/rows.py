@@ -15,9 +15,9 @@ from tidemark.model.exclusions import NONE, Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan
-from tidemark.model.request import RunSpec
 from tidemark.model.results import Rate, TestResult, TrialResult, Usage, no_rate, span_seconds
 from tidemark.model.resume import Resume
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.version_order import version_order

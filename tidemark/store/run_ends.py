@@ -11,7 +11,8 @@ from tidemark.store import keys
 from tidemark.store import rows as tables
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
-from tidemark.store.run_objects import read_resumes, read_trials
+from tidemark.store.run_objects import read_trials
+from tidemark.store.stored_plan import read_resumes
 from tidemark.store.write_once import record_outcome
 
 

@@ -14,7 +14,8 @@ from tidemark.model.results import TrialResult
 from tidemark.model.resume import Resume
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import read_exclusions, read_plan, read_resumes, read_trials
+from tidemark.store.run_objects import read_exclusions, read_trials
+from tidemark.store.stored_plan import read_plan, read_resumes
 
 _Result = TypeVar("_Result")
 

@@ -10,7 +10,7 @@ from tests.unit.run.test_choosing import NEW, Measuring
 from tests.unit.run.test_search import BISECT, found, searching
 from tidemark.model.checkout import ROOT
 from tidemark.run.choosing import ChooseTrialEvent, choose
-from tidemark.store.run_objects import read_plan
+from tidemark.store.stored_plan import read_plan
 
 TEXT = (ROOT / "cdk" / "workflow.asl.json").read_text(encoding="utf-8")
 HOLDER = {"executionArn": "arn:holder", "status": "GONE", "error": None, "cause": None}

@@ -9,7 +9,8 @@ from tests.unit.run.test_choosing import BASE, NEW, OTHER, Measuring
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.store import keys
-from tidemark.store.run_objects import each_trial, read_exclusions, read_plan
+from tidemark.store.run_objects import each_trial, read_exclusions
+from tidemark.store.stored_plan import read_plan
 from tidemark.store.tables import record_rates
 
 KINDS = {

@@ -10,26 +10,36 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 
-# Each handler is imported after those above it, and so may load their modules too.
+# Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
     "restore_system": {"tidemark.model.plan", "tidemark.model.results"},
-    "classify_stop": {"tidemark.model.plan", "tidemark.store.run_objects"},
-    "prepare_trial": {"tidemark.figures", "tidemark.money.prices"},
+    "classify_stop": {"tidemark.model.plan", "tidemark.store"},
+    "prepare_trial": {
+        "tidemark.figures",
+        "tidemark.model.request",
+        "tidemark.model.results",
+        "tidemark.money.prices",
+    },
     "plan_run": {"tidemark.figures", "yaml"},
-    "record_trial": {"tidemark.figures.rates"},
-    "end_run": {"tidemark.figures.rates"},
+    "record_trial": {"tidemark.figures.rates", "tidemark.model.request", "tidemark.money.budget"},
+    "end_run": {"tidemark.figures", "tidemark.model.request", "tidemark.money.budget"},
     "collect_rates": {"aws_croniter", "tidemark.figures.summary"},
-    "sweep_runs": {"tidemark.figures.summary"},
-    "choose_trial": {"tidemark.figures.verdicts.version_verdicts"},
-    "record_outcome": {"tidemark.figures.verdicts.version_verdicts"},
-    "record_rates": {"tidemark.report"},
-    "publish_comparison": {"tidemark.store.history", "tidemark.report.run_report.contents"},
+    "sweep_runs": {"tidemark.figures", "tidemark.model.request"},
+    "choose_trial": {"tidemark.figures.verdicts.version_verdicts", "tidemark.model.request"},
+    "record_outcome": {"tidemark.figures.verdicts.version_verdicts", "tidemark.model.request"},
+    "record_rates": {"tidemark.model.request", "tidemark.report"},
+    "publish_comparison": {
+        "tidemark.model.request",
+        "tidemark.report.run_report.contents",
+        "tidemark.store.history",
+    },
     "publish_report": {
         "boto3",
         "pydantic_settings",
         "s3transfer",
         "tidemark.cli",
         "tidemark.dashboard",
+        "tidemark.model.request",
         "yaml",
     },
 }
@@ -37,6 +47,9 @@ PROBE = """
 import importlib, json, sys
 loaded = {}
 for name in sys.argv[1:]:
+    for module in [*sys.modules]:
+        if module.partition(".")[0] in ("aws", "lambdas", "tidemark"):
+            del sys.modules[module]
     importlib.import_module(f"lambdas.{name}")
     loaded[name] = sorted(sys.modules)
 models = [

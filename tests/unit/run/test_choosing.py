@@ -21,7 +21,7 @@ from tidemark.report.run_report.measured import measured_run
 from tidemark.run.choosing import ChooseTrialEvent, choose
 from tidemark.run.judging import planned_outcome
 from tidemark.store import keys
-from tidemark.store.run_objects import read_plan
+from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import read_run, read_standing
 
 BASE, NEW, OTHER = "8.8.1", "9.0.0", "9.8.4"

@@ -1,8 +1,9 @@
 from collections import Counter
 
 from tests.plans import RUN, STARTED, plan_of, with_axes
-from tidemark.model.request import requirement, resolve_request
+from tidemark.model.request import resolve_request
 from tidemark.model.run_id import run_id
+from tidemark.model.run_spec import requirement
 from tidemark.model.suite_files import read_suites
 
 ORDER = [

@@ -13,7 +13,7 @@ from tidemark.model.side_name import SideName, parse_side
 from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import find_plan
+from tidemark.store.stored_plan import find_plan
 
 # Search at most 1,000 runs for one that measured both versions; list 20 of them at a time.
 _MOST_RUNS = 1_000

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.parameters import Value, described
 from tidemark.model.repetitions import FEWEST
-from tidemark.model.request import RunSpec
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite
 from tidemark.report.blocks import Block, Bullets

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
-from tidemark.model.request import beside
+from tidemark.model.run_spec import beside
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.model.request import requirement
 from tidemark.model.resume import Resume
+from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Task
 from tidemark.model.version_order import version_order

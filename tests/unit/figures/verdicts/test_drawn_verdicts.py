@@ -8,7 +8,7 @@ from tests.checks.bench.drawn_verdicts import pairs_of, row, tables
 from tests.checks.bench.slowed_rocksdb import BASE, LOSSES, slowed, write_system
 from tests.plans import plan_of
 from tests.unit.measured_runs import measured, with_values
-from tidemark.model.request import requirement
+from tidemark.model.run_spec import requirement
 from tidemark.model.suite_files import read_suites
 
 

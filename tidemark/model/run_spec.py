@@ -1,0 +1,99 @@
+"""The resolved request of a run, as its plan keeps it."""
+
+import operator
+from datetime import datetime
+
+from pydantic import Field
+
+from tidemark.model.axes import count
+from tidemark.model.frozen import Frozen
+from tidemark.model.parameters import TASKS, Value
+from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS, Until
+from tidemark.model.search import Search
+from tidemark.model.suite import Suite
+
+
+class RunSpec(Frozen):
+    """A resolved request: every field has a value, and the suite has every version."""
+
+    suite: str
+    versions: tuple[str, ...]
+    builds: dict[str, str] = Field(default={})
+    """The wheel of each version that is no release, as a URL with its digest."""
+    baseline: str | None
+    repetitions: int
+    parameters: dict[str, Value]
+    """The value of every parameter of the suite."""
+    axes: dict[str, tuple[str, ...]] = Field(default={}, exclude_if=operator.not_)
+    """The values of every axis of the suite that the run measures."""
+    canary: str | None = Field(default=None, exclude_if=operator.not_)
+    """The version that every repetition measures for the history; None without a canary."""
+    note: str
+    trigger: str
+    scheduled_at: datetime | None = None
+    budget_usd: float | None = None
+    until: Until | None = None
+    """The end of the run: None after all repetitions."""
+    bisect: Search | None = Field(default=None, exclude_if=operator.not_)
+    """The search whose versions the run compares one after another; ``versions`` has the base and
+    those that it has compared so far, in their order."""
+
+    @property
+    def most_repetitions(self) -> int:
+        """The most repetitions of the run, those of a confirmation among them.
+
+        Of a search they are those of one comparison.
+        """
+        return self.repetitions + (CONFIRMATION if self.until else 0)
+
+    @property
+    def most_trials(self) -> int:
+        """The most trials of the run: measured versions × combinations of axes × repetitions."""
+        if self.bisect is None:
+            return len(self.measured) * count(self.axes) * self.most_repetitions
+        of_repetition = len(self.side_by_side(self.versions[-1])) * count(self.axes)
+        trials = of_repetition * self.most_repetitions * self.bisect.most_comparisons
+        return min(MOST_TRIALS, trials)
+
+    @property
+    def until_decided(self) -> str:
+        """How long the run goes on, if until it is decided."""
+        each = " in each comparison" if self.bisect else ""
+        most = f"{self.repetitions:,} repetitions and {CONFIRMATION} to confirm"
+        return f"until decided, at most {most}{each}"
+
+    @property
+    def tasks(self) -> int:
+        """The number of tasks that do each test side by side."""
+        return int(self.parameters.get(TASKS, 1))
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The versions that each repetition measures: those that were asked for, and the canary."""
+        return self._with_canary(self.versions)
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """The versions that the run may measure, those that a search may come to among them."""
+        return self._with_canary(self.bisect.versions if self.bisect else self.versions)
+
+    def side_by_side(self, version: str) -> tuple[str, ...]:
+        """Return the versions that a repetition measures to compare one with the baseline."""
+        return self._with_canary((self.baseline or "", version))
+
+    def _with_canary(self, versions: tuple[str, ...]) -> tuple[str, ...]:
+        is_extra = self.canary is not None and self.canary not in versions
+        return (*versions, self.canary) if self.canary and is_extra else versions
+
+
+def beside(request: RunSpec) -> str:
+    """Return the canary for a sentence, '' if a run measures none beside its versions."""
+    return "" if request.measured == request.versions else f" beside the canary {request.canary}"
+
+
+def requirement(request: RunSpec, suite: Suite, version: str) -> str:
+    """Return what installs a version of a run; see ``Subject.requirement``."""
+    if version not in request.builds:
+        return suite.subject.requirement(version)
+    wheel = f"{suite.subject.package}@{request.builds[version]}"
+    return " ".join([wheel, *suite.subject.newest_companions()])
