@@ -15,7 +15,7 @@ from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite import Suite
-from tidemark.model.suite_files import query_file
+from tidemark.model.suite_asset import query_file
 
 # The log queries of every test, besides those of its metrics.
 _COMMON = ("environment", "failures")

@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from lambdas import services
 from lambdas.observability import logger
-from tidemark.model.suite_files import packed_suites
+from tidemark.model.suite_asset import packed_suites
 from tidemark.run.events import ExecutionEvent
 from tidemark.run.start import begin
 

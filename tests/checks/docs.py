@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.kept_files import Artefact
+from tidemark.model.files_to_keep import Artefact
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest

@@ -7,7 +7,7 @@ import pytest
 from lambdas import services
 from tests.plans import RUN, plan_of
 from tests.unit.fakes import TRIAL_MACHINE, World
-from tidemark.model import suite_files
+from tidemark.model import suite_asset
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_files import read_suites
 
@@ -29,8 +29,8 @@ def plan():
 def packed(tmp_path, monkeypatch):
     """The suites as the Lambda asset carries them."""
     for suite in read_suites().values():
-        suite_files.pack_suite(suite, ROOT, tmp_path)
-    monkeypatch.setattr(suite_files, "FOLDER", tmp_path / "suites")
+        suite_asset.pack_suite(suite, ROOT, tmp_path)
+    monkeypatch.setattr(suite_asset, "FOLDER", tmp_path / "suites")
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def world(monkeypatch, plan):
     monkeypatch.setenv("CLUSTER", "arn:aws:ecs:eu-west-2:1:cluster/c")
     monkeypatch.setenv("TOPIC", "arn:aws:sns:eu-west-2:1:outcomes")
     services.metrics.cache_clear()
-    suite_files.packed_suites.cache_clear()
+    suite_asset.packed_suites.cache_clear()
     monkeypatch.setenv("BUCKET", "results")
     monkeypatch.setenv("LOGS_DEADLINE_SECONDS", "300")
     monkeypatch.setenv(

@@ -18,7 +18,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 from tidemark.model.series import SERIES_COLUMNS
 from tidemark.model.suite import Suite
-from tidemark.model.suite_files import query_file
+from tidemark.model.suite_asset import query_file
 
 _OF_ENGINE = "@ptr"
 

@@ -1,8 +1,10 @@
-"""The record of a resume: ``runs/<run_id>/resumes/<name>.json``."""
+"""The record of a resume, ``runs/<run_id>/resumes/<name>.json``, and the budget that it leaves."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.plan import Plan
 
 
 class Resume(Frozen):
@@ -14,3 +16,12 @@ class Resume(Frozen):
     note: str
     budget_usd: float | None = None
     """The new budget of the run [USD]; None keeps the last budget."""
+
+
+def latest_budget(plan: Plan, resumes: Sequence[Resume]) -> float | None:
+    """Return the last budget of a run [USD], None if it never had one.
+
+    ``resumes`` are in the order of time; a resume without a budget keeps the last one.
+    """
+    budgets = [plan.request.budget_usd, *(resume.budget_usd for resume in resumes)]
+    return next((budget for budget in reversed(budgets) if budget is not None), None)

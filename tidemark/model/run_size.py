@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from tidemark.model.axes import count
-from tidemark.model.kept_files import MOST_FILES
+from tidemark.model.files_to_keep import MOST_FILES
 from tidemark.model.metric import MOST_SAMPLES, Metric
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Refused

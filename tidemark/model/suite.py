@@ -8,8 +8,8 @@ from pydantic import Field
 
 from tidemark.model.axes import MOST_AXES, Axis
 from tidemark.model.consistent import Consistent
+from tidemark.model.files_to_keep import ARTEFACT_FORMS, Artefact
 from tidemark.model.frozen import Frozen
-from tidemark.model.kept_files import ARTEFACT_FORMS, Artefact
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem

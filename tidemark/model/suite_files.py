@@ -1,14 +1,9 @@
-"""Suite files: YAML in the checkout, JSON in the Lambda asset.
-
-``suites/<name>/`` holds ``suite.yaml`` and the queries of this suite alone; ``queries/logs`` holds
-the queries of all suites.
-"""
+"""The files of suites in the checkout, ``suites/<name>/suite.yaml``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -22,14 +17,13 @@ from tidemark.model.refusal import Place, Problem, Refused, problem, problems
 from tidemark.model.request import resolve_request
 from tidemark.model.sentences import shown
 from tidemark.model.suite import FORMS, Suite
+from tidemark.model.suite_asset import query_file
 from tidemark.model.suite_parts import contradictions, mapping, mappings
 
 if TYPE_CHECKING:
     from tidemark.model.plain_yaml import Document
 
-FOLDER = ROOT / "suites"
 _FILE = "suite.yaml"
-_PACKED = "suite.json"
 _MOST_PROBLEMS = 50
 
 
@@ -105,12 +99,6 @@ def _defaults(suite: Suite) -> Iterator[Problem]:
             yield Problem(("defaults", field), f"defaults.{refused}")
 
 
-def query_file(suite: str, query: str, suites: Path = FOLDER) -> Path:
-    """Return the file of a log query: the suite's own file, or else the file of all suites."""
-    of_suite = suites / suite / f"{query}.cwli"
-    return of_suite if of_suite.exists() else ROOT / "queries" / "logs" / f"{query}.cwli"
-
-
 def read_suites(systems: Path = ROOT) -> dict[str, Suite]:
     """Return the suites of a folder that holds ``suites/`` and ``workloads/``, by name.
 
@@ -129,21 +117,3 @@ def suite_files(systems: Path = ROOT) -> Sequence[Path]:
     if files := sorted((systems / "suites").glob(f"*/{_FILE}")):
         return files
     raise Refused(f"systems: there is no suite in {systems / 'suites'}")
-
-
-def pack_suite(suite: Suite, systems: Path, asset: Path) -> None:
-    """Write a checked suite and its own queries into the folder of the Lambda asset."""
-    folder = asset / "suites" / suite.name
-    folder.mkdir(parents=True)
-    (folder / _PACKED).write_text(suite.model_dump_json(), encoding="utf-8")
-    for path in sorted((systems / "suites" / suite.name).glob("*.cwli")):
-        (folder / path.name).write_bytes(path.read_bytes())
-
-
-@lru_cache(maxsize=1)
-def packed_suites() -> dict[str, Suite]:
-    """Return the checked suites that the Lambda asset has as JSON."""
-    return {
-        path.parent.name: Suite.model_validate_json(path.read_bytes())
-        for path in sorted(FOLDER.glob(f"*/{_PACKED}"))
-    }

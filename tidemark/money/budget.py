@@ -1,11 +1,10 @@
 """The budget of a run: the cost of its trials so far, and whether the next trial may start."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.model.resume import Resume
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost
@@ -18,15 +17,6 @@ class Spent(Frozen):
     usd: float = 0.0
     dearest: float = 0.0
     """The highest known cost of a trial."""
-
-
-def latest_budget(plan: Plan, resumes: Sequence[Resume]) -> float | None:
-    """Return the last budget of a run [USD], None if it never had one.
-
-    ``resumes`` are in the order of time; a resume without a budget keeps the last one.
-    """
-    budgets = [plan.request.budget_usd, *(resume.budget_usd for resume in resumes)]
-    return next((budget for budget in reversed(budgets) if budget is not None), None)
 
 
 def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:

@@ -16,9 +16,8 @@ from tidemark.run.counting import count
 from tidemark.run.events import RunEvent
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import read_measured
+from tidemark.store.run_objects import read_measured, record
 from tidemark.store.stored_plan import planned, read_plan
-from tidemark.store.write_once import record
 
 
 class LostTrial(BaseModel):

@@ -16,7 +16,7 @@ from tidemark.model.results import MeasuredSeries, Status, TaskResult
 from tidemark.model.series import Series
 from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
-from tidemark.model.suite_files import query_file
+from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.events import TrialEvent
 from tidemark.run.keeping import Place, keep

@@ -13,10 +13,9 @@ from tidemark.run.judging import planned_outcome, published_keys, unplanned_outc
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_ends import record_end
+from tidemark.store.run_ends import record_end, record_outcome
 from tidemark.store.stored_plan import find_plan
 from tidemark.store.stored_run import read_run
-from tidemark.store.write_once import record_outcome
 
 
 def conclude(

@@ -19,9 +19,8 @@ from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
-from tidemark.store.run_ends import record_end
+from tidemark.store.run_ends import record_end, record_outcome
 from tidemark.store.stored_plan import find_plan
-from tidemark.store.write_once import record_outcome
 
 if TYPE_CHECKING:  # the sweep of an hour without dead runs reads none
     from tidemark.store.stored_run import StoredRun

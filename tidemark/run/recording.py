@@ -7,9 +7,8 @@ from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Metrics
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import read_measured, read_trial
+from tidemark.store.run_objects import read_measured, read_trial, record
 from tidemark.store.stored_plan import planned, read_plan
-from tidemark.store.write_once import record
 
 # CloudWatch API reference, MetricDatum: the names of its units.
 _UNITS = {"records/s": "Count/Second", "s": "Seconds"}

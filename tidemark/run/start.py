@@ -8,11 +8,10 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.request import ResumeRequest, check_one_machine, resolve_request, resume_request
-from tidemark.model.resume import Resume
+from tidemark.model.resume import Resume, latest_budget
 from tidemark.model.run_id import run_id
 from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
-from tidemark.money.budget import latest_budget
 from tidemark.money.capacity import check
 from tidemark.money.quotas import Quotas
 from tidemark.run.events import ExecutionEvent

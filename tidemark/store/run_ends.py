@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from tidemark.model.outcome import Outcome
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
-from tidemark.store import keys
+from tidemark.store import claims, keys
 from tidemark.store import rows as tables
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
 from tidemark.store.run_objects import read_trials
 from tidemark.store.stored_plan import read_resumes
-from tidemark.store.write_once import record_outcome
 
 
 def record_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcome: Outcome) -> None:
@@ -42,3 +41,22 @@ def record_end(
     if stored.execution_arn == outcome.execution_arn:
         record_run(bucket, plan, trials, stored)
     return stored
+
+
+def record_outcome(bucket: Bucket, outcome: Outcome, held: Held | None) -> Outcome:
+    """Write the outcome of a run's execution unless it is stored; return the stored outcome.
+
+    The outcome of an earlier execution, before a resume, is replaced only while the claim is
+    ``held``: without the claim, a later execution may already have ended the run.
+    """
+    key = keys.outcome(outcome.run_id)
+    while True:
+        current = bucket.find(key)
+        if current:
+            stored = Outcome.model_validate_json(current.body)
+            mine = stored.execution_arn == outcome.execution_arn
+            if mine or held is None or not claims.stands(bucket, held):
+                return stored
+        body = outcome.model_dump_json().encode()
+        if bucket.write_over(key, body, current.etag if current else None):
+            return outcome

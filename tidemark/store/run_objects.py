@@ -1,4 +1,4 @@
-"""Readers of what a run has measured: its trials, the tests of a trial, and its exclusions."""
+"""The objects of what a run has measured: its trials, the tests of a trial, and its exclusions."""
 
 from __future__ import annotations
 
@@ -45,3 +45,9 @@ def read_measured(bucket: Bucket, run_id: str, trial: int) -> dict[str, TestResu
     stored = [bucket.find(key) for key in bucket.keys(keys.measurements(run_id, trial))]
     results = [TestResult.model_validate_json(tagged.body) for tagged in stored if tagged]
     return {result.test: result for result in results}
+
+
+def record(bucket: Bucket, result: TrialResult) -> bool:
+    """Write a trial's result unless it is stored already; tell whether it was written."""
+    key = keys.trial(result.run_id, result.trial)
+    return bucket.write_once(key, result.model_dump_json().encode())

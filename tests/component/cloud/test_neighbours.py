@@ -5,7 +5,7 @@ import pytest
 from aws.log_queries import InsightsQueries
 from tidemark.model.metric import MOST_SAMPLES
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.suite_files import query_file
+from tidemark.model.suite_asset import query_file
 from tidemark.run.ports import TooManyRows
 
 GROUP = "/Tidemark/rocksdb"

@@ -2,7 +2,8 @@ import json
 import re
 
 from tidemark.model.checkout import ROOT
-from tidemark.model.suite_files import query_file, read_suites
+from tidemark.model.suite_asset import query_file
+from tidemark.model.suite_files import read_suites
 
 
 def body(template):

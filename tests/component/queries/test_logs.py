@@ -7,7 +7,7 @@ import pytest
 from local.insights import run
 from local.logs.store import LogStore
 from tidemark.model.checkout import ROOT
-from tidemark.model.suite_files import FOLDER, query_file
+from tidemark.model.suite_asset import FOLDER, query_file
 from tidemark.run.collecting import _OF_TASKS
 
 QUERIES = ROOT / "queries" / "logs"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tidemark.cli.suite import command
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
-from tidemark.model.suite_files import FOLDER
+from tidemark.model.suite_asset import FOLDER
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from tidemark.model.repetitions import MOST_TRIALS
 from tidemark.model.request import RunRequest, resolve_request
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
-from tidemark.model.suite_files import FOLDER, read_suite, read_suites
+from tidemark.model.suite_asset import FOLDER
+from tidemark.model.suite_files import read_suite, read_suites
 from tidemark.money.estimate import estimate_seconds
 from tidemark.run.new_plan import make_plan
 

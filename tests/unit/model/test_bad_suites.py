@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tidemark.model.refusal import Refused
-from tidemark.model.suite_files import FOLDER, read_suite
+from tidemark.model.suite_asset import FOLDER
+from tidemark.model.suite_files import read_suite
 
 ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
 # Each line has a text of the file, its replacement, and the sentence or its beginning.

@@ -6,7 +6,8 @@ import pytest
 
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
-from tidemark.model.suite_files import FOLDER, read_suite, read_suites
+from tidemark.model.suite_asset import FOLDER
+from tidemark.model.suite_files import read_suite, read_suites
 
 ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")
 SAMPLES = "        samples: ingest_samples\n"

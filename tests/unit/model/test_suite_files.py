@@ -7,7 +7,8 @@ import pytest
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import ONE_LINE
 from tidemark.model.suite import FORMS, Suite
-from tidemark.model.suite_files import FOLDER, query_file, read_suite, read_suites
+from tidemark.model.suite_asset import FOLDER, query_file
+from tidemark.model.suite_files import read_suite, read_suites
 from tidemark.model.version_order import version_order
 
 ROCKSDB = (FOLDER / "rocksdb" / "suite.yaml").read_text(encoding="utf-8")

@@ -29,7 +29,8 @@ from tests.unit.measured_runs import (
     with_values,
 )
 from tidemark.model.exclusions import NONE
-from tidemark.model.kept_files import Artefact, KeptFile
+from tidemark.model.files_to_keep import Artefact
+from tidemark.model.kept_files import KeptFile
 from tidemark.model.resume import Resume
 from tidemark.model.suite_files import read_suites
 from tidemark.report.blocks import Table

@@ -11,7 +11,7 @@ from tests.plans import RUN
 from tidemark.model.kept_files import Artefact
 from tidemark.model.refusal import Refused
 from tidemark.model.subject import Subject
-from tidemark.model.suite_files import packed_suites
+from tidemark.model.suite_asset import packed_suites
 from tidemark.store import claims
 from tidemark.store.claims import Claim
 

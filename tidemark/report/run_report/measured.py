@@ -23,8 +23,7 @@ from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, Sample, TestResult, TrialResult
-from tidemark.model.resume import Resume
-from tidemark.money.budget import latest_budget
+from tidemark.model.resume import Resume, latest_budget
 from tidemark.store.stored_run import StoredRun
 
 
