@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services
+from lambdas import storage
 from lambdas.observability import logger
 from tidemark.run.choosing import ChooseTrialEvent, choose
 
@@ -14,4 +14,4 @@ from tidemark.run.choosing import ChooseTrialEvent, choose
 @event_parser(model=ChooseTrialEvent)
 def handler(event: ChooseTrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the next trial and the name of its execution, None for both if there is none."""
-    return choose(services.bucket(), event).model_dump(mode="json")
+    return choose(storage.bucket(), event).model_dump(mode="json")

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services
+from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.collecting import CollectRatesEvent, collect
@@ -17,7 +17,7 @@ def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
     """Return whether the test is complete, and its status or how long to wait for its logs [s]."""
     environment = Environment()
     collected = collect(
-        services.bucket(),
+        storage.bucket(),
         services.log_queries(),
         services.tasks(),
         environment.systems,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lambdas import services
+from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.listeners import listeners
 from tidemark.run.dead_runs import Ending
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def ending() -> Ending:
     """Return the ending of runs with the adapters and the environment of this function."""
     return Ending(
-        services.bucket(),
+        storage.bucket(),
         services.executions(),
         services.tasks(),
         listeners(),

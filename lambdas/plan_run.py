@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services
+from lambdas import services, storage
 from lambdas.observability import logger
 from tidemark.model.suite_asset import packed_suites
 from tidemark.run.events import ExecutionEvent
@@ -24,7 +24,7 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
 
     """
     planned = begin(
-        services.bucket(),
+        storage.bucket(),
         services.executions(),
         services.releases(),
         services.quotas(),

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services
+from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
@@ -17,7 +17,7 @@ from tidemark.store.stored_plan import planned, read_plan
 @event_parser(model=TrialEvent)
 def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Return the tests in order, each with its environment, groups of tasks and time limit [s]."""
-    environment, plan = Environment(), read_plan(services.bucket(), event.run_id)
+    environment, plan = Environment(), read_plan(storage.bucket(), event.run_id)
     system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
     if plan.suite.subject.image:
         definitions = services.task_definitions()

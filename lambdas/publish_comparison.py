@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.parser import BaseModel, event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from pydantic import Field
 
-from lambdas import services
+from lambdas import storage
 from lambdas.observability import logger
 from tidemark.model.metric import NAME
 from tidemark.report import page
@@ -26,5 +26,5 @@ class ComparisonEvent(BaseModel):
 def handler(event: ComparisonEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the comparison as Markdown, page and document; return the key of each."""
     return publish_comparison(
-        services.bucket(), event.suite, event.base, event.new, page.packed_vega
+        storage.bucket(), event.suite, event.base, event.new, page.packed_vega
     )

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import services
+from lambdas import storage
 from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
 from tidemark.store import keys
@@ -15,5 +15,5 @@ from tidemark.store import keys
 @event_parser(model=TrialEvent)
 def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
     """Delete the data that the tasks of a trial stored."""
-    services.bucket().delete(keys.data(event.run_id, event.trial))
+    storage.bucket().delete(keys.data(event.run_id, event.trial))
     return {}

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.service_errors import SERVICE_ERRORS
-from lambdas import services
+from lambdas import services, storage
 from lambdas.dead_runs import ending
 from lambdas.environment import Environment
 from lambdas.observability import logger
@@ -30,7 +30,7 @@ def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
     outcomes = ending().sweep(now, attempts)
     schedules = Environment().schedules
     missed = tell_missed(
-        services.bucket(), services.schedules(), services.metrics(), schedules, now, attempts
+        storage.bucket(), services.schedules(), services.metrics(), schedules, now, attempts
     )
     attempts.check()
     ended = [outcome.model_dump(mode="json") for outcome in outcomes]

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from pydantic import (
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainValidator,
     TypeAdapter,
@@ -44,7 +43,6 @@ _REQUIREMENT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}(\[[a-z0-9,._-]+\]
 _MOST_REQUIREMENTS = 20
 _RELEASE = "a version such as 1.4.0, or a list of requirements such as [deltalake==0.20.2]"
 _KINDS = ("package", "image", "prepare")
-_ANY_VERSION = TypeAdapter(VersionText, config=ConfigDict(defer_build=True))
 
 
 def _named(versions: object) -> object:
@@ -130,7 +128,7 @@ class Subject(Consistent):
         ``re`` may take exponential time.
         """
         try:
-            _form(self.form).validate_python(_ANY_VERSION.validate_python(version))
+            _form(self.form).validate_python(_form(VERSION).validate_python(version))
         except ValidationError:
             return False
         return True

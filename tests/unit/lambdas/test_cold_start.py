@@ -12,7 +12,7 @@ from tidemark.model.checkout import ROOT
 
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
-    "restore_system": {"tidemark.model.plan", "tidemark.model.results"},
+    "restore_system": {"lambdas.services", "tidemark.model.frozen", "tidemark.run.ports"},
     "classify_stop": {"tidemark.model.plan", "tidemark.store"},
     "prepare_trial": {
         "tidemark.figures",
@@ -37,13 +37,15 @@ UNNEEDED = {
     "collect_rates": {"aws_croniter", "tidemark.figures.summary", "tidemark.model.request"},
     "sweep_runs": {"tidemark.figures", "tidemark.model.request"},
     "choose_trial": {
+        "lambdas.services",
         "tidemark.figures.verdicts.version_verdicts",
         "tidemark.model.outcome",
         "tidemark.model.request",
     },
     "record_outcome": {"tidemark.figures.verdicts.version_verdicts", "tidemark.model.request"},
-    "record_rates": {"tidemark.model.request", "tidemark.report"},
+    "record_rates": {"lambdas.services", "tidemark.model.request", "tidemark.report"},
     "publish_comparison": {
+        "lambdas.services",
         "tidemark.model.request",
         "tidemark.money.budget",
         "tidemark.report.run_report.contents",
@@ -51,11 +53,13 @@ UNNEEDED = {
     },
     "publish_report": {
         "boto3",
+        "lambdas.services",
         "pydantic_settings",
         "s3transfer",
         "tidemark.cli",
         "tidemark.dashboard",
         "tidemark.model.request",
+        "tidemark.report.comparison.choice",
         "yaml",
     },
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from tidemark.report.comparison.publishing import write_comparison
+from tidemark.report.comparison.forms import write_comparison
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report

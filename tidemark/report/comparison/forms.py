@@ -1,0 +1,36 @@
+"""The forms of a comparison in the results bucket: a page, a document and a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.document import document
+from tidemark.report.comparison.pull_request import comment
+from tidemark.report.comparison.sides import Sides, sides
+from tidemark.report.page import page
+from tidemark.report.text_files import Vega, write_texts
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_run import StoredRun
+
+
+def write_comparison(
+    bucket: Bucket, base: tuple[StoredRun, str], new: tuple[StoredRun, str], vega: Vega
+) -> dict[str, str]:
+    """Write the comparison of two versions of runs as they were read; return each form's key."""
+    suite = new[0].plan.suite.name
+    base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
+    return write_texts(
+        bucket,
+        lambda form: keys.comparison(suite, base_key, new_key, form),
+        _forms(sides(base, new), vega),
+    )
+
+
+def _forms(both: Sides, vega: Vega) -> Iterator[tuple[str, str]]:
+    """Yield each form of a comparison with its text."""
+    contents = comparison(both)
+    yield "html", page(contents, vega())
+    yield "json", document(both).model_dump_json(indent=2) + "\n"
+    yield "md", comment(contents)
