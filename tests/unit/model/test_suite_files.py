@@ -135,7 +135,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "to: 10000000",
             "to: 10",
-            "parameters.records.default: 1000000 is not accepted; expected a whole number from 1 "
+            "parameters.records.default: 600000 is not accepted; expected a whole number from 1 "
             "to 10",
         ),
         (

@@ -85,7 +85,7 @@ def test_each_step_counts_with_its_own_tasks_and_time():
     # Two jobs of 4.3 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
     assert whole.task_seconds == 3 * 60 + 132 + 230
     assert whole.basis == "time limits"
-    assert estimate_seconds(request, suite) == pytest.approx(10.1 + 101.5 + 200)
+    assert estimate_seconds(request, suite) == pytest.approx(6.66 + 101.5 + 200)
     # For each step two states, two of its group, and its tasks.
     assert count_transitions(request, suite, readings=1) == 10 + 3 + 4 + 2 + 2 + 3 * 4 + 5
 
