@@ -1,4 +1,4 @@
-# `make run` measures three RocksDB versions on this machine; `make test` checks the code.
+# `make run` measures two versions of RocksDB on this machine; `make test` checks the code.
 # Each target sets up what it needs and does nothing twice.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
