@@ -38,7 +38,8 @@ def _summary(run: MeasuredRun) -> Iterator[Block]:
     yield trials.count(run)
     if run.plan.request.note:
         yield f"Note: {run.plan.request.note}"
-    yield comparison.in_short(run)
+    search = run.plan.request.bisect
+    yield search_path.search_path(run, search).sentence if search else comparison.in_short(run)
     yield comparison.explanation(run)
 
 

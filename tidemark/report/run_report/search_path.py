@@ -69,7 +69,7 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
     """Yield the section of a search; any other run has none."""
     if run.plan.request.bisect:
         found = search_path(run, run.plan.request.bisect)
-        yield Section("First slower version", (found.sentence, _table(found)))
+        yield Section(f"First version slower than {found.base}", (_table(found),))
 
 
 def _table(found: SearchPath) -> Table:
