@@ -34,7 +34,7 @@ def with_a_number(template):
         if resource["Type"] == "AWS::StepFunctions::StateMachine":
             resource.pop("Metadata", None)
             text = resource["Properties"]["DefinitionString"]
-            number = text.replace('"{% $test.timeout_seconds %}"', "60")
+            number = text.replace('"{% $step.timeout_seconds %}"', "60")
             resource["Properties"]["DefinitionString"] = number
     return template
 
