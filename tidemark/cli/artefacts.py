@@ -13,10 +13,10 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import run_argument
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.cli.wording import plural
 from tidemark.client.results import Results
 from tidemark.model.labels import canonical
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural
 from tidemark.store import keys
 
 if TYPE_CHECKING:

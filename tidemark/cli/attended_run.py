@@ -18,14 +18,14 @@ from tidemark.cli.live import follow, show_result
 from tidemark.cli.preflight import Machine, prepare, warnings
 from tidemark.cli.target import Target, deployed
 from tidemark.cli.this_machine import Here, check_room
-from tidemark.cli.wording import bound, cost, duration, plural
+from tidemark.cli.wording import bound, cost, duration
 from tidemark.cli.written_suites import systems
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
 from tidemark.model.run_spec import RunSpec, beside
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, plural
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate, estimate_seconds
 from tidemark.money.prices import list_prices

@@ -24,7 +24,7 @@ from tidemark.cli.set_option import (
 )
 from tidemark.cli.target import Target, target_options
 from tidemark.cli.this_machine import check_state
-from tidemark.cli.wording import cost, plural
+from tidemark.cli.wording import cost
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
@@ -32,7 +32,7 @@ from tidemark.model.context import default_suite
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request, resume_request
 from tidemark.model.run_spec import RunSpec
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, plural
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 

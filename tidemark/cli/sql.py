@@ -6,8 +6,8 @@ import click
 
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.cli.wording import plural
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural
 
 _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryString
 

@@ -8,11 +8,10 @@ import click
 
 from tidemark.cli import new_suite
 from tidemark.cli.query_contract import check_queries
-from tidemark.cli.wording import plural
 from tidemark.cli.written_suites import systems
 from tidemark.model.axes import count
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, plural, shown
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suite, suite_files

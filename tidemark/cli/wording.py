@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.model.sentences import plural
+
 if TYPE_CHECKING:  # a command without a model does not import it
     from tidemark.client.results import Progress
     from tidemark.client.stored import ClaimStatus
@@ -30,11 +32,6 @@ def cost(expected: Estimate, share: float = 1.0) -> str:
 def bound(expected: Estimate) -> str:
     """Return ``about``, or ``at most`` for an estimate from time limits."""
     return "about" if expected.basis == "declared times" else "at most"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return ``1 task`` or ``2 tasks``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def ending(run_id: str, outcome: Outcome | None, progress: Progress | None, flags: str = "") -> str:

@@ -12,6 +12,7 @@ from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
 from tidemark.model.run_spec import RunSpec
+from tidemark.model.sentences import plural
 from tidemark.model.suite import Suite, Test
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
@@ -70,22 +71,26 @@ def _check_trials(suite: Suite, spec: RunSpec) -> None:
         )
     if of_trial > MOST_TRIAL_ENTRIES:
         raise Refused(
-            f"tasks: {tasks} tasks of {len(suite.tests)} tests may keep {of_trial:,} values, "
+            f"tasks: {_work(suite, tasks)} may keep {of_trial:,} values, "
             f"files and minutes of usage; one trial has at most {MOST_TRIAL_ENTRIES:,}"
         )
     if trials * of_trial > MOST_RUN_ENTRIES:
         raise Refused(
-            f"repetitions: {trials} trials of {tasks} tasks may keep {trials * of_trial:,} "
-            f"values, files and minutes of usage; one run has at most {MOST_RUN_ENTRIES:,}, enough "
-            f"for {MOST_RUN_ENTRIES // of_trial} such trials"
+            f"repetitions: {plural(trials, 'trial')} of {plural(tasks, 'task')} may keep "
+            f"{trials * of_trial:,} values, files and minutes of usage; one run has at most "
+            f"{MOST_RUN_ENTRIES:,}, enough for {plural(MOST_RUN_ENTRIES // of_trial, 'such trial')}"
         )
+
+
+def _work(suite: Suite, tasks: int) -> str:
+    return f"{plural(tasks, 'task')} of {plural(len(suite.tests), 'test')}"
 
 
 def _extent(spec: RunSpec) -> str:
     """Return the repetitions of a run, for people."""
     confirmation = f", and {CONFIRMATION} to confirm," if spec.until else ""
     under = f" under {count(spec.axes)} combinations of axes" if spec.axes else ""
-    return f"{spec.repetitions}{confirmation} of {len(spec.measured)} versions{under}"
+    return f"{spec.repetitions}{confirmation} of {plural(len(spec.measured), 'version')}{under}"
 
 
 def _check_steps(suite: Suite, tasks: int) -> None:
@@ -99,7 +104,6 @@ def _check_steps(suite: Suite, tasks: int) -> None:
 
 
 def _check_history(suite: Suite, tasks: int) -> None:
-    tests = len(suite.tests)
     events = sum(
         EVENTS_OF_TEST
         + len(test.every_step) * EVENTS_OF_STEP
@@ -108,7 +112,7 @@ def _check_history(suite: Suite, tasks: int) -> None:
     )
     if events > MOST_TRIAL_EVENTS:
         raise Refused(
-            f"tasks: {tasks} tasks of {tests} tests may take {events} events; the "
+            f"tasks: {_work(suite, tasks)} may take {events} events; the "
             f"history of a trial holds {MOST_TRIAL_EVENTS}"
         )
 
@@ -128,7 +132,7 @@ def _check_answers(test: Test, tasks: int) -> None:
         rows = tasks * (metric.most_labels or 1)
         if rows > MOST_SAMPLES:
             raise Refused(
-                f"tasks: {tasks} tasks with {metric.most_labels} combinations of labels "
+                f"tasks: {plural(tasks, 'task')} with {metric.most_labels} combinations of labels "
                 f"of {metric.name} give {rows} rows; one query returns {MOST_SAMPLES}"
             )
 

@@ -31,6 +31,11 @@ def listed(names: Iterable[object]) -> str:
     return f"{first} and {more} more" if more else first
 
 
+def plural(count: int, noun: str) -> str:
+    """Return ``1 task`` or ``2 tasks``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def shown(value: object) -> str:
     """Return a value for a sentence: on one line, printable, at most 60 characters."""
     text = _BEGINNING.repr(value)

@@ -329,7 +329,7 @@ def test_a_trial_that_the_functions_cannot_hold_is_refused_with_its_numbers():
         resolve_request({"suite": "rocksdb", "repetitions": 1, "tasks": 1}, {"rocksdb": wide})
 
     assert str(refused.value) == (
-        "tasks: 1 tasks of 1 tests may keep 100,051 values, files and minutes of usage; one trial "
+        "tasks: 1 task of 1 test may keep 100,051 values, files and minutes of usage; one trial "
         "has at most 100,000"
     )
 

@@ -18,8 +18,8 @@ from tidemark.cli.query.logs import LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import STANDARD_INPUT, recognised
 from tidemark.cli.query.text import lookup_tables, place_of, query_text
-from tidemark.cli.wording import plural
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural
 
 
 @click.command(name="query")

@@ -14,9 +14,8 @@ from local.logs.files import clocks_of
 from local.logs.folders import files_of, skipped_below
 from local.logs.mending import Damage, Mended
 from local.logs.packing import unpack_bzip2
-from tidemark.cli.wording import plural
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5
