@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
@@ -12,9 +11,9 @@ import duckdb
 
 from local.doctor.finding import Finding
 from local.logs.errors import LogStoreError
+from local.logs.lines import event_of
 from local.logs.merging import SOURCES, superseded_by, write_sources
 from local.logs.parquet import DIGEST, is_digest, problem_of, write_digest
-from local.logs.segments import LogEvent
 from local.store.aside import move_aside
 
 
@@ -126,7 +125,7 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
 
 def _is_event(line: bytes) -> bool:
     try:
-        LogEvent(**json.loads(line))
-    except (ValueError, TypeError, RecursionError):
+        event_of(line)
+    except ValueError:
         return False
     return True

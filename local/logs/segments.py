@@ -9,19 +9,20 @@ The JSON lines stay for a while, since a reader in any process may have listed t
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import time
 import weakref
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 
 from local.insights.values import quoted
 from local.logs.errors import DOCTOR, LogStoreError
+from local.logs.lines import CheckedLines, LogEvent, event_of, line_of
 from local.logs.merging import clear, merge_small, superseded_by
 from local.logs.parquet import ROW_GROUP, CheckedFiles, parquet_of, problem_of, publish
 
@@ -35,17 +36,6 @@ _COLUMNS = (
     "{'id': 'VARCHAR', 'timestamp': 'BIGINT', 'ingestion_time': 'BIGINT', "
     "'log_stream': 'VARCHAR', 'message': 'VARCHAR'}"
 )
-
-
-class LogEvent(NamedTuple):
-    """One event of a log stream; times in milliseconds since 1970-01-01 UTC."""
-
-    id: str
-    """The unique id; the ids of a stream sort in the order of writing."""
-    timestamp: int
-    ingestion_time: int
-    log_stream: str
-    message: str
 
 
 class OpenSegment:
@@ -68,9 +58,7 @@ class OpenSegment:
 
     def append(self, events: list[LogEvent]) -> None:
         """Write events to the operating system, so that they outlive this process."""
-        lines = memoryview(
-            b"".join(json.dumps(event._asdict()).encode() + b"\n" for event in events)
-        )
+        lines = memoryview(b"".join(map(line_of, events)))
         while lines:
             lines = lines[os.write(self._file, lines) :]
         self.events += len(events)
@@ -89,11 +77,13 @@ class Segments:
         The folder of the group's files.
     checked : CheckedFiles
         The Parquet files of any group that need not be compared with their digests again.
+    checked_lines : CheckedLines
+        The JSON lines of any group that need not be compared with their checksums again.
     """
 
-    def __init__(self, folder: Path, checked: CheckedFiles) -> None:
+    def __init__(self, folder: Path, checked: CheckedFiles, checked_lines: CheckedLines) -> None:
         files = sorted(folder.iterdir()) if folder.is_dir() else []
-        self._folder, self._checked = folder, checked
+        self._folder, self._checked, self._checked_lines = folder, checked, checked_lines
         parquet = [file for file in files if file.suffix == _PARQUET]
         superseded = {source for file in parquet for source in superseded_by(file)}
         self._parquet = [file for file in parquet if file not in superseded]
@@ -111,10 +101,12 @@ class Segments:
         Raises
         ------
         LogStoreError
-            If a Parquet file does not have its digest.
+            If a Parquet file does not have its digest, or a line its checksum.
         """
         selects = []
         self._checked.check(self._parquet)
+        for file in self._unfolded:
+            self._checked_lines.check(file)
         if parquet := [file for file in self._parquet if file not in without]:
             selects.append(select_folded(parquet))
         growing = [file for file in self._unfolded if not _is_complete(file)]
@@ -159,9 +151,10 @@ class Segments:
             *lines, _cut_off = file.read_bytes().split(b"\n")
             for number, line in enumerate(lines, 1):
                 try:
-                    yield LogEvent(**json.loads(line))
-                except (ValueError, TypeError) as error:
-                    raise LogStoreError(f"{file}, line {number}: not an event") from error
+                    yield event_of(line)
+                except ValueError as error:
+                    problem = f"{file}, line {number}: not an event"
+                    raise LogStoreError(f"{problem}; {DOCTOR}") from error
 
     def _query_parquet(
         self, select: str, where: str = "", values: Sequence[object] = ()
@@ -174,10 +167,14 @@ class Segments:
             return connection.execute(f"{select} FROM {files} {where}", values).fetchall()
 
     def damage(self) -> str | None:
-        """Return a sentence about the first Parquet file that cannot be read, None if all can."""
+        """Return a sentence about the first file that cannot be read, None if all can."""
         for file in self._parquet:
             if problem := problem_of(file):
                 return f"{file} is damaged: {problem}; {DOCTOR}"
+        try:
+            deque(self._unfolded_events(), maxlen=0)
+        except LogStoreError as error:
+            return str(error)
         return None
 
     @contextmanager
@@ -196,7 +193,7 @@ class Segments:
             If a line of a segment is not an event; the segment stays unchanged.
         """
         for file in self._unfolded:
-            _fold(file, group)
+            _fold(file, group, self._checked_lines)
         long_ago = time.time() - _RETENTION_SECONDS
         for file in self._lines:
             parquet = file.with_suffix(_PARQUET)
@@ -215,10 +212,11 @@ class Segments:
             merge_small(self._folder, files, most_events)
 
 
-def _fold(file: Path, group: str) -> None:
+def _fold(file: Path, group: str, checked: CheckedLines) -> None:
     with _completeness(file) as complete:
         # Another process may have folded the file since the folder was listed.
         if complete and not file.with_suffix(_PARQUET).exists():
+            checked.check(file)
             _write_parquet(file, group)
 
 

@@ -14,11 +14,11 @@ from urllib.parse import quote, unquote
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
 from local.logs.errors import LogStoreError
+from local.logs.lines import CheckedLines, LogEvent
 from local.logs.parquet import CheckedFiles
 from local.logs.parsed import ParsedCache, Segment, StoredEvents
 from local.logs.segments import (
     SEGMENT_EVENTS,
-    LogEvent,
     OpenSegment,
     Segments,
     select_folded,
@@ -59,7 +59,7 @@ class LogStore:
         cache: ParsedCache | None = None,
     ) -> None:
         self._cache = cache
-        self._checked = CheckedFiles()
+        self._checked, self._checked_lines = CheckedFiles(), CheckedLines()
         self._folder = folder
         self._account = account
         self._segment_events = segment_events
@@ -252,7 +252,7 @@ class LogStore:
             self._segments(group).merge(self._segment_events)
 
     def _segments(self, group: str) -> Segments:
-        return Segments(self._group_folder(group), self._checked)
+        return Segments(self._group_folder(group), self._checked, self._checked_lines)
 
     def _group_folder(self, group: str) -> Path:
         # quote keeps dots, and a name of dots would be another folder.
