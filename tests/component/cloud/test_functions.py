@@ -14,7 +14,10 @@ import psutil
 import pytest
 from botocore.exceptions import ClientError
 
+from local.cloud import environments
 from local.cloud import functions as lambda_functions
+from local.cloud.fork_server import ForkServer
+from local.cloud.guard import Guard
 from tests.cpu_shares import measured_work
 
 ROLE = "arn:aws:iam::123456789012:role/functions"
@@ -23,8 +26,28 @@ POWERTOOLS = (
 )
 
 
+class Kept:
+    """The fork server of all tests; the functions of one test cannot close it."""
+
+    def __init__(self, server):
+        self.start = server.start
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(scope="module")
+def fork_server():
+    """Return a fork server: to begin one takes much longer than most tests."""
+    with Guard() as guard:
+        server = ForkServer(guard)
+        yield server
+        server.close()
+
+
 @pytest.fixture
-def functions(tmp_path, endpoint, logs, guard):
+def functions(tmp_path, fork_server, endpoint, logs, guard, monkeypatch):
+    monkeypatch.setattr(environments, "ForkServer", lambda _: Kept(fork_server))
     endpoint.client("iam").create_role(RoleName="functions", AssumeRolePolicyDocument="{}")
     functions = lambda_functions.install(tmp_path / "state", endpoint, logs, guard)
     yield functions
