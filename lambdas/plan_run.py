@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import services, storage
 from lambdas.observability import logger
 from tidemark.model.suite_asset import packed_suites
-from tidemark.run.events import ExecutionEvent
+from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.start import begin
 
 

@@ -11,7 +11,7 @@ from lambdas.listeners import listeners
 from lambdas.observability import logger
 from tidemark.model.failure import Failure
 from tidemark.run.concluding import conclude
-from tidemark.run.events import ExecutionEvent
+from tidemark.run.execution_event import ExecutionEvent
 
 
 class RecordOutcomeEvent(ExecutionEvent):

@@ -17,7 +17,7 @@ from tidemark.model.requested_versions import Released, check_version, requested
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
-from tidemark.model.search import Bisect, between
+from tidemark.model.search import between
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
@@ -40,6 +40,17 @@ Wheel = Annotated[str, Field(pattern=_WHEEL)]
 Trigger = Literal["console", "schedule", "cli"]
 _UTC_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _Request = TypeVar("_Request", bound=Frozen)
+
+
+class Bisect(Frozen):
+    """The field ``bisect`` of an execution input."""
+
+    base: str
+    """The older version, which the search compares all others with."""
+    new: str
+    """The newer version, which the search measures first."""
+    metric: str
+    """The metric that has become slower: one that decides, of one test."""
 
 
 class RunRequest(Frozen):

@@ -12,17 +12,6 @@ from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
 
 
-class Bisect(Frozen):
-    """The field ``bisect`` of an execution input."""
-
-    base: str
-    """The older version, which the search compares all others with."""
-    new: str
-    """The newer version, which the search measures first."""
-    metric: str
-    """The metric that has become slower: one that decides, of one test."""
-
-
 class Search(Frozen):
     """The search of a run among versions in ascending order, the base first."""
 

@@ -8,7 +8,7 @@ from tidemark.model.failure import OVER_BUDGET, Failure
 from tidemark.model.outcome import Outcome, RunStatus
 from tidemark.model.run_id import run_id
 from tidemark.run.announcing import Listeners
-from tidemark.run.events import ExecutionEvent
+from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of

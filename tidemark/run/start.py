@@ -14,7 +14,7 @@ from tidemark.model.sentences import listed
 from tidemark.model.suite import Suite
 from tidemark.money.capacity import check
 from tidemark.money.quotas import Quotas
-from tidemark.run.events import ExecutionEvent
+from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
 from tidemark.run.new_plan import make_plan
 from tidemark.run.ports import Executions, Releases

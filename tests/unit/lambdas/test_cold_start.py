@@ -12,7 +12,12 @@ from tidemark.model.checkout import ROOT
 
 # Modules of other projects stay loaded: of these, a handler may load what those above it load.
 UNNEEDED = {
-    "restore_system": {"lambdas.services", "tidemark.model.frozen", "tidemark.run.ports"},
+    "restore_system": {
+        "lambdas.services",
+        "tidemark.model.frozen",
+        "tidemark.run.execution_event",
+        "tidemark.run.ports",
+    },
     "classify_stop": {"tidemark.model.plan", "tidemark.store"},
     "prepare_trial": {
         "tidemark.figures",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tidemark.figures.verdicts.rule import Word
 
 
-@dataclass(frozen=True)
-class Bisection:
+class Bisection(NamedTuple):
     """A search among versions in ascending order, the base first."""
 
     versions: Sequence[str]
-    words: Mapping[str, Word] = field(default_factory=dict)
+    words: Mapping[str, Word]
     """The verdict of each version that was compared with the base."""
 
     @property
