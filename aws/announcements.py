@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aws.service_errors import SERVICE_ERRORS
+from aws.client_errors import CLIENT_ERRORS
 from tidemark.run.ports import NotTold
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class SnsTopic:
         """Publish a message; raise NotTold if the topic does not take it."""
         try:
             self._client.publish(TopicArn=self._arn, Subject=subject, Message=message)
-        except SERVICE_ERRORS as error:
+        except CLIENT_ERRORS as error:
             raise NotTold(f"the topic did not take the message: {error}") from error
 
 
@@ -38,7 +38,7 @@ class DefaultEventBus:
         entry: Any = {"Source": source, "DetailType": kind, "Detail": detail}
         try:
             answer = self._client.put_events(Entries=[entry])
-        except SERVICE_ERRORS as error:
+        except CLIENT_ERRORS as error:
             raise NotTold(f"the event bus did not take the event: {error}") from error
         # A refused entry is part of the answer, not an error.
         if answer["FailedEntryCount"]:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from aws.service_errors import SERVICE_ERRORS
+from aws.client_errors import CLIENT_ERRORS
 from tidemark.model.sentences import shortened
 from tidemark.run.ports import Answer, QueryFailed, TooManyRows
 
@@ -38,7 +38,7 @@ class InsightsQueries:
     @property
     def faults(self) -> tuple[type[Exception], ...]:
         """The errors of the service itself."""
-        return SERVICE_ERRORS
+        return CLIENT_ERRORS
 
     def run(
         self,
@@ -100,7 +100,7 @@ class InsightsQueries:
                 return answer
             if time.monotonic() > deadline:
                 # The query would go on without its client, unless it has just ended.
-                with suppress(*SERVICE_ERRORS):
+                with suppress(*CLIENT_ERRORS):
                     self._client.stop_query(queryId=query_id)
                 return answer
             time.sleep(pause)

@@ -5,7 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from aws.service_errors import SERVICE_ERRORS
+from aws.client_errors import CLIENT_ERRORS
 from lambdas import services, storage
 from lambdas.dead_runs import ending
 from lambdas.environment import Environment
@@ -26,7 +26,7 @@ def handler(_event: object, _: LambdaContext) -> dict[str, Any]:
         If an attempt failed; raised after all other attempts.
 
     """
-    attempts, now = Attempts(SERVICE_ERRORS), datetime.now(UTC)
+    attempts, now = Attempts(CLIENT_ERRORS), datetime.now(UTC)
     outcomes = ending().sweep(now, attempts)
     schedules = Environment().schedules
     missed = tell_missed(
