@@ -50,7 +50,7 @@ class RunSpec(Frozen):
     def most_trials(self) -> int:
         """The most trials of the run: measured versions × combinations of axes × repetitions."""
         if self.bisect is None:
-            return len(self.measured) * count(self.axes) * self.most_repetitions
+            return len(self.measured_versions) * count(self.axes) * self.most_repetitions
         of_repetition = len(self.side_by_side(self.versions[-1])) * count(self.axes)
         trials = of_repetition * self.most_repetitions * self.bisect.most_comparisons
         return min(MOST_TRIALS, trials)
@@ -68,7 +68,7 @@ class RunSpec(Frozen):
         return int(self.parameters.get(TASKS, 1))
 
     @property
-    def measured(self) -> tuple[str, ...]:
+    def measured_versions(self) -> tuple[str, ...]:
         """The versions that each repetition measures: those that were asked for, and the canary."""
         return self._with_canary(self.versions)
 
@@ -88,7 +88,8 @@ class RunSpec(Frozen):
 
 def beside(request: RunSpec) -> str:
     """Return the canary for a sentence, '' if a run measures none beside its versions."""
-    return "" if request.measured == request.versions else f" beside the canary {request.canary}"
+    is_extra = request.measured_versions != request.versions
+    return f" beside the canary {request.canary}" if is_extra else ""
 
 
 def requirement(request: RunSpec, suite: Suite, version: str) -> str:

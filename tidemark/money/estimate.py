@@ -167,7 +167,7 @@ def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) 
     others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS)
     # Once: RecordRates and RecordOutcome; PublishReport.
     invocations = others + 3
-    series = len(request.measured) * count(request.axes)
+    series = len(request.measured_versions) * count(request.axes)
     metrics = series * sum(len(test.metrics) for test in suite.tests)
     metrics += _USAGE_METRICS
     hours = math.ceil(seconds / 3600)

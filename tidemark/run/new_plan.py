@@ -32,7 +32,7 @@ def make_plan(
         suite=suite,
         suite_digest=hashlib.sha256(canonical).hexdigest(),
         seed=seed,
-        trials=in_turns(request, suite, request.measured, repetitions, seed=seed),
+        trials=in_turns(request, suite, request.measured_versions, repetitions, seed=seed),
         tidemark_version=__version__,
         prices=list_prices(),
         estimate=estimate(request, suite, list_prices()),

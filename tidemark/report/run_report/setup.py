@@ -85,7 +85,7 @@ def _versions(run: MeasuredRun) -> Table:
         columns=("Version", "Package", "Package digest", "Image digest"),
         rows=tuple(
             Row((version, *package_details(run, version).values()))
-            for version in sorted(run.plan.request.measured, key=version_order)
+            for version in sorted(run.plan.request.measured_versions, key=version_order)
         ),
     )
 
