@@ -5,7 +5,7 @@ import pytest
 from tests.checks.conformance.local_engine import LocalEngine
 from tests.plans import RUN
 from tests.unit.measured_runs import left_out
-from tests.unit.run.test_choosing import BASE, NEW, OTHER, Measuring
+from tests.unit.run.test_next_trial import BASE, NEW, OTHER, Measuring
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.store import keys

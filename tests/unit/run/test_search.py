@@ -6,7 +6,7 @@ import pytest
 
 from tests.plans import RUN, with_axes
 from tests.unit.measured_runs import left_out, row
-from tests.unit.run.test_choosing import Measuring
+from tests.unit.run.test_next_trial import Measuring
 from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.model.refusal import Refused
