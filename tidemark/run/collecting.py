@@ -18,8 +18,8 @@ from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
+from tidemark.run.artefacts import Place, keep
 from tidemark.run.events import TrialEvent
-from tidemark.run.keeping import Place, keep
 from tidemark.run.ports import LogQueries, QueryFailed, Tasks, TooManyRows
 from tidemark.run.strays import stop_strays
 from tidemark.run.system import System

@@ -9,8 +9,8 @@ from tests.unit.fakes import FakeBucket
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.results import TaskResult
 from tidemark.model.suite_files import read_suites
-from tidemark.run import keeping
-from tidemark.run.keeping import Place, keep
+from tidemark.run import artefacts
+from tidemark.run.artefacts import Place, keep
 
 LEFT = f"work/data/{RUN}/001/secret/artefacts/ingest/"
 INGEST = read_suites()["rocksdb"].test("ingest")
@@ -77,8 +77,8 @@ def test_a_file_that_is_too_large_is_refused_by_name():
 
 
 def test_files_that_are_too_many_or_too_large_together_are_named(monkeypatch):
-    monkeypatch.setattr(keeping, "MOST_FILES", 2)
-    monkeypatch.setattr(keeping, "MOST_MIB", 1)
+    monkeypatch.setattr(artefacts, "MOST_FILES", 2)
+    monkeypatch.setattr(artefacts, "MOST_MIB", 1)
     sizes = {"0/a.folded": bytes(MIB - 1), "0/b.folded": b"12", "0/c.folded": b""}
 
     (files, notes, _), _ = kept(sizes)
