@@ -90,7 +90,8 @@ def _extent(spec: RunSpec) -> str:
     """Return the repetitions of a run, for people."""
     confirmation = f", and {CONFIRMATION} to confirm," if spec.until else ""
     under = f" under {count(spec.axes)} combinations of axes" if spec.axes else ""
-    return f"{spec.repetitions}{confirmation} of {plural(len(spec.measured_versions), 'version')}{under}"
+    versions = plural(len(spec.measured_versions), "version")
+    return f"{spec.repetitions}{confirmation} of {versions}{under}"
 
 
 def _check_steps(suite: Suite, tasks: int) -> None:
