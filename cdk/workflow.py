@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from aws_cdk import CfnResource, Stack
+from aws_cdk import ArnFormat, CfnResource, Stack
 from aws_cdk.aws_iam import IRole
 from aws_cdk.aws_lambda import Code, Function
 from aws_cdk.aws_s3 import Bucket
@@ -74,7 +74,23 @@ class Workflow(Construct):
         resource = cast("CfnResource", machine.node.default_child)
         resource.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3601"]}})
         self._allow_tasks(machine.role, tests)
+        self._allow_calls(machine.role, tests)
         return machine
+
+    def _allow_calls(self, role: IRole, tests: SystemTests) -> None:
+        """Allow the machine of a trial to call the functions that the suites name."""
+        names = {name for tasks in tests.suites.values() for name in tasks.suite.functions}
+        arns = [
+            Stack.of(self).format_arn(
+                service="lambda",
+                resource="function",
+                resource_name=name,
+                arn_format=ArnFormat.COLON_RESOURCE_NAME,
+            )
+            for name in sorted(names)
+        ]
+        if arns:
+            _grant(role, ["lambda:InvokeFunction"], arns)
 
     def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
         """Allow the machine of a trial to run tasks of the suites and wait for their end."""

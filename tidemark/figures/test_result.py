@@ -56,6 +56,8 @@ class Logged(NamedTuple):
     usages_unknown: str
     """The reason why usages could not be read, '' if they could."""
     series: Sequence[MeasuredSeries]
+    stopped_by: str
+    """The step without tasks that failed, with the reason; '' if none did."""
     kept: Kept
     """The files that the tasks left."""
     bytes_scanned: int
@@ -73,6 +75,7 @@ def test_result(
     rows, streams = logged.metrics, logged.streams
     machines = environments(logged.environments)
     failed = [_failure(task, logged.failures, streams) for task in tasks if task.status == "failed"]
+    failed += [logged.stopped_by] if logged.stopped_by else []
     failed += _others(tasks, streams, machines, logged.version)
     lacking = rates.missing(rows, tasks, streams, test.jobs)
     if logged.grown:

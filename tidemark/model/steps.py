@@ -1,8 +1,9 @@
 """The steps of a test, which a trial does one after the other."""
 
+import json
 from collections.abc import Iterator
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
@@ -17,7 +18,14 @@ LONGEST_TESTS_SECONDS = 69_120
 MOST_STEPS = 10
 # Amazon ECS API reference, TaskOverride: all overrides of a task have 8,192 characters at most.
 _LONGEST_COMMAND = 1_000  # [B]
-KINDS = ("run_tasks", "run_command")
+# The steps of all tests together have to fit into the payload of a state, 256 KiB.
+_LONGEST_PAYLOAD = 1_000  # [B]
+# AWS Lambda API reference, Invoke: the name of a function, without a version or alias.
+_FUNCTION = "^[A-Za-z0-9_-]{1,64}$"
+CALL_SECONDS = 60
+STEP_FORMS = {_FUNCTION: "the name of a function: up to 64 letters, digits, - and _"}
+"""The accepted texts of a step in words, by regular expression."""
+KINDS = ("run_tasks", "run_command", "invoke")
 
 
 class RunTasks(Frozen):
@@ -40,6 +48,28 @@ class RunCommand(Frozen):
     """The time after which the task is stopped, 10 to 69,120 [s], by default that of the test."""
 
 
+class Invoke(Consistent):
+    """One call of a Lambda function in the account: an error of the function fails the test."""
+
+    function: str = Field(pattern=_FUNCTION)
+    """The name of the function, which the state machine of trials is granted to invoke."""
+    payload: dict[str, JsonValue] = Field(default={})
+    """The event of the function, 1,000 bytes of JSON at most; nothing in it is replaced."""
+    timeout_seconds: int = Field(default=CALL_SECONDS, strict=True, ge=1, le=900)
+    """The time after which a call without an answer has failed, 1 to 900 [s], by default 60 s."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the payload is no event."""
+        try:
+            size = len(json.dumps(self.payload, allow_nan=False).encode())
+        except ValueError:
+            yield problem(("payload",), "JSON has no number without an end; expected finite ones")
+            return
+        if size > _LONGEST_PAYLOAD:
+            sentence = f"it has {size:,} bytes of JSON; expected {_LONGEST_PAYLOAD:,} or fewer"
+            yield problem(("payload",), sentence)
+
+
 class Step(Consistent):
     """One step of a test, of exactly one kind."""
 
@@ -49,25 +79,30 @@ class Step(Consistent):
     """Run tasks side by side that log values."""
     run_command: RunCommand | None = None
     """Run one task that logs no values."""
+    invoke: Invoke | None = None
+    """Call a Lambda function."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration [s], for the estimate before a run. By default it is the time that
     the jobs of the test's tasks take for ``run_tasks``, and the time limit for other kinds."""
 
     @property
-    def work(self) -> RunTasks | RunCommand:
+    def work(self) -> RunTasks | RunCommand | Invoke:
         """The content of the step's kind."""
-        work = self.run_tasks or self.run_command
+        work = self.run_tasks or self.run_command or self.invoke
         assert work  # a step without a kind is refused
         return work
 
     @property
     def command(self) -> tuple[str, ...]:
         """The arguments of the step's tasks."""
-        return self.work.command or (self.name,)
+        tasks = self.run_tasks or self.run_command
+        return (tasks and tasks.command) or (self.name,)
 
     def tasks(self, of_run: int) -> int:
         """Return the number of tasks in a run whose parameter ``tasks`` has a value."""
-        return (self.run_tasks.count or of_run) if self.run_tasks else 1
+        if self.run_tasks:
+            return self.run_tasks.count or of_run
+        return 1 if self.run_command else 0
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why there is no one kind, or a command that RunTask does not take."""

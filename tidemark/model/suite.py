@@ -1,7 +1,7 @@
 """The suite model: the content of ``suites/<name>/suite.yaml``, for one system under test."""
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -15,7 +15,7 @@ from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown
 from tidemark.model.series import Series
-from tidemark.model.steps import LONGEST_TESTS_SECONDS, MOST_STEPS, RunTasks, Step
+from tidemark.model.steps import LONGEST_TESTS_SECONDS, MOST_STEPS, STEP_FORMS, RunTasks, Step
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 
 _NAME = f"^{NAME}$"
@@ -23,6 +23,7 @@ FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
     **SUBJECT_FORMS,
     **ARTEFACT_FORMS,
+    **STEP_FORMS,
 }
 """The accepted texts of a suite in words, by regular expression."""
 MOST_REPETITIONS = 100
@@ -82,7 +83,7 @@ class Test(Consistent):
         return sum(len(indices) for _, indices in self.task_indices(of_run))
 
     def limit_seconds(self, step: Step) -> int:
-        """Return the time after which a task of a step is stopped [s]."""
+        """Return the time limit of a step [s]: then a task is stopped, or a call has failed."""
         return step.work.timeout_seconds or self.timeout_seconds
 
     def is_of(self, declared: str | None, step: str) -> bool:
@@ -177,6 +178,12 @@ class Suite(Frozen):
     canary: VersionText | None = Field(default=None, exclude_if=operator.not_)
     """A version that every repetition measures, beside those that a run asks for."""
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
+
+    @property
+    def functions(self) -> Sequence[str]:
+        """The names of the Lambda functions that steps call, in order."""
+        steps = (step for test in self.tests for step in test.steps)
+        return sorted({step.invoke.function for step in steps if step.invoke})
 
     @property
     def default_parameters(self) -> dict[str, Value]:

@@ -9,7 +9,7 @@ from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown
-from tidemark.model.steps import LONGEST_TESTS_SECONDS
+from tidemark.model.steps import CALL_SECONDS, KINDS, LONGEST_TESTS_SECONDS
 
 
 def mapping(value: object, *names: str) -> Mapping[str, Any]:
@@ -53,9 +53,11 @@ def contradictions(suite: object) -> Iterator[Problem]:
 def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
     """Yield the time limit of each step of a test, which are of any type."""
     own = test.get("timeout_seconds")
-    works = [mapping(step, kind) for _, step in mappings(test, "steps") for kind in step]
-    yield from (work.get("timeout_seconds", own) for work in works if work)
-    if not mappings(test, "steps"):
+    steps = mappings(test, "steps")
+    for kind, step in ((kind, step) for _, step in steps for kind in KINDS if kind in step):
+        default = CALL_SECONDS if kind == "invoke" else own
+        yield mapping(step, kind).get("timeout_seconds", default)
+    if not steps:
         yield own
 
 

@@ -61,8 +61,8 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     )
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
-    steps = sum(len(test.every_step) for test in suite.tests)
-    seconds = estimate_seconds(request, suite) + trials * steps * _PULL_SECONDS
+    pulls = sum(1 for tasks, _ in _every_step(suite, request) if tasks)
+    seconds = estimate_seconds(request, suite) + trials * pulls * _PULL_SECONDS
     athena = SAVED_QUERIES * _LEAST_READ_BYTES
     return Estimate(
         basis=_basis(request, suite),

@@ -13,6 +13,7 @@ from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
+from tidemark.model.sentences import shortened
 from tidemark.model.series import Series
 from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
@@ -31,6 +32,7 @@ _logger = logging.getLogger(LOGGER)
 # The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
 _CLOCK_MARGIN = timedelta(minutes=1)
 _LONGEST_WAIT_SECONDS = 30
+_LONGEST_REASON = 500  # [B]; a function may fail with a text of any length
 _OF_TASKS = "filter TaskId in [{}] |\n"
 # The function may run for 900 s: the limit of all its queries together, and of one query.
 _QUERYING_SECONDS = 840
@@ -48,6 +50,8 @@ class CollectRatesEvent(TrialEvent):
     attempt: int
     artefacts: str = ""
     """The address below which the tasks left files; an older execution does not have it."""
+    stopped_by: str | None = None
+    """The step without tasks that failed, with the reason; None if none did."""
     lines: int = 0
     """The lines that the attempt before found; an older execution does not have them."""
     bytes_scanned: int
@@ -196,6 +200,7 @@ def collect(
         usages=usages,
         usages_unknown=usages_unknown,
         series=[search.series(series) for series in test.series],
+        stopped_by=shortened(event.stopped_by or "", _LONGEST_REASON),
         kept=keep(bucket, event.place, test, ended),
         bytes_scanned=search.bytes_scanned,
     )

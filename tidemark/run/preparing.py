@@ -3,8 +3,11 @@
 import secrets
 from collections.abc import Iterator
 
+from pydantic import JsonValue
+
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.steps import Step
 from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP, Test
 from tidemark.run.system import System
 from tidemark.store import keys
@@ -35,11 +38,20 @@ class PreparedStep(Frozen):
     timeout_seconds: int
 
 
+class PreparedCall(Frozen):
+    """The call of a function in one step of a test."""
+
+    name: str
+    function: str
+    payload: dict[str, JsonValue]
+    timeout_seconds: int
+
+
 class PreparedTest(Frozen):
     """The steps of one test."""
 
     name: str
-    steps: tuple[PreparedStep, ...]
+    steps: tuple[PreparedStep | PreparedCall, ...]
     artefacts: str
     """The address below which each task leaves files, followed by the task's index."""
     environment: list[dict[str, str]]
@@ -76,17 +88,23 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     )
 
 
-def _steps(test: Test, tasks: int) -> Iterator[PreparedStep]:
+def _steps(test: Test, tasks: int) -> Iterator[PreparedStep | PreparedCall]:
     """Yield the steps of a test in a run whose parameter ``tasks`` has a value."""
     for step, indices in test.task_indices(tasks):
-        limit = test.limit_seconds(step)
-        yield PreparedStep(
-            command=step.command,
-            first=indices.start,
-            groups=_groups(indices),
-            deadline_seconds=limit,
-            timeout_seconds=limit + _MARGIN_SECONDS,
-        )
+        if step.invoke:
+            yield PreparedCall(name=step.name, **step.invoke.model_dump())
+        else:
+            yield _prepared(step, indices, test.limit_seconds(step))
+
+
+def _prepared(step: Step, indices: range, limit_seconds: int) -> PreparedStep:
+    return PreparedStep(
+        command=step.command,
+        first=indices.start,
+        groups=_groups(indices),
+        deadline_seconds=limit_seconds,
+        timeout_seconds=limit_seconds + _MARGIN_SECONDS,
+    )
 
 
 def _groups(indices: range) -> tuple[Group, ...]:

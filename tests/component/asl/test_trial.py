@@ -39,6 +39,7 @@ class Trial:
         self.throttled = False  # whether Lambda refuses every ClassifyStop
         self.running = self.most_running = 0
         self.steps = [step("ingest")]
+        self.order = []
         self.commands = []
         self.failing = None  # the command of the tasks that fail
         self.called = {}
@@ -67,6 +68,7 @@ class Trial:
 
     async def invoke(self, arguments, _submission):
         name, payload = arguments["FunctionName"].strip("${}"), arguments["Payload"]
+        self.order.append(name)
         self.called.setdefault(name, []).append(payload)
         return {"Payload": getattr(self, name)(payload)}
 
@@ -87,6 +89,11 @@ class Trial:
     def CollectRates(self, payload):
         self.collected = payload
         return {"complete": True, "wait_seconds": 0, "status": "failed"}
+
+    def kiwi_reset(self, payload):
+        if payload.get("broken"):
+            raise StateError("KeyError", '{"errorMessage": "\'host\'"}')
+        return {}
 
     def RestoreSystem(self, _):
         return {}
@@ -153,6 +160,36 @@ def test_no_step_follows_one_whose_task_failed(trial):
 
     assert trial.commands == [["load"]]
     assert [task["status"] for task in trial.collected["tasks"]] == ["failed"]
+
+
+CALL = {"name": "reset", "function": "kiwi_reset", "timeout_seconds": 60}
+
+
+def test_a_step_calls_a_function_with_the_payload_of_the_suite(trial):
+    one = [{"wait_seconds": 0, "first": 0, "last": 0}]
+    payload = {"hosts": ["one"], "text": "{% $states %}"}
+    trial.steps = [{**CALL, "payload": payload}, step("load", groups=one)]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.order[:3] == ["PrepareTrial", "kiwi_reset", "CollectRates"]
+    assert trial.called["kiwi_reset"] == [payload]
+    assert trial.commands == [["load"]]
+    assert trial.collected["stopped_by"] is None
+
+
+def test_the_error_of_a_called_function_ends_the_test_by_the_name_of_its_step(trial):
+    trial.steps = [{**CALL, "payload": {"broken": True}}, step("load")]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.commands == []
+    assert (trial.collected["tasks"], trial.collected["stopped_by"]) == (
+        [],
+        'step reset: the function kiwi_reset failed with KeyError: {"errorMessage": "\'host\'"}',
+    )
 
 
 def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):

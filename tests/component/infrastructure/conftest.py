@@ -40,9 +40,14 @@ def systems_with_images(tmp_path_factory):
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
     fields = read_suites()["rocksdb"].model_dump(mode="json", by_alias=True)
+    steps = [
+        {"name": "reset", "invoke": {"function": "kiwi-reset"}},
+        {"name": "load", "run_tasks": {}},
+    ]
+    more = {"artefacts": [{"file": "*.folded"}], "steps": steps}
     suite = {
         **fields,
-        "tests": [{**test, "artefacts": [{"file": "*.folded"}]} for test in fields["tests"]],
+        "tests": [{**test, **more} for test in fields["tests"]],
         "name": "kiwi",
         "subject": {"image": f"{REGISTRY}/perf/kiwi:{{version}}", "form": ".*"},
         "task": {"cpu": 1024, "memory": 2048, "storage": 21},

@@ -195,6 +195,22 @@ def test_a_trial_may_run_every_image_of_such_a_suite_but_not_the_deployed_defini
     assert "SystemTestsKiwiTask" not in resources
 
 
+def test_a_trial_may_call_the_functions_that_a_suite_names_and_no_others(everything, template):
+    def callees(of):
+        return [
+            json.dumps(statement["Resource"])
+            for name, policy in of.find_resources("AWS::IAM::Policy").items()
+            if "WorkflowTrial" in name
+            for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+            if statement["Action"] == "lambda:InvokeFunction" and "kiwi" in str(statement)
+        ]
+
+    (named,) = callees(everything)
+    assert named.count("function:") == 1
+    assert '":function:kiwi-reset"' in named
+    assert callees(template) == []
+
+
 def test_the_images_of_a_suite_are_pulled_from_the_repository_that_it_names(everything):
     resources, _ = statements_of(everything, "KiwiTaskExecutionRole")["ecr:GetAuthorizationToken"]
     policies = json.dumps(everything.find_resources("AWS::IAM::Policy"))

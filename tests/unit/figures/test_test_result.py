@@ -16,7 +16,8 @@ INGEST = read_suites()["rocksdb"].test("ingest")
 NOTHING = Logged(
     log_group="g", streams={}, window=(NOON, NOON), metrics=[], grown=False, version=None,
     environments=[],
-    failures=[], usages=[], usages_unknown="", series=[], kept=Kept(), bytes_scanned=0,
+    failures=[], usages=[], usages_unknown="", series=[], stopped_by="",
+    kept=Kept(), bytes_scanned=0,
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from lambdas import (
 from tests.plans import RUN
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.refusal import Refused
-from tidemark.model.steps import RunCommand, RunTasks, Step
+from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.run.ports import QueryFailed, TooManyRows
 from tidemark.store import keys
@@ -274,6 +274,31 @@ def test_prepare_trial_numbers_the_tasks_of_all_steps_of_a_test(world, plan):
         prepared_step(["check"], 5, 5),
     ]
     assert compaction["steps"] == [prepared_step(["compaction"], 0, 1)]
+
+
+def test_prepare_trial_gives_the_call_of_a_function_as_the_suite_has_it(world, plan):
+    call = Invoke(function="kiwi-reset", payload={"hosts": ["a"], "{% 1 %}": None})
+    in_steps(world, plan, Step(name="reset", invoke=call), STEPS[0])
+
+    ingest, _ = world.call(prepare_trial, TRIAL)["tests"]
+
+    assert ingest["steps"] == [
+        {"name": "reset", **call.model_dump(), "timeout_seconds": 60},
+        prepared_step(["load"], 0, 2, seconds=60),
+    ]
+
+
+def test_a_failed_call_fails_its_test_although_no_task_ran(world, plan):
+    call = Invoke(function="kiwi-reset")
+    in_steps(world, plan, Step(name="reset", invoke=call), STEPS[0])
+    log(world)
+    why = "step reset: the function kiwi-reset failed with KeyError: host"
+
+    answer = collect(world, statuses=[], stopped_by=why)
+
+    assert (answer["complete"], answer["status"]) == (True, "failed")
+    result = world.json(keys.measured(RUN, 1, "ingest"))
+    assert (result["reason"], result["tasks"]) == (why, [])
 
 
 def test_a_metric_of_a_step_is_expected_of_the_tasks_of_that_step_alone(world, plan):
