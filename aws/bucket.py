@@ -36,13 +36,13 @@ class _Start(TypedDict, total=False):
 class S3Bucket:
     """The results bucket.
 
-    ``told`` is called with a sentence about each damaged object that is read.
+    ``reported`` is called with a sentence about each damaged object that is read.
     """
 
     def __init__(
-        self, client: S3Client, name: str, told: Callable[[str], None] = lambda _: None
+        self, client: S3Client, name: str, reported: Callable[[str], None] = lambda _: None
     ) -> None:
-        self._client, self._name, self._told = client, name, told
+        self._client, self._name, self._reported = client, name, reported
 
     def read(self, key: str) -> bytes:
         """Return the object's body; NoSuchKey if there is none."""
@@ -66,7 +66,7 @@ class S3Bucket:
             if error.response["Error"]["Code"] != _DAMAGED:
                 raise
             sentence = error.response["Error"]["Message"]
-            self._told(sentence)
+            self._reported(sentence)
             raise Damaged(sentence) from None
         return Tagged(answer["Body"].read(), answer["ETag"])
 

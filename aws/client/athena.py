@@ -17,8 +17,8 @@ _UNFINISHED = {"QUEUED", "RUNNING"}
 class AthenaTables:
     """The tables of one database, queried in one workgroup.
 
-    ``told`` is called with the reason that Athena gives for the state of a query that succeeded:
-    the one-machine cloud names damaged objects there.
+    ``reported`` is called with the reason that Athena gives for the state of a query that
+    succeeded: the one-machine cloud names damaged objects there.
     """
 
     def __init__(
@@ -26,10 +26,10 @@ class AthenaTables:
         client: Any,  # noqa: ANN401 (boto3 makes its clients at run time)
         database: str,
         workgroup: str,
-        told: Callable[[str], None] = lambda _: None,
+        reported: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._athena, self._database, self._workgroup = client, database, workgroup
-        self._told = told
+        self._reported = reported
 
     def ask(self, statement: str, parameters: Sequence[Value] = ()) -> Answer:
         """Return the answer to a statement; each ``?`` in it stands for a parameter.
@@ -86,7 +86,7 @@ class AthenaTables:
             status = execution["Status"]
             if status["State"] == "SUCCEEDED":
                 if reason := status.get("StateChangeReason"):
-                    self._told(reason)
+                    self._reported(reason)
                 statistics: Mapping[str, int] = execution["Statistics"]
                 return statistics
             if status["State"] not in _UNFINISHED:

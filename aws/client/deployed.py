@@ -20,20 +20,21 @@ def deployed_stack(
     client: Callable[[str], Any],
     stack: Stack,
     poll_seconds: float,
-    told: Callable[[str], None] = lambda _: None,
+    reported: Callable[[str], None] = lambda _: None,
 ) -> Deployed:
     """Return a deployed stack; ``client`` gives a boto3 client by the service's name.
 
-    ``poll_seconds`` is the time between two requests for the state of a run [s]. ``told`` is called
-    with sentences about damaged objects that are read, and those that Athena adds to its answers.
+    ``poll_seconds`` is the time between two requests for the state of a run [s]. ``reported`` is
+    called with sentences about damaged objects that are read, and those that Athena adds to its
+    answers.
     """
     machines = StepFunctionsMachines(client("stepfunctions"))
     functions = LambdaFunctions(client("lambda"))
-    results = Results(S3Bucket(client("s3"), stack.bucket, told))
+    results = Results(S3Bucket(client("s3"), stack.bucket, reported))
     database, workgroup = stack.outputs["Database"], stack.outputs["WorkGroup"]
     return Deployed(
         results,
-        AthenaTables(client("athena"), database, workgroup, told),
+        AthenaTables(client("athena"), database, workgroup, reported),
         FunctionPublisher(functions, machines, stack),
         RunClient(machines, functions, results, stack, poll_seconds),
         stack,

@@ -14,13 +14,13 @@ from tidemark.store.bucket import Tagged
 class FileBucket:
     """One bucket of a folder of objects; this process alone has the folder.
 
-    ``told`` is called with a sentence about each damaged object that is read.
+    ``reported`` is called with a sentence about each damaged object that is read.
     """
 
     def __init__(
-        self, files: ObjectFiles, name: str, told: Callable[[str], None] = lambda _: None
+        self, files: ObjectFiles, name: str, reported: Callable[[str], None] = lambda _: None
     ) -> None:
-        self._files, self.name, self._told = files, name, told
+        self._files, self.name, self._reported = files, name, reported
 
     def read(self, key: str) -> bytes:
         """Return the object's body; LookupError if there is none."""
@@ -36,7 +36,7 @@ class FileBucket:
         try:
             return Tagged(body.read(f"s3://{self.name}/{key}"), body.md5)
         except DamagedObject as error:
-            self._told(str(error))
+            self._reported(str(error))
             raise
 
     def write(self, key: str, body: bytes) -> None:

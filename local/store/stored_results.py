@@ -22,11 +22,11 @@ _RESULTS, _PLACE = "resultsbucket", "46167c27"
 
 @contextmanager
 def stored_in(
-    state: Path, stack: str, suites: Sequence[str], told: Callable[[str], None]
+    state: Path, stack: str, suites: Sequence[str], reported: Callable[[str], None]
 ) -> Iterator[Stored]:
     """Yield the results of a stack in a state folder; ``suites`` are the partitions of its tables.
 
-    ``told`` is called with a sentence about each damaged object that is read.
+    ``reported`` is called with a sentence about each damaged object that is read.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def stored_in(
     files = ObjectFiles(state / "objects")
     try:
         name = results_bucket(files, stack)
-        bucket, database = FileBucket(files, name, told), database_name(stack)
+        bucket, database = FileBucket(files, name, reported), database_name(stack)
         catalogue = {
             database: {
                 table: {
@@ -49,7 +49,7 @@ def stored_in(
                 for table, columns in TABLES.items()
             }
         }
-        tables = FileTables(files, catalogue, database, state / "tables", told)
+        tables = FileTables(files, catalogue, database, state / "tables", reported)
         yield Stored(Results(bucket), tables, InProcessPublisher(bucket))
     finally:
         files.close()

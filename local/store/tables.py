@@ -46,8 +46,8 @@ class FileObjects:
 class FileTables:
     """The tables of one database; ``folder`` keeps rows and translations between queries.
 
-    An answer leaves out the rows of damaged objects, and ``told`` is called with a sentence about
-    each of these objects.
+    An answer leaves out the rows of damaged objects, and ``reported`` is called with a sentence
+    about each of these objects.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class FileTables:
         catalogue: Catalogue,
         database: str,
         folder: Path,
-        told: Callable[[str], None],
+        reported: Callable[[str], None],
     ) -> None:
-        self._objects, self._catalogue = UndamagedObjects(FileObjects(files), told), catalogue
+        self._objects, self._catalogue = UndamagedObjects(FileObjects(files), reported), catalogue
         self._kept = KeptRows(folder)
         self._translations = KeptTranslations(folder / "translations", catalogue, database)
 

@@ -24,11 +24,11 @@ class Objects(Protocol):
 class UndamagedObjects:
     """Objects that are no longer listed once their reading has shown that they are damaged.
 
-    ``told`` is called with a sentence about each damaged object.
+    ``reported`` is called with a sentence about each damaged object.
     """
 
-    def __init__(self, objects: Objects, told: Callable[[str], object]) -> None:
-        self._objects, self._told = objects, told
+    def __init__(self, objects: Objects, reported: Callable[[str], object]) -> None:
+        self._objects, self._reported = objects, reported
         self._damaged: set[str] = set()
 
     def list(self, location: str) -> Sequence[StoredObject]:
@@ -44,7 +44,7 @@ class UndamagedObjects:
             return self._objects.read(location)
         except DamagedObject as error:
             self._damaged.add(location)
-            self._told(str(error))
+            self._reported(str(error))
             raise
 
     def answer(self, query: Callable[[UndamagedObjects], _Answer]) -> _Answer:
