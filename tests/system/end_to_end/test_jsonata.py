@@ -14,8 +14,13 @@ UNCLASSIFIED = (
     "'task ' & $states.input.index & ': it failed with ' & $states.input.failure.Error & '; its "
     "reason is not known, since ClassifyStop failed with ' & $states.errorOutput.Error"
 )
-# No run here is sure to reach these: late logs, a claim with a dead holder, and a failed task while
-# Lambda refuses invocations.
+UNANSWERED = (
+    "'step ' & $step.name & ': the function ' & $step.function & ' failed with ' & "
+    "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
+)
+CALL = {"name": "warm", "function": "warm-cache", "payload": {"tables": ["a"]}}
+# No run here is sure to reach these: late logs, a claim with a dead holder, a failed task while
+# Lambda refuses invocations, and a step that calls a function.
 NOT_REACHED = {
     UNCLASSIFIED: {
         "states": {
@@ -25,6 +30,12 @@ NOT_REACHED = {
     },
     "$states.input.wait_seconds": {"states": {"input": {"wait_seconds": 2}}},
     "$states.input.holder": {"states": {"input": {"holder": {"status": "GONE"}}}},
+    "$step.function": {"step": CALL},
+    "$step.payload": {"step": CALL},
+    UNANSWERED: {
+        "step": CALL,
+        "states": {"errorOutput": {"Error": "States.Timeout", "Cause": "no answer"}},
+    },
 }
 # ECS describes tasks with or without these fields, depending on where they run.
 TASKS = [
