@@ -58,6 +58,12 @@ class Plan(Frozen):
         return tuple(sorted(others, key=version_order)) if baseline else ()
 
     @property
+    def comparable(self) -> tuple[str, ...]:
+        """The versions that are compared with the baseline; of a search, all that may be."""
+        search = self.request.bisect
+        return search.versions[1:] if search else self.compared
+
+    @property
     def most_comparisons(self) -> int:
         """The most versions that are compared with one of them; one without another version."""
         search = self.request.bisect

@@ -167,6 +167,19 @@ def test_every_repetition_of_a_search_measures_the_canary():
     assert found(run).first_slower == "9.0.0"
 
 
+@pytest.mark.parametrize("first", ["8.10.0", "9.7.3"])
+def test_the_canary_of_a_search_may_be_one_of_the_versions_to_compare(first):
+    suite = read_suites()["rocksdb"].model_copy(update={"canary": "9.0.0"})
+    run = searching(first, suite=suite, scatter=0.03)
+    run.go_on()
+
+    assert all({"8.8.1", "9.0.0"} <= versions for versions in run.repetitions())
+    assert [each.version for each in found(run).path] == ["9.8.4", "9.0.0", first]
+    assert (found(run).first_slower, run.outcome().status) == (first, "complete")
+    whole = standing_of(run.plan, run.stored.trials, run.stored.exclusions)
+    assert closed(read_standing(run.bucket, RUN), run.plan) == closed(whole, run.plan)
+
+
 def test_a_search_follows_one_value_of_each_axis():
     suite = with_axes({"database": ("postgresql", "mariadb")})
     with pytest.raises(Refused, match=r"varies database; give axes one value of each$"):

@@ -41,10 +41,19 @@ def with_next_comparison(plan: Plan, standing: Standing) -> Plan:
     that has all trials of its comparison or none to make, is returned as it is.
     """
     sought = undecided(settled(standing, plan), plan) if plan.request.bisect else []
-    ahead = {trial.version for trial in plan.trials if trial.trial > standing.last}
-    if not sought or sought[0] in ahead:
+    if not sought:
         return plan
     (version,) = sought
+    longer = _with_comparison(plan, version, standing)
+    # The pairs of the canary may have decided it before the search comes to it.
+    return plan if longer == plan else with_next_comparison(longer, standing)
+
+
+def _with_comparison(plan: Plan, version: str, standing: Standing) -> Plan:
+    """Return a plan with the trials that compare a version, unless it has them."""
+    ahead = {trial.version for trial in plan.trials if trial.trial > standing.last}
+    if version in plan.request.versions and version in ahead:
+        return plan
     versions = tuple(dict.fromkeys([*plan.request.versions, version]))
     kept = tuple(trial for trial in plan.trials if trial.trial <= standing.last)
     return plan.model_copy(

@@ -104,7 +104,7 @@ def closed(standing: Standing, plan: Plan) -> Standing:
             for quantity in deciding(plan)
         }
         for version, new in standing.rates.items()
-        if version in plan.compared
+        if version in plan.comparable
     }
     return standing.model_copy(update={"rates": {}, "courses": {**standing.courses, **courses}})
 
