@@ -11,6 +11,7 @@ from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
+from tidemark.model.search import between
 from tidemark.model.suite_files import read_suites
 from tidemark.report.run_report.measured import measured_run
 from tidemark.report.run_report.publishing import publish_report
@@ -191,7 +192,34 @@ def test_a_search_follows_one_value_of_each_axis():
     assert found(run).first_slower == "9.0.0"
 
 
-def test_the_newest_version_of_a_search_may_be_that_of_the_release_pipeline():
+def test_a_search_between_two_listed_neighbours_names_no_version_in_between():
+    bisect = {**BISECT, "base": "9.7.3"}
+    run = Measuring({"9.8.4": 0.2}, bisect=bisect)
+    run.go_on()
+
+    assert found(run).sentence == "By ingest_rate 9.8.4 is the first slower version."
+
+
+@pytest.mark.parametrize("field", ["base", "new"])
+def test_a_search_is_among_the_versions_that_the_suite_lists(field):
+    sides = {"base": "8.8.1", "new": "9.8.4", field: "9.1.0"}
+    refused = rf"^bisect\.{field}: rocksdb lists no '9\.1\.0'; there are 7\.4\.4, "
+
+    with pytest.raises(Refused, match=refused):
+        between(read_suites()["rocksdb"], sides["base"], sides["new"], "ingest_rate", {})
+
+
+def test_a_search_by_a_metric_of_several_tests_is_refused():
+    suite = read_suites()["rocksdb"]
+    first, second = suite.tests
+    tests = (first, second.model_copy(update={"metrics": first.metrics}))
+    refused = r"^bisect\.metric: several tests of rocksdb have ingest_rate; expected "
+
+    with pytest.raises(Refused, match=refused):
+        searching(suite=suite.model_copy(update={"tests": tests}))
+
+
+def test_newest_stands_for_the_newest_listed_version_of_a_search():
     bisect = {**BISECT, "new": "newest"}
     spec = resolve_request({"suite": "rocksdb", "bisect": bisect}, read_suites())
 
