@@ -45,12 +45,12 @@ class SavedQueries(Construct):
             self._save_sql(path, tables)
 
     def _save_log_queries(self, suite: Suite, log_group: LogGroup) -> None:
-        """Save the queries that read a suite's rates, under ``<stack>/<suite>/``."""
+        """Save the queries that read a suite's logs, under ``<stack>/<suite>/``."""
         metrics = [metric for test in suite.tests for metric in test.metrics]
         both = ((metric.query, metric.samples) for metric in metrics)
         metric_queries = {query for queries in both for query in queries if query}
         series_queries = {series.query for test in suite.tests for series in test.series}
-        for query in sorted({*metric_queries, *series_queries, *_COMMON}):
+        for query in sorted({*metric_queries, *series_queries, *suite.conditions, *_COMMON}):
             file = query_file(suite.name, query, self._systems / "suites")
             self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)
 

@@ -1,4 +1,4 @@
-"""CollectRates: read a test's rates from its own log streams, once all of them have arrived."""
+"""CollectRates: read a test's log streams, for its rates or for the condition of a step."""
 
 from typing import Any
 
@@ -8,20 +8,22 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
-from tidemark.run.collecting import CollectRatesEvent, collect
+from tidemark.run.collecting import Collected, CollectRatesEvent, collect
+from tidemark.run.condition import CheckedCondition, ConditionEvent, check
 
 
 @logger.inject_lambda_context(clear_state=True)
-@event_parser(model=CollectRatesEvent)
-def handler(event: CollectRatesEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return whether the test is complete, and its status or how long to wait for its logs [s]."""
-    environment = Environment()
-    collected = collect(
-        storage.bucket(),
-        services.log_queries(),
-        services.tasks(),
-        environment.systems,
-        event,
-        environment.logs_deadline_seconds,
-    )
-    return collected.model_dump(mode="json")
+@event_parser(model=CollectRatesEvent | ConditionEvent)
+def handler(event: CollectRatesEvent | ConditionEvent, _: LambdaContext) -> dict[str, Any]:
+    """Return the status of a test or whether a step's wait is over, or how long to wait [s]."""
+    return _read(event, Environment()).model_dump(mode="json")
+
+
+def _read(
+    event: CollectRatesEvent | ConditionEvent, environment: Environment
+) -> Collected | CheckedCondition:
+    bucket, queries, systems = storage.bucket(), services.log_queries(), environment.systems
+    if isinstance(event, ConditionEvent):
+        return check(bucket, queries, systems, event)
+    seconds = environment.logs_deadline_seconds
+    return collect(bucket, queries, services.tasks(), systems, event, seconds)

@@ -17,7 +17,7 @@ from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
 from tidemark.model.settings import Settings
-from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step
+from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Test
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
@@ -34,6 +34,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         RunTasks,
         RunCommand,
         Invoke,
+        WaitUntil,
         Metric,
         Series,
         Artefact,

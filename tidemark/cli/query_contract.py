@@ -24,7 +24,7 @@ _OF_ENGINE = "@ptr"
 
 
 def check_queries(suite: Suite, suites: Path) -> None:
-    """Refuse a suite if one of its queries cannot give what its metric or series needs.
+    """Refuse a suite if one of its queries cannot give what its metric, series or step needs.
 
     ``suites`` is the folder of the suite's folder. The refusal has a line for each problem, with
     line and column of the query.
@@ -36,6 +36,9 @@ def check_queries(suite: Suite, suites: Path) -> None:
         for series in test.series:
             file = query_file(suite.name, series.query, suites)
             problems += _of_file(file, SERIES_COLUMNS, grouped=True)
+    for query in suite.conditions:
+        if isinstance(fault := _compiled(query_file(suite.name, query, suites)), str):
+            problems.append(fault)
     if found := list(dict.fromkeys(problems)):
         raise Refused("\n".join(found))
 
@@ -49,17 +52,28 @@ def _problems(metric: Metric, suite: str, suites: Path) -> Iterator[str]:
 
 
 def _of_file(file: Path, needed: Sequence[str], *, grouped: bool) -> Iterator[str]:
-    name = f"{file.parent.name}/{file.name}"
+    query = _compiled(file)
+    if isinstance(query, str):
+        yield query
+        return
+    line, column = query.choice
+    for sentence in _misfits(query, needed, grouped=grouped):
+        yield f"{_name(file)}:{line}: column {column}: {sentence}"
+
+
+def _compiled(file: Path) -> CompiledQuery | str:
+    """Return the query of a file, or the reason why it is none."""
     try:
         query = compile_query(file.read_text(encoding="utf-8"))
         # DuckDB finds errors of regular expressions when it runs them, without events, too.
         run(query, EventSource.union([]))
     except QueryError as error:
-        yield f"{name}:{error.line}: column {error.column}: {error.message}"
-        return
-    line, column = query.choice
-    for sentence in _misfits(query, needed, grouped=grouped):
-        yield f"{name}:{line}: column {column}: {sentence}"
+        return f"{_name(file)}:{error.line}: column {error.column}: {error.message}"
+    return query
+
+
+def _name(file: Path) -> str:
+    return f"{file.parent.name}/{file.name}"
 
 
 def _misfits(query: CompiledQuery, needed: Sequence[str], *, grouped: bool) -> Iterator[str]:

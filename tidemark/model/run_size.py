@@ -13,17 +13,19 @@ from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import plural
+from tidemark.model.steps import Step
 from tidemark.model.suite import Suite, Test
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five
 # retries, 2 for its state, and 2 for the state after it. A step has 10 groups of tasks with 8
 # events each. A test waits for its logs at most 124 times, with 24 events each if every query uses
-# all retries.
+# all retries, and so does a step that waits until a query has a row, for each of its questions.
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 45
 EVENTS_OF_STEP = 90
 EVENTS_OF_TEST = 2_980
+EVENTS_OF_QUESTION = 24
 # Entries are what a run keeps: tasks, samples, minutes of usage, points of series, files. A
 # function that reads a whole run holds up to 1.5 kB for each, and one that reads a trial has a
 # quarter of its memory. `make bench` runs both at these limits.
@@ -107,7 +109,7 @@ def _check_steps(suite: Suite, tasks: int) -> None:
 def _check_history(suite: Suite, tasks: int) -> None:
     events = sum(
         EVENTS_OF_TEST
-        + len(test.every_step) * EVENTS_OF_STEP
+        + sum(map(_step_events, test.every_step))
         + test.task_count(tasks) * EVENTS_OF_TASK
         for test in suite.tests
     )
@@ -116,6 +118,13 @@ def _check_history(suite: Suite, tasks: int) -> None:
             f"tasks: {_work(suite, tasks)} may take {events} events; the "
             f"history of a trial holds {MOST_TRIAL_EVENTS}"
         )
+
+
+def _step_events(step: Step) -> int:
+    """Return the most events of a step beside those of its tasks."""
+    wait = step.wait_until
+    questions = wait.questions(wait.within_seconds) if wait else 0
+    return EVENTS_OF_STEP + questions * EVENTS_OF_QUESTION
 
 
 def _check_queries(suite: Suite, tasks: int) -> None:

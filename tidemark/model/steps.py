@@ -1,15 +1,16 @@
 """The steps of a test, which a trial does one after the other."""
 
 import json
+import math
 from collections.abc import Iterator
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, model_validator
 
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import Name
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.refusal import Problem, problem
+from tidemark.model.refusal import Contradictions, Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
 
@@ -23,9 +24,12 @@ _LONGEST_PAYLOAD = 1_000  # [B]
 # AWS Lambda API reference, Invoke: the name of a function, without a version or alias.
 _FUNCTION = "^[A-Za-z0-9_-]{1,64}$"
 CALL_SECONDS = 60
+WAIT_SECONDS = 600
+# Each wait is some events of the trial's history, and a log query is scanned and paid.
+_MOST_WAITS = 120
 STEP_FORMS = {_FUNCTION: "the name of a function: up to 64 letters, digits, - and _"}
 """The accepted texts of a step in words, by regular expression."""
-KINDS = ("run_tasks", "run_command", "invoke")
+KINDS = ("run_tasks", "run_command", "invoke", "wait_until")
 
 
 class RunTasks(Frozen):
@@ -70,6 +74,43 @@ class Invoke(Consistent):
             yield problem(("payload",), sentence)
 
 
+class WaitUntil(Consistent):
+    """A wait for a row of a log query over the tasks of the steps before; none fails the test."""
+
+    query: Name
+    """The query of the lines: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
+    every_seconds: int = Field(default=5, strict=True, ge=1, le=900)
+    """The wait before the query is asked again, 1 to 900 [s], by default 5 s."""
+    within_seconds: int = Field(default=WAIT_SECONDS, strict=True, ge=1, le=LONGEST_TESTS_SECONDS)
+    """The time after which a query without a row fails the test, 1 to 69,120 [s], by default
+    600 s; at most 120 times ``every_seconds``."""
+
+    @property
+    def timeout_seconds(self) -> int:
+        """The time limit [s]."""
+        return self.within_seconds
+
+    def questions(self, seconds: float) -> int:
+        """Return how often the query is asked at most if the wait takes so long [s]."""
+        return math.ceil(seconds / self.every_seconds) + 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_port(cls, value: object) -> object:
+        if isinstance(value, dict) and "port" in value:
+            sentence = "only a service has a port, and a test has no services yet; expected a query"
+            raise Contradictions([problem(("port",), sentence)])
+        return value
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the query would be asked too often."""
+        most = _MOST_WAITS * self.every_seconds
+        if self.within_seconds > most:
+            sentence = f"{self.within_seconds:,} is not accepted; expected {most:,} or less"
+            why = f"{_MOST_WAITS} times every_seconds"
+            yield problem(("within_seconds",), f"{sentence}, {why}")
+
+
 class Step(Consistent):
     """One step of a test, of exactly one kind."""
 
@@ -81,14 +122,16 @@ class Step(Consistent):
     """Run one task that logs no values."""
     invoke: Invoke | None = None
     """Call a Lambda function."""
+    wait_until: WaitUntil | None = None
+    """Wait until a log query has a row."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration [s], for the estimate before a run. By default it is the time that
     the jobs of the test's tasks take for ``run_tasks``, and the time limit for other kinds."""
 
     @property
-    def work(self) -> RunTasks | RunCommand | Invoke:
+    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil:
         """The content of the step's kind."""
-        work = self.run_tasks or self.run_command or self.invoke
+        work = self.run_tasks or self.run_command or self.invoke or self.wait_until
         assert work  # a step without a kind is refused
         return work
 

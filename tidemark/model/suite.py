@@ -83,7 +83,7 @@ class Test(Consistent):
         return sum(len(indices) for _, indices in self.task_indices(of_run))
 
     def limit_seconds(self, step: Step) -> int:
-        """Return the time limit of a step [s]: then a task is stopped, or a call has failed."""
+        """Return the time limit of a step [s]: then a task is stopped, or the test fails."""
         return step.work.timeout_seconds or self.timeout_seconds
 
     def is_of(self, declared: str | None, step: str) -> bool:
@@ -104,12 +104,22 @@ class Test(Consistent):
         yield from self._unscaled()
         if self.steps and not self._measured_steps:
             yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
+        yield from self._unanswerable()
         for name in ("metrics", "artefacts"):
             for number, one in enumerate(getattr(self, name)):
                 if one.step not in {None, *self._measured_steps}:
                     there_are = f"there are {listed(self._measured_steps) or 'none'}"
                     sentence = f"{shown(one.step)} is no step with run_tasks; {there_are}"
                     yield problem((name, number, "step"), sentence)
+
+    def _unanswerable(self) -> Iterator[Problem]:
+        """Yield the steps that wait for log lines which no task before them has written."""
+        for number, step in enumerate(self.steps):
+            if step.run_tasks or step.run_command:
+                return
+            if step.wait_until:
+                sentence = "no step before it has tasks, whose lines the query reads"
+                yield problem(("steps", number, "wait_until"), sentence)
 
     def _unscaled(self) -> Iterator[Problem]:
         """Yield why the seconds are not for the amounts that they are per."""
@@ -184,6 +194,12 @@ class Suite(Frozen):
         """The names of the Lambda functions that steps call, in order."""
         steps = (step for test in self.tests for step in test.steps)
         return sorted({step.invoke.function for step in steps if step.invoke})
+
+    @property
+    def conditions(self) -> Sequence[str]:
+        """The queries that steps wait for, in order."""
+        steps = (step for test in self.tests for step in test.steps)
+        return sorted({step.wait_until.query for step in steps if step.wait_until})
 
     @property
     def default_parameters(self) -> dict[str, Value]:

@@ -80,6 +80,9 @@ def _queries(suite: object) -> Iterator[tuple[Place, object]]:
             for position, one in mappings(test, name):
                 for field in fields:
                     yield ("tests", number, name, position, field), one.get(field)
+        for position, step in mappings(test, "steps"):
+            place: Place = ("tests", number, "steps", position, "wait_until", "query")
+            yield place, mapping(step, "wait_until").get("query")
 
 
 def _is_name(value: object) -> TypeGuard[str]:

@@ -9,7 +9,7 @@ from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown
-from tidemark.model.steps import CALL_SECONDS, KINDS, LONGEST_TESTS_SECONDS
+from tidemark.model.steps import CALL_SECONDS, KINDS, LONGEST_TESTS_SECONDS, WAIT_SECONDS
 
 
 def mapping(value: object, *names: str) -> Mapping[str, Any]:
@@ -55,8 +55,11 @@ def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
     own = test.get("timeout_seconds")
     steps = mappings(test, "steps")
     for kind, step in ((kind, step) for _, step in steps for kind in KINDS if kind in step):
-        default = CALL_SECONDS if kind == "invoke" else own
-        yield mapping(step, kind).get("timeout_seconds", default)
+        work = mapping(step, kind)
+        if kind == "wait_until":
+            yield work.get("within_seconds", WAIT_SECONDS)
+        else:
+            yield work.get("timeout_seconds", CALL_SECONDS if kind == "invoke" else own)
     if not steps:
         yield own
 

@@ -90,12 +90,28 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     """Return how many states a run enters if each test's logs are read ``readings`` times."""
     # No WaitForLogs follows the last reading.
     test = _TEST_STATES + readings * _READING_STATES - 1
-    counts = [step.tasks(request.tasks) for one in suite.tests for step in one.every_step]
-    steps = sum(
-        _STEP_STATES + math.ceil(tasks / TASKS_OF_GROUP) * _GROUP_STATES + tasks for tasks in counts
-    )
+    steps = sum(_step_states(one, step, request) for one in suite.tests for step in one.every_step)
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps
     return _RUN_STATES + request.most_trials * trial
+
+
+def _step_states(test: Test, step: Step, request: RunSpec) -> int:
+    """Return how many states a step enters; each question of a wait is like a reading of logs."""
+    if step.wait_until:
+        return _questions(test, step, request) * _READING_STATES
+    tasks = step.tasks(request.tasks)
+    return _STEP_STATES + math.ceil(tasks / TASKS_OF_GROUP) * _GROUP_STATES + tasks
+
+
+def _questions(test: Test, step: Step, request: RunSpec) -> int:
+    """Return how often a step asks its query if it takes its approximate time."""
+    wait = step.wait_until
+    return wait.questions(_step_seconds(test, step, request)) if wait else 0
+
+
+def _all_questions(suite: Suite, request: RunSpec) -> int:
+    """Return how often the steps of a trial ask their queries."""
+    return sum(_questions(test, step, request) for test in suite.tests for step in test.every_step)
 
 
 def _basis(request: RunSpec, suite: Suite) -> Basis:
@@ -148,6 +164,7 @@ def _scanned_bytes(request: RunSpec, suite: Suite) -> int:
     queries = sum(
         LOG_READINGS * 2 * len(test.metrics) + len(test.series) + 1 for test in suite.tests
     )
+    queries += _all_questions(suite, request)
     return queries * _logged_bytes(request, suite) + _usage_bytes(request, suite)
 
 
@@ -164,7 +181,7 @@ def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) 
     trials = request.most_trials
     # Once: PlanRun and the last ChooseTrial. For each trial: ChooseTrial, PrepareTrial,
     # RestoreSystem and RecordTrial.
-    others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS)
+    others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS + _all_questions(suite, request))
     # Once: RecordRates and RecordOutcome; PublishReport.
     invocations = others + 3
     series = len(request.measured_versions) * count(request.axes)

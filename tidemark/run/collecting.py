@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.rates import missing
@@ -20,7 +20,7 @@ from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.artefacts import Place, keep
-from tidemark.run.events import TrialEvent
+from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, QueryFailed, Tasks, TooManyRows
 from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
@@ -29,8 +29,6 @@ from tidemark.store.bucket import CopyingBucket
 from tidemark.store.stored_plan import planned, read_plan
 
 _logger = logging.getLogger(LOGGER)
-# The clocks of ECS and Step Functions may differ; streams, not times, tell trials apart.
-_CLOCK_MARGIN = timedelta(minutes=1)
 _LONGEST_WAIT_SECONDS = 30
 _LONGEST_REASON = 500  # [B]; a function may fail with a text of any length
 _OF_TASKS = "filter TaskId in [{}] |\n"
@@ -39,14 +37,10 @@ _QUERYING_SECONDS = 840
 _LONGEST_QUERY_SECONDS = 60
 
 
-class CollectRatesEvent(TrialEvent):
+class CollectRatesEvent(LoggedTest):
     """A test whose tasks have ended, and the number of earlier attempts to read its logs."""
 
-    test: str
-    tasks: list[TaskResult]
-    started_at: datetime
     ended_at: datetime
-    now: datetime
     attempt: int
     artefacts: str = ""
     """The address below which the tasks left files; an older execution does not have it."""
@@ -54,8 +48,6 @@ class CollectRatesEvent(TrialEvent):
     """The step without tasks that failed, with the reason; None if none did."""
     lines: int = 0
     """The lines that the attempt before found; an older execution does not have them."""
-    bytes_scanned: int
-    """The bytes scanned by the queries of earlier attempts."""
 
     @property
     def place(self) -> Place:
@@ -96,7 +88,7 @@ class _Search:
         self._log_group = log_group
         self._streams = streams
         self._patience_seconds = patience_seconds(test)
-        self.window = event.started_at - _CLOCK_MARGIN, event.now + _CLOCK_MARGIN
+        self.window = event.window
         self.bytes_scanned = event.bytes_scanned
 
     def rows(self, query: str, streams: Collection[str] | None = None) -> list[dict[str, str]]:
@@ -168,10 +160,10 @@ def collect(
     suite = plan.suite
     test, system = suite.test(event.test), systems[suite.name]
     ended = of_steps(test, plan.request.tasks, event.tasks)
-    streams = _streams(system, ended)
+    streams = system.streams(ended)
     search = _Search(queries, suite.name, system.log_group, streams.values(), event, test)
     metrics = [
-        search.metric_rows(metric, _streams(system, tasks_of(test, metric.step, ended)).values())
+        search.metric_rows(metric, system.streams(tasks_of(test, metric.step, ended)).values())
         for metric in test.metrics
     ]
     lines = sum(metric.lines_of_any_number for metric in metrics)
@@ -190,7 +182,7 @@ def collect(
     usages, usages_unknown = search.usages(system.usage_log_group, ran)
     logged = Logged(
         log_group=system.log_group,
-        streams=_streams(system, ran),
+        streams=system.streams(ran),
         window=search.window,
         metrics=metrics,
         grown=grown,
@@ -215,11 +207,6 @@ def collect(
 def _released_version(trial: PlannedTrial) -> str | None:
     """Return the version of a trial; None if it is a build, whose system reports another."""
     return None if "@file:" in trial.package else trial.version
-
-
-def _streams(system: System, tasks: Iterable[TaskResult]) -> dict[str, str]:
-    """Return the log stream of each task that was started, by the task's id."""
-    return {task.task_id: system.stream(task.task_id) for task in tasks if task.task_id}
 
 
 def patience_seconds(test: Test) -> float:

@@ -47,11 +47,18 @@ class PreparedCall(Frozen):
     timeout_seconds: int
 
 
+class PreparedWait(Frozen):
+    """The wait for a row of a query in one step of a test."""
+
+    name: str
+    query: str
+
+
 class PreparedTest(Frozen):
     """The steps of one test."""
 
     name: str
-    steps: tuple[PreparedStep | PreparedCall, ...]
+    steps: tuple[PreparedStep | PreparedCall | PreparedWait, ...]
     artefacts: str
     """The address below which each task leaves files, followed by the task's index."""
     environment: list[dict[str, str]]
@@ -88,11 +95,13 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     )
 
 
-def _steps(test: Test, tasks: int) -> Iterator[PreparedStep | PreparedCall]:
+def _steps(test: Test, tasks: int) -> Iterator[PreparedStep | PreparedCall | PreparedWait]:
     """Yield the steps of a test in a run whose parameter ``tasks`` has a value."""
     for step, indices in test.task_indices(tasks):
         if step.invoke:
             yield PreparedCall(name=step.name, **step.invoke.model_dump())
+        elif step.wait_until:
+            yield PreparedWait(name=step.name, query=step.wait_until.query)
         else:
             yield _prepared(step, indices, test.limit_seconds(step))
 

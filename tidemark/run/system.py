@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:  # PrepareTrial starts without the models of results
+    from tidemark.model.results import TaskResult
 
 
 class System(NamedTuple):
@@ -20,3 +24,7 @@ class System(NamedTuple):
     def stream(self, task_id: str) -> str:
         """Return the log stream that the awslogs driver gives to a task."""
         return f"{self.stream_prefix}/{self.container}/{task_id}"
+
+    def streams(self, tasks: Iterable[TaskResult]) -> dict[str, str]:
+        """Return the log stream of each task that was started, by the task's id."""
+        return {task.task_id: self.stream(task.task_id) for task in tasks if task.task_id}

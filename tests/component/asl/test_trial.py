@@ -11,7 +11,12 @@ from local.asl.errors import StateError
 from local.asl.payload import MAX_BYTES
 from tidemark.model.checkout import ROOT
 from tidemark.model.parameters import MOST_TASKS
-from tidemark.model.run_size import EVENTS_OF_STEP, EVENTS_OF_TASK, EVENTS_OF_TEST
+from tidemark.model.run_size import (
+    EVENTS_OF_QUESTION,
+    EVENTS_OF_STEP,
+    EVENTS_OF_TASK,
+    EVENTS_OF_TEST,
+)
 from tidemark.run.stopped_task import classify
 
 TEXT = (ROOT / "cdk" / "trial.asl.json").read_text(encoding="utf-8")
@@ -43,6 +48,8 @@ class Trial:
         self.commands = []
         self.failing = None  # the command of the tasks that fail
         self.called = {}
+        self.answers = []  # to the questions of a step that waits
+        self.asked_at = []
         self.environments = []
         self.starts = Counter()  # the number of starts of tasks by time [s]
         lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
@@ -87,6 +94,12 @@ class Trial:
         return to_jsonable_python(stop)
 
     def CollectRates(self, payload):
+        if "step" in payload:
+            self.asked_at.append(self.lab.loop.time())
+            answer = self.answers.pop(0)
+            if isinstance(answer, StateError):
+                raise answer
+            return answer
         self.collected = payload
         return {"complete": True, "wait_seconds": 0, "status": "failed"}
 
@@ -190,6 +203,67 @@ def test_the_error_of_a_called_function_ends_the_test_by_the_name_of_its_step(tr
         [],
         'step reset: the function kiwi_reset failed with KeyError: {"errorMessage": "\'host\'"}',
     )
+
+
+ONE = [{"wait_seconds": 0, "first": 0, "last": 0}]
+LATER = {"over": False, "wait_seconds": 7, "stopped_by": None, "bytes_scanned": 10}
+OVER = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 20}
+
+
+def test_a_step_asks_its_query_again_until_the_wait_is_over(trial):
+    last = [{"wait_seconds": 0, "first": 1, "last": 1}]
+    wait = {"name": "loaded", "query": "loaded"}
+    trial.steps = [step("load", groups=ONE), wait, step("compact", first=1, groups=last)]
+    trial.answers = [LATER, LATER, OVER]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert [later - before for before, later in pairwise(trial.asked_at)] == [7, 7]
+    assert trial.commands == [["load"], ["compact"]]
+    first, _, third, collected = trial.called["CollectRates"]
+    assert first["step"] == "loaded"
+    assert [task["index"] for task in first["tasks"]] == [0]
+    assert first["started_at"] < first["waiting_since"] <= first["now"]
+    assert third["waiting_since"] == first["waiting_since"]
+    assert (first["bytes_scanned"], third["bytes_scanned"]) == (0, 10)
+    assert (collected["bytes_scanned"], collected["stopped_by"]) == (20, None)
+
+
+def test_a_wait_without_a_row_ends_the_test_with_its_reason(trial):
+    wait = {"name": "loaded", "query": "loaded"}
+    trial.steps = [step("load", groups=ONE), wait, step("compact", groups=ONE)]
+    trial.answers = [LATER, OVER | {"stopped_by": "no row"}]
+
+    trial.run()
+
+    assert trial.commands == [["load"]]
+    assert trial.collected["stopped_by"] == "no row"
+
+
+def test_a_query_that_fails_ends_the_test_by_the_name_of_the_step_that_waits(trial):
+    trial.steps = [step("load", groups=ONE), {"name": "loaded", "query": "lines"}]
+    trial.answers = [StateError("MalformedQueryException", "unexpected symbol")]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.collected["stopped_by"] == (
+        "step loaded: the query lines failed with MalformedQueryException: unexpected symbol"
+    )
+
+
+def test_each_question_of_a_wait_takes_no_more_events_than_a_trial_counts_for_it(trial):
+    trial.steps = [step("load", groups=ONE), {"name": "loaded", "query": "loaded"}]
+    refused = [StateError("Lambda.TooManyRequestsException", "Rate Exceeded.")] * 5
+
+    def events(*answers):
+        trial.answers = list(answers)
+        execution = trial.run()
+        assert execution.status == "SUCCEEDED", execution.cause
+        return len(execution.history.events)
+
+    assert events(*refused, LATER, OVER) - events(OVER) == EVENTS_OF_QUESTION
 
 
 def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):

@@ -43,6 +43,7 @@ def systems_with_images(tmp_path_factory):
     steps = [
         {"name": "reset", "invoke": {"function": "kiwi-reset"}},
         {"name": "load", "run_tasks": {}},
+        {"name": "loaded", "wait_until": {"query": "task_usage"}},
     ]
     more = {"artefacts": [{"file": "*.folded"}], "steps": steps}
     suite = {

@@ -78,3 +78,9 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
         assert query["QueryString"] == query_file(suite, file).read_text()
         (group,) = query["LogGroupNames"]
         assert re.match(f"SystemTests{suite.capitalize()}Logs", group["Ref"])
+
+
+def test_the_log_query_that_a_step_waits_for_is_saved_too(everything):
+    resources = everything.find_resources("AWS::Logs::QueryDefinition").values()
+
+    assert "Tidemark/kiwi/task_usage" in {each["Properties"]["Name"] for each in resources}

@@ -18,9 +18,14 @@ UNANSWERED = (
     "'step ' & $step.name & ': the function ' & $step.function & ' failed with ' & "
     "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
 )
+UNASKED = (
+    "'step ' & $step.name & ': the query ' & $step.query & ' failed with ' & "
+    "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
+)
+WAIT = {"name": "loaded", "query": "loaded"}
 CALL = {"name": "warm", "function": "warm-cache", "payload": {"tables": ["a"]}}
 # No run here is sure to reach these: late logs, a claim with a dead holder, a failed task while
-# Lambda refuses invocations, and a step that calls a function.
+# Lambda refuses invocations, and steps that call a function or wait.
 NOT_REACHED = {
     UNCLASSIFIED: {
         "states": {
@@ -35,6 +40,14 @@ NOT_REACHED = {
     UNANSWERED: {
         "step": CALL,
         "states": {"errorOutput": {"Error": "States.Timeout", "Cause": "no answer"}},
+    },
+    "$step.name": {"step": WAIT},
+    "$waiting_since": {"waiting_since": "2026-11-20T12:46:00.123Z"},
+    "$states.result.Payload.stopped_by": {"states": {"result": {"Payload": {"stopped_by": None}}}},
+    "$not($states.input.over)": {"states": {"input": {"over": False}}},
+    UNASKED: {
+        "step": WAIT,
+        "states": {"errorOutput": {"Error": "QueryFailed", "Cause": "it ended as Timeout"}},
     },
 }
 # ECS describes tasks with or without these fields, depending on where they run.

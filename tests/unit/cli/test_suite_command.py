@@ -149,6 +149,16 @@ def test_the_query_of_a_series_has_a_time_and_a_value(suite):
     ]
 
 
+def test_the_query_that_a_step_waits_for_has_any_columns_and_is_checked(suite):
+    steps = "    steps: [{name: load, run_tasks: {}}, {name: b, wait_until: {query: failures}}]\n"
+    replace(suite, "    metrics:", f"{steps}    metrics:")
+    assert check(suite).exit_code == 0
+    replace(suite.with_name("failures.cwli"), "| filter", "| filtre")
+
+    (problem,) = problems_of(suite)
+    assert problem.startswith("rocksdb/failures.cwli:")
+
+
 def test_a_regular_expression_that_cannot_run_is_refused_with_line_and_column(suite):
     replace(suite.with_name("ingest_rate.cwli"), r"(\.\d+)?)$/", r"(\.\d{2000})?)$/")
 

@@ -25,7 +25,7 @@ from lambdas import (
 from tests.plans import RUN
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.refusal import Refused
-from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step
+from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.run.ports import QueryFailed, TooManyRows
 from tidemark.store import keys
@@ -252,6 +252,11 @@ STEPS = (
     Step(name="check", run_command=RunCommand(command=("check",))),
 )
 
+WAIT = Step(
+    name="loaded",
+    wait_until=WaitUntil(query="ingest_rate", every_seconds=10, within_seconds=30),
+)
+
 
 def in_steps(world, plan, *steps, **metric):
     """Store the plan with steps of the first test, whose metric has more fields."""
@@ -286,6 +291,73 @@ def test_prepare_trial_gives_the_call_of_a_function_as_the_suite_has_it(world, p
         {"name": "reset", **call.model_dump(), "timeout_seconds": 60},
         prepared_step(["load"], 0, 2, seconds=60),
     ]
+
+
+def test_prepare_trial_gives_the_query_of_a_wait_without_tasks(world, plan):
+    in_steps(world, plan, STEPS[0], WAIT, STEPS[1])
+
+    ingest, _ = world.call(prepare_trial, TRIAL)["tests"]
+
+    assert ingest["steps"] == [
+        prepared_step(["load"], 0, 2, seconds=60),
+        {"name": "loaded", "query": "ingest_rate"},
+        prepared_step(["compact", "--all"], 3, 4),
+    ]
+
+
+def check_condition(world, *, after, statuses=("ok", "ok")):
+    """Ask whether the wait is over some seconds after its begin."""
+    return world.call(
+        collect_rates,
+        {
+            **TRIAL,
+            "test": "ingest",
+            "step": "loaded",
+            "tasks": tasks(*statuses),
+            "started_at": "2026-11-20T12:45:00.000Z",
+            "waiting_since": "2026-11-20T12:46:00.000Z",
+            "now": f"2026-11-20T12:46:{after:06.3f}Z",
+            "bytes_scanned": 500,
+        },
+    )
+
+
+def test_a_wait_is_over_when_its_query_has_a_row_of_a_task_before(world, plan):
+    in_steps(world, plan, STEPS[0], WAIT)
+    log(world)
+
+    over = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 1500}
+    assert check_condition(world, after=0) == over
+    # Rows of other streams than those of the tasks do not count.
+    assert check_condition(world, after=0, statuses=[])["over"] is False
+    query, group, start, end = world.logs.asked[0]
+    assert "stats avg" in query
+    assert (group, end - start) == ("/Tidemark/rocksdb", pytest.approx(60 + 120))
+
+
+def test_a_wait_goes_on_until_its_time_is_over_and_then_fails_the_test_by_name(world, plan):
+    in_steps(world, plan, STEPS[0], WAIT)
+    world.logs.answers = {"stats avg": []}
+
+    answers = [check_condition(world, after=seconds) for seconds in (0, 20, 27.5, 30)]
+
+    assert [(each["over"], each["wait_seconds"]) for each in answers] == [
+        (False, 10), (False, 10), (False, 3), (True, 0)
+    ]  # fmt: skip
+    assert [each["stopped_by"] for each in answers] == [
+        None, None, None, "step loaded: no row of query ingest_rate within 30 s"
+    ]  # fmt: skip
+
+
+def test_a_query_with_more_rows_than_one_answer_holds_ends_a_wait(world, plan, monkeypatch):
+    in_steps(world, plan, STEPS[0], WAIT)
+
+    def run(*_):
+        raise TooManyRows("10000 rows or more")
+
+    monkeypatch.setattr(world.logs, "run", run)
+
+    assert check_condition(world, after=0)["over"] is True
 
 
 def test_a_failed_call_fails_its_test_although_no_task_ran(world, plan):

@@ -3,7 +3,7 @@ import pytest
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
-from tidemark.model.steps import RunTasks, Step
+from tidemark.model.steps import RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
@@ -264,6 +264,18 @@ def test_a_long_value_is_shortened_in_its_refusal():
         resolve_request({"suite": "rocksdb", "note": "x" * 1000}, SUITES)
 
     assert len(str(refused.value)) < 160
+
+
+def test_steps_that_wait_too_often_for_the_history_of_a_trial_are_refused():
+    wait = WaitUntil(query="failures")
+    waits = (Step(name=f"wait_{number}", wait_until=wait) for number in range(9))
+    steps = (Step(name="load", run_tasks=RunTasks()), *waits)
+    ingest = SUITES["rocksdb"].test("ingest").model_copy(update={"steps": steps})
+    suite = SUITES["rocksdb"].model_copy(update={"tests": (ingest,)})
+
+    with pytest.raises(Refused) as refused:
+        resolve_request({"suite": "rocksdb"}, {"rocksdb": suite})
+    assert str(refused.value).endswith("may take 30061 events; the history of a trial holds 24900")
 
 
 def test_steps_that_run_too_many_tasks_together_are_refused():

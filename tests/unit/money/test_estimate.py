@@ -4,7 +4,7 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
-from tidemark.model.steps import RunCommand, RunTasks, Step
+from tidemark.model.steps import RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.suite_files import read_suites
 from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
 from tidemark.money.prices import list_prices
@@ -88,6 +88,27 @@ def test_each_step_counts_with_its_own_tasks_and_time():
     assert estimate_seconds(request, suite) == pytest.approx(6.66 + 101.5 + 200)
     # For each step two states, two of its group, and its tasks.
     assert count_transitions(request, suite, readings=1) == 10 + 3 + 4 + 2 + 2 + 3 * 4 + 5
+
+
+def test_a_wait_counts_with_the_questions_of_its_time():
+    request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
+
+    def waiting(**fields):
+        wait = WaitUntil(query="failures", within_seconds=60)
+        steps = (Step(name="load", run_tasks=RunTasks()), Step(name="b", wait_until=wait, **fields))
+        ingest = SUITE.test("ingest").model_copy(update={"steps": steps})
+        return SUITE.model_copy(update={"tests": (ingest,)})
+
+    whole, soon = (
+        estimate(request, suite, list_prices()) for suite in (waiting(), waiting(seconds=3))
+    )
+
+    # Every 5 s: 13 questions in 60 s, 2 in 3 s and the 1.5 s beside declared work.
+    assert whole.transitions - soon.transitions == 3 * (13 - 2)
+    assert whole.seconds - soon.seconds == pytest.approx(60 - 4.5)
+    assert whole.insights_bytes > soon.insights_bytes
+    assert whole.task_seconds == soon.task_seconds
+    assert (whole.basis, soon.basis) == ("time limits", "declared times")
 
 
 def test_the_cost_of_a_run_is_the_sum_of_its_parts():

@@ -1,0 +1,75 @@
+"""The condition of a step that waits: a log query has a row."""
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.steps import WaitUntil
+from tidemark.model.suite import Test
+from tidemark.model.suite_asset import query_file
+from tidemark.run.logged_test import LoggedTest
+from tidemark.run.ports import Answer, LogQueries, TooManyRows
+from tidemark.run.system import System
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_plan import read_plan
+
+_LONGEST_QUERY_SECONDS = 60
+
+
+class ConditionEvent(LoggedTest):
+    """A step that waits, and the time when its wait began."""
+
+    step: str
+    waiting_since: datetime
+
+
+class CheckedCondition(Frozen):
+    """The answer to one question whether a step may end."""
+
+    over: bool
+    """Whether the wait is over: there is a row, or no more time."""
+    wait_seconds: int = 0
+    """The wait before the next question [s]."""
+    stopped_by: str | None = None
+    """The reason why the test fails."""
+    bytes_scanned: int
+    """The bytes scanned by this query and the earlier ones of the test."""
+
+
+def check(
+    bucket: Bucket, queries: LogQueries, systems: Mapping[str, System], event: ConditionEvent
+) -> CheckedCondition:
+    """Return whether a query has a row of the tasks of the steps before, or how long to wait."""
+    suite = read_plan(bucket, event.run_id).suite
+    wait = _wait(suite.test(event.test), event.step)
+    answer = _ask(queries, suite.name, wait.query, systems[suite.name], event)
+    scanned = event.bytes_scanned + answer.bytes_scanned
+    left = wait.within_seconds - (event.now - event.waiting_since).total_seconds()
+    if answer.rows:
+        return CheckedCondition(over=True, bytes_scanned=scanned)
+    if left <= 0:
+        why = f"step {event.step}: no row of query {wait.query} within {wait.within_seconds} s"
+        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
+    seconds = min(wait.every_seconds, math.ceil(left))
+    return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=scanned)
+
+
+def _wait(test: Test, name: str) -> WaitUntil:
+    """Return the wait of a step; raise KeyError if no step of this name waits."""
+    for step in test.steps:
+        if step.name == name and step.wait_until:
+            return step.wait_until
+    raise KeyError(name)
+
+
+def _ask(
+    queries: LogQueries, suite: str, query: str, system: System, event: ConditionEvent
+) -> Answer:
+    text = query_file(suite, query).read_text(encoding="utf-8")
+    start, end = (moment.timestamp() for moment in event.window)
+    streams = system.streams(event.tasks).values()
+    try:
+        return queries.run(text, system.log_group, start, end, _LONGEST_QUERY_SECONDS, streams)
+    except TooManyRows:  # one row is enough
+        return Answer([{}], 0)
