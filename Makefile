@@ -11,7 +11,7 @@ PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
 FUNCTIONS := .functions-python
-# The Python of the functions, which uv downloads if the machine has none. Of pyenv's, uv sees only a chosen one.
+# The Python of the functions, which uv downloads if the machine has none; uv sees only a chosen one of pyenv.
 FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
 # The floors of the house that functions stand on.
 FUNCTIONS_TESTS := $(addprefix tests/unit/,aws figures lambdas model money report run store)

@@ -42,7 +42,7 @@ class RunSpec(Frozen):
     def most_repetitions(self) -> int:
         """The most repetitions of the run, those of a confirmation among them.
 
-        Of a search they are those of one comparison.
+        Each comparison of a search has as many.
         """
         return self.repetitions + (CONFIRMATION if self.until else 0)
 
