@@ -13,7 +13,8 @@ from tidemark.cli.wording import active_state
 from tidemark.client.results import Results
 from tidemark.store import keys
 
-FILES = ("report.md", "report.html")
+FILES = ("report.md", "report.html", "search.json")
+"""The files of a report; only a search has the last one."""
 
 
 def save_report(results: Results, suite: str, run_id: str, state: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Output about a run while it is active and after its end."""
 
 import io
+import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -156,6 +157,27 @@ def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_p
         f"Report: {folder / 'report.md'}", f"Comparison: {folder / comparison}",
     ]  # fmt: skip
     assert (folder / comparison).read_bytes() == files[comparison]
+
+
+def test_a_search_prints_its_end_and_leaves_its_path_beside_the_report(tmp_path):
+    end = "By ingest_rate 9.8.4 is not slower than 8.8.1."
+    files = {"report.html": b"<html>", "search.json": json.dumps({"sentence": end}).encode()}
+    results = SimpleNamespace(
+        outcome=lambda _: None,
+        plan=lambda _: SimpleNamespace(suite=SimpleNamespace(name="rocksdb")),
+        report=lambda _suite, _run, file: files.get(file),
+        comparisons=lambda _suite, _run: [],
+    )
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("SUCCEEDED", None), results=results
+    )
+    printed = io.StringIO()
+
+    show_result(client, Run("r", "arn"), Target(tmp_path, None), Console(file=printed))
+
+    folder = tmp_path / "reports" / "rocksdb" / "r"
+    assert printed.getvalue().splitlines() == [end, *(f"Report: {folder / name}" for name in files)]
+    assert (folder / "search.json").read_bytes() == files["search.json"]
 
 
 def test_a_run_prints_the_changes_of_level_that_its_message_tells():
