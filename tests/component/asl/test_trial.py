@@ -106,6 +106,8 @@ class Trial:
     def kiwi_reset(self, payload):
         if payload.get("broken"):
             raise StateError("KeyError", '{"errorMessage": "\'host\'"}')
+        if error := payload.get("dies"):
+            raise StateError(error, "Task timed out after 3.00 seconds")
         return {}
 
     def RestoreSystem(self, _):
@@ -273,6 +275,18 @@ def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):
     times = sorted(trial.starts)
     assert min(later - before for before, later in pairwise(times)) >= 2
     assert times[-1] - times[0] == 18
+
+
+@pytest.mark.parametrize("error", ["Lambda.Unknown", "Runtime.ExitError", "Sandbox.Timedout"])
+def test_a_called_function_that_dies_is_not_called_again(trial, error):
+    trial.steps = [{**CALL, "payload": {"dies": error}}, step("load")]
+
+    trial.run()
+
+    assert trial.order.count("kiwi_reset") == 1
+    assert trial.collected["stopped_by"].startswith(
+        f"step reset: the function kiwi_reset failed with {error}: Task timed out"
+    )
 
 
 def test_tasks_whose_failure_cannot_be_classified_keep_their_error(trial):

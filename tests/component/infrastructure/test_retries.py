@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from tidemark.model.checkout import ROOT
 
 TABLE = ROOT / "docs" / "retries.md"
+# A function of the system under test that dies has failed; Tidemark's own may be tried again.
+DEATHS = {"Lambda.Unknown", "Runtime.ExitError", "Sandbox.Timedout"}
 
 
 def tabled():
@@ -51,7 +53,10 @@ def test_every_state_retries_the_errors_of_the_table_and_no_others():
 
     for name, state in task_states():
         call = state["Resource"].removeprefix("arn:aws:states:::").removeprefix("aws-sdk:")
-        assert retries_of(state) == retries[call] | retries.get(name, {}), name
+        expected = retries[call] | retries.get(name, {})
+        if name == "Invoke":
+            expected = {error: expected[error] for error in expected.keys() - DEATHS}
+        assert retries_of(state) == expected, name
         used |= {call, name}
 
     assert retries.keys() <= used
