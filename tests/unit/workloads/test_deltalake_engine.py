@@ -5,10 +5,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from harness.records import batches
+from harness.records import BATCH_RECORDS, batches
 
 from tests.unit.workloads.loaded_records import RECORDS, expected, load
 from tidemark.model.checkout import ROOT
+from tidemark.model.suite_files import read_suites
 
 
 class Table:
@@ -123,6 +124,12 @@ def test_a_file_that_stays_in_the_table_was_not_read(workload, lake, tmp_path):
     lake.versions[place][-1] = ["part-0.parquet", *merged]
 
     assert store.records_read() == 2000
+
+
+def test_the_fewest_records_that_the_suite_accepts_make_files_to_compact(workload):
+    fewest = read_suites()["deltalake"].parameters["records"].least
+
+    assert fewest > workload._APPENDED_BATCHES * BATCH_RECORDS
 
 
 def test_the_version_is_the_one_of_the_loaded_library(workload, tmp_path):
