@@ -206,6 +206,8 @@ def _first_comparison(request: RunRequest, bisect: Bisect) -> RunRequest:
     fields = ("versions", "builds", "baseline", "until")
     if given := [name for name in fields if getattr(request, name) is not None]:
         raise Refused(f"bisect: the search takes the place of {listed(given)}; leave them out")
+    if bisect.base == bisect.new:
+        raise Refused(f"bisect.new: {shown(bisect.new)} is the base, too; expected a newer version")
     comparison = {"versions": [bisect.base, bisect.new], "baseline": bisect.base}
     return request.model_copy(update={**comparison, "until": "decided"})
 

@@ -234,6 +234,10 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             "bisect.new: 8.6.7 does not follow 8.8.1; expected a newer version",
         ),
         (
+            {"suite": "rocksdb", "bisect": {**BISECT, "new": "8.8.1"}},
+            "bisect.new: '8.8.1' is the base, too; expected a newer version",
+        ),
+        (
             {"suite": "rocksdb", "bisect": {**BISECT, "metric": "speed"}},
             "bisect.metric: no 'speed' decides a run of rocksdb; there are ingest_rate, "
             "compaction_rate",
