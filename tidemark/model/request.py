@@ -222,11 +222,16 @@ def _validated(model: type[_Request], value: object) -> _Request:
 
 
 def check_one_machine(suite: Suite) -> None:
-    """Refuse a suite whose versions one machine cannot run."""
+    """Refuse a suite whose versions one machine cannot run, or whose functions it does not have."""
     if suite.subject.image is not None:
         raise Refused(
             f"suite: the subject of {suite.name} is an image of each version, and one machine runs "
             "no images; measure it with --aws, or write a subject with package or prepare"
+        )
+    if suite.functions:
+        raise Refused(
+            f"suite: steps of {suite.name} call {listed(suite.functions)}, and one machine has no "
+            "functions of a system under test; measure it with --aws, or leave these steps out"
         )
 
 

@@ -77,9 +77,14 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
 def _planned_on(bucket: Bucket, plan: Plan, standing: Standing) -> Plan:
     """Return the plan; store it first if a search goes on to its next comparison."""
     longer = with_next_comparison(plan, standing)
-    if longer != plan:
-        bucket.write(keys.plan(plan.run_id), longer.model_dump_json().encode())
-    return longer
+    if longer == plan:
+        return plan
+    key = keys.plan(plan.run_id)
+    stored = bucket.find(key)
+    # A late choice of an execution that has ended must not undo what a resume has planned.
+    if stored and Plan.model_validate_json(stored.body) == plan:
+        bucket.write_over(key, longer.model_dump_json().encode(), stored.etag)
+    return read_plan(bucket, plan.run_id)
 
 
 def _next(plan: Plan, standing: Standing | None, done: Collection[str]) -> int | None:

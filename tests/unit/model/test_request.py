@@ -3,7 +3,7 @@ import pytest
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
-from tidemark.model.steps import RunTasks, Step, WaitUntil
+from tidemark.model.steps import Invoke, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
@@ -412,6 +412,21 @@ def test_a_scheduled_time_that_is_no_time_in_utc_is_refused(value):
 def of_images(form=".*"):
     subject = Subject(image="ghcr.io/x/rocksdb:{version}", form=form)
     return SUITES["rocksdb"].model_copy(update={"subject": subject})
+
+
+def test_one_machine_calls_no_function_of_a_system_under_test():
+    suite = SUITES["rocksdb"]
+    load = Step(name="load", run_tasks=RunTasks())
+    reset = Step(name="reset", invoke=Invoke(function="kiwi-reset"))
+    test = suite.tests[0].model_copy(update={"steps": (load, reset)})
+
+    with pytest.raises(Refused) as refused:
+        check_one_machine(suite.model_copy(update={"tests": (test,)}))
+
+    assert str(refused.value) == (
+        "suite: steps of rocksdb call kiwi-reset, and one machine has no functions of a system "
+        "under test; measure it with --aws, or leave these steps out"
+    )
 
 
 def test_one_machine_runs_no_image_and_any_other_subject():

@@ -129,6 +129,28 @@ def test_a_search_that_ends_between_two_comparisons_is_incomplete_and_goes_on():
     assert (found(run).first_slower, run.outcome().status) == ("9.0.0", "complete")
 
 
+def test_a_late_choice_leaves_the_plan_that_a_resume_has_made_longer():
+    run = searching("9.0.0")
+    before = run.plan
+    while run.plan == before:
+        run.record(run.choose().trial)
+    longer = run.plan.model_dump_json().encode()
+    bucket = run.bucket
+    bucket.write(keys.plan(RUN), before.model_dump_json().encode())
+    listed = bucket.keys
+
+    def overtaken(prefix, *more):
+        bucket.write(keys.plan(RUN), longer)
+        return listed(prefix, *more)
+
+    bucket.keys = overtaken
+
+    run.choose()
+
+    assert bucket.read(keys.plan(RUN)) == longer
+    assert run.plan.model_dump_json().encode() == longer
+
+
 def test_an_exclusion_that_opens_an_earlier_comparison_makes_the_search_measure_it_again():
     run = searching("9.0.0")
     done = run.go_on().done
