@@ -2,18 +2,14 @@
 
 import io
 
-
-class NoSuchKey(Exception):
-    pass
+from botocore.exceptions import ClientError
 
 
 class Bucket:
-    """An S3 client that keeps its objects in a dictionary."""
+    """An S3 client that keeps its objects in a dictionary; ``code`` is the error of other keys."""
 
-    class exceptions:  # noqa: N801 (botocore's name)
-        NoSuchKey = NoSuchKey
-
-    def __init__(self):
+    def __init__(self, code="NoSuchKey"):
+        self.code = code
         self.objects = {}
         self.order = []
 
@@ -24,7 +20,7 @@ class Bucket:
 
     def get_object(self, **request):
         if request["Key"] not in self.objects:
-            raise NoSuchKey
+            raise ClientError({"Error": {"Code": self.code}}, "GetObject")
         return {"Body": Stream(self.objects[request["Key"]])}
 
 

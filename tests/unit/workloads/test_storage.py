@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from botocore.exceptions import ClientError
 from harness.checks import CheckFailedError
 from harness.storage import Manifest, Storage, digest
 
@@ -43,8 +44,18 @@ def test_the_manifest_is_stored_last(bucket, stored):
     assert bucket.order[-1] == "work/task-0000/manifest.json"
 
 
-def test_files_that_were_never_stored_are_missing(storage, tmp_path):
+@pytest.mark.parametrize("code", ["NoSuchKey", "AccessDenied"])
+def test_files_that_were_never_stored_are_missing(bucket, storage, tmp_path, code):
+    bucket.code = code
+
     with pytest.raises(CheckFailedError, match=r"^s3://results/work/.+/manifest\.json is missing"):
+        storage.load(tmp_path / "loaded")
+
+
+def test_another_error_of_s3_keeps_its_name(bucket, storage, tmp_path):
+    bucket.code = "SlowDown"
+
+    with pytest.raises(ClientError, match="SlowDown"):
         storage.load(tmp_path / "loaded")
 
 

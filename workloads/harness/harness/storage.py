@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from harness.checks import CheckFailedError
 
 CHUNK_BYTES = 1 << 20
@@ -94,7 +96,10 @@ class Storage:
     def _get(self, key: str) -> Any:  # noqa: ANN401 (botocore makes its classes at run time)
         try:
             return self.client.get_object(Bucket=self.bucket, Key=key)["Body"]
-        except self.client.exceptions.NoSuchKey:
+        except ClientError as failure:
+            # S3 refuses a missing key to a role that may list none, as that of tasks.
+            if failure.response["Error"]["Code"] not in {"NoSuchKey", "AccessDenied"}:
+                raise
             raise CheckFailedError(
                 f"{self._url(key)} is missing: compaction needs what ingest stored."
             ) from None
