@@ -108,6 +108,12 @@ def _check_account(plan: Plan, suites: Mapping[str, Suite]) -> None:
             f"run: {plan.run_id} keeps files that its tasks leave, and no suite of this deployment "
             "does; deploy a suite with artefacts and resume the run again"
         )
+    granted = {function for suite in suites.values() for function in suite.functions}
+    if lacking := [function for function in plan.suite.functions if function not in granted]:
+        raise Refused(
+            f"run: {plan.run_id} calls {listed(lacking)}, and no suite of this deployment does; "
+            "deploy a suite with these steps and resume the run again"
+        )
 
 
 def _planned(

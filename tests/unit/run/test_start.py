@@ -10,6 +10,7 @@ from lambdas import end_run, plan_run, record_outcome, record_trial
 from tests.plans import RUN
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.refusal import Refused
+from tidemark.model.steps import Invoke, RunTasks, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite_asset import packed_suites
 from tidemark.store import claims
@@ -265,6 +266,26 @@ def test_a_resume_of_a_run_that_keeps_files_is_refused_where_no_suite_keeps_some
     monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
 
     assert sentence.startswith(f"run: {RUN} keeps files that its tasks leave, and no suite of this")
+    assert resume(world)["run_id"] == RUN
+
+
+def test_a_resume_of_a_run_that_calls_functions_is_refused_where_no_suite_calls_them(
+    world, plan, monkeypatch
+):
+    test, *others = plan.suite.tests
+    steps = (
+        Step(name="load", run_tasks=RunTasks()),
+        Step(name="reset", invoke=Invoke(function="kiwi-reset")),
+    )
+    calling = test.model_copy(update={"steps": steps})
+    suite = plan.suite.model_copy(update={"tests": (calling, *others)})
+    stored = plan.model_copy(update={"suite": suite})
+    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+
+    sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+
+    assert sentence.startswith(f"run: {RUN} calls kiwi-reset, and no suite of this deployment does")
     assert resume(world)["run_id"] == RUN
 
 
