@@ -40,6 +40,11 @@ from tidemark.client.stack import Stack
 from tidemark.model.context import written_context
 from tidemark.model.settings import Settings, read_settings
 
+# One machine has no QuickSight: Tidemark itself draws the dashboard's definition. It has the zones
+# of one region.
+_ABSENT = {"reports": False, "availabilityZones": []}
+_LOGS_DEADLINE_SECONDS = 20
+
 
 @dataclass(frozen=True)
 class Cloud:
@@ -70,6 +75,16 @@ class Cloud:
         """Make each schedule of the stack fire, now and at its rate."""
         self._events.start_schedules()
         self._scheduler.start()
+
+
+def _settings(given: Mapping[str, Any]) -> Settings:
+    """Return the settings of cdk.json, those that are given, and what one machine is without."""
+    settings = read_settings({**written_context(), **given, **_ABSENT})
+    if "logsDeadlineSeconds" in given:
+        return settings
+    # The lines of a task are stored when it ends: only a query that matches none waits longer.
+    deadline = min(settings.logs_deadline_seconds, _LOGS_DEADLINE_SECONDS)
+    return settings.model_copy(update={"logs_deadline_seconds": deadline})
 
 
 @contextmanager
@@ -103,10 +118,7 @@ def start_cloud(
     """
     # Tasks and functions run in other directories, where a relative path would be wrong.
     state = state.resolve()
-    # One machine has no QuickSight: Tidemark itself draws the dashboard's definition. It has the
-    # zones of one region.
-    absent = {"reports": False, "availabilityZones": []}
-    settings = read_settings({**written_context(), **(context or {}), **absent})
+    settings = _settings(context or {})
     with ExitStack() as opened:
         # moto keeps its resources for the whole process: the reset lets the next cloud start empty.
         opened.callback(moto_api_backend.reset)

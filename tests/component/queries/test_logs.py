@@ -142,6 +142,18 @@ def test_failures_gives_the_message_of_each_error_line(logs):
     assert (row["@logStream"], row["failure"]) == ("a", "It took more than 5 seconds.")
 
 
+def test_failures_gives_an_uncaught_exception_with_its_class(logs):
+    logs.add(
+        "a", *DECOYS, "Traceback (most recent call last):", '  raise ValueError("boom")',
+        "ValueError: boom",
+    )  # fmt: skip
+    logs.add("b", "java.lang.IllegalStateException", "1 Error: of another form")
+
+    found = {(row["@logStream"], row["failure"]) for row in logs.ask("failures")}
+
+    assert found == {("a", "ValueError: boom"), ("b", "java.lang.IllegalStateException")}
+
+
 def test_failures_gives_the_last_thousand_messages_with_the_newest_first(logs):
     lines = [f"[main] rocksdb.Check ERROR  - Record {n} is lost." for n in range(1001)]
     logs.add("a", *lines)

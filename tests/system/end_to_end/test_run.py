@@ -22,6 +22,10 @@ def keys(deployed, prefix):
     return [entry["Key"] for entry in listed.get("Contents", [])]
 
 
+def test_one_machine_waits_a_short_time_for_lines_that_no_query_finds(deployed):
+    assert deployed.cloud.settings.logs_deadline_seconds == 20
+
+
 def test_the_cloud_created_every_resource_of_the_template(deployed):
     assembly = synthesise(deployed.state, deployed.cloud.settings)
     template = json.loads((assembly / "Tidemark.template.json").read_text())
