@@ -94,5 +94,7 @@ class Metric(Consistent):
             or (statistic != "count" and basis(statistic) != of_query)
         ]
         if self.samples is None and needy:
-            sentence = "statistics: only samples give {}; the query gives the {} of each log stream"
-            yield Problem(("statistics",), sentence.format(listed(needy), of_query))
+            given = f"the query gives the {of_query} of each log stream"
+            advice = "set samples to the query of the values"
+            sentence = f"statistics: only samples give {listed(needy)}; {given}: {advice}"
+            yield Problem(("statistics",), sentence)

@@ -23,8 +23,10 @@ class _Loader(yaml.SafeLoader):
         names = [name.value for name, _ in node.value]
         if len(mapping) < len(names):
             # Equal keys may be written in two ways: 1 and 0x1.
-            twice = next((name for name in names if names.count(name) > 1), names[-1])
-            raise ConstructorError(None, None, f"{shown(twice)} stands twice", node.start_mark)
+            keys = [name for name, _ in reversed(node.value)]
+            twice = next((key for key in keys if names.count(key.value) > 1), keys[0])
+            sentence = f"{shown(twice.value)} stands twice"
+            raise ConstructorError(None, None, sentence, twice.start_mark)
         return mapping
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: ANN401 (PyYAML's)
@@ -67,7 +69,7 @@ def _part(node: yaml.Node | None, part: int | str, line: int) -> tuple[yaml.Node
 
 
 def read_yaml(path: Path, name: str) -> Document:
-    """Return the content of a YAML file; refuse a file that is no YAML.
+    """Return the content of a YAML file; refuse a file that is not valid YAML.
 
     ``name`` is the name of the file in the refusal.
     """
@@ -76,6 +78,15 @@ def read_yaml(path: Path, name: str) -> Document:
         node = loader.get_single_node()
         return Document(None if node is None else loader.construct_document(node), node)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        words = " ".join(str(error).split())[:_LONGEST_COMPLAINT]
+        place, words = _complaint(error)
+        words = " ".join(words.split())[:_LONGEST_COMPLAINT]
         printable = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
-        raise Refused(f"{name}: no YAML: {printable}") from None
+        raise Refused(f"{name}{place}: not valid YAML: {printable}") from None
+
+
+def _complaint(error: Exception) -> tuple[str, str]:
+    """Return the line of an error as it follows a file's name, '' for none, and its words."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return "", str(error)
+    words = ", ".join(text for text in (error.context, error.problem) if text)
+    return f":{error.problem_mark.line + 1}", words

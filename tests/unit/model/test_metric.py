@@ -29,12 +29,14 @@ def suite_with(tmp_path, more):
         (
             ["statistics: [mean, p99]"],
             0,
-            "statistics: only samples give p99; the query gives the mean of each log stream",
+            "statistics: only samples give p99; the query gives the mean of each log stream: "
+            "set samples to the query of the values",
         ),
         (
             ["statistics: [max, mean, count]"],
             0,
-            "statistics: only samples give mean; the query gives the max of each log stream",
+            "statistics: only samples give mean; the query gives the max of each log stream: "
+            "set samples to the query of the values",
         ),
         (
             ["samples: ingest_samples", "statistics: [p50, p50]"],

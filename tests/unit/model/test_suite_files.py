@@ -81,8 +81,11 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     )
 
 
-def test_text_that_is_no_yaml_is_refused(tmp_path):
-    assert refusal_of(tmp_path, "a: [").startswith("rocksdb/suite.yaml: no YAML: ")
+def test_text_that_is_no_yaml_is_refused_with_its_line(tmp_path):
+    assert refusal_of(tmp_path, "a: b\n\tc: d\n") == (
+        "rocksdb/suite.yaml:2: not valid YAML: while scanning for the next token, found character "
+        "'\\t' that cannot start any token"
+    )
 
 
 def test_a_version_outside_its_form_is_refused(tmp_path):
@@ -233,7 +236,8 @@ def test_many_problems_of_a_suite_are_counted(tmp_path):
 def test_a_duplicate_key_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB + "title: Another\n")
 
-    assert sentence.startswith("rocksdb/suite.yaml: no YAML: 'title' stands twice in ")
+    line = ROCKSDB.count("\n") + 1
+    assert sentence == f"rocksdb/suite.yaml:{line}: not valid YAML: 'title' stands twice"
 
 
 def test_the_form_of_versions_is_matched_in_linear_time(tmp_path):
