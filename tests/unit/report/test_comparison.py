@@ -150,7 +150,7 @@ def test_an_uncertain_change_has_an_advised_number_of_trials():
 
     assert " %, perhaps by chance: the pairs scatter too much; " in text
     assert (
-        "- Measure both in one run, with about 27 repetitions, which would give a verdict in four "
+        "- Measure both again, with about 27 repetitions, which would give a verdict in four "
         "cases of five if rates change and scatter as before: tidemark run rocksdb --versions "
         "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 27 --set records=600000 --set tasks=1\n"
     ) in text
@@ -176,7 +176,7 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
     start = "ingest_rate changed by 20.00 %, perhaps by chance"
     assert f"{start}: 1 of at least 5 pairs; " in text
     assert "- 9.8.4 has no spread of ingest_rate, compaction_rate: only one trial counts." in text
-    assert "- Measure both in one run, with about 5 repetitions: tidemark run" in text
+    assert "- Measure both again, with about 5 repetitions: tidemark run" in text
 
 
 def test_the_rule_says_how_often_chance_alone_makes_a_verdict():

@@ -254,7 +254,11 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
     # Too few pairs say too little about their spread, from which the power could be estimated.
     elif any(verdict.more_pairs and verdict.judgement.pairs >= FEWEST for verdict in undecided):
         why = f", which {TELLS}"
-    how = "both alike, in one run" if is_unlike else "both in one run"
+    how = "both in one run"
+    if is_unlike:
+        how = "both alike, in one run"
+    elif sides.in_one_run:
+        how = "both again"
     if len(versions) == 1:
         how = f"{sides.base.version} again, as run {sides.base.run.plan.run_id} did"
     baseline = f"--baseline {versions[0]} " if len(versions) > 1 else ""
