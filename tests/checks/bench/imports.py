@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tidemark.model.checkout import ROOT
 
-ROUNDS = 7
+ROUNDS = 15
 BARE = "tests.checks.bench.bare_handler"
 
 
