@@ -253,40 +253,37 @@ def test_a_resume_of_another_suites_run_is_refused(world, plan):
     )
 
 
+def refused_until_deployed(world, plan, monkeypatch, **of_a_test):
+    """Return the refusal of a resume whose plan has more in a test than any deployed suite."""
+    test, *others = plan.suite.tests
+    suite = plan.suite.model_copy(update={"tests": (test.model_copy(update=of_a_test), *others)})
+    stored = plan.model_copy(update={"suite": suite})
+    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+    sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+    assert resume(world)["run_id"] == RUN
+    return sentence
+
+
 def test_a_resume_of_a_run_that_keeps_files_is_refused_where_no_suite_keeps_some(
     world, plan, monkeypatch
 ):
-    test, *others = plan.suite.tests
-    declared = test.model_copy(update={"artefacts": (Artefact(file="*.folded"),)})
-    suite = plan.suite.model_copy(update={"tests": (declared, *others)})
-    stored = plan.model_copy(update={"suite": suite})
-    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+    declared = (Artefact(file="*.folded"),)
 
-    sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
-    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+    sentence = refused_until_deployed(world, plan, monkeypatch, artefacts=declared)
 
     assert sentence.startswith(f"run: {RUN} keeps files that its tasks leave, and no suite of this")
-    assert resume(world)["run_id"] == RUN
 
 
 def test_a_resume_of_a_run_that_calls_functions_is_refused_where_no_suite_calls_them(
     world, plan, monkeypatch
 ):
-    test, *others = plan.suite.tests
-    steps = (
-        Step(name="load", run_tasks=RunTasks()),
-        Step(name="reset", invoke=Invoke(function="kiwi-reset")),
-    )
-    calling = test.model_copy(update={"steps": steps})
-    suite = plan.suite.model_copy(update={"tests": (calling, *others)})
-    stored = plan.model_copy(update={"suite": suite})
-    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+    load = Step(name="load", run_tasks=RunTasks())
+    reset = Step(name="reset", invoke=Invoke(function="kiwi-reset"))
 
-    sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
-    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+    sentence = refused_until_deployed(world, plan, monkeypatch, steps=(load, reset))
 
     assert sentence.startswith(f"run: {RUN} calls kiwi-reset, and no suite of this deployment does")
-    assert resume(world)["run_id"] == RUN
 
 
 @pytest.mark.parametrize(
