@@ -11,9 +11,9 @@ PYTHON_READY := $(VENV)/.ready
 NODE_READY := node_modules/.ready
 AWS_CLI := .aws-cli
 FUNCTIONS := .functions-python
-# The Python of the functions, which uv downloads if the machine has none; uv sees only a chosen one of pyenv.
+# The Python of the functions: pyenv's, which uv does not find by itself, or one that uv finds or downloads.
 FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bin/python3.13)),3.13)
-# The floors of the house that functions stand on.
+# The unit tests of the packages that functions import.
 FUNCTIONS_TESTS := $(addprefix tests/unit/,aws figures lambdas model money report run store)
 export CHROMIUM ?= /usr/bin/chromium
 CONFORMANCE := .conformance
@@ -129,7 +129,7 @@ $(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
 	touch $@
 
-# All that is pinned for the tests, on another Python.
+# The pinned packages of the tests, on the Python of the functions.
 $(FUNCTIONS)/.ready: requirements.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --no-project --python $(FUNCTIONS_PYTHON) $(FUNCTIONS)
 	$(BIN)/uv pip sync --quiet --require-hashes --python $(FUNCTIONS) requirements.txt

@@ -223,7 +223,7 @@ def _load(
         If an object does not match the table.
     """
     members = objects_in(_needed_partitions(connection, scan, table), objects)
-    size = sum(size for _, objects in members for _, size, _ in objects)
+    size = sum(stored.size for _, listed in members for stored in listed)
     if size > most_bytes:
         raise ScanLimitExceeded
     reader = Reader(connection, table, objects)

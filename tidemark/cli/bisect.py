@@ -89,10 +89,10 @@ def command(
     preflight(request, system, target, console)
     with cloud_at(target, console) as cloud:
         run = cloud.runs.start(fields)
-        sys.exit(measure(cloud.runs, run, target, console) or _told(cloud, run, suite))
+        sys.exit(measure(cloud.runs, run, target, console) or _exit_code(cloud, run, suite))
 
 
-def _told(cloud: Deployed, run: Run, suite: str) -> int:
+def _exit_code(cloud: Deployed, run: Run, suite: str) -> int:
     """Return the exit code of a complete search."""
     stored = cloud.results.report(suite, run.run_id, "search.json")
-    return 0 if stored and json.loads(stored)["is_told"] else CANNOT_TELL
+    return 0 if stored and json.loads(stored)["is_conclusive"] else CANNOT_TELL

@@ -67,7 +67,7 @@ class Invoke(Consistent):
         try:
             size = len(json.dumps(self.payload, allow_nan=False).encode())
         except ValueError:
-            yield problem(("payload",), "JSON has no number without an end; expected finite ones")
+            yield problem(("payload",), "JSON has no NaN and no infinity; expected finite numbers")
             return
         if size > _LONGEST_PAYLOAD:
             sentence = f"it has {size:,} bytes of JSON; expected {_LONGEST_PAYLOAD:,} or fewer"
@@ -75,7 +75,7 @@ class Invoke(Consistent):
 
 
 class WaitUntil(Consistent):
-    """A wait for a row of a log query over the tasks of the steps before; none fails the test."""
+    """A wait until a log query finds a row of the tasks before; without one the test fails."""
 
     query: Name
     """The query of the lines: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""

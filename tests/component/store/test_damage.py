@@ -382,7 +382,8 @@ def test_the_doctor_loses_nothing_of_damaged_lines_that_a_segment_has(state):
     assert [event.message for event in LogStore(state / "logs").read("group")] == ["line"]
 
 
-def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_written(state):
+def replaced_segment(state):
+    """Return the segment of a log group, with the content of another group's."""
     for message in ("first", "other"):
         with closing(LogStore(state / "logs")) as logs:
             logs.append(message, "stream", [(1, message)], 1)
@@ -390,6 +391,11 @@ def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_writte
         (state / "logs" / name).glob("*.parquet") for name in ("first", "other")
     )
     shutil.copy(other, segment)
+    return segment
+
+
+def test_the_doctor_finds_a_segment_that_can_be_read_but_is_not_as_it_was_written(state):
+    segment = replaced_segment(state)
 
     found = run(state, "doctor", "--repair")
 
@@ -463,13 +469,7 @@ def test_a_query_names_a_damaged_segment_of_logs(state, damaged_segment):
 
 
 def test_a_query_names_a_segment_that_can_be_read_but_is_not_as_it_was_written(state):
-    for message in ("first", "other"):
-        with closing(LogStore(state / "logs")) as logs:
-            logs.append(message, "stream", [(1, message)], 1)
-    (segment,), (other,) = (
-        (state / "logs" / name).glob("*.parquet") for name in ("first", "other")
-    )
-    shutil.copy(other, segment)
+    segment = replaced_segment(state)
     query = ["query", "fields @message", "--format", "csv", "--state", str(state)]
 
     damaged = CliRunner().invoke(tidemark, [*query, "--log-group", "first"])

@@ -25,8 +25,8 @@ def search(monkeypatch):
         inputs.append(fields)
         return Run("run-1", "arn")
 
-    def search(*options, is_told=True, code=0):
-        stored = json.dumps({"is_told": is_told}).encode()
+    def search(*options, is_conclusive=True, code=0):
+        stored = json.dumps({"is_conclusive": is_conclusive}).encode()
         results = SimpleNamespace(report=lambda *_: stored)
 
         @contextmanager
@@ -57,9 +57,9 @@ def test_a_search_is_one_run(search):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("is_told", "code", "exit_code"), [(False, 0, 4), (True, 1, 1)])
-def test_the_exit_code_is_that_of_the_run_or_of_its_search(search, is_told, code, exit_code):
-    done, _ = search(is_told=is_told, code=code)
+@pytest.mark.parametrize(("is_conclusive", "code", "exit_code"), [(False, 0, 4), (True, 1, 1)])
+def test_the_exit_code_is_that_of_the_run_or_of_its_search(search, is_conclusive, code, exit_code):
+    done, _ = search(is_conclusive=is_conclusive, code=code)
 
     assert done.exit_code == exit_code
 

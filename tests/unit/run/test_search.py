@@ -53,7 +53,7 @@ def ended():
 def test_one_run_finds_the_first_slower_version_and_keeps_its_path(ended):
     search = found(ended)
 
-    assert (search.first_slower, search.is_told) == ("9.0.0", True)
+    assert (search.first_slower, search.is_conclusive) == ("9.0.0", True)
     assert [(each.version, each.verdict) for each in search.path] == [
         ("9.8.4", "slower"), ("9.0.0", "slower"), ("8.10.0", "same"),
     ]  # fmt: skip
@@ -86,18 +86,18 @@ def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
 
 
 @pytest.mark.parametrize(
-    ("scatter", "is_told", "sentence"),
+    ("scatter", "is_conclusive", "sentence"),
     [
         (0.02, True, "By ingest_rate 9.8.4 is not slower than 8.8.1."),
         (0.9, False, "By ingest_rate the trials cannot tell 9.8.4 from 8.8.1."),
     ],
 )
-def test_a_newest_version_that_is_not_slower_ends_the_search(scatter, is_told, sentence):
+def test_a_newest_version_that_is_not_slower_ends_the_search(scatter, is_conclusive, sentence):
     run = searching(scatter=scatter)
     run.go_on()
 
     search = found(run)
-    assert (search.first_slower, search.is_told) == (None, is_told)
+    assert (search.first_slower, search.is_conclusive) == (None, is_conclusive)
     assert (len(search.path), search.sentence) == (1, sentence)
 
 
@@ -177,7 +177,7 @@ def test_a_search_plans_no_more_trials_than_a_run_has_room_for(monkeypatch):
     run = searching("9.0.0")
 
     assert run.go_on().done == 30
-    assert not found(run).is_told
+    assert not found(run).is_conclusive
     assert run.plan.request.most_trials == 480
 
 

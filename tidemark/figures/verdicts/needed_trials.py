@@ -37,8 +37,8 @@ def so_far(plan: Plan, trials: Sequence[TrialResult], exclusions: Exclusions) ->
 def with_next_comparison(plan: Plan, standing: Standing) -> Plan:
     """Return the plan of a search with the trials of the comparison that it needs next.
 
-    They replace those that the comparison before did not need. Any other plan, and that of a search
-    that has all trials of its comparison or none to make, is returned as it is.
+    The new trials replace those that the previous comparison did not need. A plan that is no
+    search, or lacks no trials, is returned unchanged.
     """
     sought = undecided(settled(standing, plan), plan) if plan.request.bisect else []
     if not sought:

@@ -38,7 +38,7 @@ class SearchPath(Frozen):
     """The comparisons in the order in which the run made them."""
     first_slower: str | None
     """The first slower version; None if the search did not find it."""
-    is_told: bool
+    is_conclusive: bool
     """Whether the search found it, or found that the newest version is not slower."""
     sentence: str
     """The end of the search in words."""
@@ -48,8 +48,8 @@ def search_path(run: MeasuredRun, search: Search) -> SearchPath:
     """Return the path of a search, as far as its run has come."""
     base = search.versions[0]
     standing = closed(standing_of(run.plan, run.trials, run.exclusions), run.plan)
-    told = words(standing, run.plan)
-    suspects = Bisection(search.versions, told).suspects
+    known = words(standing, run.plan)
+    suspects = Bisection(search.versions, known).suspects
     is_found = len(suspects) == 1
     (quantity,) = awaited(run.plan)
     return SearchPath(
@@ -60,8 +60,8 @@ def search_path(run: MeasuredRun, search: Search) -> SearchPath:
             for version in run.plan.request.versions[1:]
         ),
         first_slower=suspects[0] if is_found else None,
-        is_told=is_found or told.get(search.versions[-1]) in ("same", "faster"),
-        sentence=f"By {search.metric} {_end(search.versions, told)}.",
+        is_conclusive=is_found or known.get(search.versions[-1]) in ("same", "faster"),
+        sentence=f"By {search.metric} {_end(search.versions, known)}.",
     )
 
 
@@ -102,10 +102,10 @@ def _comparison(verdict: Verdict) -> Comparison:
     )
 
 
-def _end(versions: tuple[str, ...], told: Mapping[str, Word]) -> str:
+def _end(versions: tuple[str, ...], known: Mapping[str, Word]) -> str:
     """Return the end of a search as the rest of a sentence."""
     base, new = versions[0], versions[-1]
-    suspects = Bisection(versions, told).suspects
+    suspects = Bisection(versions, known).suspects
     if len(suspects) == 1:
         before = versions[versions.index(suspects[0]) - 1]
         found = f"{suspects[0]} is the first slower version"
@@ -113,6 +113,6 @@ def _end(versions: tuple[str, ...], told: Mapping[str, Word]) -> str:
     if suspects:
         text = f"one of {listed(suspects)} is the first slower version, and the trials cannot tell"
         return f"{text} which"
-    if told.get(new, "cannot tell") == "cannot tell":
+    if known.get(new, "cannot tell") == "cannot tell":
         return f"the trials cannot tell {new} from {base}"
     return f"{new} is not slower than {base}"
