@@ -69,7 +69,8 @@ UNNEEDED = {
     },
 }
 PROBE = """
-import importlib, json, sys
+import gc, importlib, json, sys
+before = gc.get_threshold()[0]
 loaded = {}
 for name in sys.argv[1:]:
     for module in [*sys.modules]:
@@ -87,7 +88,8 @@ models = [
         for kind in vars(module).values()
     )
 ]
-print(json.dumps({"loaded": loaded, "compiling": models}))
+garbage = {"before": before, "after": gc.get_threshold()[0]}
+print(json.dumps({"loaded": loaded, "compiling": models, "garbage": garbage}))
 """
 
 
@@ -116,3 +118,7 @@ def test_a_handler_loads_no_module_that_it_does_not_need(imports, handler):
 
 def test_no_model_compiles_the_text_of_its_annotations(imports):
     assert imports["compiling"] == []
+
+
+def test_a_handler_looks_for_garbage_less_often_than_python_does_by_default(imports):
+    assert imports["garbage"]["after"] > 10 * imports["garbage"]["before"]
