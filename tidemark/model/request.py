@@ -17,7 +17,7 @@ from tidemark.model.requested_versions import Released, check_version, requested
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
-from tidemark.model.search import between
+from tidemark.model.search import between, check_listed
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
@@ -26,7 +26,7 @@ from tidemark.model.suite import (
     MOST_VERSIONS,
     Suite,
 )
-from tidemark.model.version_order import version_order
+from tidemark.model.version_order import NEWEST, PREVIOUS, version_order
 
 LONGEST_NOTE = 500
 Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
@@ -163,7 +163,7 @@ def resolve_request(
     suite = known_suite(request.suite, suites)
     bisect = request.bisect
     if bisect:
-        request = _first_comparison(request, bisect)
+        request = _first_comparison(request, bisect, suite)
     requested = suite.defaults.versions if request.versions is None else request.versions
     builds = request.builds or {}
     versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
@@ -201,13 +201,16 @@ def resolve_request(
     return spec.model_copy(update={"bisect": search})
 
 
-def _first_comparison(request: RunRequest, bisect: Bisect) -> RunRequest:
+def _first_comparison(request: RunRequest, bisect: Bisect, suite: Suite) -> RunRequest:
     """Return the request for the first comparison of a search."""
     fields = ("versions", "builds", "baseline", "until")
     if given := [name for name in fields if getattr(request, name) is not None]:
         raise Refused(f"bisect: the search takes the place of {listed(given)}; leave them out")
     if bisect.base == bisect.new:
         raise Refused(f"bisect.new: {shown(bisect.new)} is the base, too; expected a newer version")
+    for field, version in (("base", bisect.base), ("new", bisect.new)):
+        if version not in (NEWEST, PREVIOUS):
+            check_listed(field, version, suite)
     comparison = {"versions": [bisect.base, bisect.new], "baseline": bisect.base}
     return request.model_copy(update={**comparison, "until": "decided"})
 

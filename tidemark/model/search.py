@@ -42,11 +42,8 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
         run, or is not of one test, or if the run measures several combinations of axes.
 
     """
-    listed_versions = suite.subject.versions
-    for field, version in (("base", base), ("new", new)):
-        if version not in listed_versions:
-            there_are = f"there are {listed(listed_versions) or 'none'}"
-            raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {there_are}")
+    check_listed("base", base, suite)
+    check_listed("new", new, suite)
     first, last = version_order(base), version_order(new)
     if first >= last:
         raise Refused(f"bisect.new: {new} does not follow {base}; expected a newer version")
@@ -54,7 +51,14 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
     if count(axes) > 1:
         wanted = listed(name for name, values in axes.items() if len(values) > 1)
         raise Refused(f"bisect: {suite.name} varies {wanted}; give axes one value of each")
-    return Search(metric=metric, versions=_ascending(listed_versions, first, last))
+    return Search(metric=metric, versions=_ascending(suite.subject.versions, first, last))
+
+
+def check_listed(field: str, version: str, suite: Suite) -> None:
+    """Refuse a version of the field ``base`` or ``new`` that a suite does not list."""
+    if version not in suite.subject.versions:
+        there_are = f"there are {listed(suite.subject.versions) or 'none'}"
+        raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {there_are}")
 
 
 def _ascending(versions: Iterable[str], first: str, last: str) -> tuple[str, ...]:

@@ -3,9 +3,11 @@ import pytest
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
+from tidemark.model.sentences import listed
 from tidemark.model.steps import Invoke, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
+from tidemark.model.version_order import version_order
 
 SUITES = read_suites()
 BISECT = {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}
@@ -230,6 +232,11 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             "characters",
         ),
         (
+            {"suite": "rocksdb", "bisect": {**BISECT, "base": "7.0.0"}},
+            "bisect.base: rocksdb lists no '7.0.0'; there are "
+            f"{listed(read_suites()['rocksdb'].subject.versions)}",
+        ),
+        (
             {"suite": "rocksdb", "bisect": {**BISECT, "new": "8.6.7"}},
             "bisect.new: 8.6.7 does not follow 8.8.1; expected a newer version",
         ),
@@ -445,3 +452,12 @@ def test_a_version_that_no_tag_can_hold_is_refused():
 
     with pytest.raises(Refused, match=r"^versions: '1\.0\+x' is no tag of an image; "):
         resolve_request(request, {"rocksdb": of_images()})
+
+
+def test_a_search_goes_up_to_the_newest_version_by_that_word():
+    fields = {"suite": "rocksdb", "bisect": {**BISECT, "new": "newest"}}
+
+    spec = resolve_request(fields, SUITES)
+
+    newest = max(SUITES["rocksdb"].subject.versions, key=version_order)
+    assert spec.bisect.versions[-1] == spec.versions[-1] == newest
