@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli.all_option import all_option, shortened
 from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
@@ -54,6 +55,7 @@ _ENDINGS = {"junit": "xml", "github": "txt"}
     type=click.Path(path_type=Path),
     help="File or existing folder to write to; if not given, the comparison is printed.",
 )
+@all_option
 @fail_on_option
 @target_options
 def command(
@@ -62,6 +64,7 @@ def command(
     suite: str,
     form: str,
     output: Path | None,
+    everything: bool,
     fail_on: str | None,
     target: Target,
 ) -> None:
@@ -69,7 +72,8 @@ def command(
 
     The comparison lists what changed, what stayed the same and what is suspicious. It uses the
     newest run with rates of both versions, or else the newest run of each; excluded rates do not
-    count. BASE and NEW may also be the id of a run, RUN/VERSION for a run of several versions, or
+    count. Without --all, printed Markdown has no samples, graphs and set-up; a file has them.
+    BASE and NEW may also be the id of a run, RUN/VERSION for a run of several versions, or
     newest or previous for the last two versions. Markdown, page and JSON are also stored in the
     results bucket, and saved in the state folder, beside the report of NEW's run.
 
@@ -98,7 +102,8 @@ def command(
     ending, made = _FORMS[form]
     content, stored_as = made(contents[ending]), Path(keys[ending])
     if output is None:
-        click.echo(content.decode(), nl=False)
+        text = content.decode()
+        click.echo(shortened(text, everything) if form == "markdown" else text, nl=False)
     else:
         file = stored_as.with_suffix(f".{_ENDINGS.get(form, ending)}").name
         path = output / file if output.is_dir() else output

@@ -7,21 +7,25 @@ import sys
 
 import click
 
+from tidemark.cli.all_option import all_option, shortened
 from tidemark.cli.options import optional_run_argument
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.wording import active_state, ending
 from tidemark.client.stored import Stored
 from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
+from tidemark.report.folds import unfolded
 
 
 @click.command(name="show")
 @optional_run_argument
+@all_option
 @target_options
-def command(run: str | None, target: Target) -> None:
+def command(run: str | None, everything: bool, target: Target) -> None:
     """Show the results and the end of RUN, or of the newest run.
 
-    For an active run the command shows the progress.
+    For an active run the command shows the progress. --all prints the whole report: every sample,
+    the course of the tests, the trials, the cost, the set-up and the logs, too.
 
     \b
     Example:
@@ -33,7 +37,7 @@ def command(run: str | None, target: Target) -> None:
         suite, state = _active(store, run, target) or _ended(store, run, target)
         report = results.report(suite, run, "report.md")
     click.echo(f"Run {run} {state}\n")
-    text = report.decode() if report else "It has no report.\n"
+    text = shortened(report.decode(), everything) if report else "It has no report.\n"
     if sys.stdout.isatty():
         # The import of rich takes time, which a program that reads the report does not need.
         from rich.console import Console  # noqa: PLC0415
@@ -41,7 +45,7 @@ def command(run: str | None, target: Target) -> None:
 
         Console().print(Markdown(text))
     else:
-        click.echo(plain(text), nl=False)
+        click.echo(plain(unfolded(text)), nl=False)
 
 
 def plain(text: str) -> str:

@@ -62,6 +62,8 @@ class Section(NamedTuple):
 
     heading: str
     blocks: tuple[Block, ...]
+    details: bool = False
+    """Whether a reader of the results can do without it, so that Markdown folds it."""
 
 
 class Report(NamedTuple):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from tidemark.model.sentences import visible
-from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Table
+from tidemark.model.sentences import plural, visible
+from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
+from tidemark.report.folds import fold, unfolded
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -18,15 +19,21 @@ _INVISIBLE = "&#8203;"
 
 
 def markdown(report: Report, most_rows: int | None = None) -> str:
-    """Return a report as Markdown; a chart becomes its table, or a sentence if that is too long."""
+    """Return a report as Markdown; a chart becomes its table, or a sentence if that is too long.
 
-    def blocks(contents: Iterable[Block]) -> list[str]:
-        return [_block(block, most_rows) for block in contents]
-
-    parts = [f"# {_text(report.title)}", *blocks(report.summary)]
+    The tables of charts are folded, and so are sections of details.
+    """
+    parts = [f"# {_text(report.title)}", *(_block(block, most_rows) for block in report.summary)]
     for section in report.sections:
-        parts += [f"## {_text(section.heading)}", *blocks(section.blocks)]
+        parts += [f"## {_text(section.heading)}", *_contents(section, most_rows)]
     return "\n\n".join(parts) + "\n"
+
+
+def _contents(section: Section, most_rows: int | None) -> Sequence[str]:
+    if not section.details:
+        return [_block(block, most_rows) for block in section.blocks]
+    blocks = [unfolded(_block(block, most_rows)) for block in section.blocks]
+    return [fold("details", "\n\n".join(blocks))]
 
 
 def _block(block: Block, most_rows: int | None) -> str:
@@ -40,7 +47,8 @@ def _block(block: Block, most_rows: int | None) -> str:
         case Chart() if most_rows is not None and len(block.table.rows) > most_rows:
             return _text(f"{block.table.caption}: {len(block.table.rows):,} rows, in the page.")
         case Chart():
-            return _table(block.table)
+            rows = fold(plural(len(block.table.rows), "row"), "\n".join(table_lines(block.table)))
+            return f"{_caption(block.table)}\n\n{rows}"
 
 
 def table_lines(table: Table) -> list[str]:
@@ -51,7 +59,11 @@ def table_lines(table: Table) -> list[str]:
 
 
 def _table(table: Table) -> str:
-    return "\n".join([f"**{_text(table.caption)}**", "", *table_lines(table)])
+    return "\n".join([_caption(table), "", *table_lines(table)])
+
+
+def _caption(table: Table) -> str:
+    return f"**{_text(table.caption)}**"
 
 
 def _row(row: Row) -> str:

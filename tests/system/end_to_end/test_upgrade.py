@@ -80,7 +80,7 @@ def test_a_report_of_an_earlier_versions_run_has_todays_form(store):
     page = store / "reports" / "rocksdb" / FIRST / "report.html"
 
     made = output_of(store, "report", FIRST).splitlines()
-    shown = output_of(store, "show", FIRST)
+    shown = output_of(store, "show", FIRST, "--all")
 
     assert made[-1] == str(page)
     assert page.read_text().startswith("<!DOCTYPE html>")

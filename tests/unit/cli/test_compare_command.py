@@ -12,6 +12,7 @@ from tidemark.cli import compare
 from tidemark.cli.compare import command
 from tidemark.client.tables import Answer
 from tidemark.model.refusal import Refused
+from tidemark.report.folds import fold
 
 
 class Cloud:
@@ -123,10 +124,10 @@ def test_an_excluded_run_is_no_run_for_a_hint(cloud):
     assert "`tidemark runs` lists" in refused()
 
 
-def compared(cloud, monkeypatch, arguments):
+def compared(cloud, monkeypatch, arguments, text="# x\n"):
     """Return the result of a comparison whose document is the one of a slower version."""
     forms = {form: f"reports/rocksdb/{RUN}/9.8.4-against-9.0.0.{form}" for form in ("md", "json")}
-    bodies = {forms["md"]: b"# x\n", forms["json"]: SLOWER.model_dump_json().encode()}
+    bodies = {forms["md"]: text.encode(), forms["json"]: SLOWER.model_dump_json().encode()}
     monkeypatch.setattr(cloud, "comparison", lambda *_: forms)
     monkeypatch.setattr(cloud, "read", bodies.__getitem__, raising=False)
     return CliRunner().invoke(command, ["9.0.0", "9.8.4", *arguments])
@@ -153,6 +154,19 @@ def test_a_slower_version_has_an_exit_code_of_its_own(cloud, monkeypatch, tmp_pa
     result = compared(cloud, monkeypatch, ["--state", str(tmp_path), "--fail-on", "slower"])
 
     assert (result.exit_code, result.output) == (3, "# x\n")
+
+
+def test_a_printed_comparison_has_its_folded_tables_with_all_alone(cloud, monkeypatch, tmp_path):
+    text = f"# x\n\n## Results\n\n9 %\n\n**Samples**\n\n{fold('2 rows', '| 1 |')}\n"
+    here, file = ["--state", str(tmp_path)], tmp_path / "x.md"
+
+    short = compared(cloud, monkeypatch, here, text).output
+    whole = compared(cloud, monkeypatch, [*here, "--all"], text).output
+    compared(cloud, monkeypatch, [*here, "--output", str(file)], text)
+
+    more = "--all prints every sample and all details, too."
+    assert short == f"# x\n\n## Results\n\n9 %\n\n{more}\n"
+    assert whole == file.read_text() == text
 
 
 def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypatch, tmp_path):

@@ -34,6 +34,7 @@ from tidemark.model.kept_files import KeptFile
 from tidemark.model.resume import Resume
 from tidemark.model.suite_files import read_suites
 from tidemark.report.blocks import Table
+from tidemark.report.folds import unfolded, without_folds
 from tidemark.report.markdown import markdown
 from tidemark.report.numbers import figure, ranges
 from tidemark.report.page import page
@@ -122,6 +123,20 @@ def test_the_summary_leaves_out_changes_that_are_the_same():
     assert "- ingest_rate: 9.8.4 against 9.0.0: −10.69 %, slower.\n" in text
     assert "9.0.0 against 8.8.1" not in text
     assert "if nothing had changed, 1 % of runs at most would have one, over all metrics" in text
+
+
+def test_the_short_form_of_a_report_has_its_figures_and_neither_samples_nor_details():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=5)
+    whole = markdown_of(plan, measured(plan))
+
+    short = without_folds(whole)
+
+    headings = re.findall("^## (.*)$", short, re.MULTILINE)
+    assert headings == ["ingest_rate", "compaction_rate"]
+    assert short.count("\n| 9.8.4 |") == 2
+    assert "Every sample" not in short
+    assert {"## Trials", "## Set-up", "## Logs"} < set(unfolded(whole).splitlines())
+    assert "details>" not in unfolded(whole)
 
 
 def test_a_larger_figure_is_slower_if_lower_is_better():
@@ -572,7 +587,7 @@ def test_control_characters_and_characters_of_direction_have_no_effect():
 
 
 def test_a_hostile_text_is_shown_in_markdown_without_effect():
-    text = markdown(hostile_run())
+    text = unfolded(markdown(hostile_run()))
 
     assert not re.search(r"(?<!\\)[<`\[]", text)
     assert "\\<img src=" in text

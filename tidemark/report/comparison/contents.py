@@ -41,13 +41,14 @@ def _sections(sides: Sides) -> Iterator[Section]:
     pairs = list(sides.pairs())
     yield Section("Comments", comments(sides))
     yield Section("Action items", (action_items(sides),))
-    yield Section("Setup", (setup.table(sides),))
+    yield Section("Setup", (setup.table(sides),), details=True)
     yield Section("Results", (results.table(sides, pairs), results.explanation(pairs)))
     for test, axes in product(sides.tests(), sides.combinations()):
         groups = [Group(side.name, list(side.run.results(test, axes))) for side in sides.both]
         own = [pair for pair in pairs if (pair.quantity.test, pair.quantity.axes) == (test, axes)]
         name = labelled_name(test, axes)
-        yield Section(f"Graphs: {name}", (*_charts(own, sides), *course(name, groups)))
+        graphs = (*_charts(own, sides), *course(name, groups))
+        yield Section(f"Graphs: {name}", graphs, details=True)
 
 
 def _charts(pairs: Sequence[Pair], sides: Sides) -> Iterator[Block]:

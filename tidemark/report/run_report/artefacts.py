@@ -15,7 +15,7 @@ _MOST_ROWS = 200
 def sections(run: MeasuredRun) -> Iterator[Section]:
     """Yield the section of the files that a run keeps, if its suite declares any."""
     if any(test.artefacts for test in run.plan.suite.tests):
-        yield Section("Artefacts", tuple(_blocks(run)))
+        yield Section("Artefacts", tuple(_blocks(run)), details=True)
 
 
 def _blocks(run: MeasuredRun) -> Iterator[Block]:

@@ -39,4 +39,4 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
             for version in versions
         ]
         name = labelled_name(test.name, axes)
-        yield Section(f"{name} over time", tuple(course(name, groups)))
+        yield Section(f"{name} over time", tuple(course(name, groups)), details=True)
