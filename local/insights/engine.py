@@ -18,7 +18,7 @@ from local.insights.group_choice import Groups
 from local.insights.lookup_tables import Lookup, LookupTableError
 from local.insights.names import resolve
 from local.insights.parser import parse
-from local.insights.plan import MOST_ROWS
+from local.insights.plan import MOST_ROWS, Unmade
 from local.insights.progress import Told, report_progress
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
@@ -62,6 +62,8 @@ class CompiledQuery:
         Whether the result has a row for each group of a stats command.
     warnings : tuple of str
         The warnings to the author of the query, each with line and column.
+    unmade : tuple of Unmade
+        The fields that no command makes, in queries that take fields from texts.
     stages : tuple of str
         The commands, each as query text.
     sources : tuple of Groups
@@ -85,6 +87,7 @@ class CompiledQuery:
     choice: tuple[int, int]
     grouped: bool
     warnings: tuple[str, ...]
+    unmade: tuple[Unmade, ...]
     stages: tuple[str, ...]
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
@@ -145,6 +148,7 @@ def compile_query(query: str) -> CompiledQuery:
         (choices[-1].line, choices[-1].column) if choices else (1, 1),
         any(isinstance(one, Stats) for one in commands),
         plan.warnings,
+        plan.unmade,
         tuple(map(str, commands)),
         plan.sources,
         plan.named,

@@ -21,6 +21,7 @@ from local.insights.plan import (
     Order,
     Plan,
     Step,
+    Unmade,
     columns_of,
 )
 from local.insights.printing import quoted
@@ -74,6 +75,8 @@ class Names:
         self._steps: list[Step] = []
         self._patterns: list[Pattern] = []
         self._warnings: dict[str, None] = {}
+        self._unmade: list[Unmade] = []
+        self._captured: list[str] = []
         self.discovered: dict[str, str] = {}
         self.scope: Scope = EventScope(self.discovered, self.discover)
         self.before_stats = True
@@ -111,6 +114,7 @@ class Names:
             self.order,
             (*self._patterns, *chain.from_iterable(plan.patterns for plan in subplans)),
             (*self._warnings, *chain.from_iterable(plan.warnings for plan in subplans)),
+            (*self._unmade, *chain.from_iterable(plan.unmade for plan in subplans)),
             limited="Limit" in self.seen,
             discovered=self.discovered,
             sources=tuple(self.sources),
@@ -136,6 +140,11 @@ class Names:
     def warn(self, span: Span, message: str) -> None:
         """Add a warning to the author of the query."""
         self._warnings[f"line {span.line}, column {span.column}: {message}"] = None
+
+    def warn_of_missing(self, span: Span, message: str) -> None:
+        """Warn of a field that no row has."""
+        self.warn(span, message)
+        self._unmade.append(Unmade(span.line, span.column, message, certain=True))
 
     def sort(self, keys: Order) -> None:
         """Sort by columns, then by the default order, so that the result is always the same."""
@@ -174,7 +183,7 @@ class Names:
 
     def begin_results(self, fields: dict[str, str], order: Order) -> None:
         """Replace all fields by the results of a command."""
-        self.scope = ResultScope(fields, self.warn)
+        self.scope = ResultScope(fields, self.warn_of_missing)
         self.before_stats = False
         self.bins = None
         self.order = self._default_order = order
@@ -218,6 +227,7 @@ class Names:
         """Return new columns with these names, and show them."""
         columns = {name: self.new_column() for name in names}
         self.scope.fields.update(columns)
+        self._captured += columns
         self.selection.show(columns)
         return tuple(columns.values())
 
@@ -229,13 +239,23 @@ class Names:
         column = self.discovered[path] = self.new_column()
         if field.name.startswith("@") and not is_discovered(field.name):
             hint = suggestion(nearest(field.name, self.scope.fields, 0.8))
-            self.warn(field.span, f"no log has a field {field.name!r}; {hint}".rstrip("; "))
+            message = f"no log has a field {field.name!r}; {hint}".rstrip("; ")
+            self.warn_of_missing(field.span, message)
+        elif self._captured:
+            self._doubt(field)
         last = self._steps[-1] if self._steps else None
         if isinstance(last, Discover):
             self._steps[-1] = Discover({**last.columns, column: path})
         else:
             self._steps.append(Discover({column: path}))
         return column
+
+    def _doubt(self, field: Field) -> None:
+        """Note a field of the message where earlier commands took others from a text."""
+        hint = suggestion(nearest(field.name, self._captured))
+        message = f"no command makes {field.name!r}, so JSON in the message must have it; {hint}"
+        place = field.span.line, field.span.column
+        self._unmade.append(Unmade(*place, message.rstrip("; "), certain=False))
 
     # Expressions
 

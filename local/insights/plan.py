@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from local.insights.regexes import Pattern
 from local.insights.syntax import Attribute, Call, Column, Expression, Operation
@@ -33,6 +33,16 @@ SYSTEM_FIELDS = {
     "@ptr": "ptr",
 }
 """The fields of every event, and their columns."""
+
+
+class Unmade(NamedTuple):
+    """A field that no command before its place makes, and that not every event has."""
+
+    line: int
+    column: int
+    sentence: str
+    certain: bool
+    """Whether no row has the field; otherwise JSON in messages may hold it."""
 
 
 class Step:
@@ -134,6 +144,8 @@ class Plan:
         The regular expressions of the query, used or not.
     warnings : tuple of str
         The warnings to the author of the query.
+    unmade : tuple of Unmade
+        The fields that no command makes, in queries that take fields from texts.
     limited : bool
         Whether the query has a ``limit``.
     discovered : dict of str to str
@@ -151,6 +163,7 @@ class Plan:
     order: Order
     patterns: tuple[Pattern, ...]
     warnings: tuple[str, ...]
+    unmade: tuple[Unmade, ...]
     limited: bool
     discovered: Mapping[str, str]
     sources: tuple[Groups, ...]

@@ -60,9 +60,9 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
     # Imported here because a run on AWS needs no engine.
     from tidemark.cli.query_contract import check_queries  # noqa: PLC0415
 
-    check_queries(suite, systems() / "suites")
+    doubts = check_queries(suite, systems() / "suites")
     check_room(target.state)
-    for warning in warnings(request, suite, Machine.here(target.state)):
+    for warning in (*doubts, *warnings(request, suite, Machine.here(target.state))):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.possible)}"):
         prepare(request, suite, systems() / "workloads")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from local.insights import CompiledQuery, EventSource, QueryError, run
 from local.insights import compile as compile_query
@@ -12,7 +13,6 @@ from tidemark.model.metric import (
     MOST_SAMPLES,
     RATE_COLUMNS,
     SAMPLE_COLUMNS,
-    Metric,
 )
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
@@ -23,42 +23,53 @@ from tidemark.model.suite_asset import query_file
 _OF_ENGINE = "@ptr"
 
 
-def check_queries(suite: Suite, suites: Path) -> None:
+class _Need(NamedTuple):
+    """A query of a suite, and what its result must have."""
+
+    query: str
+    columns: Sequence[str] | None
+    """The columns, None for any."""
+    grouped: bool = True
+
+
+def check_queries(suite: Suite, suites: Path) -> Sequence[str]:
     """Refuse a suite if one of its queries cannot give what its metric, series or step needs.
 
     ``suites`` is the folder of the suite's folder. The refusal has a line for each problem, with
-    line and column of the query.
+    line and column of the query. Return such a line for each field that no command makes, and
+    that JSON in the log lines may have.
     """
-    problems: list[str] = []
+    problems: dict[str, None] = {}
+    doubts: dict[str, None] = {}
+    for need in _needs(suite):
+        file = query_file(suite.name, need.query, suites)
+        query = _compiled(file)
+        if isinstance(query, str):
+            problems[query] = None
+            continue
+        found = [(*query.choice, sentence, True) for sentence in _misfits(query, need)]
+        for line, column, sentence, certain in [*query.unmade, *found]:
+            (problems if certain else doubts)[_at(file, line, column, sentence)] = None
+    if problems:
+        raise Refused("\n".join(problems))
+    return list(doubts)
+
+
+def _needs(suite: Suite) -> Iterator[_Need]:
     for test in suite.tests:
         for metric in test.metrics:
-            problems += _problems(metric, suite.name, suites)
+            yield _Need(metric.query, (*RATE_COLUMNS, *metric.labels))
+            if metric.samples:
+                columns = (*SAMPLE_COLUMNS, *metric.labels)
+                yield _Need(metric.samples, columns, grouped=False)
         for series in test.series:
-            file = query_file(suite.name, series.query, suites)
-            problems += _of_file(file, SERIES_COLUMNS, grouped=True)
+            yield _Need(series.query, SERIES_COLUMNS)
     for query in suite.conditions:
-        if isinstance(fault := _compiled(query_file(suite.name, query, suites)), str):
-            problems.append(fault)
-    if found := list(dict.fromkeys(problems)):
-        raise Refused("\n".join(found))
+        yield _Need(query, None)
 
 
-def _problems(metric: Metric, suite: str, suites: Path) -> Iterator[str]:
-    answered = (*RATE_COLUMNS, *metric.labels)
-    yield from _of_file(query_file(suite, metric.query, suites), answered, grouped=True)
-    if metric.samples:
-        logged = (*SAMPLE_COLUMNS, *metric.labels)
-        yield from _of_file(query_file(suite, metric.samples, suites), logged, grouped=False)
-
-
-def _of_file(file: Path, needed: Sequence[str], *, grouped: bool) -> Iterator[str]:
-    query = _compiled(file)
-    if isinstance(query, str):
-        yield query
-        return
-    line, column = query.choice
-    for sentence in _misfits(query, needed, grouped=grouped):
-        yield f"{_name(file)}:{line}: column {column}: {sentence}"
+def _at(file: Path, line: int, column: int, sentence: str) -> str:
+    return f"{file.parent.name}/{file.name}:{line}: column {column}: {sentence}"
 
 
 def _compiled(file: Path) -> CompiledQuery | str:
@@ -68,17 +79,15 @@ def _compiled(file: Path) -> CompiledQuery | str:
         # DuckDB finds errors of regular expressions when it runs them, without events, too.
         run(query, EventSource.union([]))
     except QueryError as error:
-        return f"{_name(file)}:{error.line}: column {error.column}: {error.message}"
+        return _at(file, error.line, error.column, error.message)
     return query
 
 
-def _name(file: Path) -> str:
-    return f"{file.parent.name}/{file.name}"
-
-
-def _misfits(query: CompiledQuery, needed: Sequence[str], *, grouped: bool) -> Iterator[str]:
+def _misfits(query: CompiledQuery, need: _Need) -> Iterator[str]:
     """Yield why the result of a query is not that of a metric or of its samples."""
-    expected = listed(needed)
+    if need.columns is None:
+        return
+    needed, grouped, expected = need.columns, need.grouped, listed(need.columns)
     if grouped and not query.grouped:
         yield f"the result has a row for each line; expected stats … by @logStream, with {expected}"
     known = {*needed, _OF_ENGINE, *(() if grouped else MORE_SAMPLE_COLUMNS)}

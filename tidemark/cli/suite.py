@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -45,21 +46,23 @@ def check(files: tuple[Path, ...]) -> None:
     problems = []
     for file in files or suite_files(systems()):
         try:
-            suite = _checked(file)
+            suite, doubts = _checked(file)
         except Refused as refused:
             problems.append(str(refused))
         else:
             click.echo(f"{file}: accepted, {_size(suite)}")
+            for doubt in doubts:
+                click.echo(f"warning: {doubt}", err=True)
     if problems:
         raise Refused("\n".join(problems))
 
 
-def _checked(file: Path) -> Suite:
+def _checked(file: Path) -> tuple[Suite, Sequence[str]]:
+    """Return a suite, and the warnings of its queries."""
     if not file.is_file():
         raise Refused(f"FILE: {str(file)!r} is no file; expected suites/<name>/suite.yaml")
     suite = read_suite(file.resolve(), file.resolve().parents[2] / "workloads")
-    check_queries(suite, file.resolve().parents[1])
-    return suite
+    return suite, check_queries(suite, file.resolve().parents[1])
 
 
 def _size(suite: Suite) -> str:

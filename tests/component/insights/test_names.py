@@ -166,6 +166,30 @@ def test_a_field_that_stats_does_not_return_is_missing_with_a_warning(source, qu
     assert len(result.rows) == ("filter" not in query)
 
 
+@pytest.mark.parametrize(
+    ("query", "unmade"),
+    [
+        (
+            "parse @message 'took * ms' as valeu\n| stats avg(value)",
+            [(2, 13, "no command makes 'value', so JSON in the message must have it; did you mean "
+              "'valeu'?", False)],
+        ),
+        ("parse @message 'took * ms' as ms | filter ms > 1 | stats avg(ms)", []),
+        # Without a command that takes fields from texts, the fields are those of JSON.
+        ("stats avg(value)", []),
+        ("fields size / 2 as half | stats avg(value)", []),
+        (
+            "stats count(*) as n | sort m",
+            [(1, 28, "'m' is missing, because stats does not return it; the results are n", True)],
+        ),
+        ("fields @logstream", [(1, 8, "no log has a field '@logstream'; did you mean "
+                                "'@logStream'?", True)]),
+    ],
+)  # fmt: skip
+def test_a_field_that_no_command_makes_is_named_with_its_place(query, unmade):
+    assert list(insights.compile(query).unmade) == unmade
+
+
 def test_a_field_as_a_condition_holds_if_it_is_a_number_other_than_zero(ask):
     lines = ['{"a": true, "n": 1}', '{"a": false, "n": 2}', '{"a": "x", "n": 3}', '{"n": 4}']
     assert ask("filter a | fields n", *lines) == [{"n": "1"}]

@@ -129,6 +129,28 @@ def test_a_query_that_cannot_give_a_metric_is_refused_with_line_and_column(
     assert problems_of(suite) == [f"rocksdb/{file}.cwli:{problem}"]
 
 
+def test_a_field_that_no_command_makes_is_a_warning_with_line_and_column(suite):
+    replace(suite.with_name("ingest_samples.cwli"), "level, msg, value", "level, msg, valeu")
+
+    done = check(suite)
+
+    assert done.exit_code == 0
+    assert done.stderr == (
+        "warning: rocksdb/ingest_samples.cwli:5: column 20: no command makes 'value', so JSON in "
+        "the message must have it; did you mean 'valeu'?\n"
+    )
+
+
+def test_a_field_that_stats_does_not_return_is_refused(suite):
+    query = suite.with_name("ingest_rate.cwli")
+    query.write_text(f"{query.read_text()}| sort m desc\n")
+
+    assert problems_of(suite) == [
+        "rocksdb/ingest_rate.cwli:8: column 8: 'm' is missing, because stats does not return it; "
+        "the results are @logStream, value, n"
+    ]
+
+
 def test_the_queries_of_a_metric_with_labels_have_these_as_columns(suite):
     labels = "samples: ingest_samples\n        labels: [level]\n        most_labels: 5"
     replace(suite, "samples: ingest_samples", labels)
