@@ -9,7 +9,7 @@ import sys
 from typing import NoReturn, TextIO, cast
 
 import click
-from click.exceptions import NoArgsIsHelpError
+from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 
 from tidemark.cli.standard_output import StandardOutput
 from tidemark.model.checkout import ROOT
@@ -64,6 +64,15 @@ class _Commands(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:
+            # Click would propose of the commands that are imported.
+            raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
+
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
@@ -114,7 +123,7 @@ def _end_as_by_ctrl_c() -> None:
 
 
 def _with_full_stop(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+    return sentence if sentence.endswith((".", "?", "?)")) else f"{sentence}."
 
 
 def _end(code: int, sentence: str) -> NoReturn:

@@ -13,7 +13,7 @@ from tidemark.client.history import Row, VersionHistory, columns, heading, histo
 from tidemark.client.tables import Tables, ask_saved
 from tidemark.model.context import check_written_suite, default_suite, stored_suites
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import shown, there_are
 
 
 @click.command(name="history")
@@ -70,7 +70,7 @@ def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]
     matches = [row for row in rows if row[column] == wanted]
     if not matches:
         known = sorted({str(row[column]) for row in rows})
-        raise Refused(f"--{column}: {shown(wanted)} has no rates; there are {listed(known)}")
+        raise Refused(f"--{column}: {shown(wanted)} has no rates; {there_are(known, wanted)}")
     return matches
 
 

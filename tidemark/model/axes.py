@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 
 from tidemark.model.parameters import RESERVED
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.subject import VersionText
 
 # CloudWatch knows a figure by stack, suite, test and version; tasks and records are short for
@@ -57,8 +57,7 @@ def narrowed(suite: str, declared: Axes, wanted: Axes) -> dict[str, tuple[str, .
     """
     for name, values in wanted.items():
         if name not in declared:
-            there_are = f"there are {listed(declared) or 'none'}"
-            raise Refused(f"axes: {suite} has no {shown(name)}; {there_are}")
+            raise Refused(f"axes: {suite} has no {shown(name)}; {there_are(declared, name)}")
         if other := [value for value in values if value not in declared[name]]:
             expected = f"expected one or more of {listed(declared[name])}"
             raise Refused(f"axes.{name}: {shown(other[0])} is not accepted; {expected}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import did_you_mean, listed, shown
 
 _SHIPPED = "rocksdb"
 
@@ -53,8 +53,9 @@ def stored_suites() -> list[str]:
 def check_suite_name(name: str, names: Iterable[str], advice: str = "") -> None:
     """Refuse a suite name that is not in ``names``; ``advice`` ends the sentence."""
     if name not in names:
-        there_are = f"there are {listed(sorted(names)) or 'none'}"
-        raise Refused(f"suite: {shown(name)} is not known; {there_are}{advice}")
+        known = f"there are {listed(sorted(names)) or 'none'}"
+        near = did_you_mean(name, names)
+        raise Refused(f"suite: {shown(name)} is not known; {known}{advice}{near}")
 
 
 def check_written_suite(name: str, names: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.search import between, check_listed
-from tidemark.model.sentences import ONE_LINE, listed, shown
+from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
     MOST_BUDGET_USD,
@@ -253,8 +253,8 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
         parameter = suite.parameters.get(name)
         if parameter is None:
             place = name if name in short else "parameters"
-            names = listed(suite.parameters) or "none"
-            raise Refused(f"{place}: {suite.name} has no {shown(name)}; there are {names}")
+            known = there_are(suite.parameters, name)
+            raise Refused(f"{place}: {suite.name} has no {shown(name)}; {known}")
         if not parameter.accepts(value):
             place = name if name in short else f"parameters.{name}"
             sentence = f"{shown(value)} is not accepted; expected {parameter.accepted}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 
@@ -52,7 +52,7 @@ def _check_builds(builds: Mapping[str, str], versions: Sequence[str], suite: Sui
         raise Refused(f"builds: the subject of {suite.name} is no package, which has wheels")
     for version in builds:
         if version not in versions:
-            raise Refused(f"builds: {version} is not measured; there are {listed(versions)}")
+            raise Refused(f"builds: {version} is not measured; {there_are(versions, version)}")
         if "+" not in version or version in suite.subject.versions:
             raise Refused(
                 f"builds: {version} is the name of a release; expected a name such as "
@@ -96,7 +96,7 @@ def check_version(version: str, field: str, suite: Suite) -> None:
         sentence = f"{shown(version)} is not a version of {title}; expected the form of {form}"
         raise Refused(f"{field}: {sentence}")
     if not subject.has(version):
-        there_are = f"there are {listed(subject.versions)}"
-        raise Refused(f"{field}: {version} has no release in the suite of {title}; {there_are}")
+        known = there_are(subject.versions, version)
+        raise Refused(f"{field}: {version} has no release in the suite of {title}; {known}")
     if misfit := subject.misfit_of_tag(version):
         raise Refused(f"{field}: {misfit}")

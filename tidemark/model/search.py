@@ -7,7 +7,7 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.labels import figure_name
 from tidemark.model.metric import Metric
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.suite import Suite
 from tidemark.model.version_order import version_order
 
@@ -57,8 +57,8 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
 def check_listed(field: str, version: str, suite: Suite) -> None:
     """Refuse a version of the field ``base`` or ``new`` that a suite does not list."""
     if version not in suite.subject.versions:
-        there_are = f"there are {listed(suite.subject.versions) or 'none'}"
-        raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {there_are}")
+        known = there_are(suite.subject.versions, version)
+        raise Refused(f"bisect.{field}: {suite.name} lists no {shown(version)}; {known}")
 
 
 def _ascending(versions: Iterable[str], first: str, last: str) -> tuple[str, ...]:
@@ -74,8 +74,8 @@ def _check_metric(suite: Suite, name: str) -> None:
         if metric.decides
     ]
     if name not in names:
-        there_are = f"there are {listed(names) or 'none'}"
-        raise Refused(f"bisect.metric: no {shown(name)} decides a run of {suite.name}; {there_are}")
+        known = there_are(names, name)
+        raise Refused(f"bisect.metric: no {shown(name)} decides a run of {suite.name}; {known}")
     if names.count(name) > 1:
         sentence = f"several tests of {suite.name} have {name}; expected a metric of one test"
         raise Refused(f"bisect.metric: {sentence}")

@@ -12,6 +12,8 @@ ONE_LINE = r"^[^\p{Cc}\p{Zl}\p{Zp}]*$"
 LONGEST_VALUE = 60
 """The longest value that is shown whole, in characters."""
 _MOST_NAMES = 20
+# One letter too few or too many in a word of three, or one other digit in a version such as 9.8.4.
+_SIMILAR = 0.75
 # Control characters can steer a terminal, and characters of direction reorder what people read.
 # A lone surrogate is in no encoding. Tabs and line ends are text.
 _HIDDEN = re.compile(
@@ -29,6 +31,21 @@ def listed(names: Iterable[object]) -> str:
     first = ", ".join(str(name) for name in islice(rest, _MOST_NAMES))
     more = sum(1 for _ in rest)
     return f"{first} and {more} more" if more else first
+
+
+def there_are(names: Iterable[object], wanted: object) -> str:
+    """Return the accepted names for a sentence about another one, ``there are a, b, c``."""
+    known = list(names)
+    return f"there are {listed(known) or 'none'}{did_you_mean(wanted, known)}"
+
+
+def did_you_mean(wanted: object, names: Iterable[object]) -> str:
+    """Return ``; did you mean 'history'?`` if one of the names is similar, or else ''."""
+    # Imported here because functions refuse few inputs.
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    near = get_close_matches(str(wanted)[:LONGEST_VALUE], map(str, names), 1, _SIMILAR)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def plural(count: int, noun: str) -> str:

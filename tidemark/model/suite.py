@@ -13,7 +13,7 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import shown, there_are
 from tidemark.model.series import Series
 from tidemark.model.steps import LONGEST_TESTS_SECONDS, MOST_STEPS, STEP_FORMS, RunTasks, Step
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
@@ -108,8 +108,8 @@ class Test(Consistent):
         for name in ("metrics", "artefacts"):
             for number, one in enumerate(getattr(self, name)):
                 if one.step not in {None, *self._measured_steps}:
-                    there_are = f"there are {listed(self._measured_steps) or 'none'}"
-                    sentence = f"{shown(one.step)} is no step with run_tasks; {there_are}"
+                    known = there_are(self._measured_steps, one.step)
+                    sentence = f"{shown(one.step)} is no step with run_tasks; {known}"
                     yield problem((name, number, "step"), sentence)
 
     def _unanswerable(self) -> Iterator[Problem]:

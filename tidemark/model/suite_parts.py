@@ -8,7 +8,7 @@ from typing import Any
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
-from tidemark.model.sentences import listed, shown
+from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.steps import CALL_SECONDS, KINDS, LONGEST_TESTS_SECONDS, WAIT_SECONDS
 
 
@@ -134,5 +134,4 @@ def _unscaled(place: Place, name: object, parameters: Mapping[str, Any]) -> Iter
     """Yield why a test cannot take longer with the parameter of a name."""
     numbers = [each for each in parameters if mapping(parameters, each).get("type") != "choice"]
     if name not in numbers:
-        there_are = f"there are {listed(numbers) or 'none'}"
-        yield problem(place, f"the suite has no number of this name; {there_are}")
+        yield problem(place, f"the suite has no number of this name; {there_are(numbers, name)}")

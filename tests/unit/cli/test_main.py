@@ -66,8 +66,15 @@ def test_a_command_line_that_click_refuses_is_one_sentence_too(ended, arguments,
 
     assert (code, out) == (2, "")
     assert err.startswith("tidemark: ")
-    assert err.endswith(f". `{command} --help` says what is accepted.\n")
+    assert re.search(r"[.?]\)? $", err.partition(f"`{command} ")[0])
+    assert err.endswith(f"`{command} --help` says what is accepted.\n")
     assert len(err.splitlines()) == 1
+
+
+def test_a_misspelt_command_gets_the_commands_with_a_similar_name(ended):
+    _, _, err = ended("hstory")
+
+    assert "No such command 'hstory'. (Did you mean one of: 'history', 'stop'?) `tidemark" in err
 
 
 @pytest.mark.parametrize("command", commands.tidemark.list_commands(None))

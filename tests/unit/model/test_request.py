@@ -188,7 +188,17 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "parameters": {"record": 1}},
-            "parameters: rocksdb has no 'record'; there are records, tasks",
+            "parameters: rocksdb has no 'record'; there are records, tasks; did you mean 'records'?",
+        ),
+        (
+            {"suite": "rockdb"},
+            "suite: 'rockdb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni; "
+            "did you mean 'rocksdb'?",
+        ),
+        (
+            {"suite": "rocksdb", "bisect": {**BISECT, "metric": "ingest_rat"}},
+            "bisect.metric: no 'ingest_rat' decides a run of rocksdb; there are ingest_rate, "
+            "compaction_rate; did you mean 'ingest_rate'?",
         ),
         (
             {"suite": "rocksdb", "records": 1, "parameters": {"records": 1}},
@@ -232,8 +242,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
             "characters",
         ),
         (
-            {"suite": "rocksdb", "bisect": {**BISECT, "base": "7.0.0"}},
-            "bisect.base: rocksdb lists no '7.0.0'; there are "
+            {"suite": "rocksdb", "bisect": {**BISECT, "base": "eight"}},
+            "bisect.base: rocksdb lists no 'eight'; there are "
             f"{listed(read_suites()['rocksdb'].subject.versions)}",
         ),
         (
