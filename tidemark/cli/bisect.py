@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
+from tidemark.cli.chosen_suite import suite_to_run
 from tidemark.cli.set_option import (
     axis_option,
     parsed,
@@ -22,7 +23,6 @@ from tidemark.cli.target import Target, target_options
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
-from tidemark.model.context import default_suite
 from tidemark.model.request import check_one_machine, resolve_request
 from tidemark.report.comparison.pipelines import CANNOT_TELL
 
@@ -32,7 +32,7 @@ from tidemark.report.comparison.pipelines import CANNOT_TELL
 @click.argument("new")
 @click.option("--metric", required=True, metavar="NAME", help="Metric that has become slower.")
 @click.option(
-    "--suite", default=default_suite, show_default="rocksdb", help="The system under test."
+    "--suite", default=suite_to_run, show_default="rocksdb", help="The system under test."
 )
 @click.option("--repetitions", type=int, help="Most repetitions of a comparison; if not given 100.")
 @set_option

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from tidemark.cli.all_option import all_option, shortened
+from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.options import fail_on_option
 from tidemark.cli.saving import check_folder, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
-from tidemark.model.context import check_written_suite, default_suite, stored_suites
 from tidemark.model.refusal import Refused
 from tidemark.model.side_name import parse_side
 from tidemark.report.comparison.document import ComparisonDocument
@@ -39,7 +39,9 @@ _ENDINGS = {"junit": "xml", "github": "txt"}
 @click.argument("base")
 @click.argument("new")
 @click.option(
-    "--suite", default=default_suite, show_default="rocksdb", help="The system under test."
+    "--suite",
+    callback=check_suite,
+    help="The system under test; if not given, the only suite or that of the newest run.",
 )
 @click.option(
     "--format",
@@ -61,7 +63,7 @@ _ENDINGS = {"junit": "xml", "github": "txt"}
 def command(
     base: str,
     new: str,
-    suite: str,
+    suite: str | None,
     form: str,
     output: Path | None,
     everything: bool,
@@ -85,10 +87,10 @@ def command(
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
     check_folder(output)
-    check_written_suite(suite, stored_suites())
     for side, name in (("BASE", base), ("NEW", new)):
         parse_side(side, name)
     with stored(target) as store:
+        suite = suite_to_read(suite, store.tables)
         try:
             keys = store.publisher.comparison(suite, base, new)
         except Refused as refused:

@@ -9,10 +9,11 @@ from typing import Any
 
 import click
 
+from tidemark.cli.chosen_suite import suite_to_run
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import state_option
 from tidemark.cli.written_suites import written_suite
-from tidemark.model.context import default_suite, written_context
+from tidemark.model.context import written_context
 from tidemark.model.request import resolve_request
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
@@ -26,7 +27,7 @@ _ALL = "in all"
 
 @click.command(name="cost")
 @click.option(
-    "--suite", default=default_suite, show_default="rocksdb", help="The suite of the priced run."
+    "--suite", default=suite_to_run, show_default="rocksdb", help="The suite of the priced run."
 )
 @format_option
 @state_option

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import click
 
+from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.history import Row, VersionHistory, columns, heading, histories, sentence
-from tidemark.client.tables import Tables, ask_saved
-from tidemark.model.context import check_written_suite, default_suite, stored_suites
+from tidemark.client.tables import ask_saved
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
 
 
 @click.command(name="history")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, callback=check_suite)
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
 @format_option
@@ -27,20 +27,18 @@ def command(
 ) -> None:
     """Show the rates of each version of SUITE over all runs.
 
-    SUITE defaults to the suite of the newest run. Each figure is the mean over the version's trials
-    with their standard deviation. Excluded trials do not count, and a warning names versions with
-    trials of several sizes. Below the table stand the changes of level over at least 16 runs. JSON
-    is a list with one object for each version. CSV has a line for each version and figure; its
-    columns have the names of the fields in JSON.
+    Without SUITE, the command takes the only suite or that of the newest run. Each figure is the
+    mean over the version's trials with their standard deviation. Excluded trials do not count, and
+    a warning names versions with trials of several sizes. Below the table stand the changes of
+    level over at least 16 runs. JSON is a list with one object for each version. CSV has a line for
+    each version and figure; its columns have the names of the fields in JSON.
 
     \b
     Example:
       tidemark history rocksdb --metric ingest_rate --format markdown
     """
-    if suite is not None:
-        check_written_suite(suite, stored_suites())
     with stored(target) as store:
-        suite = suite or _newest_suite(store.tables)
+        suite = suite_to_read(suite, store.tables)
         rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()
         all_changes = ask_saved(store.tables, "level_changes", {"suite": suite}).records()
     rates = _only(_only(rows, "test", test), "metric", metric)
@@ -57,11 +55,6 @@ def command(
         show(list(lines[0]), lines, form)
     else:
         _show(versions, changes, form)
-
-
-def _newest_suite(tables: Tables) -> str:
-    newest = ask_saved(tables, "run_health", limit=1).records()
-    return next((row["suite"] for row in newest if row["suite"]), default_suite())
 
 
 def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]:

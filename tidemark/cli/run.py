@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
 from tidemark.cli.builds import with_builds
+from tidemark.cli.chosen_suite import suite_to_run
 from tidemark.cli.gate import gate
 from tidemark.cli.options import fail_on_option, resume_option
 from tidemark.cli.set_option import (
@@ -28,7 +29,6 @@ from tidemark.cli.wording import cost
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
-from tidemark.model.context import default_suite
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_one_machine, resolve_request, resume_request
 from tidemark.model.run_spec import RunSpec
@@ -126,7 +126,7 @@ def command(
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
         again = {**limit, "note": note, "trigger": "cli"}
         sys.exit(_resume(resume, again, target, console, bool(fail_on)))
-    fields = {"suite": default_suite(), **fields, **limit, "note": note, "trigger": "cli"}
+    fields = {"suite": suite_to_run(), **fields, **limit, "note": note, "trigger": "cli"}
     system = written_suite(fields["suite"])
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
+from tidemark.cli.chosen_suite import check_suite
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.active_runs import Row, active_runs
 from tidemark.client.tables import ask_saved
-from tidemark.model.context import check_written_suite, stored_suites
 
 _COLUMNS = ("run_id", "suite", "status", "trials", "versions", "note", "reason")
 
 
 @click.command(name="runs")
-@click.argument("suite", required=False)
+@click.argument("suite", required=False, callback=check_suite)
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -35,8 +35,6 @@ def command(suite: str | None, limit: int, every: bool, form: str, target: Targe
     Example:
       tidemark runs rocksdb --limit 5 --format markdown
     """
-    if suite:
-        check_written_suite(suite, stored_suites())
     equal = {"suite": suite} if suite else {}
     with stored(target) as store:
         active = [row for row in active_runs(store) if suite in {None, row["suite"]}]

@@ -12,8 +12,6 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean, listed, shown
 
-_SHIPPED = "rocksdb"
-
 
 def written_context() -> dict[str, Any]:
     """Return the context of ``cdk.json``; ``TIDEMARK_SYSTEMS`` replaces its folder of systems."""
@@ -37,12 +35,6 @@ def written_suites() -> list[str]:
     """Return the names of the suites, in order, without reading their files."""
     files = (written_systems() / "suites").glob("*/suite.yaml")
     return sorted(path.parent.name for path in files)
-
-
-def default_suite() -> str:
-    """Return the suite of commands that name none: rocksdb, or else the first one."""
-    names = written_suites()
-    return names[0] if names and _SHIPPED not in names else _SHIPPED
 
 
 def stored_suites() -> list[str]:

@@ -127,7 +127,7 @@ def test_an_unknown_suite_is_refused_before_anything_starts(command, tmp_path):
 def test_a_history_of_an_unknown_metric_or_test_is_refused_with_the_known_ones(
     ran, own_state, option, known
 ):
-    refused = tidemark("history", f"--{option}", "nope", "--state", str(own_state))
+    refused = tidemark("history", "rocksdb", f"--{option}", "nope", "--state", str(own_state))
 
     one_sentence(refused, f"--{option}: 'nope' has no rates; there are {known}")
 

@@ -14,6 +14,8 @@ from tidemark.client.tables import Answer
 from tidemark.model.refusal import Refused
 from tidemark.report.folds import fold
 
+SUITE = ("--suite", "rocksdb")
+
 
 class Cloud:
     """A deployed app without any version of a comparison.
@@ -65,7 +67,7 @@ def cloud(monkeypatch):
 
 def refused(*arguments):
     """Return the reason why versions are not compared."""
-    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *map(str, arguments)])
+    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *map(str, arguments)])
     assert isinstance(result.exception, Refused), result.exception
     return str(result.exception)
 
@@ -130,7 +132,7 @@ def compared(cloud, monkeypatch, arguments, text="# x\n"):
     bodies = {forms["md"]: text.encode(), forms["json"]: SLOWER.model_dump_json().encode()}
     monkeypatch.setattr(cloud, "comparison", lambda *_: forms)
     monkeypatch.setattr(cloud, "read", bodies.__getitem__, raising=False)
-    return CliRunner().invoke(command, ["9.0.0", "9.8.4", *arguments])
+    return CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *arguments])
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypat
     monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
     monkeypatch.setattr(cloud, "read", str.encode, raising=False)
 
-    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", "--state", str(tmp_path)])
+    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, "--state", str(tmp_path)])
 
     assert result.output == stored["md"]
     assert [(tmp_path / key).read_text() for key in stored.values()] == list(stored.values())

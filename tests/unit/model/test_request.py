@@ -188,7 +188,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "parameters": {"record": 1}},
-            "parameters: rocksdb has no 'record'; there are records, tasks; did you mean 'records'?",
+            "parameters: rocksdb has no 'record'; there are records, tasks; "
+            "did you mean 'records'?",
         ),
         (
             {"suite": "rockdb"},

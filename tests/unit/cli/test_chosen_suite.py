@@ -1,0 +1,65 @@
+"""The suite that a command takes if its user names none."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tidemark.cli.chosen_suite import suite_to_read, suite_to_run
+from tidemark.model.refusal import Refused
+
+
+@pytest.fixture
+def suites(tmp_path, monkeypatch):
+    """Return a function that writes the files of suites."""
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
+
+    def write(*names):
+        for name in names:
+            (tmp_path / "suites" / name).mkdir(parents=True)
+            (tmp_path / "suites" / name / "suite.yaml").touch()
+
+    return write
+
+
+def tables(*suites_of_runs):
+    records = [{"suite": suite} for suite in suites_of_runs]
+    return SimpleNamespace(ask=lambda *_: SimpleNamespace(records=lambda: records))
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"), [(["sorted"], "sorted"), (["aaa", "rocksdb"], "rocksdb")]
+)
+def test_the_only_suite_runs_or_else_that_of_the_readme(suites, names, chosen):
+    suites(*names)
+
+    assert suite_to_run() == chosen
+
+
+def test_a_choice_between_suites_of_ones_own_is_refused(suites):
+    suites("sorted", "tiny")
+
+    with pytest.raises(Refused, match=r"^suite: there are sorted, tiny; name one of them$"):
+        suite_to_run()
+
+
+@pytest.mark.parametrize(
+    ("names", "runs", "chosen", "said"),
+    [
+        (["sorted"], ["rocksdb"], "sorted", "suite: sorted, the only one\n"),
+        (["rocksdb", "tiny"], ["tiny"], "tiny", "suite: tiny, that of the newest run\n"),
+    ],
+)
+def test_the_only_suite_is_read_or_else_that_of_the_newest_run_by_name(
+    suites, names, runs, chosen, said, capsys
+):
+    suites(*names)
+
+    assert suite_to_read(None, tables(*runs)) == chosen
+    assert capsys.readouterr() == ("", said)
+
+
+def test_a_named_suite_is_read_without_a_word(suites, capsys):
+    suites("sorted")
+
+    assert suite_to_read("rocksdb", tables()) == "rocksdb"
+    assert capsys.readouterr() == ("", "")

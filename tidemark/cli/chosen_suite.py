@@ -1,0 +1,48 @@
+"""The suite of a command: the one that its user names, or else the one that goes without saying."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.client.tables import Tables, ask_saved
+from tidemark.model.context import check_written_suite, stored_suites, written_suites
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+_SHIPPED = "rocksdb"
+
+
+def check_suite(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """Return the name of a suite with results, None without a name; refuse an unknown name."""
+    if name is not None:
+        check_written_suite(name, stored_suites())
+    return name
+
+
+def suite_to_run() -> str:
+    """Return the suite to run: the only one, or else rocksdb; refuse to choose between others."""
+    names = written_suites()
+    if _SHIPPED in names or not names:
+        return _SHIPPED
+    if len(names) > 1:
+        raise Refused(f"suite: there are {listed(names)}; name one of them")
+    return names[0]
+
+
+def suite_to_read(named: str | None, tables: Tables) -> str:
+    """Return the suite to read: the named one, the only one or that of the newest run.
+
+    Standard error has the name of a suite that the user has not named.
+    """
+    if named is not None:
+        return named
+    names = written_suites()
+    chosen = names[0] if len(names) == 1 else _newest(tables) or suite_to_run()
+    reason = "the only one" if len(names) == 1 else "that of the newest run"
+    click.echo(f"suite: {chosen}, {reason}", err=True)
+    return chosen
+
+
+def _newest(tables: Tables) -> str | None:
+    rows = ask_saved(tables, "run_health", limit=1).records()
+    return rows[0]["suite"] if rows else None
