@@ -65,7 +65,8 @@ def logs(tmp_path):
 
 
 def test_every_query_that_ships_is_tested_here():
-    assert sorted(path.stem for path in (*QUERIES.glob("*.cwli"), *FOLDER.glob("*/*.cwli"))) == [
+    others = [path for path in FOLDER.glob("*/*.cwli") if path.parent.name != "sleeper"]
+    assert sorted(path.stem for path in (*QUERIES.glob("*.cwli"), *others)) == [
         "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
         "ingest_samples", "task_usage",
     ]  # fmt: skip
