@@ -34,6 +34,14 @@ class PortTaken(OSError):
     """The requested port is not free."""
 
 
+class _RequestHandler(MotoRequestHandler):
+    """Requests over HTTP; a client that asks whether to send its body is told so once."""
+
+    def handle_expect_100(self) -> bool:
+        """Leave the answer to werkzeug, which gives one, too, in ``run_wsgi``."""
+        return True
+
+
 def _for_signers_only(app: WSGIApplication, key: str) -> WSGIApplication:
     """Return the app, closed to requests without a signature of the cloud of ``key``.
 
@@ -92,7 +100,7 @@ class Server:
                     DomainDispatcherApplication(create_backend_app), self.endpoint.key
                 ),
                 threaded=True,
-                request_handler=MotoRequestHandler,
+                request_handler=_RequestHandler,
                 fd=listener.fileno(),
             )
         # One line per request would drown the output of the commands.

@@ -1,4 +1,5 @@
 import os
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -9,6 +10,9 @@ from http.client import HTTPConnection
 
 import boto3
 import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from local.account import ACCOUNT, REGION
@@ -67,6 +71,33 @@ def test_an_object_with_any_key_and_metadata_is_stored_and_read(server):
     assert s3.get_object(Bucket="results", Key=name)["Metadata"] == metadata
     (found,) = s3.list_objects_v2(Bucket="results", Prefix="a b/ü+")["Contents"]
     assert found["Key"] == name
+
+
+def signed_head(endpoint, method, path, headers):
+    """Return the head of a signed S3 request, as a client sends it."""
+    variables = endpoint.environment()
+    keys = (variables["AWS_ACCESS_KEY_ID"], variables["AWS_SECRET_ACCESS_KEY"])
+    request = AWSRequest(method=method, url=endpoint.url + path, headers=headers)
+    S3SigV4Auth(Credentials(*keys), "s3", REGION).add_auth(request)
+    fields = {"Host": f"127.0.0.1:{endpoint.port}", **request.headers}
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {text}" for name, text in fields.items())]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def test_an_upload_that_asks_whether_to_continue_is_told_so_once(server):
+    endpoint = server.endpoint
+    endpoint.client("s3").create_bucket(Bucket="uploads")
+    headers = {"Expect": "100-continue", "Content-Length": "4"}
+    with (
+        socket.create_connection(("127.0.0.1", endpoint.port), timeout=60) as connection,
+        connection.makefile("rb") as answer,
+    ):
+        connection.sendall(signed_head(endpoint, "PUT", "/uploads/a", headers))
+        assert [answer.readline(), answer.readline()] == [b"HTTP/1.1 100 Continue\r\n", b"\r\n"]
+        connection.sendall(b"body")
+        assert answer.readline().startswith(b"HTTP/1.1 200 ")
+    # The Java SDK's asynchronous client takes a second 100 for the answer to its upload.
+    assert endpoint.client("s3").get_object(Bucket="uploads", Key="a")["Body"].read() == b"body"
 
 
 @pytest.mark.parametrize(
