@@ -50,8 +50,9 @@ _COLUMNS = {
 # A JSON key may contain dots. In names with more dots than this, either all dots or none nest.
 _MOST_DOTS = 3
 _KEY = re.compile("`([^`]*)`|([^.`]+)")
-# A line of text with deeper JSON has fields only if no other braces stand in it.
-_MOST_LEVELS = 24
+# A line of text with deeper JSON has its fields only if no other braces stand in it. 100 levels
+# take every query of JSON fields 4 ms.
+_MOST_LEVELS = 100
 _NOTHING = "CAST(NULL AS VARCHAR)"
 # For this many fields or more, one pass over the JSON is faster.
 _ONE_PASS = 3

@@ -86,9 +86,9 @@ class Reader(Words):
         alias = self.alias()
         return Item(self.since(start), expression, alias or name, alias is not None)
 
-    def items(self) -> tuple[Item, ...]:
-        """Return expressions with the names of their values."""
-        return self.list_of(self.item)
+    def items(self, *following: str) -> tuple[Item, ...]:
+        """Return expressions with the names of their values, up to a word that may follow."""
+        return self.list_of(self.item, *following)
 
     def sort_key(self) -> SortKey:
         """Return an expression to sort by; the order is ascending by default."""

@@ -156,12 +156,19 @@ class Words:
             options[name] = readers[name]()
         return options
 
-    def list_of(self, part: Callable[[], T]) -> tuple[T, ...]:
-        """Return one or more parts that commas separate; a comma may end a command."""
+    def list_of(self, part: Callable[[], T], *following: str) -> tuple[T, ...]:
+        """Return one or more parts that commas separate.
+
+        A comma may end a command, and may stand before one of the words that follow the list.
+        """
         parts = [part()]
-        while self.take(",") and not (self.at("|") or self.token.kind is Kind.END):
+        while self.take(",") and not (self._at_end() or self.at_word(*following)):
             parts.append(part())
         return tuple(parts)
+
+    def _at_end(self) -> bool:
+        """Tell whether a command ends here."""
+        return self.at("|") or self.token.kind is Kind.END
 
     def expected(self, description: str) -> QueryError:
         """Return the error for a next token that does not fit a description."""

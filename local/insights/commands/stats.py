@@ -41,7 +41,7 @@ class Stats(Command):
     @classmethod
     def read(cls, reader: Reader, start: Span) -> Stats:
         """Read the arguments of ``stats``; ``group by`` is accepted in place of ``by``."""
-        items = reader.items()
+        items = reader.items("by", "group")
         keys: tuple[Item, ...] = ()
         if reader.take_word("group"):
             reader.need_word("by")

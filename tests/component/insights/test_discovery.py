@@ -95,7 +95,7 @@ def test_a_part_of_a_name_in_backticks_is_one_key(ask, field, value):
     assert ask(query, TWINS) == [{"f": value, "a.b.c": "1"}]
 
 
-DEEP = '{"b":' * 30 + "{}" + "}" * 30
+DEEP = '{"b":' * 90 + "{}" + "}" * 90
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,7 @@ DEEP = '{"b":' * 30 + "{}" + "}" * 30
         'got {"a": 1} in {pool-1',
         '{ "b": { "c": 2 } , "a": 1 }',
         f'got {{"a": 1, "b": {DEEP}}}',
+        f'got {{"a": 1, "b": {DEEP}}} and {{"a": 2}}',
     ],
 )
 def test_only_the_first_json_of_a_line_has_fields(ask, line):

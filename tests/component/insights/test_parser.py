@@ -291,6 +291,7 @@ def test_every_command_has_its_reader(word):
         ("fields strlen(@message) as n | stats percentile(n, 99)", "5"),
         ("stat count(*)", "1"),
         ("stats count(*) by @logStream, | display `count(*)`,", "1"),
+        ("stats count(*), by @logStream | display `count(*)`", "1"),
         (
             "stats count(*) by bin(@timestamp, 1h) | display `bin(@timestamp, 1h)`",
             "1970-01-01 00:00:00.000",
