@@ -91,7 +91,7 @@ class TidemarkStack(Stack):
         SavedQueries(
             self, "Queries", tables=tables, suites=suites, tests=tests, systems=settings.systems
         )
-        self._add_outputs(workflow, suites.values())
+        self._add_outputs(settings, workflow, suites.values())
 
     def _schedules(self, settings: Settings, workflow: Workflow) -> Schedules:
         return Schedules(
@@ -128,10 +128,11 @@ class TidemarkStack(Stack):
             refresh=reports.refresh if reports else None,
         )
 
-    def _add_outputs(self, workflow: Workflow, suites: Iterable[Suite]) -> None:
+    def _add_outputs(self, settings: Settings, workflow: Workflow, suites: Iterable[Suite]) -> None:
         """Add the outputs that programs outside the stack read."""
         CfnOutput(self, "StateMachine", value=workflow.run.state_machine_arn)
         CfnOutput(self, "TrialStateMachine", value=workflow.trial.state_machine_arn)
+        CfnOutput(self, "LogsDeadlineSeconds", value=str(settings.logs_deadline_seconds))
         CfnOutput(self, "ResultsBucket", value=self.data.bucket.bucket_name)
         CfnOutput(self, "Database", value=self.data.tables.database)
         CfnOutput(self, "WorkGroup", value=self.data.tables.workgroup)

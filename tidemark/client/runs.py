@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tidemark.client.ports import Functions, StateMachines
@@ -117,12 +118,20 @@ class RunClient:
         return True
 
     def current_test(self, run: Run, plan: Plan, trial: int) -> str | None:
-        """Return the current test of a trial, None if the trial has not started."""
+        """Return the current test of a trial in words, None if the trial has not started."""
         states = self._machines.states_entered(self.trial_arn(run, trial))
         if states is None:
             return None
         number = min(max(states.count("ChooseTest"), 1), len(plan.suite.tests))
-        return plan.suite.tests[number - 1].name
+        name = plan.suite.tests[number - 1].name
+        in_test = takewhile(lambda state: state != "ChooseTest", reversed(states))
+        waits = "WaitForLogs" in in_test
+        return f"{name}, waiting for its log lines{self._at_most()}" if waits else name
+
+    def _at_most(self) -> str:
+        """Return the longest wait for log lines in words, '' for a stack that does not say."""
+        seconds = self._stack.outputs.get("LogsDeadlineSeconds")
+        return f", {seconds} s at most" if seconds else ""
 
     def trial_arn(self, run: Run, trial: int) -> str:
         """Return the ARN of the execution of a run's trial."""

@@ -5,11 +5,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tidemark.client.runs import RunClient
+from tests.unit.measured_runs import planned
+from tidemark.client.runs import Run, RunClient
 from tidemark.client.stack import Stack
 from tidemark.model.run_id import run_id
 
 MOMENT = datetime(2026, 11, 20, 12, 44, 55, tzinfo=UTC)
+
+OUTPUTS = {
+    "StateMachine": "arn:machine",
+    "TrialStateMachine": "arn:stateMachine:trial",
+    "LogsDeadlineSeconds": "20",
+}
 
 
 class FakeMachines:
@@ -19,6 +26,9 @@ class FakeMachines:
         self.machine, self.name, self.input = machine, name, execution_input
         return "arn:x", MOMENT
 
+    def states_entered(self, _execution):
+        return self.states
+
 
 @pytest.fixture
 def machines():
@@ -27,7 +37,7 @@ def machines():
 
 @pytest.fixture
 def client(machines):
-    return RunClient(machines, None, None, Stack("s", {"StateMachine": "arn:machine"}))
+    return RunClient(machines, None, None, Stack("s", OUTPUTS))
 
 
 def test_the_id_of_a_run_comes_from_its_execution_for_any_length_of_input(client, machines):
@@ -42,3 +52,28 @@ def test_a_resume_has_an_id_of_its_own_for_its_refusal(client, machines):
 
     assert run.run_id == "20261119T000000Z-abcdef"
     assert run.own_id == run_id(machines.name, MOMENT)
+
+
+COLLECTED = ["ChooseTest", "RunTasks", "CollectRates", "EveryTaskReported"]
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        (None, None),
+        (["PrepareTrial"], "ingest"),
+        (COLLECTED, "ingest"),
+        ([*COLLECTED, "WaitForLogs"], "ingest, waiting for its log lines, 20 s at most"),
+        (
+            [*COLLECTED, "WaitForLogs", "CollectRates"],
+            "ingest, waiting for its log lines, 20 s at most",
+        ),
+        ([*COLLECTED, "WaitForLogs", "CollectRates", "ChooseTest"], "compaction"),
+    ],
+)
+def test_the_current_test_of_a_trial_says_how_long_it_waits_for_log_lines(
+    client, machines, states, words
+):
+    machines.states = states
+
+    assert client.current_test(Run("r", "arn:execution:run:x"), planned(["9.0.0"]), 1) == words
