@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,27 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean, listed, shown
 
+_VARIABLE = "TIDEMARK_SYSTEMS"
+
 
 def written_context() -> dict[str, Any]:
     """Return the context of ``cdk.json``; ``TIDEMARK_SYSTEMS`` replaces its folder of systems."""
     context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text(encoding="utf-8"))["context"]
-    if systems := os.environ.get("TIDEMARK_SYSTEMS"):
-        context["systems"] = str(Path(systems).expanduser().resolve())
+    if systems := _of_variable():
+        context["systems"] = systems
     return context
+
+
+def _of_variable() -> str | None:
+    systems = os.environ.get(_VARIABLE)
+    return str(Path(systems).expanduser().resolve()) if systems else None
+
+
+def place_of_setting(name: str, context: Mapping[str, Any]) -> str:
+    """Return where a setting of a context was written: in a variable or in ``cdk.json``."""
+    if name == "systems" and context[name] in {_of_variable()} - {None}:
+        return _VARIABLE
+    return f"cdk.json: context: {name}"
 
 
 def written_systems() -> Path:
@@ -52,4 +66,4 @@ def check_suite_name(name: str, names: Iterable[str], advice: str = "") -> None:
 
 def check_written_suite(name: str, names: Iterable[str]) -> None:
     """Refuse a name that no suite of this checkout has."""
-    check_suite_name(name, names, "; TIDEMARK_SYSTEMS names another folder of suites")
+    check_suite_name(name, names, f"; {_VARIABLE} names another folder of suites")

@@ -15,6 +15,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tidemark.model.checkout import ROOT
+from tidemark.model.context import place_of_setting
 from tidemark.model.cron import Cron, time_zone
 from tidemark.model.frozen import Frozen
 from tidemark.model.metric import NAME
@@ -231,4 +232,5 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     try:
         return Settings.model_validate(settings)
     except ValidationError as error:
-        raise Refused(f"cdk.json: context: {refusal(Settings, error, _FORMS)}") from None
+        field, _, sentence = str(refusal(Settings, error, _FORMS)).partition(": ")
+        raise Refused(f"{place_of_setting(field, context)}: {sentence}") from None

@@ -49,6 +49,14 @@ def test_every_shipped_suite_is_accepted():
     ]
 
 
+def test_a_folder_without_suites_is_refused_by_the_variable_that_names_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
+
+    (sentence,) = problems_of()
+    assert sentence.startswith("TIDEMARK_SYSTEMS: '/")
+    assert sentence.endswith("' is not accepted: it has no folder suites")
+
+
 def test_a_suite_without_listed_versions_has_any_version_of_its_form(suite):
     text = suite.read_text()
     document = yaml.safe_load(text)
