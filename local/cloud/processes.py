@@ -49,6 +49,8 @@ def workload_environment() -> dict[str, str]:
         **clean_environment(),
         "PATH": f"{Path(BARE_PYTHON).parent}:/usr/local/bin:/usr/bin:/bin",
         "PYTHONPATH": str(HARNESS),
+        # Else Python would write beside the programs, into the user's folder of workloads.
+        "PYTHONPYCACHEPREFIX": str(Path.home() / ".cache" / "tidemark" / "bytecode"),
         **{name: value for name, value in os.environ.items() if _INDEX_SETTINGS.match(name)},
         "TIDEMARK_UV": str(Path(sys.executable).with_name("uv")),
     }

@@ -288,6 +288,8 @@ def test_a_task_has_a_clean_environment_with_its_variables_and_the_cloud(
     assert environment["HTTPS_PROXY"] == "http://proxy:3128"
     assert environment["PATH"].split(":")[0] == f"{sys.base_prefix}/bin"
     assert os.access(environment["TIDEMARK_UV"], os.X_OK)
+    # Bytecode goes to the cache, and not into the user's folder of workloads.
+    assert Path(environment["PYTHONPYCACHEPREFIX"]).is_relative_to(Path.home() / ".cache")
 
 
 def test_a_task_without_a_role_has_no_access_key(define, run, await_end, lines, endpoint):

@@ -27,4 +27,5 @@ def test_the_guide_leads_from_an_empty_folder_to_a_first_figure(tmp_path, new_st
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert not [*(tmp_path / "systems").rglob("__pycache__")]
     assert re.search(r"2\.4\.0 .* \(5 trials\)", done.stdout.rpartition("Version number")[2])
