@@ -58,6 +58,12 @@ def signer(environ: WSGIEnvironment, key: str) -> str:
     return found["key_id"]
 
 
+def scope(environ: WSGIEnvironment) -> tuple[str, str]:
+    """Return the region and the service that a request is signed for; '' twice if it is not."""
+    found = _AUTHORIZATION.fullmatch(environ.get("HTTP_AUTHORIZATION", ""))
+    return (found["region"], found["service"]) if found else ("", "")
+
+
 def _check_time(environ: WSGIEnvironment, service: str) -> None:
     """Refuse a request whose signature was made long ago: somebody may have recorded it."""
     text, now = environ.get("HTTP_X_AMZ_DATE", ""), datetime.now(UTC)
@@ -95,13 +101,13 @@ def _request(environ: WSGIEnvironment, signed: list[str]) -> AWSRequest:
         method=environ["REQUEST_METHOD"],
         url=f"http://{environ['HTTP_HOST']}{environ['REQUEST_URI']}",
         headers=headers,
-        data=b"" if "x-amz-content-sha256" in headers else _body(environ),
+        data=b"" if "x-amz-content-sha256" in headers else body(environ),
     )
     request.context["timestamp"] = headers.get("x-amz-date", "")
     return request
 
 
-def _body(environ: WSGIEnvironment) -> bytes:
+def body(environ: WSGIEnvironment) -> bytes:
     """Return the body of a request, and put it back.
 
     Raises
@@ -114,6 +120,6 @@ def _body(environ: WSGIEnvironment) -> bytes:
     if not length.isdecimal() or int(length) > _MOST_BODY_BYTES:
         message = f"Content-Length is {length}; accepted: at most {_MOST_BODY_BYTES} bytes."
         raise Forbidden("RequestEntityTooLargeException", message)
-    body: bytes = environ["wsgi.input"].read(int(length))
-    environ["wsgi.input"] = BytesIO(body)
-    return body
+    received: bytes = environ["wsgi.input"].read(int(length))
+    environ["wsgi.input"] = BytesIO(received)
+    return received

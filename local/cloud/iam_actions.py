@@ -1,0 +1,121 @@
+"""The permissions that requests to S3, DynamoDB and SQS need, by IAM's names.
+
+Source: AWS Service Authorization Reference, "Actions, resources, and condition keys" for Amazon S3,
+Amazon DynamoDB and Amazon SQS.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qs, unquote
+
+from local.account import ACCOUNT, REGION
+from local.cloud.signatures import body, scope
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIEnvironment
+
+_OBJECT_METHODS = {"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject"}
+_OBJECT = re.compile(r"/[^/?]+/[^?]+")  # a query would name another action
+_JSON = "application/x-amz-json-1.0"
+_TABLE = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
+_QUEUE = re.compile(rf"(?:https?://[^/?#]+/{ACCOUNT}/)?([a-zA-Z0-9_-]{{1,80}}(?:\.fifo)?)")
+_OF_TABLE = {
+    "CreateTable", "DeleteItem", "DeleteTable", "DescribeContinuousBackups", "DescribeTable",
+    "DescribeTimeToLive", "GetItem", "PutItem", "Query", "Scan", "UpdateContinuousBackups",
+    "UpdateItem", "UpdateTimeToLive",
+}  # fmt: skip
+_OF_TABLES = {"BatchGetItem", "BatchWriteItem"}
+_TRANSACTIONS = {
+    "TransactGetItems": {"Get": "GetItem"},
+    "TransactWriteItems": {
+        "ConditionCheck": "ConditionCheckItem", "Delete": "DeleteItem", "Put": "PutItem",
+        "Update": "UpdateItem",
+    },
+}  # fmt: skip
+_OF_QUEUE = {
+    "ChangeMessageVisibility", "CreateQueue", "DeleteMessage", "DeleteQueue", "GetQueueAttributes",
+    "GetQueueUrl", "PurgeQueue", "ReceiveMessage", "SendMessage", "SetQueueAttributes",
+}  # fmt: skip
+_BATCHES = {
+    "ChangeMessageVisibilityBatch": "ChangeMessageVisibility",
+    "DeleteMessageBatch": "DeleteMessage",
+    "SendMessageBatch": "SendMessage",
+}
+
+
+class Permission(NamedTuple):
+    """An action of IAM and the ARN of the resource that it is done to."""
+
+    action: str
+    resource: str
+
+
+def permissions(environ: WSGIEnvironment) -> list[Permission]:
+    """Return the permissions that a request needs; none for a request that is not known here."""
+    region, service = scope(environ)
+    if service == "s3":
+        return list(_of_object(environ))
+    api, _, operation = environ.get("HTTP_X_AMZ_TARGET", "").partition(".")
+    known = {"dynamodb": ("DynamoDB_20120810", _of_tables), "sqs": ("AmazonSQS", _of_queue)}
+    if region != REGION or known.get(service, ("", None))[0] != api or not _plain(environ):
+        return []
+    try:
+        asked = list(known[service][1](operation, json.loads(body(environ).decode())))
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return []  # it has not the form of its operation
+    place = f"arn:aws:{service}:{REGION}:{ACCOUNT}:"
+    return [Permission(f"{service}:{action}", place + resource) for action, resource in asked]
+
+
+def _of_object(environ: WSGIEnvironment) -> Iterator[Permission]:
+    action, uri = _OBJECT_METHODS.get(environ["REQUEST_METHOD"]), environ["REQUEST_URI"]
+    copies = "HTTP_X_AMZ_COPY_SOURCE" in environ  # a copy reads another object
+    if action and not copies and _OBJECT.fullmatch(uri):
+        yield Permission(action, f"arn:aws:s3:::{unquote(uri[1:])}")
+
+
+def _plain(environ: WSGIEnvironment) -> bool:
+    """Tell whether a request does what its target says.
+
+    moto prefers an action that it finds in the path, in a form, in a header, or anywhere in the
+    text of a JSON document.
+    """
+    asked = (environ["REQUEST_METHOD"], environ["REQUEST_URI"], environ.get("CONTENT_TYPE"))
+    hidden = "Action" in parse_qs(body(environ).decode("latin-1"), keep_blank_values=True)
+    return asked == ("POST", "/", _JSON) and "HTTP_ACTION" not in environ and not hidden
+
+
+def _of_tables(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if operation in _OF_TABLE:
+        index = request.get("IndexName")
+        yield operation, _table(request) + (f"/index/{_matched(_TABLE, index)}" if index else "")
+    elif operation in _OF_TABLES:
+        for table in request["RequestItems"]:
+            yield operation, _table({"TableName": table})
+    elif operation in _TRANSACTIONS:
+        for item in request["TransactItems"]:
+            for kind, one in item.items():
+                yield _TRANSACTIONS[operation][kind], _table(one)
+
+
+def _table(request: dict[str, Any]) -> str:
+    return f"table/{_matched(_TABLE, request['TableName'])}"
+
+
+def _of_queue(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    action = _BATCHES.get(operation, operation)
+    if action in _OF_QUEUE:
+        named = action in {"CreateQueue", "GetQueueUrl"}
+        yield action, _matched(_QUEUE, request["QueueName" if named else "QueueUrl"])
+
+
+def _matched(form: re.Pattern[str], text: str) -> str:
+    """Return the name in a text; raise ValueError if the text has not the form."""
+    found = form.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return found[form.groups]

@@ -1,0 +1,164 @@
+"""Tables of DynamoDB and queues of SQS for the tasks whose role may use them."""
+
+import json
+
+import pytest
+from botocore.exceptions import ClientError
+
+ROLE = "arn:aws:iam::123456789012:role/task"
+PLACE = "us-east-1:123456789012"
+TABLE = f"arn:aws:dynamodb:{PLACE}:table/mine-"
+ALLOWED = [
+    {"Effect": "Allow", "Action": "dynamodb:*", "Resource": f"{TABLE}*"},
+    {"Effect": "Allow", "Action": "sqs:*", "Resource": f"arn:aws:sqs:{PLACE}:mine-*"},
+    {"Effect": "Deny", "Action": "dynamodb:DeleteTable", "Resource": f"{TABLE}kept"},
+]
+KEY = {"id": {"S": "1"}}
+FORM = {
+    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+
+@pytest.fixture
+def task(endpoint):
+    """Return clients of a task, beside tables and queues of others."""
+    endpoint.client("iam").create_role(RoleName="task", AssumeRolePolicyDocument="{}")
+    policy = json.dumps({"Version": "2012-10-17", "Statement": ALLOWED})
+    endpoint.client("iam").put_role_policy(RoleName="task", PolicyName="p", PolicyDocument=policy)
+    endpoint.client("ecs").register_task_definition(
+        family="load",
+        containerDefinitions=[{"name": "main", "image": "none", "memory": 512}],
+        taskRoleArn=ROLE,
+    )
+    for table in ("mine-kept", "theirs"):
+        endpoint.client("dynamodb").create_table(TableName=table, **FORM)
+    endpoint.client("sqs").create_queue(QueueName="theirs")
+    return lambda service: endpoint.client(service, role=ROLE)
+
+
+def refusal(call, **arguments):
+    with pytest.raises(ClientError) as error:
+        call(**arguments)
+    answer = error.value.response
+    assert answer["ResponseMetadata"]["HTTPStatusCode"] == 403
+    return answer["Error"]["Message"] if "Message" in answer["Error"] else answer["message"]
+
+
+def test_a_task_keeps_items_in_a_table_that_it_may_use(task):
+    tables = task("dynamodb")
+    tables.create_table(TableName="mine-new", **FORM)
+    tables.put_item(TableName="mine-new", Item=KEY)
+    tables.transact_write_items(
+        TransactItems=[{"Put": {"TableName": "mine-kept", "Item": {"id": {"S": "2"}}}}]
+    )
+    requests = {"mine-new": [{"PutRequest": {"Item": {"id": {"S": "3"}}}}]}
+    tables.batch_write_item(RequestItems=requests)
+
+    assert tables.scan(TableName="mine-new")["Count"] == 2
+    assert tables.get_item(TableName="mine-kept", Key={"id": {"S": "2"}})["Item"]
+    tables.delete_table(TableName="mine-new")
+
+
+def test_a_task_sends_itself_messages_over_a_queue_that_it_may_use(task):
+    queues = task("sqs")
+    queue = queues.create_queue(QueueName="mine-jobs")["QueueUrl"]
+    entries = [{"Id": "1", "MessageBody": "compact"}]
+    queues.send_message_batch(QueueUrl=queue, Entries=entries)
+
+    assert queues.get_queue_url(QueueName="mine-jobs")["QueueUrl"] == queue
+    (message,) = queues.receive_message(QueueUrl=queue)["Messages"]
+    queues.delete_message(QueueUrl=queue, ReceiptHandle=message["ReceiptHandle"])
+    assert message["Body"] == "compact"
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "lacking"),
+    [
+        ("put_item", {"TableName": "theirs", "Item": KEY}, "PutItem on {}theirs"),
+        ("create_table", {"TableName": "other", **FORM}, "CreateTable on {}other"),
+        ("delete_table", {"TableName": "mine-kept"}, "DeleteTable on {}mine-kept"),
+        ("scan", {"TableName": "theirs", "IndexName": "byTime"}, "Scan on {}theirs/index/byTime"),
+        (
+            "batch_write_item",
+            {"RequestItems": {t: [{"PutRequest": {"Item": KEY}}] for t in ("mine-kept", "theirs")}},
+            "BatchWriteItem on {}theirs",
+        ),
+        (
+            "transact_write_items",
+            {
+                "TransactItems": [
+                    {"Put": {"TableName": "mine-kept", "Item": KEY}},
+                    {"Delete": {"TableName": "theirs", "Key": KEY}},
+                ]
+            },
+            "DeleteItem on {}theirs",
+        ),
+    ],
+)
+def test_a_task_is_told_what_it_may_not_do_with_a_table(task, endpoint, call, arguments, lacking):
+    arn = TABLE.removesuffix("mine-")
+    expected = f"The role task of a task is not allowed: dynamodb:{lacking.format(arn)}."
+
+    assert refusal(getattr(task("dynamodb"), call), **arguments) == expected
+    assert endpoint.client("dynamodb").list_tables()["TableNames"] == ["mine-kept", "theirs"]
+    assert endpoint.client("dynamodb").scan(TableName="mine-kept")["Count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("service", "call", "arguments", "operation"),
+    [
+        ("dynamodb", "list_tables", {}, "DynamoDB_20120810.ListTables"),
+        (
+            "dynamodb",
+            "execute_statement",
+            {"Statement": 'DELETE FROM "mine-kept"'},
+            "DynamoDB_20120810.ExecuteStatement",
+        ),
+        (
+            "dynamodb",
+            "put_item",
+            {"TableName": f"{TABLE}kept", "Item": KEY},
+            "DynamoDB_20120810.PutItem",
+        ),
+        # moto would delete the table, which the role may not.
+        (
+            "dynamodb",
+            "put_item",
+            {"TableName": "mine-kept", "Item": {"id": {"S": "&Action=DeleteTable&"}}},
+            "DynamoDB_20120810.PutItem",
+        ),
+        ("sqs", "list_queues", {}, "AmazonSQS.ListQueues"),
+    ],
+)
+def test_a_request_of_a_task_that_is_not_known_is_refused_by_name(
+    task, service, call, arguments, operation
+):
+    expected = f"The role task of a task is not allowed: {operation}."
+
+    assert refusal(getattr(task(service), call), **arguments) == expected
+
+
+def test_a_task_is_told_what_it_may_not_do_with_a_queue(task, endpoint):
+    queue = endpoint.client("sqs").get_queue_url(QueueName="theirs")["QueueUrl"]
+
+    assert refusal(task("sqs").receive_message, QueueUrl=queue) == (
+        f"The role task of a task is not allowed: sqs:ReceiveMessage on arn:aws:sqs:{PLACE}:theirs."
+    )
+
+
+def test_a_header_does_not_change_what_a_request_of_a_task_does(task, endpoint):
+    tables = task("dynamodb")
+    tables.meta.events.register(
+        "before-sign.dynamodb.PutItem",
+        lambda request, **_: request.headers.add_header("Action", "DeleteTable"),
+        unique_id="hidden",
+    )
+    try:
+        message = refusal(tables.put_item, TableName="mine-kept", Item=KEY)
+    finally:
+        tables.meta.events.unregister("before-sign.dynamodb.PutItem", unique_id="hidden")
+
+    assert message.endswith(" is not allowed: DynamoDB_20120810.PutItem.")
+    assert "mine-kept" in endpoint.client("dynamodb").list_tables()["TableNames"]
