@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from local.insights.values import quoted
@@ -29,6 +29,9 @@ LETTERS = {
 # The lines that choose the clock of a file.
 _LINES = 200
 
+Beginning = Callable[[bytes], object]
+"""Tells whether a line begins an event."""
+
 
 @dataclass(frozen=True)
 class Clock:
@@ -48,6 +51,9 @@ class Clock:
     prefix : str
         A regular expression of what an export writes before each message, '' without one. Its group
         1, if it has one, is the log stream.
+    likes : tuple of str
+        Patterns of LIKE, one of which every line with such a time fits, and hardly any other line;
+        empty if only the regular expression tells.
     """
 
     name: str
@@ -55,6 +61,7 @@ class Clock:
     form: str
     field: str = ""
     prefix: str = ""
+    likes: tuple[str, ...] = ()
 
     def message(self, line: str) -> str:
         """Return SQL for the message of a line: the line without the prefix of an export."""
@@ -73,6 +80,17 @@ class Clock:
             return all(re.search(pattern, line) for pattern in patterns)
         value = _fields(line).get(self.field)
         return re.match(f"(?:{_ISO}|{_EPOCH}$)", str(value)) is not None
+
+    def begins(self, line: str) -> str:
+        """Return SQL that is false for a line that belongs to the event before.
+
+        Every query asks it of every line, so it is short rather than strict: LIKE takes a quarter
+        of the time of a regular expression. A line that only looks like a time stays an event.
+        """
+        if self.field:
+            return f"starts_with({line}, '{{')"
+        likes = " OR ".join(f"{line} LIKE {quoted(pattern)}" for pattern in self.likes)
+        return likes or f"regexp_matches({line}, {quoted(self.pattern)})"
 
     def sql(self, line: str, change_time: str) -> str:
         """Return SQL for the time of a line [ms since 1970-01-01 UTC], null without one.
@@ -102,26 +120,37 @@ class Clock:
         return f"regexp_extract({line}, {quoted(self.pattern)}, 1)"
 
 
+_ISO_LIKES = ("____-__-__%", "[____-__-__%")
 # AWS documentation, CloudWatch Logs: export log data to Amazon S3.
 S3_EXPORT = Clock(
-    "export to S3", rf"^{_ISO} ", "iso", prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z "
+    "export to S3",
+    rf"^{_ISO} ",
+    "iso",
+    prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ",
+    likes=("____-__-__T%Z %",),
 )
 CLOCKS = (
     Clock("aws logs tail", rf"^{_ISO} \S*/\S* ", "iso", prefix=(
         r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00 (\S*/\S*) "
-    )),
-    Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso"),
+    ), likes=("____-__-__T%+00:00 %",)),
+    Clock("ISO 8601 at the beginning", rf"^\[?{_ISO}", "iso", likes=_ISO_LIKES),
     Clock("ISO 8601 after a level", rf"^\[?[A-Z]{{4,8}}[\]:]? +\[?{_ISO}", "iso"),
     Clock("nginx or Apache", r"\[(\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4})\]",
-          "%d/%b/%Y:%H:%M:%S %z"),
-    Clock("errors of nginx", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) \[", "%Y/%m/%d %H:%M:%S"),
-    Clock("log4j", rf"^\[?(\d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d,\d{{3}})", "%d %b %Y %H:%M:%S,%g"),
-    Clock("syslog (RFC 5424)", rf"^<\d{{1,3}}>1 {_ISO}", "iso"),
-    Clock("syslog", rf"^(?:<\d{{1,3}}>)?({_MONTH} [ \d]\d \d\d:\d\d:\d\d) ", "%b %d %H:%M:%S"),
-    Clock("klog", r"^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", "%m%d %H:%M:%S.%f"),
-    Clock("load balancer", rf"^(?:https?|h2|grpcs?|wss?) {_ISO} ", "iso"),
-    Clock("VPC flow log", r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ", "epoch"),
-    Clock("epoch at the beginning", rf"^\[?({_EPOCH})(?:[\] :,\t]|$)", "epoch"),
+          "%d/%b/%Y:%H:%M:%S %z", likes=("%[%",)),
+    Clock("errors of nginx", r"^(\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) \[", "%Y/%m/%d %H:%M:%S",
+          likes=("____/__/__ %",)),
+    Clock("log4j", rf"^\[?(\d\d {_MONTH} \d{{4}} \d\d:\d\d:\d\d,\d{{3}})", "%d %b %Y %H:%M:%S,%g",
+          likes=("__ ___ ____ %", "[__ ___ ____ %")),
+    Clock("syslog (RFC 5424)", rf"^<\d{{1,3}}>1 {_ISO}", "iso", likes=("<%>1 %",)),
+    Clock("syslog", rf"^(?:<\d{{1,3}}>)?({_MONTH} [ \d]\d \d\d:\d\d:\d\d) ", "%b %d %H:%M:%S",
+          likes=("___ __ __:__:__ %", "<%>___ __ __:__:__ %")),
+    Clock("klog", r"^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", "%m%d %H:%M:%S.%f",
+          likes=("_____ __:__:__.%",)),
+    Clock("load balancer", rf"^(?:https?|h2|grpcs?|wss?) {_ISO} ", "iso", likes=("%Z %",)),
+    # A flow log that S3 has begins with the names of its columns.
+    Clock("VPC flow log", r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ", "epoch",
+          likes=("% eni-%", "version %")),
+    Clock("epoch at the beginning", rf"^\[?({_EPOCH})(?:[\] :,\s]|$)", "epoch"),
 )  # fmt: skip
 """The forms that are recognised, apart from JSON fields; of equally good ones the first."""
 
@@ -134,6 +163,23 @@ def clock_of(lines: Sequence[str]) -> Clock | None:
     counts = {clock: sum(map(clock.fits, first)) for clock in choices}
     best = max(choices, key=counts.__getitem__)
     return best if counts[best] else None
+
+
+def beginning(clock: Clock | None) -> Beginning:
+    """Return the test of whether a line begins an event.
+
+    The line of a log has a time, of whatever form, or is a JSON object with one. Other lines belong
+    to the event before, as those of a stack trace. Without a clock every line is an event. In an
+    export only its prefix tells, since a message may have lines with times.
+    """
+    if clock is None:
+        return bool
+    if clock.prefix:
+        return re.compile(clock.prefix.encode()).search
+    forms = (rf"^\{{.*\"(?:{'|'.join(_FIELDS)})\" *:", *(each.pattern for each in CLOCKS))
+    others = re.compile("|".join(forms).encode()).search
+    own = re.compile((clock.pattern or r"^\{").encode()).search
+    return lambda line: own(line) or others(line)
 
 
 def field_clock(field: str, form: str = "") -> Clock:

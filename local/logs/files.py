@@ -11,6 +11,7 @@ from local.logs import exports
 from local.logs.boundaries import LIMITS, Harm, Limits, LineTooLongError
 from local.logs.clocks import Clock
 from local.logs.folders import LogFilesError, files_of
+from local.logs.joining import first_line, whole
 from local.logs.log_file import (
     Form,
     LogFile,
@@ -25,6 +26,8 @@ from local.logs.log_file import (
 # Code points that no text has (Unicode, section 23.7: noncharacters).
 _SEPARATOR = "\U0010ffff"
 _NULL = "\U0010fffe"
+_NO_TEXT = quoted("a line holds U+10FFFF, which is not a character")
+_NO_TIME = quoted("a line without a time belongs to the event before")
 
 
 def log_files(
@@ -35,10 +38,11 @@ def log_files(
 ) -> EventSource:
     """Return the lines or log events of files as events of queries.
 
-    A line of text ends at a line feed, a carriage return or both. An empty line is not an event,
-    since PutLogEvents refuses empty messages. The time of a line is that of the file's clock, else
-    the time of the file's last change. ``@log`` is the path of the file and ``@logStream`` its
-    name, unless the event names its stream. Prefixes of exports are no part of messages.
+    A line of text ends at a line feed, with or without carriage returns before it. An empty line is
+    not an event, since PutLogEvents refuses empty messages. The time of a line is that of the
+    file's clock, else the time of the file's last change. ``@log`` is the path of the file and
+    ``@logStream`` its name, unless the event names its stream. Prefixes of exports are no part of
+    messages.
 
     Parameters
     ----------
@@ -60,9 +64,10 @@ def log_files(
         is too long.
     """
     files = list(_inspected(paths, clock, copies or {}))
-    alike: dict[tuple[Form, Clock | None, bool], list[LogFile]] = {}
+    alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
-        alike.setdefault((file.form, file.clock, file.gzip), []).append(file)
+        kind = (file.form, file.clock, file.packing, file.returns, file.is_copy)
+        alike.setdefault(kind, []).append(file)
     return EventSource.union(
         (
             _source(form, group, f"{place}-", limits)
@@ -103,33 +108,48 @@ def _source(form: Form, files: Sequence[LogFile], prefix: str, limits: Limits) -
 
 def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource:
     buffer, harm = _buffer(files, limits)
+    if files[0].returns:
+        for file in files:
+            file.check_returns()
     # DuckDB's CSV reader reads text in parallel and in bounded memory: here as one column, with a
-    # separator that no text has. Its lax mode accepts any mixture of line ends.
+    # separator that no text has. In its strict mode a carriage return is an error, and else a line
+    # end, which only those before line feeds are.
     read = (
         f"read_csv({source_of(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
-        "header = FALSE, auto_detect = FALSE, strict_mode = FALSE, null_padding = TRUE, "
-        f"new_line = '\\n', max_line_size = {limits.line}, "
+        f"header = FALSE, auto_detect = FALSE, strict_mode = {not files[0].returns}, "
+        f"null_padding = TRUE, new_line = '\\n', max_line_size = {limits.line}, "
         f"buffer_size = {buffer}, parallel = {harm is Harm.NONE}, filename = TRUE)"
     )
-    refusal = quoted("a line holds U+10FFFF, which is not a character")
-    message = f"CASE WHEN rest IS NULL THEN line ELSE error({refusal}) END"
     rows = (
-        f"(SELECT {message} AS line, filename, row_number() OVER () AS number "  # noqa: S608
-        f"FROM {read})"
+        f"(SELECT line, filename, row_number() OVER () AS number FROM {read} "  # noqa: S608
+        f"WHERE {_is_event(files[0])})"
     )
     change_time = change_times_of(files)
     clock = files[0].clock
-    time = clock.sql("line", change_time) if clock else "NULL"
-    stream = clock.stream("line") if clock else "NULL"
+    first, message = "line", clock.message("line") if clock else "line"
+    if files[0].is_copy:
+        first, message = first_line("line"), whole(message)
+    time = clock.sql(first, change_time) if clock else "NULL"
+    stream = clock.stream(first) if clock else "NULL"
     return events_of(
         rows,
         timestamp=f"coalesce({time}, {change_time})",
         ingestion_time=change_time,
         log=log_of(files),
         log_stream=f"coalesce({stream}, {stream_of(files)})",
-        message=clock.message("line") if clock else "line",
+        message=message,
         ptr=f"'{prefix}' || lpad(number::VARCHAR, 12, '0')",
+    )
+
+
+def _is_event(file: LogFile) -> str:
+    """Return SQL that is true for a line, and an error for one that a copy has in another way."""
+    # DuckDB evaluates a condition with error() before the filters of the query.
+    begins = "TRUE" if file.clock is None or file.is_copy else file.clock.begins("line")
+    return (
+        f"CASE WHEN rest IS NOT NULL THEN error({_NO_TEXT}) WHEN {begins} THEN TRUE "
+        f"ELSE error({_NO_TIME}) END"
     )
 
 

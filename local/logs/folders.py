@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz")
+SUFFIXES = (".log", ".txt", ".json", ".jsonl", ".ndjson", ".gz", ".bz2", ".zst")
 """The suffixes of log files in a folder; files without a suffix are logs, too."""
 # Endings that rotations give the name of a log: app.log.1, app.log-20240602, app.log.2024-06-02.
 _ROTATED = re.compile(r"\.(?:log|txt|json|jsonl|ndjson)[.-][0-9][0-9.T_-]*$")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +16,15 @@ from local.insights.source import quoted_path
 from local.insights.values import quoted
 from local.logs.clocks import S3_EXPORT, Clock, clock_of
 from local.logs.folders import LogFilesError
-from local.logs.packing import PackingError, is_gzip, unpacked
+from local.logs.joining import first_lines
+from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
 
+_UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
+"""What DuckDB unpacks itself, in its words."""
 _PEEKED_BYTES = 2 * 1024 * 1024
 _CLOCK_PEEKED = 64 * 1024
+_CHUNK = 1024 * 1024
+_WITHIN = re.compile(rb"\r[^\r\n]")
 # FilteredLogEvent and OutputLogEvent (AWS documentation, CloudWatch Logs API).
 EVENT_FIELDS = {
     "timestamp": "BIGINT",
@@ -59,8 +63,23 @@ class LogFile:
     """The time of the last change [ms since 1970-01-01 UTC]."""
     clock: Clock | None
     """The form of the times in lines of text; None if the lines have none that is known."""
-    gzip: bool
-    """Whether the file is packed by gzip."""
+    packing: Packing
+    returns: bool
+    """Whether lines of text end in CR LF; only LF ends the lines of a copy."""
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the file to read is a copy."""
+        return self.path != self.original
+
+    def check_returns(self) -> None:
+        """Raise LogFilesError if a carriage return is within a line, and does not end it."""
+        last = b""
+        with opened(self.path) as file:
+            while chunk := file.read(_CHUNK):
+                if _WITHIN.search(last + chunk):
+                    raise LogFilesError(f"{self.path}: a carriage return is within a line")
+                last = chunk[-1:]
 
 
 @contextmanager
@@ -75,7 +94,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     try:
         with unpacked(path) as file:
             yield file
-    except (OSError, EOFError, zlib.error, PackingError) as error:
+    except INCOMPLETE as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
@@ -91,20 +110,28 @@ def inspect(original: Path, path: Path, clock: Clock | None) -> LogFile:
     with opened(path) as file:
         status = original.stat()
         begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
-    form = _form(begin)
-    clock = clock or _clock(original, begin[:_CLOCK_PEEKED].splitlines())
-    change_time = status.st_mtime_ns // 1_000_000
-    if form is not Form.TEXT:
-        clock = None
-    return LogFile(original, path, form, status.st_size, change_time, clock, is_gzip(path))
+    form = form_of(begin)
+    clock = clock or clock_in(original, first_lines(begin[:_CLOCK_PEEKED]))
+    return LogFile(
+        original,
+        path,
+        form,
+        status.st_size,
+        change_time=status.st_mtime_ns // 1_000_000,
+        clock=clock if form is Form.TEXT else None,
+        packing=packing_of(path),
+        returns=form is Form.TEXT and "\r" in begin,
+    )
 
 
-def _clock(original: Path, first: Sequence[str]) -> Clock | None:
+def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
+    """Return the clock of the first lines of a file, None if they have none that is known."""
     is_export = _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, first[:1]))
     return S3_EXPORT if is_export else clock_of(first)
 
 
-def _form(begin: str) -> Form:
+def form_of(begin: str) -> Form:
+    """Return the form of the events in a file, of its first characters."""
     for pattern, form in ((_ANSWER, Form.ANSWER), (_RECORDS, Form.RECORDS)):
         if pattern.match(begin):
             return form
@@ -124,9 +151,18 @@ def _form(begin: str) -> Form:
 
 
 def source_of(files: Sequence[LogFile]) -> str:
-    """Return the first arguments of a DuckDB reader: files that are packed alike."""
+    """Return the first arguments of a DuckDB reader: files that are packed alike.
+
+    Raises
+    ------
+    LogFilesError
+        If DuckDB does not unpack them.
+    """
+    packing = files[0].packing
+    if packing not in _UNPACKED:
+        raise LogFilesError(f"{files[0].path}: DuckDB does not unpack {packing.name.lower()}")
     names = ", ".join(quoted_path(file.path) for file in files)
-    return f"[{names}], compression = '{'gzip' if files[0].gzip else 'none'}'"
+    return f"[{names}], compression = {quoted(_UNPACKED[packing])}"
 
 
 def log_of(files: Sequence[LogFile]) -> str:

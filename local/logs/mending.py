@@ -1,21 +1,29 @@
-"""Copies of damaged text files in which every line can be read, and the counts of the damage.
+"""Copies of files that DuckDB cannot read as they are, and the counts of the damage in them.
 
-A query first reads the files as they are. Only if that fails, they are read here line by line.
+A query first reads the files as they are. Only if that fails, they are read here line by line:
+damaged files, files in which an event has several lines or a carriage return, and files that
+bzip2 or zstd packed.
 """
 
 from __future__ import annotations
 
-import zlib
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain, islice
 from pathlib import Path
 
 from local.logs.boundaries import LIMITS
-from local.logs.packing import PackingError, unpacked
+from local.logs.clocks import Beginning, Clock, beginning
+from local.logs.joining import MARKS, Joining, without_returns
+from local.logs.log_file import Form, clock_in, form_of
+from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
 
-_NONCHARACTERS = str.maketrans("\U0010ffff\U0010fffe", "\ufffd\ufffd")
+_NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
+# The lines that choose the form and the clock of a file.
+_FIRST = 200
 
 
 class Damage(Enum):
@@ -29,61 +37,128 @@ class Damage(Enum):
 
 @dataclass(frozen=True)
 class Mended:
-    """The copies of damaged files, and their damage.
+    """The copies of files, and the damage of the files.
 
     Attributes
     ----------
     copies : dict of Path to Path or None
-        The copy of each damaged file; None for a file that cannot be read at all.
+        The copy of each file that differs from it; None for a file that cannot be read at all.
     damage : dict of Damage to int
         The counts of lines and files.
+    first : dict of Damage to str
+        The file and the line of the first damage of a kind.
+    joined : int
+        The number of lines that belong to the event of a line before.
     """
 
     copies: Mapping[Path, Path | None]
     damage: Mapping[Damage, int]
+    first: Mapping[Damage, str]
+    joined: int
 
 
-def mend(files: Iterable[Path], folder: Path, most_bytes: int = LIMITS.line) -> Mended:
-    """Return mended copies of the damaged ones of some text files, written into a folder.
+@dataclass
+class Mending:
+    """The copying of files.
 
-    Bytes that are no UTF-8 become U+FFFD. Lines of ``most_bytes`` or more are left out.
+    Attributes
+    ----------
+    clock : Clock or None
+        The clock of each file; None if its first lines choose one.
+    begins : callable or None
+        Tells whether a line begins an event; None if the clock does.
+    most_bytes : int
+        The maximum size of a line with its end [B]; longer ones are left out.
     """
-    copies: dict[Path, Path | None] = {}
-    damage: Counter[Damage] = Counter()
-    for number, file in enumerate(files):
-        copy = folder / f"mended-{number}"
-        found = _copy(file, copy, most_bytes)
-        damage += found
-        if found[Damage.UNREADABLE]:
-            copies[file] = None
-        elif found:
-            copies[file] = copy
-        else:
-            copy.unlink(missing_ok=True)
-    return Mended(copies, damage)
+
+    clock: Clock | None = None
+    begins: Beginning | None = None
+    most_bytes: int = LIMITS.line
+
+    def copies(self, files: Iterable[Path], folder: Path) -> Mended:
+        """Return copies of the files that need one, written into a folder.
+
+        Bytes that are no UTF-8 become U+FFFD.
+        """
+        copies: dict[Path, Path | None] = {}
+        damage: Counter[Damage] = Counter()
+        first: dict[Damage, str] = {}
+        joined = 0
+        for number, file in enumerate(files):
+            copy = _Copy(file, folder / f"mended-{number}", self)
+            copy.write()
+            damage += copy.damage
+            first = copy.first | first
+            joined += copy.joined
+            if copy.damage[Damage.UNREADABLE]:
+                copies[file] = None
+            elif copy.differs():
+                copies[file] = copy.path
+            else:
+                copy.path.unlink()
+        return Mended(copies, damage, first, joined)
 
 
-def _copy(file: Path, copy: Path, most_bytes: int) -> Counter[Damage]:
-    damage: Counter[Damage] = Counter()
-    try:
-        with unpacked(file) as lines, copy.open("wb") as mended:
-            try:
-                for line in lines:
-                    mended.write(_mended(line, damage, most_bytes))
-            except (EOFError, zlib.error):
-                damage[Damage.INCOMPLETE] += 1
-    except (OSError, PackingError):
-        damage[Damage.UNREADABLE] += 1
-    return damage
+class _Copy:
+    """A copy of one file, its damage and its joined lines."""
+
+    def __init__(self, file: Path, path: Path, mending: Mending) -> None:
+        self._file = file
+        self.path = path
+        self._mending = mending
+        self.damage: Counter[Damage] = Counter()
+        self.first: dict[Damage, str] = {}
+        self.joined = 0
+        self._line = 0
+
+    def write(self) -> None:
+        try:
+            packed = unpacked(self._file)
+        except OSError:
+            self._count(Damage.UNREADABLE)
+            return
+        with packed as file, self.path.open("wb") as copy:
+            lines = map(self._mended, self._read(file))
+            first = list(islice(lines, _FIRST))
+            joining = Joining(self._beginning(first), self._mending.most_bytes - 2)
+            copy.writelines(event + b"\n" for event in joining.events(chain(first, lines)))
+        self.joined = joining.joined
+
+    def differs(self) -> bool:
+        sizes = {path.stat().st_size for path in (self._file, self.path)}
+        return len(sizes) > 1 or bool(self.damage) or packing_of(self._file) is not Packing.NONE
+
+    def _read(self, file: Iterable[bytes]) -> Iterator[bytes]:
+        try:
+            for self._line, line in enumerate(file, 1):
+                yield line.removeprefix(BOM_UTF8) if self._line == 1 else line
+        except INCOMPLETE:
+            self._count(Damage.INCOMPLETE if self._line else Damage.UNREADABLE)
+
+    def _mended(self, line: bytes) -> bytes:
+        """Return a line as a copy has it, without its end; b"" for a line that is too long."""
+        line = line.rstrip(b"\r\n")
+        clean = text = line if line.isascii() else _text_of(line)
+        if b"\r" in text:
+            text = without_returns(text)
+        if len(text) + 1 >= self._mending.most_bytes:
+            self._count(Damage.LONG)
+            return b""
+        if clean != line:
+            self._count(Damage.BYTES)
+        return text
+
+    def _count(self, kind: Damage) -> None:
+        self.damage[kind] += 1
+        place = f", line {self._line}" if self._line else ""
+        self.first.setdefault(kind, f"{self._file}{place}")
+
+    def _beginning(self, first: Sequence[bytes]) -> Beginning:
+        lines = [line.decode() for line in first]
+        if form_of("\n".join(lines)) is not Form.TEXT:
+            return bool
+        return self._mending.begins or beginning(self._mending.clock or clock_in(self._file, lines))
 
 
-def _mended(line: bytes, damage: Counter[Damage], most_bytes: int) -> bytes:
-    if len(line) >= most_bytes:
-        damage[Damage.LONG] += 1
-        return b""
-    text = line.decode(errors="replace").translate(_NONCHARACTERS)
-    mended = text.encode()
-    if mended != line:
-        damage[Damage.BYTES] += 1
-    # DuckDB may lose a last line without an end.
-    return mended if mended.endswith(b"\n") else mended + b"\n"
+def _text_of(line: bytes) -> bytes:
+    return line.decode(errors="replace").translate(_NONCHARACTERS).encode()

@@ -69,8 +69,8 @@ def test_a_too_long_line_across_a_boundary_is_refused(log, length, end):
 @pytest.mark.parametrize("seed", range(40))
 def test_every_line_of_any_text_is_read_once(log, seed):
     chance = random.Random(seed)
-    ends = chance.choice([["\n"], ["\r\n"], ["\r"], ["\r\r\n"], ["\n", "\n\n", "\r\n\r\n", "\r"]])
-    long = [1_015] if seed % 2 else []
+    ends = chance.choice([["\n"], ["\r\n"], ["\r\r\n"], ["\n", "\n\n", "\r\n\r\n"]])
+    long = [1_000] if seed % 2 else []
     text = "".join(
         "abc"[number % 3] * chance.choice([0, 1, 5, 30, 100, 100, 700, *long]) + chance.choice(ends)
         for number in range(chance.randrange(400))

@@ -75,9 +75,8 @@ def test_the_clock_of_a_log_is_recognised(log, line, clock, time):
     found = clock_of([line])
     assert found is not None
     assert found.name == clock
-    path = log(line, "no time", line)
-    change = "2024-06-03 07:33:20.000"
-    assert times(path) == [time, change, time]
+    path = log(line, line)
+    assert times(path) == [time, time]
     assert clocks_of([path]) == {path: found}
 
 
@@ -159,9 +158,7 @@ def test_the_prefix_of_an_export_to_s3_is_no_part_of_the_message(tmp_path):
     folder = tmp_path / "2024-06-02-[$LATEST]ab12"
     folder.mkdir()
     path = folder / "000000.gz"
-    lines = (
-        f"2024-06-02T14:26:00.123Z {REPORT}\n  more\n2024-06-02T14:26:00.123Z {VPC} 1 2 ACCEPT OK\n"
-    )
+    lines = f"2024-06-02T14:26:00.123Z {REPORT}\n2024-06-02T14:26:00.123Z {VPC} 1 2 ACCEPT OK\n"
     path.write_bytes(gzip.compress(lines.encode()))
     assert rows(path)[0] == {
         "@type": "REPORT",
@@ -170,8 +167,7 @@ def test_the_prefix_of_an_export_to_s3_is_no_part_of_the_message(tmp_path):
         "@timestamp": MILLISECOND,
     }
     query = "fields @message, srcAddr | sort @ptr"
-    assert [row.get("srcAddr") for row in rows(path, query)] == [None, None, "172.31.16.139"]
-    assert rows(path, query)[1]["@message"] == "  more"
+    assert [row.get("srcAddr") for row in rows(path, query)] == [None, "172.31.16.139"]
 
 
 def test_the_prefix_of_aws_logs_tail_is_no_part_of_the_message(log):
@@ -201,5 +197,5 @@ def test_the_records_of_cloudtrail_are_events(tmp_path, name):
 def test_json_of_a_thousand_levels_is_a_line_like_any_other(log):
     deep = 2_000 * '{"a":' + "1" + 2_000 * "}"
 
-    assert times(log(f"{SECOND} x", deep))[0] == SECOND
+    assert times(log('{"ts": 1717338360}', deep))[0] == SECOND
     assert clock_of([deep]) is None

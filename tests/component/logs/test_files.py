@@ -45,7 +45,7 @@ def test_the_lines_of_a_text_file_are_events_with_its_time(log):
 @pytest.mark.parametrize("seed", range(30))
 def test_any_line_ends_separate_the_lines_of_any_text(log, seed):
     chance = random.Random(seed)
-    ends = chance.choice([["\n"], ["\r\n"], ["\n", "\r\n"], ["\r", "\n"], ["\r\r\n", "\n\n", "\r"]])
+    ends = chance.choice([["\n"], ["\r\n"], ["\n", "\r\n"], ["\r\r\n", "\n\n"]])
     text = "".join(
         "".join(chance.choices("ab \"',;\\\t\0#é|=", k=chance.choice([0, 1, 5, 200, 3000])))
         + chance.choice(ends)
@@ -73,10 +73,10 @@ def test_a_line_has_the_time_at_its_beginning(log, line, time):
 
 
 def test_a_window_selects_lines_by_their_times(log):
-    path = log("2024-06-02T14:26:00Z a\n2024-06-02T14:26:01Z b\nno time\n")
+    path = log("2024-06-02T14:26:00Z a\n2024-06-02T14:26:01Z b\n")
     at = 1_717_338_361
     assert [row["@message"] for row in rows(path, start=at, end=at)] == ["2024-06-02T14:26:01Z b"]
-    assert [row["@message"] for row in rows(path, start=0, end=1_000)] == ["no time"]
+    assert not rows(path, start=0, end=1_000)
 
 
 def test_every_file_below_a_folder_is_unpacked_and_read_once(log, tmp_path):
@@ -162,8 +162,8 @@ def test_an_error_names_the_path_without_logs(tmp_path, log):
         LogFilesError, match=r"cut\.gz: this file cannot be read: Compressed file e"
     ):
         log_files([log(cut, "cut.gz")])
-    for magic, program in ((b"BZh91AY", "bzcat"), (b"\x28\xb5\x2f\xfdx", "zstdcat")):
-        with pytest.raises(LogFilesError, match=f"is packed by .*; write {program} FILE"):
+    for magic in (b"BZh91AY", b"\x28\xb5\x2f\xfdx"):
+        with pytest.raises(LogFilesError, match=r"packed\.log: this file cannot be read: "):
             log_files([log(magic, "packed.log")])
 
 
@@ -202,7 +202,7 @@ COUNTING_QUERIES = (
 @pytest.mark.parametrize("query", COUNTING_QUERIES)
 @pytest.mark.parametrize("window", [{}, {"start": 0}])
 def test_lines_are_counted_alike_with_and_without_stats(log, query, window):
-    path = log("a\n\n\nb\r\n\r\nc\rad")
+    path = log("a\n\n\nb\r\n\r\nc\nad")
     statistics = run(query, log_files([path]), **window).statistics
     matched = 2.0 if "filter @message" in query else 4.0
     assert statistics == {"recordsMatched": matched, "recordsScanned": 4.0, "bytesScanned": 13.0}

@@ -1,13 +1,16 @@
 """Damaged files: each line is right, or it is skipped and counted."""
 
+import bz2
+import gzip
 import random
-import re
+from functools import partial
 
 import pytest
+from backports import zstd
 
-from local.insights import run
+from local.insights import EventsError, run
 from local.logs.files import log_files
-from local.logs.mending import Damage, mend
+from local.logs.mending import Damage, Mending
 
 MOST = 4_000
 PIECES = [
@@ -22,24 +25,120 @@ def test_every_line_of_dirty_bytes_is_right_or_counted(tmp_path, seed):
     content = b"begin" + b"".join(chance.choices(PIECES, k=chance.choice([5, 50, 300])))
     file = tmp_path / "dirty.log"
     file.write_bytes(content)
-    mended = mend([file], tmp_path, MOST)
+    mended = Mending(most_bytes=MOST).copies([file], tmp_path)
 
-    lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", content)
+    lines = [line.rstrip(b"\r") for line in content.split(b"\n")]
     short = [line for line in lines if len(line) < MOST]
-    text = b"".join(short).decode(errors="replace").replace("\U0010ffff", "\ufffd")
-    expected = [line for line in re.split("[\r\n]+", text) if line]
+    texts = [line.decode(errors="replace").replace("\U0010ffff", "\ufffd") for line in short]
+    expected = [text for text in texts if text]
 
     rows = run("fields @message | sort @ptr", log_files([file], copies=mended.copies)).rows
     assert [row[0]["value"] for row in rows] == expected
     assert mended.damage.get(Damage.LONG, 0) == len(lines) - len(short)
-    dirty = sum("\ufffd" in each.decode(errors="replace").replace("\U0010ffff", "\ufffd")
-                for each in short)  # fmt: skip
-    assert mended.damage.get(Damage.BYTES, 0) == dirty
+    assert mended.damage.get(Damage.BYTES, 0) == sum("\ufffd" in text for text in texts)
 
 
 def test_a_file_without_damage_is_not_copied(tmp_path):
     file = tmp_path / "clean.log"
-    file.write_text("a\nb ☃")
-    mended = mend([file], tmp_path)
+    file.write_text("a\nb ☃\n")
+    mended = Mending().copies([file], tmp_path)
     assert (mended.copies, mended.damage) == ({}, {})
     assert list(tmp_path.iterdir()) == [file]
+
+
+def events(path, folder, mending):
+    """Return the messages and times of the events in a file, and what was mended."""
+    mended = mending.copies([path], folder)
+    files = log_files([path], clock=mending.clock, copies=mended.copies)
+    rows = run("fields @message, @timestamp | sort @ptr", files).rows
+    return [(row[0]["value"], row[1]["value"]) for row in rows], mended
+
+
+TRACE = "Traceback (most recent call last):\n  File 'a', line 1\n\nValueError: 2024-06-02 is no day"
+AT, LATER = "2024-06-02 14:26:00.000", "2024-06-02 14:26:01.000"
+
+
+@pytest.mark.parametrize(
+    ("begin", "next_"),
+    [
+        ("2024-06-02T14:26:00Z a", "2024-06-02T14:26:01Z b"),
+        ("ERROR [2024-06-02 14:26:00,000] a", "ERROR [2024-06-02 14:26:01,000] b"),
+        ("<34>1 2024-06-02T14:26:00Z host a", "<34>1 2024-06-02T14:26:01Z host b"),
+        ("1717338360 a", "1717338361 b"),
+        ("1717338360", "1717338361"),
+        ('{"ts": 1717338360}', '{"ts": 1717338361}'),
+        ("02 Jun 2024 14:26:00,000 a", "02 Jun 2024 14:26:01,000 b"),
+    ],
+)
+def test_lines_without_a_time_belong_to_the_event_before(tmp_path, begin, next_):
+    path = tmp_path / "app.log"
+    path.write_text(f"{begin}\n{TRACE}\n\n{next_}\n")
+    with pytest.raises(EventsError, match="a line without a time belongs to the event before"):
+        run("stats count(*)", log_files([path]))
+    found, mended = events(path, tmp_path, Mending())
+    assert found == [(f"{begin}\n{TRACE}", AT), (next_, LATER)]
+    assert (mended.joined, mended.damage) == (4, {})
+
+
+def test_lines_before_the_first_time_and_lines_with_times_of_other_forms_are_events(tmp_path):
+    lines = [
+        "starting", "reading", "2024-06-02T14:26:00Z a", "Jun  2 14:26:00 host x",
+        '{"n": 1, "time": "2024-06-02T14:26:00Z"}', "2024-06-02T14:26:00Z b",
+    ]  # fmt: skip
+    path = tmp_path / "app.log"
+    path.write_text("\n".join(lines))
+    found, mended = events(path, tmp_path, Mending())
+    assert [message for message, _ in found] == lines
+    assert mended.joined == 0
+
+
+def test_an_object_without_a_time_is_an_event_among_lines_of_json(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text('{"ts": 1717338360}\n{"n": 1}\n')
+    assert run("stats count(*)", log_files([path])).rows[0][0]["value"] == "2"
+
+
+def test_a_message_of_an_export_keeps_its_lines_with_times(tmp_path):
+    path = tmp_path / "000000"
+    lines = "2024-06-02T14:26:00.000Z a\n2024-06-02 10:00:00 b\n{}\n2024-06-02T14:26:01.000Z c\n"
+    path.write_text(lines)
+    found, _ = events(path, tmp_path, Mending())
+    assert found == [("a\n2024-06-02 10:00:00 b\n{}", AT), ("c", LATER)]
+
+
+def test_an_event_that_grows_too_large_goes_on_in_another(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("2024-06-02T14:26:00Z a\n" + "x\n" * 2_000)
+    found, mended = events(path, tmp_path, Mending(most_bytes=1_000))
+    assert "\n".join(message for message, _ in found) == path.read_text().strip()
+    assert max(len(message) for message, _ in found) < 1_000
+    assert mended.damage == {}
+
+
+@pytest.mark.parametrize("begin", ["a", "2024-06-02T14:26:00Z a", "a\r\nb"])
+def test_a_carriage_return_within_a_line_ends_no_event(tmp_path, begin):
+    path = tmp_path / "app.log"
+    text = f"{begin} 10 %\r 20 %\r\r 99 %"
+    path.write_text(f"{text}\r\r\n")
+    found, mended = events(path, tmp_path, Mending())
+    assert "\n".join(message for message, _ in found) == text.replace("\r\nb", "\nb")
+    assert mended.damage == {}
+
+
+@pytest.mark.parametrize(
+    "pack", [gzip.compress, partial(bz2.compress, compresslevel=1), zstd.compress]
+)
+def test_packed_files_are_unpacked_as_far_as_they_can_be(tmp_path, pack):
+    chance = random.Random(1)
+    lines = [f"{number} {chance.getrandbits(200)}" for number in range(6_000)]
+    packed = pack("".join(f"{line}\n" for line in lines).encode())
+    for number, (content, damage) in enumerate(
+        [(packed, {}), (packed[: len(packed) // 4 * 3], {Damage.INCOMPLETE: 1})]
+    ):
+        path = tmp_path / f"{number}.log"
+        path.write_bytes(content)
+        found, mended = events(path, tmp_path, Mending())
+        whole = [message for message, _ in found][:-1]
+        assert whole == lines[: len(whole)]
+        assert len(whole) > 1_000
+        assert mended.damage == damage

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from backports import zstd
 from click.testing import CliRunner
 
 from local.account import ACCOUNT
@@ -168,12 +169,13 @@ def test_a_filter_that_no_event_passes_gets_a_warning(log):
         (["limit 1", "a.log", "--log-group", "g"], "--log-group: 'g' is a stored log group; use "),
         (
             ["limit 1", "--time-field", "t"],
-            "--time-field, --time-format: stored logs have their times",
+            "--time-field, --time-format, --event-start: stored logs have events with times",
         ),
         (
             ["limit 1", "a.log", "--time-format", "%Q"],
             "--time-format: '%Q' is not of the letters %Y, %y, %m, %b, %d, %j, %H, %I, %p, %M, %S",
         ),
+        (["limit 1", "a.log", "--event-start", "("], "--event-start: '(' is no regular expression"),
         (["-", "-"], "PATH: - is standard input, but QUERY is read from it already"),
         (["limit 1", "a.log", "--start", "9", "--end", "8"], "--start: 9 is after the end, 8"),
         (
@@ -193,7 +195,7 @@ def test_a_file_that_is_not_text_is_refused_with_its_line(tmp_path):
     path.write_bytes(b"a\n\xff\n")
     refused = query("limit 1", str(path), "--strict").exception
     assert isinstance(refused, Refused)
-    assert str(refused) == f"the events cannot be read: {path}, line 2: this is no text in UTF-8"
+    assert str(refused) == f"--strict: 1 line with bytes that are no text: {path}, line 2"
 
 
 def test_the_refusal_of_an_empty_query_is_one_sentence_without_a_caret(log):
@@ -259,15 +261,16 @@ def test_the_recognised_times_are_said_if_the_query_depends_on_times(log, tmp_pa
     assert "times of lines" in query("limit 1", str(file), "--explain").stderr
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, bytes])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, zstd.compress, bytes])
 def test_standard_input_may_be_packed(pack):
     done = query("stats count(*)", "-", "--format", "csv", stdin=pack(LOG.encode()))
     assert done.stdout == "count(*)\n3\n"
 
 
 def test_an_incomplete_packed_standard_input_is_refused():
-    refused = query("limit 1", "-", stdin=bz2.compress(LOG.encode())[:-9]).exception
-    assert str(refused).startswith("standard input cannot be unpacked: Compressed file ended")
+    refused = query("limit 1", "-", stdin=bz2.compress(LOG.encode())[:20]).exception
+    assert isinstance(refused, Refused)
+    assert "this file cannot be read: Compressed file ended" in str(refused)
 
 
 def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_path):
@@ -283,12 +286,47 @@ def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_p
     assert (rows["bytes.log"], rows["long.log"]) == ("4", "2")
     assert 0 < int(rows["cut.log.gz"]) < 9000
     for damage in (
-        "2 lines with bytes that are no text",
-        "1 line too long for an event skipped",
-        "1 file ends early",
-        "1 file cannot be read",
+        f"2 lines with bytes that are no text, the first: {tmp_path / 'bytes.log'}, line 2",
+        f"1 line too long for an event skipped: {tmp_path / 'long.log'}, line 2",
+        f"1 file cannot be read: {tmp_path / 'zstd.log'}",
     ):
         assert f"warning: {damage}; --strict refuses such files\n" in done.stderr
+    assert f"warning: 1 file ends early: {tmp_path / 'cut.log.gz'}, line " in done.stderr
     assert isinstance(query(*arguments, "--strict").exception, Refused)
     shown = query("filter @message like /b/ | display @message", str(tmp_path), "--format", "csv")
     assert "\ufffd\ufffd b" in shown.stdout
+
+
+TRACE = "2024-06-02T14:26:00Z ERROR\nTraceback\nValueError: x\n2024-06-02T14:26:01Z INFO\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--strict"]])
+def test_the_lines_of_a_stack_trace_are_one_event_with_its_time(tmp_path, arguments):
+    path = tmp_path / "a.log"
+    path.write_text(TRACE)
+    text = "filter @message like /ValueError/ | display @timestamp, @message"
+    done = query(text, str(path), "--format", "json", *arguments)
+    (row,) = json.loads(done.stdout)
+    assert row["@timestamp"] == "2024-06-02 14:26:00.000"
+    assert row["@message"] == "2024-06-02T14:26:00Z ERROR\nTraceback\nValueError: x"
+    assert "2 lines that begin no event belong to the event before\n" in done.stderr
+    assert "1 row; 1 of 2 events matched" in done.stderr
+    assert query("stats count(*)", str(path), "--format", "csv").stdout == "count(*)\n2\n"
+
+
+def test_the_first_line_of_an_event_may_be_named(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_text("== é\n1\n2\n== b\n3\n")
+    done = query("display @message", str(path), "--event-start", "^== \\w$", "--format", "json")
+    assert [row["@message"] for row in json.loads(done.stdout)] == ["== é\n1\n2", "== b\n3"]
+    event = tmp_path / "b.json"
+    event.write_text('{"timestamp": 1, "message": "m"}\n{"timestamp": 2, "message": "m"}\n')
+    done = query("stats count(*)", str(event), "--event-start", "^==", "--format", "csv")
+    assert done.stdout == "count(*)\n2\n"
+
+
+def test_a_carriage_return_within_a_line_is_shown(tmp_path):
+    path = tmp_path / "a.log"
+    path.write_bytes(b"10 %\r20 %\nend\n")
+    done = query("display @message | sort @ptr", str(path), "--format", "json", "--strict")
+    assert [row["@message"] for row in json.loads(done.stdout)] == ["10 %\r20 %", "end"]

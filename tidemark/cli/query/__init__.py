@@ -8,16 +8,16 @@ import click
 
 from local.insights import EventsError, LookupTableError, QueryError, QueryResult
 from local.insights import compile as compile_query
-from local.logs.clocks import LETTERS, Clock, field_clock, format_clock
+from local.logs.clocks import LETTERS, Beginning, Clock, field_clock, format_clock
 from local.logs.folders import LogFilesError, files_of
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
 from tidemark.cli.query.checks import check, lint_all
-from tidemark.cli.query.logs import LogQuery, Window
+from tidemark.cli.query.logs import FileOptions, LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import STANDARD_INPUT, recognised
-from tidemark.cli.query.text import lookup_tables, place_of, query_text
+from tidemark.cli.query.text import beginning, lookup_tables, place_of, query_text
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural
 
@@ -40,6 +40,13 @@ from tidemark.model.sentences import plural
 )
 @click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
 @click.option("--time-format", metavar="FORMAT", help="Form of the times, as %d.%m.%Y %H:%M:%S.")
+@click.option(
+    "--event-start",
+    "begins",
+    metavar="REGEX",
+    callback=beginning,
+    help="What the first line of an event contains; other lines belong to the event before.",
+)
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")
 @click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
@@ -54,6 +61,7 @@ def command(
     tables: dict[str, Path],
     time_field: str | None,
     time_format: str | None,
+    begins: Beginning | None,
     strict: bool,
     lint: bool,
     explain: bool,
@@ -63,9 +71,10 @@ def command(
     """Run a Logs Insights query over log files or stored logs.
 
     QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
-    or packed by gzip, a folder of such files, or - for standard input. Without a PATH, the stored
-    log groups are queried. The time of a line is recognised by the first lines of its file, or else
-    is the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
+    or packed by gzip, bzip2 or zstd, a folder of such files, or - for standard input. Without a
+    PATH, the stored log groups are queried. The time of a line is recognised by the first lines of
+    its file; a line without a time belongs to the event before. In a file without times, each line
+    has the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
     filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
     --lint alone, each PATH is another query.
 
@@ -74,7 +83,7 @@ def command(
       tidemark query queries/logs/ingest_rate.cwli
       tidemark query 'filter @message like /ERROR/ | stats count(*) by bin(1m)' app.log
     """
-    _check_paths(paths, groups, time_field or time_format)
+    _check_paths(paths, groups, time_field or time_format or begins)
     clock = _clock(time_field, time_format)
     if lint and paths and not explain:
         lint_all([query, *paths], tables)
@@ -91,7 +100,7 @@ def command(
             return
         logs = LogQuery(compiled, window, tables)
         if paths:
-            _show(logs.over_files(paths, clock, strict=strict), form)
+            _show(logs.over_files(paths, FileOptions(clock, begins, strict)), form)
         else:
             _show(logs.over_stored(groups, state), form)
     except QueryError as error:
@@ -104,12 +113,13 @@ def command(
         raise click.ClickException(str(error)) from None
 
 
-def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], times: str | None) -> None:
+def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], of_files: object) -> None:
     if groups and paths:
         raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
-    if times and not paths:
+    if of_files and not paths:
         raise Refused(
-            "--time-field, --time-format: stored logs have their times; use it with a PATH"
+            "--time-field, --time-format, --event-start: stored logs have events with times; "
+            "use it with a PATH"
         )
 
 

@@ -10,18 +10,38 @@ from local.account import ACCOUNT
 from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.clocks import Clock
+from local.logs.clocks import Beginning, Clock
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError
-from local.logs.mending import mend
+from local.logs.mending import Mending
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
-from tidemark.cli.query.paths import damages, files_at, recognised, unread
+from tidemark.cli.query.paths import damages, files_at, recognised, told_of_joining, unread
 from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """What people say of their files.
+
+    Attributes
+    ----------
+    clock : Clock or None
+        The clock of each file; None if its first lines choose one.
+    begins : callable or None
+        Tells whether a line begins an event; None if the clock does.
+    strict : bool
+        Whether damaged files are refused.
+    """
+
+    clock: Clock | None
+    begins: Beginning | None
+    strict: bool
+
 
 Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
@@ -35,32 +55,48 @@ class LogQuery:
     window: Window
     tables: dict[str, Path]
 
-    def over_files(
-        self, paths: tuple[str, ...], clock: Clock | None, *, strict: bool
-    ) -> QueryResult:
-        """Return the result over files; if they are damaged, over copies of what can be read.
+    def over_files(self, paths: tuple[str, ...], options: FileOptions) -> QueryResult:
+        """Return the result over files, or over copies of those that cannot be read as they are.
 
         Raises
         ------
         Refused
-            If the query names a file that is not among the paths.
+            If the query names a file that is not among the paths, or a file is damaged and shall
+            not be.
         LogFilesError, EventsError
-            If a file cannot be read, or is damaged and ``strict`` is true.
+            If a file cannot be read.
         """
         with files_at(paths) as (files, folder):
             # Files belong to no account.
             self._named("", [str(file) for file in files])
             warn(unread(paths))
+            if options.begins:
+                return self._over_copies(files, folder, options)
             try:
-                return self._over(files, clock, {})
-            except (LogFilesError, EventsError):
-                if strict or not all(file.exists() for file in files):
+                return self._over(files, options.clock, {})
+            except (LogFilesError, EventsError) as error:
+                if not all(file.exists() for file in files):
                     raise
-                mended = mend(files, folder)
-                if not any(mended.copies.values()):
-                    raise
-            result = self._over(files, clock, mended.copies)
-        return replace(result, warnings=(*result.warnings, *damages(mended)))
+                return self._over_copies(files, folder, options, error)
+
+    def _over_copies(
+        self,
+        files: list[Path],
+        folder: Path,
+        options: FileOptions,
+        error: LogFilesError | EventsError | None = None,
+    ) -> QueryResult:
+        """Return the result over copies; raise the error of the files if none has one."""
+        mended = Mending(options.clock, options.begins).copies(files, folder)
+        if error and not any(mended.copies.values()):
+            raise error
+        if options.strict and mended.damage:
+            raise Refused(f"--strict: {'; '.join(damages(mended))}")
+        result = self._over(files, options.clock, mended.copies)
+        tell(told_of_joining(mended))
+        hint = "--strict refuses such files"
+        warnings = (f"{damage}; {hint}" for damage in damages(mended))
+        return replace(result, warnings=(*result.warnings, *warnings))
 
     def over_stored(self, groups: tuple[str, ...], state: Path) -> QueryResult:
         """Return the result over stored log groups, all of them if none is named.

@@ -13,8 +13,6 @@ from local.logs.clocks import Clock
 from local.logs.files import clocks_of
 from local.logs.folders import files_of, skipped_below
 from local.logs.mending import Damage, Mended
-from local.logs.packing import unpack_bzip2
-from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"
@@ -35,10 +33,6 @@ def _spool(folder: Path) -> Path:
     path = folder / "stdin"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-    try:
-        unpack_bzip2(path)
-    except (OSError, EOFError) as error:
-        raise Refused(f"standard input cannot be unpacked: {error}") from None
     return path
 
 
@@ -71,13 +65,19 @@ def recognised(
 
 
 def damages(mended: Mended) -> list[str]:
-    """Return a sentence for each kind of damage, with its count."""
-    return [_damage(kind, number) for kind, number in mended.damage.items()]
+    """Return the count of each kind of damage, and the place of the first."""
+    return [_damage(kind, number, mended.first[kind]) for kind, number in mended.damage.items()]
 
 
-def _damage(kind: Damage, number: int) -> str:
+def _damage(kind: Damage, number: int, first: str) -> str:
     one, several = kind.value
-    return f"{number:,} {one if number == 1 else several}; --strict refuses such files"
+    return f"1 {one}: {first}" if number == 1 else f"{number:,} {several}, the first: {first}"
+
+
+def told_of_joining(mended: Mended) -> list[str]:
+    """Return a sentence that counts the lines that belong to the event of a line before."""
+    lines = plural(mended.joined, "line")
+    return [f"{lines} that begin no event belong to the event before"] if mended.joined else []
 
 
 def _first(names: list[str]) -> str:

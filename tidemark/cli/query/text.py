@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import click
 
 from local.insights import QueryError
+from local.logs.clocks import Beginning
 from tidemark.cli.query.paths import STANDARD_INPUT
 from tidemark.model.refusal import Refused
 
@@ -32,6 +34,17 @@ def lookup_tables(_: click.Context, __: click.Parameter, pairs: tuple[str, ...])
         if not _is_file(str(table)):
             raise Refused(f"--lookup-table: there is no file {str(table)!r}")
     return tables
+
+
+def beginning(_: click.Context, __: click.Parameter, pattern: str | None) -> Beginning | None:
+    """Return the test of whether a line begins an event; raise Refused for no pattern of Python."""
+    if pattern is None:
+        return None
+    try:
+        search = re.compile(pattern).search
+    except re.error as error:
+        raise Refused(f"--event-start: {pattern!r} is no regular expression: {error}") from None
+    return lambda line: search(line.decode())
 
 
 def query_text(query: str) -> tuple[str, str]:
