@@ -1,30 +1,50 @@
 """Change sets, which the CDK CLI deploys with: executed as in CloudFormation, or refused.
 
 moto executes a change set on a stack without a template, so that the stack has no outputs and no
-exports. moto also reports updates of resources that it mostly leaves unchanged, and deletions
-(``deletions.py``).
+exports. moto also reports updates (``updates.py``) and deletions (``deletions.py``) of resources
+that it mostly leaves unchanged.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import NoReturn
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NoReturn
 
-from moto.cloudformation.exceptions import ValidationError
-from moto.cloudformation.models import CloudFormationBackend, Stack
+from moto.cloudformation import parsing
+from moto.cloudformation.exceptions import CloudFormationError, ValidationError
+from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
 from moto.cloudformation.responses import CloudFormationResponse
-from moto.core.responses import ActionResult
+from moto.core.responses import ActionResult, EmptyResult
 
-from local.cloud.deletions import delete_resources
+from local.cloud.deletions import delete_resources, refuse_undeletable
 from local.cloud.replacements import Replacements
+from local.cloud.stack_changes import (
+    ResourceChange,
+    UnknownChange,
+    changes_between,
+    references,
+)
+from local.cloud.updates import update
 
 _PLANNED = "REVIEW_IN_PROGRESS"
-_ONCE = "one machine never changes a stack; `tidemark up --empty` starts anew"
+_UNCHANGED = (
+    "The submitted information didn't contain changes. Submit different information to create a "
+    "change set."
+)
+
+
+class ChangeSetNotFound(CloudFormationError):
+    """The answer of CloudFormation to the name of no change set; the CDK CLI expects it."""
+
+    code = "ChangeSetNotFound"
 
 
 def replace_methods(replacements: Replacements) -> None:
-    """Make change sets create stacks, and deletions delete resources; refuse to change a stack."""
+    """Make change sets create and change stacks, and deletions delete resources."""
 
     def plan(backend: CloudFormationBackend, stack_name: str, **options: object) -> tuple[str, str]:
         if options["change_set_type"] == "CREATE":
@@ -32,7 +52,10 @@ def replace_methods(replacements: Replacements) -> None:
                 if stack.status != _PLANNED:
                     raise ValidationError(message=f"Stack [{stack_name}] already exists.")
                 del backend.stacks[stack.stack_id]
+        else:
+            _check_same_inputs(backend.get_stack(stack_name), options)
         ids: tuple[str, str] = original_create(backend, stack_name, **options)
+        _note_without_changes(backend.change_sets[ids[0]])
         return ids
 
     def delete(backend: CloudFormationBackend, name_or_stack_id: str) -> None:
@@ -42,27 +65,67 @@ def replace_methods(replacements: Replacements) -> None:
                     message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection "
                     "is enabled"
                 )
-            _check_unused(backend, stack)
+            _check_unused(backend, stack, stack.output_map)
             original_delete(backend, stack.stack_id)
 
     def delete_all(stack: Stack) -> None:
         if stack.status != _PLANNED:
-            delete_resources(stack)
+            parts = stack.template_dict["Resources"].items()
+            going = {key: part for key, part in parts if part.get("DeletionPolicy") != "Retain"}
+            refuse_undeletable(f"DeleteStack of {stack.name}", going)
+            delete_resources(going, stack.resource_map)
         stack._add_stack_event("DELETE_COMPLETE")
         stack.status = "DELETE_COMPLETE"
 
     replacements.set(Stack, "delete", delete_all)
     original_create = replacements.set(CloudFormationBackend, "create_change_set", plan)
     original_delete = replacements.set(CloudFormationBackend, "delete_stack", delete)
-    replacements.set(CloudFormationBackend, "execute_change_set", _execute)
-    replacements.set(CloudFormationBackend, "delete_change_set", _forget)
+    replacements.set(ChangeSet, "diff", _diff)
+    replacements.set(CloudFormationResponse, "describe_change_set", _describe)
+    replacements.set(CloudFormationResponse, "execute_change_set", _execute)
+    replacements.set(CloudFormationResponse, "delete_change_set", _forget)
     replacements.set(CloudFormationBackend, "update_stack", _update)
     replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
 
 
-def _check_unused(backend: CloudFormationBackend, stack: Stack) -> None:
-    """Refuse to delete a stack while another imports one of its exports."""
-    names = {export.name for export in stack.exports}
+def _check_same_inputs(stack: Stack, options: dict[str, Any]) -> None:
+    """Refuse other parameters and tags than a stack has; leave its parameters as they are."""
+    known = {**stack.stack_parameters, **stack.parameters}
+    if options["parameters"].items() - known.items():
+        _refuse("A change of the parameters", stack.name)
+    if options["tags"] != stack.tags:
+        _refuse("A change of the tags", stack.name)
+    options["parameters"] = stack.parameters
+
+
+def _note_without_changes(change_set: ChangeSet) -> None:
+    """Make a change set fail whose template is that of its stack, as CloudFormation does."""
+    if change_set.template_dict == change_set.stack.template_dict:
+        change_set.status, change_set.execution_status = "FAILED", "UNAVAILABLE"
+        change_set.status_reason = _UNCHANGED
+
+
+def _diff(change_set: ChangeSet) -> list[ResourceChange]:
+    """Return the changes of a change set, as DescribeChangeSet lists them."""
+    resources: Any = change_set.stack.resource_map
+    old = change_set.stack.template_dict.get("Resources", {})
+    try:
+        changes = changes_between(old, change_set.template_dict["Resources"])
+    except UnknownChange as error:
+        raise ValidationError(message=str(error)) from None
+    return [
+        replace(change, physical_resource_id=resources[name].physical_resource_id)
+        if (name := change.logical_resource_id) in old
+        else change
+        for change in changes
+    ]
+
+
+def _check_unused(backend: CloudFormationBackend, stack: Stack, outputs: Iterable[str]) -> None:
+    """Refuse to lose outputs of a stack while another stack imports one of their exports."""
+    parts = stack.template_dict.get("Outputs", {})
+    exports = [parts[key]["Export"]["Name"] for key in outputs if "Export" in parts[key]]
+    names = {parsing.clean_json(name, stack.resource_map) for name in exports}
     for other in backend.stacks.values():
         imported = re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(other.template_dict))
         if used := sorted(names & {*imported}):
@@ -71,31 +134,63 @@ def _check_unused(backend: CloudFormationBackend, stack: Stack) -> None:
             )
 
 
-def _execute(
-    backend: CloudFormationBackend, change_set_name: str, stack_name: str | None = None
-) -> None:
-    """Create the stack of a change set, under the id that its plan has."""
-    change_set = backend.describe_change_set(change_set_name)
-    assert change_set, "moto raises an error for an unknown change set"
-    if change_set.change_set_type != "CREATE":
-        _refuse("ExecuteChangeSet", change_set.stack_name)
+def _describe(response: CloudFormationResponse) -> ActionResult:
+    return ActionResult(_found(response))
+
+
+def _execute(response: CloudFormationResponse) -> ActionResult:
+    """Create or change the stack of a change set; a new one has the id that its plan has."""
+    backend, change_set = response.cloudformation_backend, _found(response)
     stack = backend.stacks[change_set.stack_id]
+    stack.cross_stack_resources = backend.exports
+    if change_set.change_set_type == "CREATE":
+        _create(stack, change_set)
+    else:
+        _check_exports(backend, stack, change_set)
+        update(stack, change_set)
+    backend.exports.update({export.name: export for export in stack.exports})
+    change_set.execution_status = "EXECUTE_COMPLETE"
+    return EmptyResult()
+
+
+def _forget(response: CloudFormationResponse) -> ActionResult:
+    """Delete a change set; do nothing if it does not exist."""
+    with suppress(ChangeSetNotFound):
+        del response.cloudformation_backend.change_sets[_found(response).change_set_id]
+    return EmptyResult()
+
+
+def _found(response: CloudFormationResponse) -> ChangeSet:
+    """Return the change set of a request, by its ARN, or by its name and stack."""
+    # moto looks for a name in all stacks.
+    name, stack = response._get_param("ChangeSetName"), response._get_param("StackName")
+    for arn, change_set in response.cloudformation_backend.change_sets.items():
+        of_stack = stack in {change_set.stack_name, change_set.stack_id}
+        if name == arn or (name == change_set.change_set_name and of_stack):
+            return change_set
+    raise ChangeSetNotFound(f"ChangeSet [{name}] does not exist")
+
+
+def _check_exports(backend: CloudFormationBackend, stack: Stack, change_set: ChangeSet) -> None:
+    """Refuse to change or remove an export that another stack imports."""
+    old, new = stack.template_dict.get("Outputs", {}), change_set.template_dict.get("Outputs", {})
+    changes: Any = change_set.changes
+    replaced = {each.logical_resource_id for each in changes if each.is_replaced}
+    lost = [
+        key
+        for key, output in old.items()
+        if output != new.get(key) or replaced & {*references(output)}
+    ]
+    _check_unused(backend, stack, lost)
+
+
+def _create(stack: Stack, change_set: ChangeSet) -> None:
     stack.template = change_set.template
     stack._parse_template()
-    stack.cross_stack_resources = backend.exports
     stack.resource_map = stack._create_resource_map()
     stack.output_map = stack._create_output_map()
     stack._add_stack_event("CREATE_IN_PROGRESS", resource_status_reason="User Initiated")
     stack.create_resources()
-    backend.exports.update({export.name: export for export in stack.exports})
-    change_set.execution_status = "EXECUTE_COMPLETE"
-
-
-def _forget(backend: CloudFormationBackend, change_set_name: str) -> None:
-    """Delete a change set by name or ARN; do nothing if it does not exist."""
-    for arn, change_set in list(backend.change_sets.items()):
-        if change_set_name in {arn, change_set.change_set_name}:
-            del backend.change_sets[arn]
 
 
 def _update(backend: CloudFormationBackend, name: str, **_: object) -> NoReturn:
@@ -116,4 +211,7 @@ def _stacks_named(backend: CloudFormationBackend, name_or_id: str) -> list[Stack
 
 
 def _refuse(action: str, stack: str) -> NoReturn:
-    raise ValidationError(message=f"{action} of {stack} is not supported: {_ONCE}.")
+    raise ValidationError(
+        message=f"{action} of {stack} is not supported on one machine; accepted: a change set with "
+        "another template."
+    )

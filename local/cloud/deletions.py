@@ -8,7 +8,6 @@ from typing import Any
 from moto.athena.models import athena_backends
 from moto.awslambda_simple.models import lambda_simple_backends
 from moto.cloudformation.exceptions import ValidationError
-from moto.cloudformation.models import Stack
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.ec2.models import ec2_backends
 from moto.ecs.models import ecs_backends
@@ -17,42 +16,54 @@ from moto.glue.models import glue_backends
 from moto.iam.models import iam_backends
 from moto.logs.models import logs_backends
 from moto.s3.models import s3_backends
+from moto.scheduler.models import scheduler_backends
 from moto.sns.models import sns_backends
+from moto.sqs.models import sqs_backends
 from moto.stepfunctions.models import stepfunctions_backends
 
 from local.account import ACCOUNT, REGION
+from local.cloud.stack_changes import Resources, references
 
 Delete = Callable[[str], object]
 """A function that deletes a resource by its Ref."""
-_GO_WITH_OTHERS = (
-    "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation", "AWS::EC2::VPCGatewayAttachment",
-    "AWS::Glue::Table", "AWS::IAM::Policy", "AWS::Lambda::Permission", "AWS::Logs::QueryDefinition",
-    "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy",
-)  # fmt: skip
-"""The types of resources that are parts of others, or that no API lists."""
+_PARTS_OF = {
+    "AWS::EC2::Route": "RouteTableId",
+    "AWS::EC2::SubnetRouteTableAssociation": "SubnetId",
+    "AWS::EC2::VPCGatewayAttachment": "VpcId",
+    "AWS::Glue::Table": "DatabaseName",
+    "AWS::Lambda::Permission": "FunctionName",
+    "AWS::S3::BucketPolicy": "Bucket",
+    "AWS::SNS::TopicPolicy": "Topics",
+    "AWS::SQS::QueuePolicy": "Queues",
+}
+"""Types of resources that go with another, by the property that names the other."""
 
 
-def delete_resources(stack: Stack) -> None:
-    """Delete the resources of a stack, the last created one first, except those it must retain.
+def refuse_undeletable(action: str, going: Resources) -> None:
+    """Refuse to delete parts of a template that cannot be deleted here.
 
     Raises
     ------
     ValidationError
-        If a type cannot be deleted here; nothing is deleted then.
+        If there is one; the message begins with ``action``.
 
     """
-    parts: Mapping[str, Any] = stack.template_dict["Resources"]
-    going = {name: part for name, part in parts.items() if part.get("DeletionPolicy") != "Retain"}
     of_type = _deletions()
     for name, part in going.items():
-        if part["Type"] not in {*of_type, *_GO_WITH_OTHERS}:
+        whole = {*references(part.get("Properties", {}).get(_PARTS_OF.get(part["Type"])))}
+        if part["Type"] not in of_type and not (whole and whole <= going.keys()):
             raise ValidationError(
-                message=f"DeleteStack of {stack.name} is not supported: one machine cannot delete "
+                message=f"{action} is not supported: one machine cannot delete "
                 f"{name} ({part['Type']})."
             )
-    for name in reversed([*stack.resource_map]):
-        resource, part = stack.resource_map[name], going.get(name)
-        if resource and part and part["Type"] not in _GO_WITH_OTHERS:
+
+
+def delete_resources(going: Resources, resources: Mapping[str, Any]) -> None:
+    """Delete the resources of these parts of a template, the last created one first."""
+    of_type = _deletions()
+    for name in reversed([*resources]):
+        resource, part = resources[name], going.get(name)
+        if resource and part and part["Type"] in of_type:
             of_type[part["Type"]](resource.physical_resource_id)
 
 
@@ -68,6 +79,8 @@ def _of_data() -> Mapping[str, Delete]:
         "AWS::Athena::WorkGroup": athena.work_groups.pop,
         "AWS::Glue::Database": glue.delete_database,
         "AWS::Logs::LogGroup": logs_backends[ACCOUNT][REGION].delete_log_group,
+        # No API here lists a saved query.
+        "AWS::Logs::QueryDefinition": lambda _: None,
         "AWS::S3::Bucket": s3_backends[ACCOUNT]["aws"].delete_bucket,
     }
 
@@ -97,6 +110,7 @@ def _of_network() -> Mapping[str, Delete]:
 
 
 def _of_services() -> Mapping[str, Delete]:
+    scheduler, sns = scheduler_backends[ACCOUNT][REGION], sns_backends[ACCOUNT][REGION]
     ecs, iam = ecs_backends[ACCOUNT][REGION], iam_backends[ACCOUNT]["aws"]
     watch, events = cloudwatch_backends[ACCOUNT][REGION], events_backends[ACCOUNT][REGION]
 
@@ -116,9 +130,15 @@ def _of_services() -> Mapping[str, Delete]:
         "AWS::ECS::Cluster": ecs.delete_cluster,
         "AWS::ECS::TaskDefinition": ecs.deregister_task_definition,
         "AWS::Events::Rule": delete_rule,
+        "AWS::IAM::Policy": iam.delete_inline_policy,
         "AWS::IAM::Role": delete_role,
         "AWS::Lambda::Function": lambda_simple_backends[ACCOUNT][REGION].delete_function,
-        "AWS::SNS::Topic": sns_backends[ACCOUNT][REGION].delete_topic,
+        "AWS::SNS::Subscription": sns.unsubscribe,
+        "AWS::SNS::Topic": sns.delete_topic,
+        "AWS::SQS::Queue": lambda ref: sqs_backends[ACCOUNT][REGION].delete_queue(
+            ref.rsplit("/", 1)[-1]
+        ),
+        "AWS::Scheduler::Schedule": lambda ref: scheduler.delete_schedule(None, ref),
         "AWS::StepFunctions::StateMachine": (
             stepfunctions_backends[ACCOUNT][REGION].delete_state_machine
         ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import ValidationError
-from moto.cloudformation.models import Stack
+from moto.cloudformation.models import ChangeSet, Stack
 from moto.cloudformation.parsing import ResourceMap
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.common_models import CloudFormationModel
@@ -64,14 +64,21 @@ def _refuse_unsupported(replacements: Replacements) -> None:
         with ExitStack() as on_failure:
             on_failure.callback(setattr, stack, "status", _FAILED)
             create(stack)
-            # moto reports success even if resources are missing.
-            if missing := _missing_resources(stack):
-                raise ValidationError(message=f"{listed(missing)} of {stack.name} was not created.")
             on_failure.pop_all()
+
+    def create_each(resources: ResourceMap, template: dict[str, Any]) -> bool:
+        created: bool = create_map(resources, template)
+        # moto reports success even if resources are missing.
+        parts = template["Resources"].items()
+        if missing := [f"{key} ({part['Type']})" for key, part in parts if resources[key] is None]:
+            name = resources["AWS::StackName"]
+            raise ValidationError(message=f"{listed(missing)} of {name} was not created.")
+        return created
 
     replacements.set(parsing, "resource_class_from_type", known_class)
     parse = replacements.set(parsing, "parse_resource", parse_checked)
     create = replacements.set(Stack, "create_resources", create_all)
+    create_map = replacements.set(ResourceMap, "create", create_each)
 
 
 def _keep_names(replacements: Replacements) -> None:
@@ -121,9 +128,8 @@ def _read_json(replacements: Replacements) -> None:
         except ValueError:
             return original(template)
 
+    def parse_own(change_set: ChangeSet) -> None:
+        change_set.template_dict = parse(change_set.template)
+
     original = replacements.set(Stack, "parse_template", staticmethod(parse))
-
-
-def _missing_resources(stack: Stack) -> list[str]:
-    parts = stack.template_dict["Resources"].items()
-    return [f"{key} ({part['Type']})" for key, part in parts if stack.resource_map[key] is None]
+    replacements.set(ChangeSet, "_parse_template", parse_own)

@@ -16,19 +16,16 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from moto.cloudformation.exceptions import ValidationError
 from moto.core.exceptions import AWSError
 from moto.core.responses import ActionResult
-from moto.core.utils import pascal_to_camelcase, remap_nested_keys
 from moto.stepfunctions.exceptions import (
     ExecutionAlreadyExists,
     InvalidExecutionInput,
     InvalidToken,
     ValidationException,
 )
-from moto.stepfunctions.models import StateMachine, StepFunctionBackend, stepfunctions_backends
+from moto.stepfunctions.models import StateMachine, StepFunctionBackend
 from moto.stepfunctions.responses import StepFunctionResponse
-from moto.stepfunctions.utils import cfn_to_api_tags
 
 from local.account import REGION
 from local.asl.errors import StateError
@@ -37,6 +34,7 @@ from local.asl.interpreter import Integration, Jitter, World, full_jitter
 from local.asl.jsonata import OnEvaluate
 from local.asl.payload import Json, dump, limited, parse
 from local.asl.reading import InvalidDefinition, read_definition
+from local.cloud import state_machine_type
 from local.cloud.endpoint import Endpoint
 from local.cloud.integrations import TaskEnds, integrations
 from local.cloud.replacements import Replacements
@@ -49,10 +47,6 @@ _NOT_RUN_HERE = (
     "create_activity", "create_state_machine_alias", "describe_map_run", "list_map_runs",
     "send_task_failure", "send_task_heartbeat", "send_task_success", "update_map_run",
 )  # fmt: skip
-_PROPERTIES = {
-    "DefinitionString", "DefinitionSubstitutions", "LoggingConfiguration", "RoleArn",
-    "StateMachineName", "StateMachineType", "Tags", "TracingConfiguration",
-}  # fmt: skip
 
 _log = logging.getLogger(__name__)
 
@@ -267,23 +261,7 @@ class StateMachines:
         replacements.set(StepFunctionResponse, "list_executions", _list_executions)
         replacements.set(StepFunctionResponse, "get_execution_history", _get_execution_history)
         replacements.refuse(StepFunctionResponse, _NOT_RUN_HERE, ValidationException)
-        self._replace_template_methods()
-
-    def _replace_template_methods(self) -> None:
-        replacements = self._replacements
-
-        def attribute(machine: StateMachine, name: str) -> object:
-            return machine.arn if name == "Arn" else attribute_of(machine, name)
-
-        def has_attribute(name: str) -> bool:
-            return name == "Arn" or bool(has_other(name))
-
-        replacements.set(
-            StateMachine, "create_from_cloudformation_json", classmethod(_create_from_template)
-        )
-        replacements.refuse(StateMachine, ["update_from_cloudformation_json"], _not_in_a_template)
-        attribute_of = replacements.set(StateMachine, "get_cfn_attribute", attribute)
-        has_other = replacements.set(StateMachine, "has_cfn_attr", has_attribute)
+        state_machine_type.replace_methods(replacements)
 
 
 def install(
@@ -366,39 +344,3 @@ def _without_data(event: dict[str, Any]) -> dict[str, Any]:
         else value
         for name, value in event.items()
     }
-
-
-def _not_in_a_template(message: str) -> Exception:
-    return ValidationError(message=message)
-
-
-def _create_from_template(
-    _: type, /, name: str, template: dict[str, Any], account: str, region: str, **__: object
-) -> StateMachine:
-    # moto's own method ignores the substitutions and the configurations.
-    properties = template["Properties"]
-    if unknown := sorted(properties.keys() - _PROPERTIES):
-        raise _not_in_a_template(
-            f"{unknown[0]} of AWS::StepFunctions::StateMachine is not supported on one machine; "
-            f"accepted: {', '.join(sorted(_PROPERTIES))}."
-        )
-    definition = properties["DefinitionString"]
-    for key, value in properties.get("DefinitionSubstitutions", {}).items():
-        text = value if isinstance(value, str) else dump(value)
-        definition = definition.replace(f"${{{key}}}", text)
-    logging_configuration, tracing_configuration = (
-        remap_nested_keys(properties.get(key), pascal_to_camelcase)
-        for key in ("LoggingConfiguration", "TracingConfiguration")
-    )
-    try:
-        return stepfunctions_backends[account][region].create_state_machine(
-            properties.get("StateMachineName", name),
-            definition,
-            properties["RoleArn"],
-            tags=cfn_to_api_tags(properties.get("Tags", [])),
-            loggingConfiguration=logging_configuration,
-            tracingConfiguration=tracing_configuration,
-            sm_type=properties.get("StateMachineType"),
-        )
-    except AWSError as error:  # CloudFormation's clients cannot read Step Functions' JSON
-        raise _not_in_a_template(error.message) from error

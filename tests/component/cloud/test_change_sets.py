@@ -130,14 +130,10 @@ def test_a_change_set_without_changes_fails(create, plan):
     assert plan(TOPIC, kind="UPDATE")[0] == "FAILED"
 
 
-def test_a_change_of_a_stack_is_described_but_not_executed(formation, create, plan):
+def test_a_stack_changes_by_change_sets_alone(formation, create, plan):
     create(TOPIC)
-    status, change_set = plan({**TOPIC, "Description": "another"}, kind="UPDATE")
-    assert status == "CREATE_COMPLETE"
 
-    with pytest.raises(ClientError, match="ExecuteChangeSet of s is not supported: one machine"):
-        formation.execute_change_set(ChangeSetName=change_set)
-    with pytest.raises(ClientError, match="UpdateStack of s is not supported"):
+    with pytest.raises(ClientError, match="UpdateStack of s is not supported on one machine"):
         formation.update_stack(StackName="s", TemplateBody=json.dumps(TOPIC))
     with pytest.raises(ClientError, match=r"Stack \[s\] already exists"):
         plan(TOPIC)
@@ -155,6 +151,32 @@ def test_a_deleted_stack_leaves_none_of_its_resources_but_those_it_retains(
     assert endpoint.client("sns").list_topics()["Topics"] == []
     buckets = endpoint.client("s3").list_buckets()["Buckets"]
     assert ["gone" in bucket["Name"] for bucket in buckets] == [False]
+
+
+def test_a_deleted_stack_takes_its_schedule_its_queue_and_its_subscription_along(
+    endpoint, formation, create
+):
+    policy = {"Queues": [{"Ref": "Dead"}], "PolicyDocument": {}}
+    mail = {"TopicArn": {"Ref": "Topic"}, "Protocol": "email", "Endpoint": "a@example.com"}
+    target = {"Arn": "arn:aws:states:us-east-1:123456789012:stateMachine:m", "RoleArn": "r"}
+    rate = {
+        "ScheduleExpression": "rate(1 day)",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": target,
+    }
+    more = {
+        "Dead": {"Type": "AWS::SQS::Queue"},
+        "Policy": {"Type": "AWS::SQS::QueuePolicy", "Properties": policy},
+        "Mail": {"Type": "AWS::SNS::Subscription", "Properties": mail},
+        "Nightly": {"Type": "AWS::Scheduler::Schedule", "Properties": rate},
+    }
+    create({"Resources": {**TOPIC["Resources"], **more}})
+
+    formation.delete_stack(StackName="s")
+
+    assert endpoint.client("sqs").list_queues().get("QueueUrls", []) == []
+    assert endpoint.client("sns").list_subscriptions()["Subscriptions"] == []
+    assert endpoint.client("scheduler").list_schedules()["Schedules"] == []
 
 
 def test_a_stack_with_a_type_that_cannot_be_deleted_is_refused_and_loses_nothing(
