@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -78,13 +79,16 @@ def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def verified_and_removed(client: Client, options: argparse.Namespace) -> int:
-    """Deploy, measure and check; delete everything, whatever happens; return the exit code."""
+    """Deploy, measure, deploy again and check; delete everything; return the exit code."""
     confirmed = False
     try:
         with tempfile.TemporaryDirectory(prefix="tidemark-verify-") as assembly:
             ensure_role(client("iam"))
             stack = stacks.deploy(client, Path(assembly), options.context)
-            confirmed = _measure_and_check(client, stack, options)
+            measured = _measured(client, stack, options.records)
+            changes = stacks.update(client, Path(assembly), options.context)
+            verified = replace(measured, changes=changes)
+            confirmed = _checked(verified, options.patience)
     except KeyboardInterrupt:
         print("verify-aws: interrupted; everything is deleted now")
     except (BotoCoreError, ClientError, CommandFailed, DeploymentFailed) as error:
@@ -104,10 +108,9 @@ def _removed(client: Client) -> bool:
     return not left
 
 
-def _measure_and_check(client: Client, stack: Stack, options: argparse.Namespace) -> bool:
-    """Measure one trial, print what it confirms and costs; tell whether all was confirmed."""
-    verified = _measured(client, stack, options.records)
-    deadline = time.monotonic() + options.patience
+def _checked(verified: Verified, patience: float) -> bool:
+    """Print what a trial confirms and costs; tell whether all was confirmed."""
+    deadline = time.monotonic() + patience
     results = [_confirmed(claim, check, verified, deadline) for claim, check in CLAIMS.items()]
     print(f"{sum(results)} of {len(results)} claims are confirmed.")
     _print_cost(verified)
@@ -126,7 +129,7 @@ def _measured(client: Client, stack: Stack, records: int) -> Verified:
     if plan is None or outcome is None or not trials:
         status, cause = app.runs.status(run)
         raise DeploymentFailed(f"run {run.run_id} ended as {status} without a trial: {cause}")
-    return Verified(client, app, run, plan, trials[0], outcome)
+    return Verified(client, app, run, plan, trials[0], outcome, changes=[])
 
 
 def _confirmed(claim: str, check: Check, verified: Verified, deadline: float) -> bool:

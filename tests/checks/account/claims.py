@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tests.checks.account.stacks import Client
 from tidemark.client.deployed import Deployed
@@ -19,7 +20,7 @@ class NotSeen(Exception):
 
 @dataclass(frozen=True)
 class Verified:
-    """The deployed stack and its one run, after its end."""
+    """The deployed stack and its one run, after its end and a deployment of other settings."""
 
     client: Client
     app: Deployed
@@ -27,6 +28,8 @@ class Verified:
     plan: Plan
     trial: TrialResult
     outcome: Outcome
+    changes: list[dict[str, Any]]
+    """The resources that the second deployment changed, as a change set lists them."""
 
     @property
     def tasks(self) -> list[TaskResult]:
@@ -47,6 +50,17 @@ def _seen(condition: object, evidence: str) -> str:
 def _deployed(verified: Verified) -> str:
     # A deployment that fails ends the command before any check.
     return f"two change sets made {verified.app.stack.arn}"
+
+
+def _changed_in_place(verified: Verified) -> str:
+    others = [
+        f"{change['LogicalResourceId']} ({change['Action']}, replaced: {change.get('Replacement')})"
+        for change in verified.changes
+        if change.get("Replacement") != "False"
+    ]
+    kept = list(verified.app.results.trials(verified.run.run_id)) == [verified.trial]
+    evidence = f"{len(verified.changes)} resources changed; others: {', '.join(others) or 'none'}"
+    return _seen(verified.changes and kept and not others, evidence)
 
 
 def _same_second(verified: Verified) -> str:
@@ -134,6 +148,7 @@ def _metrics(verified: Verified) -> str:
 
 CLAIMS: dict[str, Check] = {
     "The app deploys": _deployed,
+    "A deployment with other settings": _changed_in_place,
     "StartExecution's `startDate` has the same second": _same_second,
     "The functions run on Python 3.13": _functions_run,
     "Powertools layer version 27": _layer,

@@ -1,4 +1,4 @@
-"""The stacks of the verification: made by change sets, and deleted with all that they hold."""
+"""The stacks of the verification: made and changed by change sets, deleted with all they hold."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tidemark.model.settings import EPHEMERAL_STACK
 DATA = f"{EPHEMERAL_STACK}-Data"
 _CHANGE_SET = "verification"
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
+_CHANGED = ("logRetention=ONE_WEEK", "logsDeadlineSeconds=120")
+"""Settings of groups that hold logs, and of every function."""
 _CAUSE = "the verification ends"
 Client = Callable[[str], Any]
 """A function that returns a boto3 client by the name of its service."""
@@ -29,12 +31,17 @@ class CommandFailed(RuntimeError):
 
 def deploy(client: Client, assembly: Path, context: Sequence[str]) -> Stack:
     """Deploy both stacks and return the one that may be replaced; ``context`` has settings."""
-    settings = [f"stackName={EPHEMERAL_STACK}", "ephemeral=true", *context]
-    options = [word for setting in settings for word in ("--context", setting)]
-    _cdk("synth", "--quiet", "--output", str(assembly), *options)
+    _synthesise(assembly, context)
     for name in (DATA, EPHEMERAL_STACK):
-        _create(client("cloudformation"), assembly, name)
+        _change(client("cloudformation"), assembly, name, "stack_create_complete")
     return find_stack(client("cloudformation"), EPHEMERAL_STACK)
+
+
+def update(client: Client, assembly: Path, context: Sequence[str]) -> list[dict[str, Any]]:
+    """Deploy other settings into the stack that may be replaced; return its changed resources."""
+    _synthesise(assembly, [*context, *_CHANGED])
+    formation = client("cloudformation")
+    return _change(formation, assembly, EPHEMERAL_STACK, "stack_update_complete")
 
 
 def present(client: Client) -> list[str]:
@@ -56,13 +63,26 @@ def remove(client: Client) -> list[str]:
     return [*present(client), *_groups(client("logs"))]
 
 
-def _create(cloudformation: Any, assembly: Path, name: str) -> None:
-    """Make a change set, in which CloudFormation checks the template, and execute it."""
+def _synthesise(assembly: Path, context: Sequence[str]) -> None:
+    settings = [f"stackName={EPHEMERAL_STACK}", "ephemeral=true", *context]
+    options = [word for setting in settings for word in ("--context", setting)]
+    _cdk("synth", "--quiet", "--output", str(assembly), *options)
+
+
+def _change(cloudformation: Any, assembly: Path, name: str, done: str) -> list[dict[str, Any]]:
+    """Make a change set, in which CloudFormation checks the template, and execute it.
+
+    Return the resource changes that it lists; ``done`` is the waiter for their end.
+    """
     planned = ["--method", "prepare-change-set", "--change-set-name", _CHANGE_SET]
     options = ["--exclusively", "--require-approval", "never", "--no-notices"]
     _cdk("deploy", name, "--app", str(assembly), *planned, *options)
-    cloudformation.execute_change_set(StackName=name, ChangeSetName=_CHANGE_SET)
-    cloudformation.get_waiter("stack_create_complete").wait(StackName=name)
+    change_set = {"StackName": name, "ChangeSetName": _CHANGE_SET}
+    pages = cloudformation.get_paginator("describe_change_set").paginate(**change_set)
+    changes = [change["ResourceChange"] for page in pages for change in page["Changes"]]
+    cloudformation.execute_change_set(**change_set)
+    cloudformation.get_waiter(done).wait(StackName=name)
+    return changes
 
 
 def _cdk(*words: str) -> None:
