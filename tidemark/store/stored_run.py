@@ -24,6 +24,8 @@ class StoredRun(NamedTuple):
     """The stored contents of a run, from which its tables and report are made."""
 
     plan: Plan
+    # The rows and the report of a run go through its trials many times. `make bench` keeps the
+    # peak of each function, for the largest accepted run, to 70 % of its memory.
     trials: list[TrialResult]
     exclusions: Exclusions
     resumes: list[Resume]
