@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.files_to_keep import Artefact
@@ -19,15 +21,19 @@ from tidemark.model.series import Series
 from tidemark.model.settings import Settings
 from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
-from tidemark.model.suite import Test
+from tidemark.model.suite import Defaults, Suite, Task, Test
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 
+SUITES = ROOT / "docs" / "suites.md"
 PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     ROOT / "docs" / "input.md": (RunRequest, ResumeRequest),
     ROOT / "docs" / "deploy.md": (Settings,),
     ROOT / "docs" / "pipelines.md": (ComparisonDocument, ComparedMetric),
-    ROOT / "docs" / "suites.md": (
+    SUITES: (
+        Suite,
         Subject,
+        Task,
+        Defaults,
         Parameter,
         Test,
         Step,
@@ -43,25 +49,37 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
 """The models of each page, whose tables stand between comments with the model's name."""
 
 
-def generated(page: str, models: tuple[type[BaseModel], ...]) -> str:
+def generated(page: str, models: tuple[type[BaseModel], ...], *, defaults: bool) -> str:
     """Return a page with the table of each model between the comments of that model."""
     for model in models:
         begin, end = f"<!-- {model.__name__}: generated -->\n", f"<!-- {model.__name__}: end -->"
         before, _, rest = page.partition(begin)
         _, found, after = rest.partition(end)
         assert found, f"no comments {begin.strip()} and {end}"
-        page = f"{before}{begin}{table(model)}{end}{after}"
+        page = f"{before}{begin}{table(model, defaults=defaults)}{end}{after}"
     return page
 
 
-def table(model: type[BaseModel]) -> str:
-    """Return the fields of a model as a Markdown table: name and attribute docstring."""
+def table(model: type[BaseModel], *, defaults: bool = False) -> str:
+    """Return the fields of a model as a Markdown table: name, default and attribute docstring."""
     texts = dict(_docstrings(model))
     rows = (
-        f"| `{field.alias or name}` | {_cell(texts[name])} |\n"
+        (f"`{field.alias or name}`", *([_default(field)] if defaults else []), _cell(texts[name]))
         for name, field in model.model_fields.items()
     )
-    return "| field | meaning |\n|---|---|\n" + "".join(rows)
+    columns = ("field", *(["default"] if defaults else []), "meaning")
+    head = f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _default(field: FieldInfo) -> str:
+    """Return the default of a field as YAML has it, or whether the field is required."""
+    if field.is_required():
+        return "**required**"
+    if field.default_factory or field.default in (None, "", (), {}):
+        return "optional"
+    default = [*field.default] if isinstance(field.default, tuple) else field.default
+    return f"`{json.dumps(default).replace(chr(34), '')}`"
 
 
 def _docstrings(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
@@ -90,7 +108,7 @@ def write() -> None:
     """Write the tables into their pages."""
     for path, models in PAGES.items():
         page = path.read_text(encoding="utf-8")
-        path.write_text(generated(page, models), encoding="utf-8")
+        path.write_text(generated(page, models, defaults=path == SUITES), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Metric(Consistent):
     unit: Line
     """The unit of the values, such as ``records/s``, ``ms`` or ``B``."""
     direction: Literal["higher", "lower"]
-    """The better direction."""
+    """The better direction, ``higher`` or ``lower``."""
     query: Name
     """The query of the figures: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
     step: Name | None = Field(default=None, exclude_if=operator.not_)
@@ -53,7 +53,7 @@ class Metric(Consistent):
     samples: Name | None = None
     """The query of the values themselves, in the same places; quantiles need it."""
     statistics: tuple[Statistic, ...] = Field(default=("mean",), min_length=1, max_length=10)
-    """The figures of a trial, by default ``[mean]``."""
+    """The [figures](#statistics) of a trial."""
     labels: tuple[Name, ...] = Field(default=(), max_length=8)
     """The columns of both queries that tell values apart, such as ``[operation]``."""
     most_labels: int | None = Field(default=None, strict=True, ge=1, le=MOST_SAMPLES)
@@ -62,10 +62,9 @@ class Metric(Consistent):
     """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
     at least one."""
     margin: float = Field(default=MARGIN, strict=True, gt=0, le=0.5)
-    """The least change that counts as slower or faster, by default 0.03, which is 3 %."""
+    """The least change that counts as slower or faster, as a share: 0.03 is 3 %."""
     same_within: float = Field(default=SAME_WITHIN, strict=True, gt=0, le=0.5)
-    """The largest change that counts as the same, by default 0.05, which is ±5 %; at least
-    ``margin``."""
+    """The largest change that counts as the same, as a share: 0.05 is ±5 %; at least ``margin``."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
     """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
 

@@ -39,11 +39,11 @@ class Parameter(Consistent):
     type: Literal["integer", "number", "choice"]
     """``integer``, ``number``, or ``choice`` for one of some texts."""
     least: Number | None = Field(default=None, alias="from")
-    """The least accepted number."""
+    """The least accepted number; ``integer`` and ``number`` need both bounds."""
     most: Number | None = Field(default=None, alias="to")
     """The greatest accepted number."""
     of: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
-    """The texts of a choice."""
+    """The texts of a choice, which needs them."""
     default: Any
     """The value of a run whose input gives none."""
     unit: Line | None = None

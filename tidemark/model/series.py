@@ -20,5 +20,4 @@ class Series(Frozen):
     query: Name
     """The query: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
     statistic: Literal["total", "mean", "max", "min"] = "total"
-    """The figure of all log streams that have a value at the same time, by default their
-    ``total``."""
+    """The figure of all log streams that have a value at the same time."""

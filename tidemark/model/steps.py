@@ -60,7 +60,7 @@ class Invoke(Consistent):
     payload: dict[str, JsonValue] = Field(default={})
     """The event of the function, 1,000 bytes of JSON at most; nothing in it is replaced."""
     timeout_seconds: int = Field(default=CALL_SECONDS, strict=True, ge=1, le=900)
-    """The time after which a call without an answer has failed, 1 to 900 [s], by default 60 s."""
+    """The time after which a call without an answer has failed, 1 to 900 [s]."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the payload is no event."""
@@ -80,10 +80,10 @@ class WaitUntil(Consistent):
     query: Name
     """The query of the lines: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
     every_seconds: int = Field(default=5, strict=True, ge=1, le=900)
-    """The wait before the query is asked again, 1 to 900 [s], by default 5 s."""
+    """The wait before the query is asked again, 1 to 900 [s]."""
     within_seconds: int = Field(default=WAIT_SECONDS, strict=True, ge=1, le=LONGEST_TESTS_SECONDS)
-    """The time after which a query without a row fails the test, 1 to 69,120 [s], by default
-    600 s; at most 120 times ``every_seconds``."""
+    """The time after which a query without a row fails the test, 1 to 69,120 [s]; at most 120
+    times ``every_seconds``."""
 
     @property
     def timeout_seconds(self) -> int:

@@ -147,7 +147,8 @@ class Task(Frozen):
     # A stored suite has no empty values either: its reader accepts none.
     workload: Name = Field(default="", exclude_if=operator.not_)
     """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
-    needs more than Python. '' for an image of each version, which has its own program."""
+    needs more than Python. It is required, but for an image of each version, which has its own
+    program."""
     entry_point: tuple[Line, ...] = Field(
         default_factory=lambda fields: _entry_point(fields["workload"]),
         min_length=1,
@@ -158,36 +159,44 @@ class Task(Frozen):
     ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;
     the test's name follows as its argument."""
     cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
-    """CPU units: 1024 are one vCPU."""
+    """CPU units, 256, 512, 1024, 2048, 4096, 8192 or 16384: 1024 are one vCPU."""
     memory: int = Field(strict=True, ge=512, le=122_880)
-    """Memory [MiB]."""
+    """Memory, 512 to 122,880 [MiB], as Fargate has it for this ``cpu``."""
     storage: int = Field(strict=True, ge=21, le=200)
-    """Ephemeral storage [GiB]; Fargate includes 20."""
+    """Ephemeral storage, 21 to 200 [GiB]; Fargate includes 20."""
 
 
 class Defaults(Frozen):
     """The default values of a run's input."""
 
     versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
+    """The versions of a run that names none, 1 to 20; ``newest`` and ``previous`` are accepted."""
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
+    """The trials of each version, 1 to 100."""
 
 
 class Suite(Frozen):
     """The tests of one system under test."""
 
     name: Name
+    """The name of the folder: a small letter, and up to 31 small letters, digits and ``_``."""
     title: Line
+    """The name of the system, for people."""
     subject: Subject
+    """How a version becomes a program."""
     parameters: dict[Name, Parameter] = Field(default={}, max_length=20)
     """The parameters of a run, by name. ``tasks`` is the number of tasks that do each test side by
     side; without it there is one."""
     axes: dict[Name, Axis] = Field(default={}, max_length=MOST_AXES, exclude_if=operator.not_)
     """The values of each axis, by its name; a run measures every combination of them."""
     task: Task
+    """The ECS task that every test runs in."""
     defaults: Defaults
+    """The versions and repetitions of a run that names none."""
     canary: VersionText | None = Field(default=None, exclude_if=operator.not_)
     """A version that every repetition measures, beside those that a run asks for."""
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
+    """The tests of a trial in order, 1 to 20."""
 
     @property
     def functions(self) -> Sequence[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from tidemark.cli.query import command as query
 from tidemark.cli.suite import command
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 
 TASK = {"TIDEMARK_VALUES": "1000", "TIDEMARK_JOBS": "3", "TIDEMARK_SEED": "7"}
@@ -55,6 +57,27 @@ def test_a_new_suite_is_accepted_as_it_is(systems):
     assert invoked("check").stdout == (
         f"{systems}/suites/sorted/suite.yaml: accepted, 1 test, 1 metric, 3 versions\n"
     )
+
+
+def test_the_example_of_the_docs_changes_a_new_suite_into_one_that_writes_and_reads(systems):
+    invoked("new", "sorted")
+    suite = systems / "suites" / "sorted" / "suite.yaml"
+    page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    example = page.partition("### Example: write, then read")[2].partition("\n## ")[0]
+    tests, _, *queries = re.findall(r"^```\w*\n(.*?)^```$", example, re.MULTILINE | re.DOTALL)
+    suite.write_text(suite.read_text().partition("tests:")[0] + tests)
+    for name, query_text in zip(("read_latency", "read_samples"), queries, strict=True):
+        suite.with_name(f"{name}.cwli").write_text(query_text)
+    log = systems / "read.log"
+    log.write_text("Read in 0.2500 ms\nRead in 0.7500 ms\nRead in nan ms\n")
+
+    done = invoked("check")
+
+    assert done.output == f"{suite}: accepted, 1 test, 2 metrics, 3 versions\n"
+    (row,) = rows(systems, "read_latency.cwli", log)
+    assert (row["value"], row["n"]) == ("0.5", "2")
+    values = [sample["value"] for sample in rows(systems, "read_samples.cwli", log)]
+    assert values == ["0.2500", "0.7500", "nan"]
 
 
 def test_the_queries_of_a_new_suite_read_what_its_workload_logs(systems):
