@@ -52,9 +52,14 @@ class Figure:
     @property
     def row(self) -> str:
         """The figure as a row of a Markdown table."""
-        bound = f"{'≥' if self.least else '≤'} {self.limit:g} {self.unit}"
         missed = "" if self.holds else " **missed**"
-        return f"| {self.name} | {self.value:.2f} {self.unit} | {bound}{missed} |\n"
+        return f"| {self.name} | {self.value:.2f} {self.unit} | {self._bound}{missed} |\n"
+
+    @property
+    def _bound(self) -> str:
+        if self.limit == 0:
+            return "no limit" if self.least else f"0 {self.unit}"
+        return f"{'≥' if self.least else '≤'} {self.limit:g} {self.unit}"
 
 
 def simulated(run: Callable[[random.Random], _Run], runs: int) -> list[_Run]:
