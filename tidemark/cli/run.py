@@ -126,7 +126,8 @@ def command(
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
         again = {**limit, "note": note, "trigger": "cli"}
         sys.exit(_resume(resume, again, target, console, bool(fail_on)))
-    fields = {"suite": suite_to_run(), **fields, **limit, "note": note, "trigger": "cli"}
+    named = fields.pop("suite", None) or suite_to_run()
+    fields = {"suite": named, **fields, **limit, "note": note, "trigger": "cli"}
     system = written_suite(fields["suite"])
     if settings:
         fields["parameters"] = parsed(fields["parameters"], system)

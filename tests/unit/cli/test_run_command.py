@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
-from tidemark.cli import attended_run, run, written_suites
+from tidemark.cli import attended_run, chosen_suite, run, written_suites
 
 
 @pytest.fixture
@@ -53,6 +53,15 @@ def test_the_versions_of_the_suite_are_printed_by_default(start):
 
     assert output.startswith("RocksDB 8.8.1, 9.8.4: ")
     assert "versions" not in execution_input
+
+
+def test_a_named_suite_runs_where_no_suite_goes_without_saying(start, monkeypatch):
+    monkeypatch.setattr(chosen_suite, "written_suites", lambda: ["deltalake", "clickhouse"])
+
+    output, execution_input = start("clickhouse")
+
+    assert output.startswith("ClickHouse ")
+    assert execution_input["suite"] == "clickhouse"
 
 
 def test_the_axes_of_a_run_are_printed_and_narrowed(start, monkeypatch):
