@@ -77,8 +77,8 @@ class SuiteTasks(Construct):
         self.definition.task_role.add_to_principal_policy(
             allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")])
         )
-        if suite.subject.prepare:
-            why = "The command that installs a version is no secret."
+        if preparation_variables(suite.subject):
+            why = "The command that installs a version, or the folder that has it, is no secret."
             acknowledge(self.definition, "ECS2", why)
         acknowledge(
             self.definition,

@@ -23,7 +23,7 @@ from tidemark.cli.target import Target, target_options
 from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
-from tidemark.model.request import check_one_machine, resolve_request
+from tidemark.model.request import check_account, check_one_machine, resolve_request
 from tidemark.report.comparison.pipelines import CANNOT_TELL
 
 
@@ -70,6 +70,8 @@ def command(
     system = written_suite(suite)
     if target.stack is None:
         check_one_machine(system)
+    else:
+        check_account(system)
     options = {
         "repetitions": repetitions,
         "parameters": parsed(split(settings), system) or None,

@@ -1,6 +1,7 @@
 """Versions that nobody released: wheels, folders and commits, named on the command line.
 
-A wheel is measured as it is. A folder or a commit is first built into a wheel by uv.
+A wheel or a folder of jars is measured as it is. Another folder, or a commit, is first built into a
+wheel by uv.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Build:
 
     version: str
     """The version of the wheel's name, ``+``, and the first digits of a digest."""
-    wheel: str
-    """The wheel's URL with its SHA-256."""
+    url: str
+    """The URL of the wheel or of the folder of jars, with its SHA-256."""
 
 
 def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> dict[str, Any]:
@@ -54,14 +55,14 @@ def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> d
         return dict(fields)
     if not here:
         raise Refused(f"versions: {shown(texts[0])} can only be measured on this machine")
-    if subject.package is None:
+    if subject.package is None and subject.folder is None:
         raise Refused(f"versions: {shown(texts[0])} is a build, which only a package has")
     found = {text: _build(text, subject) for text in texts}
     names = {text: build.version for text, build in found.items()}
     return {
         **fields,
         "versions": [names.get(text, text) for text in fields["versions"]],
-        "builds": {build.version: build.wheel for build in found.values()},
+        "builds": {build.version: build.url for build in found.values()},
         **({"baseline": names.get(text, text)} if (text := fields.get("baseline")) else {}),
     }
 
@@ -71,6 +72,8 @@ def _is_build(text: str) -> bool:
 
 
 def _build(text: str, subject: Subject) -> Build:
+    if subject.folder is not None:
+        return _of_jars(text)
     if text.startswith(_GIT):
         return _of_commit(text, subject)
     path = Path(text).expanduser().resolve()
@@ -91,6 +94,20 @@ def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
     if not re.fullmatch(VERSION, version):
         raise Refused(f"versions: {shown(text)} has the version {shown(version)}, not accepted")
     return Build(version, f"{wheel.as_uri()}#sha256={digest}")
+
+
+def _of_jars(text: str) -> Build:
+    folder = Path(text).expanduser().resolve()
+    jars = sorted(folder.glob("*.jar"), key=lambda jar: jar.name)
+    if not jars:
+        raise Refused(f"versions: {shown(text)} is no folder with files *.jar")
+    # The preparation of the version compares the digest of what is there by then.
+    sums = "".join(f"{_digest(jar)}  {jar.name}\n" for jar in jars)
+    digest = hashlib.sha256(sums.encode()).hexdigest()
+    version = f"{folder.name.replace('+', '.')}+{digest[:_DIGITS]}"
+    if not re.fullmatch(VERSION, version):
+        raise Refused(f"versions: {shown(text)} has the version {shown(version)}, not accepted")
+    return Build(version, f"{folder.as_uri()}/#sha256={digest}")
 
 
 def _of_commit(text: str, subject: Subject) -> Build:
@@ -134,8 +151,9 @@ def _built(source: Path, text: str) -> Path:
         return wheel.replace(folder / wheel.name)
 
 
-def _digest(wheel: Path) -> str:
-    return hashlib.sha256(wheel.read_bytes()).hexdigest()
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _cache() -> Path:

@@ -30,7 +30,7 @@ from tidemark.cli.written_suites import written_suite
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.refusal import Refused
-from tidemark.model.request import check_one_machine, resolve_request, resume_request
+from tidemark.model.request import check_account, check_one_machine, resolve_request, resume_request
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed, plural
 from tidemark.money.estimate import estimate
@@ -133,6 +133,8 @@ def command(
         fields["parameters"] = parsed(fields["parameters"], system)
     if target.stack is None:
         check_one_machine(system)
+    else:
+        check_account(system)
     fields = with_builds(fields, system.subject, here=target.stack is None)
     request = resolve_request(fields, {system.name: system})
     if versions is not None and target.stack is None:

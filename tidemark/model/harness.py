@@ -18,4 +18,8 @@ PREPARATION = ("python", "-S", "-m", "harness.preparation")
 
 def preparation_variables(subject: Subject) -> dict[str, str]:
     """Return the variables of all tasks that prepare versions of a subject."""
-    return {"TIDEMARK_PREPARE": json.dumps(subject.prepare)} if subject.prepare else {}
+    if subject.prepare:
+        return {"TIDEMARK_PREPARE": json.dumps(subject.prepare)}
+    if subject.folder:
+        return {"TIDEMARK_JARS": json.dumps([subject.folder, subject.advice])}
+    return {}

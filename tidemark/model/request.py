@@ -31,9 +31,9 @@ from tidemark.model.version_order import NEWEST, PREVIOUS, version_order
 LONGEST_NOTE = 500
 Note = Annotated[str, Field(max_length=LONGEST_NOTE, pattern=ONE_LINE)]
 Budget = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=MOST_BUDGET_USD)]
-_WHEEL = r"^file:///[^\s#]{1,400}\.whl#sha256=[0-9a-f]{64}$"
+_WHEEL = r"^file:///[^\s#]{1,400}(\.whl|/)#sha256=[0-9a-f]{64}$"
 _FORMS = {
-    _WHEEL: "the file:// URL of a wheel with #sha256= and its digest",
+    _WHEEL: "the file:// URL of a wheel or of a folder of jars with #sha256= and its digest",
     **SUBJECT_FORMS,
 }
 Wheel = Annotated[str, Field(pattern=_WHEEL)]
@@ -62,7 +62,7 @@ class RunRequest(Frozen):
     """The versions to measure: 1 to 20 that the suite has, each once. ``newest`` and ``previous``
     stand for the last two."""
     builds: dict[VersionText, Wheel] | None = None
-    """On one machine: the wheels of versions that nobody released, such as
+    """On one machine: the wheels, or the folders of jars, of versions that nobody released, such as
     ``{"1.4.0+1a2b3c4d": "file:///home/you/dist/x.whl#sha256=…"}``. The command line makes them from
     paths and commits among its versions."""
     baseline: str | None = None
@@ -235,6 +235,15 @@ def check_one_machine(suite: Suite) -> None:
         raise Refused(
             f"suite: steps of {suite.name} call {listed(suite.functions)}, and one machine has no "
             "functions of a system under test; measure it with --aws, or leave these steps out"
+        )
+
+
+def check_account(suite: Suite) -> None:
+    """Refuse a suite whose versions only one machine has."""
+    if suite.subject.folder is not None:
+        raise Refused(
+            f"suite: the versions of {suite.name} are jars in {suite.subject.folder} of a machine, "
+            "and an account has no such folder; measure it without --aws"
         )
 
 

@@ -48,12 +48,16 @@ def requested_versions(
 
 
 def _check_builds(builds: Mapping[str, str], versions: Sequence[str], suite: Suite) -> None:
-    if builds and suite.subject.package is None:
+    subject = suite.subject
+    if builds and subject.package is None and subject.folder is None:
         raise Refused(f"builds: the subject of {suite.name} is no package, which has wheels")
-    for version in builds:
+    for version, url in builds.items():
+        if ("/#" in url) != (subject.folder is not None):
+            expected = "a wheel" if subject.package else "a folder"
+            raise Refused(f"builds.{version}: {shown(url)} is not accepted; expected {expected}")
         if version not in versions:
             raise Refused(f"builds: {version} is not measured; {there_are(versions, version)}")
-        if "+" not in version or version in suite.subject.versions:
+        if "+" not in version or version in subject.versions:
             raise Refused(
                 f"builds: {version} is the name of a release; expected a name such as "
                 "1.4.0+1a2b3c4d, which the suite does not list"

@@ -96,5 +96,5 @@ def requirement(request: RunSpec, suite: Suite, version: str) -> str:
     """Return what installs a version of a run; see ``Subject.requirement``."""
     if version not in request.builds:
         return suite.subject.requirement(version)
-    wheel = f"{suite.subject.package}@{request.builds[version]}"
+    wheel = f"{suite.subject.package or suite.name}@{request.builds[version]}"
     return " ".join([wheel, *suite.subject.newest_companions()])

@@ -1,5 +1,6 @@
 """The subject of a suite: how a version of the system becomes a program."""
 
+import operator
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -29,8 +30,10 @@ _PATH = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
 _TAG_PART = r"[A-Za-z0-9_.-]{0,63}"
 _IMAGE = rf"^({_REGISTRY})?{_PATH}(/{_PATH})*:{_TAG_PART}\{{version\}}{_TAG_PART}$"
 _TAG = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+_FOLDER = r"^(~/|/)[!-~]{1,200}$"
 _SOURCE = r"^(https|file)://[!-~]{1,300}$"
 SUBJECT_FORMS = {
+    _FOLDER: "a path without spaces that begins with / or ~/",
     _SOURCE: "the https:// URL of a Git repository",
     _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
     _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
@@ -42,7 +45,7 @@ Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 _REQUIREMENT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}(\[[a-z0-9,._-]+\])?=={VERSION}")
 _MOST_REQUIREMENTS = 20
 _RELEASE = "a version such as 1.4.0, or a list of requirements such as [deltalake==0.20.2]"
-_KINDS = ("package", "image", "prepare")
+_KINDS = ("package", "image", "prepare", "folder")
 
 
 def _named(versions: object) -> object:
@@ -83,6 +86,11 @@ class Subject(Consistent):
     ``ghcr.io/x/y:{version}``. Only an AWS account runs images."""
     prepare: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
     """The workload's own command that installs the version in ``TIDEMARK_VERSION``."""
+    folder: str | None = Field(default=None, pattern=_FOLDER, exclude_if=operator.not_)
+    """The folder of your own builds, such as ``~/kiwi``, with a folder of jars for each version.
+    Only one machine has it."""
+    advice: Line | None = Field(default=None, exclude_if=operator.not_)
+    """What to do if ``folder`` has no jars of a version, for the message that refuses it."""
     source: str | None = Field(default=None, pattern=_SOURCE)
     """The Git repository of the package, from which a run on one machine builds ``git:COMMIT``."""
     form: Line
@@ -91,8 +99,9 @@ class Subject(Consistent):
         dict[VersionText, Annotated[str | list[str], PlainValidator(_release)]],
         BeforeValidator(_named),
     ] = Field(default={}, max_length=1000)
-    """The release of the package or image that carries a version, or else the version's
-    requirements. In a list, each version is its own release, and so is any that fits the form."""
+    """The release of the package or image that carries a version, or the name of its folder of
+    jars, or else the version's requirements. In a list, each version is its own release, and so is
+    any that fits the form."""
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why there is no one kind of program, or a version without its form or release."""
@@ -101,6 +110,9 @@ class Subject(Consistent):
             there_is = f"there is {listed(given) or 'no kind'}"
             yield Problem((), f"{there_is}; expected exactly one of {listed(_KINDS)}")
             return
+        if (self.folder is None) != (self.advice is None):
+            there, lacking = ("folder", "advice")[:: 1 if self.folder else -1]
+            yield Problem((there,), f"{there}: there is no {lacking}, which {there} needs")
         yield from self._misfits()
         for version, release in self.versions.items():
             if isinstance(release, list) and re.split(r"[\[=]", release[0])[0] != self.package:
@@ -151,7 +163,8 @@ class Subject(Consistent):
         """Return what installs ``version``.
 
         For a package these are requirements with spaces between, such as ``rocksdict==0.3.23``;
-        for an image its name; for a command of the workload the release.
+        for an image its name; for a folder of jars its name; for a command of the workload the
+        release.
         """
         release = self.versions.get(version, version)
         if isinstance(release, list):

@@ -6,8 +6,10 @@ import pytest
 
 from tidemark.cli import preflight
 from tidemark.cli.preflight import Machine, warnings
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
+from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
 GIB = 1 << 30
@@ -107,3 +109,16 @@ def test_a_version_that_cannot_be_prepared_is_refused_with_the_reason(prepares, 
         Refused, match=r"^versions: 9\.8\.4 cannot be prepared here: No such package\.$"
     ):
         preflight.prepare(request_for("9.0.0", "9.8.4"), ROCKSDB, tmp_path)
+
+
+def test_a_version_whose_jars_nobody_built_is_refused_with_the_way_to_get_them(tmp_path):
+    subject = Subject(folder=str(tmp_path), advice="build the tag", form=r"\d\.\d\.\d")
+    suite = ROCKSDB.model_copy(update={"subject": subject})
+
+    with pytest.raises(Refused) as refused:
+        preflight.prepare(request_for("9.8.4"), suite, ROOT / "workloads")
+
+    assert str(refused.value) == (
+        f"versions: 9.8.4 cannot be prepared here: {tmp_path}/9.8.4 has no file *.jar: "
+        "build the tag"
+    )

@@ -1,7 +1,7 @@
 import pytest
 
 from tidemark.model.refusal import Refused
-from tidemark.model.request import check_one_machine, resolve_request
+from tidemark.model.request import check_account, check_one_machine, resolve_request
 from tidemark.model.run_size import MOST_RUN_ENTRIES, entries
 from tidemark.model.sentences import listed
 from tidemark.model.steps import Invoke, RunTasks, Step, WaitUntil
@@ -145,8 +145,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "builds": {"1+0": "file:///x.whl"}},
-            "builds.1+0: 'file:///x.whl' is not accepted; expected the file:// URL of a wheel with "
-            "#sha256= and its digest",
+            "builds.1+0: 'file:///x.whl' is not accepted; expected the file:// URL of a wheel or "
+            "of a folder of jars with #sha256= and its digest",
         ),
         (
             {"suite": "rocksdb", "builds": {"1+0": f"file:///x.whl#sha256={'0' * 64}"}},
@@ -456,6 +456,42 @@ def test_one_machine_runs_no_image_and_any_other_subject():
         "suite: the subject of rocksdb is an image of each version, and one machine runs no "
         "images; measure it with --aws, or write a subject with package or prepare"
     )
+
+
+FORM = r"\d{1,3}\.\d{1,3}\.\d{1,3}"
+
+
+def of_jars():
+    subject = Subject(folder="~/kiwi", advice="build it", form=FORM)
+    return SUITES["rocksdb"].model_copy(update={"subject": subject})
+
+
+def test_an_account_has_no_folder_of_jars_and_any_other_subject():
+    with pytest.raises(Refused) as refused:
+        check_account(of_jars())
+    check_account(SUITES["rocksdb"])
+    check_account(of_images())
+    check_one_machine(of_jars())
+
+    assert str(refused.value) == (
+        "suite: the versions of rocksdb are jars in ~/kiwi of a machine, and an account has no "
+        "such folder; measure it without --aws"
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "url", "expected"),
+    [
+        (of_jars().subject, f"file:///home/you/x.whl#sha256={'0' * 64}", "a folder"),
+        (SUITES["rocksdb"].subject, f"file:///home/you/x/#sha256={'0' * 64}", "a wheel"),
+    ],
+)
+def test_a_build_of_another_kind_of_subject_is_refused(subject, url, expected):
+    suite = SUITES["rocksdb"].model_copy(update={"subject": subject})
+    fields = {"suite": "rocksdb", "versions": ["9.8.4+1"], "builds": {"9.8.4+1": url}}
+
+    with pytest.raises(Refused, match=rf"^builds\.9\.8\.4\+1: .* expected {expected}$"):
+        resolve_request(fields, {"rocksdb": suite})
 
 
 def test_a_version_that_no_tag_can_hold_is_refused():

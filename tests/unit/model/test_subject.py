@@ -45,6 +45,12 @@ def older_plans():
         ({"image": "localhost:5000/y:{version}-jdk"}, "1.2.3", "localhost:5000/y:1.2.3-jdk"),
         ({"image": "y:{version}", "versions": {"1.2.3": "r7"}}, "1.2.3", "y:r7"),
         ({"prepare": ["./install.sh"], "versions": {"1.2.3": "r7"}}, "1.2.3", "r7"),
+        ({"folder": "~/kiwi", "advice": "build it"}, "1.2.3", "1.2.3"),
+        (
+            {"folder": "/kiwi", "advice": "build it", "versions": {"1.2.3": "kiwi-r7"}},
+            "1.2.3",
+            "kiwi-r7",
+        ),
     ],
 )
 def test_a_version_is_installed_from_its_release(fields, version, requirement):
@@ -66,10 +72,17 @@ def test_a_version_of_another_form_is_unknown():
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({}, "there is no kind; expected exactly one of package, image, prepare"),
+        ({}, "there is no kind; expected exactly one of package, image, prepare, folder"),
         (
             {"package": "chdb", "image": "chdb:{version}"},
-            "there is package, image; expected exactly one of package, image, prepare",
+            "there is package, image; expected exactly one of package, image, prepare, folder",
+        ),
+        ({"folder": "~/kiwi"}, "folder: there is no advice, which folder needs"),
+        ({"package": "chdb", "advice": "x"}, "advice: there is no folder, which advice needs"),
+        (
+            {"folder": "kiwi", "advice": "build it"},
+            "folder: 'kiwi' is not accepted; expected a path without spaces that begins with / or "
+            "~/",
         ),
         (
             {"image": "chdb:latest"},
@@ -78,7 +91,8 @@ def test_a_version_of_another_form_is_unknown():
         ),
         (
             {"instance": "kiwi"},
-            "instance: unknown field; known are package, image, prepare, source, form, versions",
+            "instance: unknown field; known are package, image, prepare, folder, advice, source, "
+            "form, versions",
         ),
         (
             {"package": "chdb", "versions": [3.1]},

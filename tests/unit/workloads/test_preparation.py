@@ -218,6 +218,17 @@ def test_a_command_that_fails_leaves_nothing_and_is_named_with_its_last_words(uv
     assert not [path for path in (tmp_path / "cache").iterdir() if "9.0.0" in path.name]
 
 
+def test_a_folder_of_jars_is_used_as_it_is_and_no_package_is_installed(uv, tmp_path):
+    (tmp_path / "1.2.0").mkdir()
+    (tmp_path / "1.2.0" / "core.jar").touch()
+    jars = {"TIDEMARK_JARS": json.dumps([str(tmp_path), "build it"]), "TIDEMARK_PACKAGE": "1.2.0"}
+
+    found = prepare(uv(MAKES) | jars, 60)
+
+    assert found["TIDEMARK_PREPARED"] == str(tmp_path / "1.2.0")
+    assert (tmp_path / "given").read_text() == ""
+
+
 def test_a_missing_tool_of_the_command_is_named(uv):
     with pytest.raises(ConfigurationError) as refusal:
         prepare(uv(MAKES) | {"TIDEMARK_PREPARE": '["no-such-mvn", "copy"]'}, 60)

@@ -46,7 +46,8 @@ def environment(variables: Mapping[str, str], timeout: float) -> Path:
 
 
 def _requirements(variables: Mapping[str, str]) -> list[str]:
-    package = "" if "TIDEMARK_PREPARE" in variables else variables.get("TIDEMARK_PACKAGE", "")
+    others = variables.keys() & {"TIDEMARK_JARS", "TIDEMARK_PREPARE"}
+    package = "" if others else variables.get("TIDEMARK_PACKAGE", "")
     requirements = package.split()
     for text in requirements:
         if not _REQUIREMENT.fullmatch(text):

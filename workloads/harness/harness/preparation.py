@@ -6,7 +6,9 @@ program only makes it. A failure is one line of the log and exit code 2.
 
 Variables, beside those of every task: ``TIDEMARK_PACKAGE`` has the requirements of the version,
 separated by spaces. ``TIDEMARK_PREPARE`` has a command instead, as a JSON list of words, which
-installs the version into the folder ``TIDEMARK_PREPARED``. ``TIDEMARK_UV`` names uv's program, by
+installs the version into the folder ``TIDEMARK_PREPARED``. ``TIDEMARK_JARS`` has a folder and an
+advice, as a JSON list: the folder has a folder of jars for each version, which becomes
+``TIDEMARK_PREPARED``, and the advice says how to get them. ``TIDEMARK_UV`` names uv's program, by
 default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by default
 ``~/.cache/tidemark``.
 """
@@ -23,6 +25,7 @@ from harness import log
 from harness.configuration import ConfigurationError
 from harness.environment import environment
 from harness.installation import installed
+from harness.jars import jars_of_version
 
 LONGEST_SECONDS = 600
 _ROOT = str(Path(__file__).parents[1])
@@ -39,9 +42,13 @@ def prepare(variables: dict[str, str], timeout: float) -> dict[str, str]:
         If the preparation takes more than ``timeout`` seconds in all.
     """
     deadline = time.monotonic() + timeout
+    jars = {}
+    if "TIDEMARK_JARS" in variables:
+        jars["TIDEMARK_PREPARED"] = str(jars_of_version(variables))
     python = environment(variables, timeout)
     found = {
         **variables,
+        **jars,
         "PATH": f"{python.parent}{os.pathsep}{variables.get('PATH', os.defpath)}",
         "PYTHONPATH": _ROOT,
     }
