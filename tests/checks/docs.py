@@ -52,12 +52,23 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
 def generated(page: str, models: tuple[type[BaseModel], ...], *, defaults: bool) -> str:
     """Return a page with the table of each model between the comments of that model."""
     for model in models:
-        begin, end = f"<!-- {model.__name__}: generated -->\n", f"<!-- {model.__name__}: end -->"
-        before, _, rest = page.partition(begin)
-        _, found, after = rest.partition(end)
-        assert found, f"no comments {begin.strip()} and {end}"
-        page = f"{before}{begin}{table(model, defaults=defaults)}{end}{after}"
+        page = with_part(page, model.__name__, table(model, defaults=defaults))
     return page
+
+
+def with_part(page: str, name: str, text: str) -> str:
+    """Return a page with a text between the comments that name a generated part."""
+    begin, end = f"<!-- {name}: generated -->\n", f"<!-- {name}: end -->"
+    before, _, rest = page.partition(begin)
+    _, found, after = rest.partition(end)
+    assert found, f"no comments {begin.strip()} and {end}"
+    return f"{before}{begin}{text}{end}{after}"
+
+
+def write_part(page: str, name: str, text: str) -> None:
+    """Write a text into a page of ``docs/``, between the comments that name its part."""
+    path = ROOT / "docs" / page
+    path.write_text(with_part(path.read_text(encoding="utf-8"), name, text), encoding="utf-8")
 
 
 def table(model: type[BaseModel], *, defaults: bool = False) -> str:

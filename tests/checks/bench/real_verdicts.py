@@ -1,42 +1,52 @@
-"""``python -m tests.checks.bench.real_verdicts``: how often verdicts on real runs are right.
+"""Verdicts on real runs of a RocksDB that is slowed by known percentages.
 
-One run measures one RocksDB under five names, four of them slowed by a known percentage. Its whole
-repetitions, drawn again and again with replacement, make the runs until decided that are counted.
-The program prints a table for docs/verdicts.md. It takes an hour on a machine without other work.
+``python -m tests.checks.bench.real_verdicts measure RECORDS REPETITIONS`` measures one RocksDB
+under five names, four of them slowed, until ``.bench/slowed`` has as many whole repetitions of
+trials of this length. If it is stopped, the same command goes on. Without arguments the program
+writes the tables and the picture of docs/verdicts.md from all stored repetitions.
 """
 
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
-from rich.console import Console
+from tests.checks.bench import verdict_picture
+from tests.checks.bench.drawn_verdicts import repetitions
+from tests.checks.bench.real_tables import cells, lengths, tables
+from tests.checks.bench.slowed_rocksdb import COMPARED
+from tests.checks.bench.slowed_runs import FOLDER, start, stored
+from tests.checks.docs import write_part
 
-from aws.client.deployed import deployed_stack
-from local.cloud.cloud import start_cloud
-from tests.checks.bench.drawn_verdicts import tables
-from tests.checks.bench.slowed_rocksdb import write_system
-from tidemark.cli.live import follow
-from tidemark.model.results import TrialResult
-
-REPETITIONS, RECORDS = 60, 1_000_000
+_PICTURE = (
+    "![Right verdicts by the machine time of a run, for each slowdown, rule and length of "
+    "trials](verdicts.png)"
+)
 
 
-def measured(repetitions: int, records: int) -> list[TrialResult]:
-    """Return the trials of one run of all slowed versions on this machine."""
-    console = Console(stderr=True)
-    with tempfile.TemporaryDirectory() as folder:
-        system, state = Path(folder) / "system", Path(folder) / "state"
-        write_system(system)
-        fields = {"suite": "rocksdb", "repetitions": repetitions, "records": records}
-        with start_cloud(state, context={"systems": str(system)}) as cloud:
-            client = deployed_stack(cloud.endpoint.client, cloud.deploy(), poll_seconds=0.1).runs
-            run = client.start(fields)
-            follow(client, run, 1, console)
-            return list(client.results.trials(run.run_id))
+def measure(folder: Path, records: int, wanted: int) -> None:
+    """Measure the repetitions of one length that a folder lacks."""
+    runs = [run for run in stored(folder, COMPARED) if run.records == records]
+    if (lacking := wanted - len(repetitions(runs))) > 0:
+        size = ["--records", str(records), "--repetitions", str(lacking)]
+        start(folder, "run", COMPARED, *size)
+
+
+def publish(folder: Path) -> str:
+    """Write the picture of a folder's repetitions, and return the part of the page."""
+    measured = lengths(stored(folder, COMPARED))
+    found = cells(measured)
+    verdict_picture.draw(found)
+    return f"{_PICTURE}\n\n{''.join(tables(measured, found))}"
 
 
 if __name__ == "__main__":
-    repetitions, records = map(int, sys.argv[1:] or (REPETITIONS, RECORDS))
-    sys.stdout.writelines(tables(measured(repetitions, records)))
+    match sys.argv[1:]:
+        case ["measure", records, wanted]:
+            measure(FOLDER, int(records), int(wanted))
+        case []:
+            text = publish(FOLDER)
+            print(text)
+            write_part("verdicts.md", "real verdicts", text)
+        case _:
+            sys.exit(__doc__)

@@ -1,20 +1,28 @@
-"""The system of the benchmark of real runs: one RocksDB under the names of several versions."""
+"""The system of the benchmarks of real runs: one RocksDB under the names of several versions."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from tidemark.model.checkout import ROOT
 
 RELEASE = "9.8.4"
+COMPARED, SEARCHED = "rocksdb", "search"
+"""The suite as it is shipped, with other versions, and one of its ingest test, for searches."""
 BASE = "0.0.0"
 LOSSES = (0, 5, 10, 20)
-"""The slowdowns of the versions [%]."""
+"""The slowdowns of the compared versions [%]."""
+SEARCHED_LOSS, SEARCHED_VERSIONS = 15, 11
+"""The slowdown that searches look for [%], and their versions: as many as the suite has."""
+FIRST_SLOWER: dict[int, int | None] = {1: None, 2: 2, 3: 6, 4: 9}
+"""The place of the first slower version in each search, counted from 0; None if there is none."""
+_JOBS = 10
 _WORKLOAD = Path("workloads") / "rocksdb"
-_SUITE = Path("suites") / "rocksdb"
 
 
 def slowed(loss: int) -> str:
@@ -22,20 +30,62 @@ def slowed(loss: int) -> str:
     return f"0.1.{loss}"
 
 
+def searched(number: int) -> list[str]:
+    """Return the versions of a search, the oldest first; its number begins them."""
+    first = FIRST_SLOWER[number]
+    losses = (
+        SEARCHED_LOSS if first is not None and place >= first else 0
+        for place in range(SEARCHED_VERSIONS)
+    )
+    return [f"{number}.{place}.{loss}" for place, loss in enumerate(losses)]
+
+
 def write_system(folder: Path) -> None:
-    """Write the suite and the workload of the slowed versions into a folder."""
-    for part in (_SUITE, _WORKLOAD, Path("workloads") / "harness"):
+    """Write both suites and the workload of the slowed versions into a folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in (_WORKLOAD, Path("workloads") / "harness"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     workload = Path(__file__).with_name("slowed_workload.py")
     shutil.copy(workload, folder / _WORKLOAD)
-    file = folder / _SUITE / "suite.yaml"
-    suite = yaml.safe_load(file.read_text(encoding="utf-8"))
-    package = suite["subject"]["versions"][RELEASE]
-    versions = [BASE, *map(slowed, LOSSES)]
-    suite["subject"]["versions"] = dict.fromkeys(versions, package)
-    suite["defaults"]["versions"] = versions
-    suite["task"]["entry_point"] = ["python", "-m", "harness", workload.stem]
-    file.write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")
+    compared = [BASE, *map(slowed, LOSSES)]
+    _write_suite(folder, _suite(COMPARED, workload.stem, compared))
+    _write_suite(folder, _of_searches(workload.stem))
     pins = folder / _WORKLOAD / "pins"
-    for version in versions:
+    for version in (*compared, *_all_searched()):
         shutil.copy(pins / f"{RELEASE}.txt", pins / f"{version}.txt")
+
+
+def _all_searched() -> Iterator[str]:
+    for number in FIRST_SLOWER:
+        yield from searched(number)
+
+
+def _suite(name: str, workload: str, versions: Iterable[str]) -> dict[str, Any]:
+    file = ROOT / "suites" / "rocksdb" / "suite.yaml"
+    suite: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    package = suite["subject"]["versions"][RELEASE]
+    suite["name"] = name
+    suite["subject"]["versions"] = dict.fromkeys(versions, package)
+    suite["defaults"]["versions"] = list(suite["subject"]["versions"])
+    suite["task"]["entry_point"] = ["python", "-m", "harness", workload]
+    return suite
+
+
+def _of_searches(workload: str) -> dict[str, Any]:
+    """Return a suite whose trials cost little: one test of short jobs.
+
+    The quantile is that of the jobs that nothing else on the machine disturbed.
+    """
+    suite = _suite(SEARCHED, workload, _all_searched())
+    suite["defaults"]["versions"] = suite["defaults"]["versions"][:2]
+    ingest, _ = suite["tests"]
+    ingest["jobs"] = _JOBS
+    ingest["metrics"][0]["statistics"] = ["p90"]
+    suite["tests"] = [ingest]
+    return suite
+
+
+def _write_suite(folder: Path, suite: dict[str, Any]) -> None:
+    file = folder / "suites" / suite["name"] / "suite.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")

@@ -22,11 +22,9 @@ from tests.checks.bench.histories import (
 )
 from tests.checks.bench.noises import NOISES, normal
 from tests.checks.bench.verdict_runs import ALARMS, Metric, confirmed, first_stage, fixed
+from tests.checks.docs import write_part
 from tidemark.figures.verdicts.rule import Judgement
-from tidemark.model.checkout import ROOT
 
-PAGE = ROOT / "docs" / "verdicts.md"
-BEGIN, END = "<!-- figures: generated -->\n", "<!-- figures: end -->"
 RUNS, MANY_RUNS = 4_000, 50_000
 SCATTERS = (0.03, 0.07, 0.12)
 PLANNED = (5, 10, 20, 30)
@@ -195,11 +193,7 @@ def main() -> int:
         part += "".join(figure.row for figure in rows) + "\n"
         print(part, flush=True)
         text += part
-    before, found_begin, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    _, found_end, after = rest.partition(END)
-    assert found_begin, f"no {BEGIN} in {PAGE}"
-    assert found_end, f"no {END} in {PAGE}"
-    PAGE.write_text(f"{before}{BEGIN}\n{text}{END}{after}", encoding="utf-8")
+    write_part("verdicts.md", "figures", f"\n{text}")
     return int(missed)
 
 

@@ -69,7 +69,7 @@ class Measuring:
                 test=test.name,
                 status="ok" if is_ok else "failed",
                 rates=tuple(
-                    no_rate(metric, "mean", planned.axes).model_copy(
+                    no_rate(metric, metric.statistics[0], planned.axes).model_copy(
                         update={"value": self.value(loss) if is_ok else None}
                     )
                     for metric in test.metrics
