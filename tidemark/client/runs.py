@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -18,6 +18,7 @@ from tidemark.model.run_id import run_id, trial_execution
 
 if TYPE_CHECKING:
     from tidemark.model.plan import Plan
+    from tidemark.model.suite import Test
 
 _ACTIVE = "RUNNING"
 # EndRun takes seconds; the limit leaves time for a retry after a failure.
@@ -123,15 +124,24 @@ class RunClient:
         if states is None:
             return None
         number = min(max(states.count("ChooseTest"), 1), len(plan.suite.tests))
-        name = plan.suite.tests[number - 1].name
-        in_test = takewhile(lambda state: state != "ChooseTest", reversed(states))
-        waits = "WaitForLogs" in in_test
-        return f"{name}, waiting for its log lines{self._at_most()}" if waits else name
+        test = plan.suite.tests[number - 1]
+        in_test = list(takewhile(lambda state: state != "ChooseTest", reversed(states)))
+        return ", ".join([test.name, *self._wait(test, in_test)])
 
-    def _at_most(self) -> str:
-        """Return the longest wait for log lines in words, '' for a stack that does not say."""
-        seconds = self._stack.outputs.get("LogsDeadlineSeconds")
-        return f", {seconds} s at most" if seconds else ""
+    def _wait(self, test: Test, latest: Sequence[str]) -> Iterator[str]:
+        """Yield in words that a test waits for log lines, and how long at most.
+
+        ``latest`` are the states that the test has entered, the latest first.
+        """
+        if "WaitForLogs" in latest:
+            yield "waiting for its log lines"
+            # A stack of an earlier version does not say how long.
+            if seconds := self._stack.outputs.get("LogsDeadlineSeconds"):
+                yield f"{seconds} s at most"
+        elif "WaitForCondition" in takewhile(lambda state: state != "ChooseStep", latest):
+            step = test.every_step[latest.count("ChooseStep") - 1]
+            yield f"waiting for the log line of step {step.name}"
+            yield f"{test.limit_seconds(step)} s at most"
 
     def trial_arn(self, run: Run, trial: int) -> str:
         """Return the ARN of the execution of a run's trial."""

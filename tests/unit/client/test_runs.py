@@ -9,6 +9,7 @@ from tests.unit.measured_runs import planned
 from tidemark.client.runs import Run, RunClient
 from tidemark.client.stack import Stack
 from tidemark.model.run_id import run_id
+from tidemark.model.steps import RunTasks, Step, WaitUntil
 
 MOMENT = datetime(2026, 11, 20, 12, 44, 55, tzinfo=UTC)
 
@@ -77,3 +78,21 @@ def test_the_current_test_of_a_trial_says_how_long_it_waits_for_log_lines(
     machines.states = states
 
     assert client.current_test(Run("r", "arn:execution:run:x"), planned(["9.0.0"]), 1) == words
+
+
+def test_the_current_test_of_a_trial_says_for_which_step_it_waits(client, machines):
+    plan = planned(["9.0.0"])
+    steps = (
+        Step(name="load", run_tasks=RunTasks()),
+        Step(name="loaded", wait_until=WaitUntil(query="loaded", within_seconds=60)),
+    )
+    test = plan.suite.tests[0].model_copy(update={"steps": steps})
+    waiting = plan.model_copy(update={"suite": plan.suite.model_copy(update={"tests": (test,)})})
+    machines.states = ["ChooseTest", "ChooseStep", "RunTasks", "ChooseStep", "CheckCondition"]
+    run = Run("r", "arn:execution:run:x")
+
+    assert client.current_test(run, waiting, 1) == "ingest"
+    machines.states += ["ConditionHolds", "WaitForCondition"]
+    assert client.current_test(run, waiting, 1) == (
+        "ingest, waiting for the log line of step loaded, 60 s at most"
+    )
