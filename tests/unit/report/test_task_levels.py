@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from tests.unit.measured_runs import measured, planned, row
 from tidemark.model.exclusions import NONE
+from tidemark.model.step_tasks import of_steps
+from tidemark.model.steps import RunTasks, Step
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.sides import sides
 from tidemark.report.markdown import markdown
@@ -60,6 +62,25 @@ def test_a_comparison_has_a_sentence_on_both_levels():
     stored = run()
 
     assert SENTENCE in markdown(comparison(sides((stored, "9.0.0"), (stored, "9.8.4"))))
+
+
+def test_the_samples_of_a_metric_are_those_of_the_tasks_of_its_step():
+    plan = planned(["9.0.0"], repetitions=1, tasks=2)
+    ingest, *others = plan.suite.tests
+    steps = tuple(Step(name=name, run_tasks=RunTasks(count=1)) for name in ("load", "read"))
+    metrics = (ingest.metrics[0].model_copy(update={"step": "read"}),)
+    ingest = ingest.model_copy(update={"steps": steps, "metrics": metrics})
+    suite = plan.suite.model_copy(update={"tests": (ingest, *others)})
+    plan = plan.model_copy(update={"suite": suite})
+    (trial,) = measured(plan)
+    result, *rest = trial.tests
+    tasks = tuple(of_steps(ingest, 1, result.tasks))
+    trial = trial.model_copy(update={"tests": (result.model_copy(update={"tasks": tasks}), *rest)})
+
+    text = markdown(report(measured_run(StoredRun(plan, [trial], NONE, []))))
+
+    samples = text.partition("**Every sample of ingest_rate")[2].partition("</details>")[0]
+    assert [line.split("|")[3].strip() for line in samples.splitlines() if "9.0.0" in line] == ["1"]
 
 
 def test_tasks_at_one_level_are_not_mentioned():

@@ -22,8 +22,9 @@ from tidemark.model.axes import Combination
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.labels import canonical
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.results import Rate, Sample, TestResult, TrialResult
+from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
 from tidemark.model.resume import Resume, latest_budget
+from tidemark.model.step_tasks import tasks_of
 from tidemark.store.stored_run import StoredRun
 
 
@@ -36,6 +37,8 @@ class Measurement(NamedTuple):
     samples: tuple[Sample, ...]
     counts: bool
     """Whether the measurement is part of its version's rate."""
+    tasks: Sequence[TaskResult]
+    """The tasks that log values of the quantity."""
 
     @property
     def counted(self) -> float | None:
@@ -47,7 +50,7 @@ class Measurement(NamedTuple):
         by_id: defaultdict[str | None, list[Sample]] = defaultdict(list)
         for sample in self.samples:
             by_id[sample.task_id].append(sample)
-        for task in self.result.tasks:
+        for task in self.tasks:
             yield task.index, by_id[task.task_id]
 
 
@@ -84,12 +87,14 @@ class MeasuredRun:
                 if result.test != quantity.test:
                     continue
                 rate = self._rates.get((trial.trial, quantity.key))
+                test = self.plan.suite.test(quantity.test)
                 yield Measurement(
                     trial,
                     result,
                     rate,
                     tuple(self._samples.get((trial.trial, _without_statistic(quantity.key)), ())),
                     rate is not None and rate.value is not None and not self.is_excluded(trial),
+                    tasks_of(test, quantity.metric.step, result.tasks),
                 )
 
     @cached_property
