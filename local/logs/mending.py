@@ -68,7 +68,7 @@ class Mending:
     begins : callable or None
         Tells whether a line begins an event; None if the clock does.
     most_bytes : int
-        The maximum size of a line with its end [B]; longer ones are left out.
+        The maximum size of a line with its line feed [B]; longer ones are left out.
     """
 
     clock: Clock | None = None
@@ -120,7 +120,7 @@ class _Copy:
         with packed as file, self.path.open("wb") as copy:
             lines = map(self._mended, self._read(file))
             first = list(islice(lines, _FIRST))
-            joining = Joining(self._beginning(first), self._mending.most_bytes - 2)
+            joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
             copy.writelines(event + b"\n" for event in joining.events(chain(first, lines)))
         self.joined = joining.joined
 
@@ -141,7 +141,7 @@ class _Copy:
         clean = text = line if line.isascii() else _text_of(line)
         if b"\r" in text:
             text = without_returns(text)
-        if len(text) + 1 >= self._mending.most_bytes:
+        if len(text) >= self._mending.most_bytes:
             self._count(Damage.LONG)
             return b""
         if clean != line:
