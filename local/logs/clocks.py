@@ -168,9 +168,8 @@ def clock_of(lines: Sequence[str]) -> Clock | None:
 def beginning(clock: Clock | None) -> Beginning:
     """Return the test of whether a line begins an event.
 
-    The line of a log has a time, of whatever form, or is a JSON object with one. Other lines belong
-    to the event before, as those of a stack trace. Without a clock every line is an event. In an
-    export only its prefix tells, since a message may have lines with times.
+    It has a time, of whatever form, or is a JSON object with one. Without a clock every line is an
+    event. In an export only its prefix tells, since a message may have lines with times.
     """
     if clock is None:
         return bool

@@ -14,6 +14,7 @@ from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
 from tidemark.cli.query.checks import check, lint_all
+from tidemark.cli.query.infrastructure import holds_queries
 from tidemark.cli.query.logs import FileOptions, LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import STANDARD_INPUT, recognised
@@ -76,7 +77,8 @@ def command(
     its file; a line without a time belongs to the event before. In a file without times, each line
     has the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
     filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
-    --lint alone, each PATH is another query.
+    --lint alone, each PATH is another query, a folder of queries, or a source of CloudFormation,
+    the CDK or Terraform.
 
     \b
     Examples:
@@ -85,7 +87,7 @@ def command(
     """
     _check_paths(paths, groups, time_field or time_format or begins)
     clock = _clock(time_field, time_format)
-    if lint and paths and not explain:
+    if lint and not explain and (paths or holds_queries(query)):
         lint_all([query, *paths], tables)
         return
     if query == STANDARD_INPUT and STANDARD_INPUT in paths:

@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from local.insights import CompiledQuery, EventSource, QueryError, run
 from local.insights import compile as compile_query
+from tidemark.cli.query.infrastructure import holds_queries, queries_at
 from tidemark.cli.query.messages import warn
-from tidemark.cli.query.text import place_of, query_text
+from tidemark.cli.query.text import place_in_file, place_of, query_text
 from tidemark.model.refusal import Refused
 
 
 def lint_all(queries: list[str], tables: dict[str, Path]) -> None:
-    """Check queries; raise Refused with the errors of all that are not accepted."""
+    """Check queries, also those in sources of infrastructure and below folders.
+
+    Raises
+    ------
+    Refused
+        If a query is not accepted, with the errors of all that are not.
+    """
     errors = []
     for query in queries:
-        name, text = query_text(query)
-        try:
-            result = run(compile_query(text), EventSource.union([]), tables=tables)
-        except QueryError as error:
-            errors.append(place_of(name, error))
-            continue
-        click.echo(f"{name}: accepted")
-        warn(f"{name}: {warning}" for warning in result.warnings)
+        for each in _queries(query):
+            try:
+                result = run(compile_query(each.text), EventSource.union([]), tables=tables)
+            except QueryError as error:
+                errors.append(each.place_of(error))
+                continue
+            click.echo(f"{each.name}: accepted")
+            warn(f"{each.name}: {warning}" for warning in result.warnings)
     if errors:
         raise Refused("\n".join(errors))
+
+
+@dataclass(frozen=True)
+class _Query:
+    """A query to check, with the lines of its file before it if it is within a file."""
+
+    name: str
+    text: str
+    file: Path | None = None
+    lines_before: int = 0
+
+    def place_of(self, error: QueryError) -> str:
+        if self.file is None:
+            return place_of(self.name, error)
+        return place_in_file(self.file, self.lines_before, error)
+
+
+def _queries(query: str) -> Iterator[_Query]:
+    if not holds_queries(query):
+        yield _Query(*query_text(query))
+        return
+    for file, lines_before, text in queries_at(Path(query)):
+        name = f"{file}:{lines_before + 1}"
+        if text is None:
+            warn([f"{name}: this query is computed, and not checked"])
+        else:
+            yield _Query(name, text, file, lines_before)
 
 
 def check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:

@@ -69,7 +69,16 @@ def query_text(query: str) -> tuple[str, str]:
 
 def place_of(name: str, error: QueryError) -> str:
     """Return the sentence of an error after the name of its query, and the line with a caret."""
-    return "\n".join(line for line in (f"{name}: {error}", error.excerpt()) if line)
+    return _with_excerpt(f"{name}: {error}", error)
+
+
+def place_in_file(file: Path, lines_before: int, error: QueryError) -> str:
+    """Return the same for a query within a file, with the line of the file."""
+    return _with_excerpt(f"{file}:{lines_before + error.line}: {error.message}", error)
+
+
+def _with_excerpt(sentence: str, error: QueryError) -> str:
+    return "\n".join(line for line in (sentence, error.excerpt()) if line)
 
 
 def _is_file(query: str) -> bool:

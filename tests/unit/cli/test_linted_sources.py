@@ -1,0 +1,121 @@
+"""``tidemark query --lint`` over sources of infrastructure and folders."""
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli.query import command
+from tidemark.model.refusal import Refused
+
+TEMPLATE = """\
+Resources:
+  Slow:
+    Type: AWS::Logs::QueryDefinition
+    Properties:
+      QueryString: |
+        fields @message
+        | filtre x
+  Count:
+    Type: AWS::Logs::QueryDefinition
+    Properties: {QueryString: "stats count(*)"}
+  Group:
+    Type: AWS::Logs::QueryDefinition
+    Properties:
+      QueryString: !Sub "SOURCE '${Logs}'"
+"""
+SYNTHESISED = """\
+{
+\t"Slow": {"Properties": {"QueryString": "filtre x\\n| limit 1"}},
+\t"Count": {"Properties": {"QueryString": "stats count(*)\\n| limit 1"}},
+\t"Group": {"Properties": {"QueryString": {"Fn::Join": ["", []]}}}
+}
+"""
+TERRAFORM = """\
+resource "aws_cloudwatch_query_definition" "slow" {
+  query_string = <<-EOF
+    fields @message
+    | filtre x
+  EOF
+}
+resource "aws_cloudwatch_query_definition" "count" {
+  query_string = "stats count(*) by strcontains(@message, \\"a\\")"
+}
+resource "aws_cloudwatch_query_definition" "group" {
+  query_string = join("|", local.parts)
+}
+"""
+TYPESCRIPT = r"""
+import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
+new CfnQueryDefinition(this, 'Slow', { queryString: `fields @message
+| filtre x` });
+new LogQueryWidget({ queryLines: ['filter @message like /\\\\d/', "stats count(*)"] });
+new LogQueryWidget({ queryString: text });
+function show(queryString: string) {}
+"""
+PYTHON = r'''
+from aws_cdk import aws_logs
+CfnQueryDefinition(self, "Slow", query_string="""fields @message
+| filtre x
+""")
+CfnQueryDefinition(self, "Count", query_string=r'filter @message like /\d/ | stats count(*)')
+CfnQueryDefinition(self, "Group", query_string=text)
+'''
+
+
+@pytest.fixture
+def lint(tmp_path):
+    def check(name, text):
+        path = tmp_path / name
+        path.write_text(text)
+        return path, CliRunner().invoke(command, ["--lint", str(path)])
+
+    return check
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "wrong", "right", "computed"),
+    [
+        ("template.yaml", TEMPLATE, 7, 10, 14),
+        ("stack.template.json", SYNTHESISED, 2, 3, 4),
+        ("queries.tf", TERRAFORM, 4, 8, 11),
+        ("stack.ts", TYPESCRIPT, 4, 5, 6),
+        ("stack.py", PYTHON, 4, 6, 7),
+    ],
+)
+def test_the_queries_in_a_source_are_checked_at_their_lines(
+    lint, name, text, wrong, right, computed
+):
+    path, done = lint(name, text)
+    assert isinstance(done.exception, Refused)
+    (error, _, caret) = str(done.exception).splitlines()
+    assert error.startswith(f"{path}:{wrong}: unknown command 'filtre'")
+    assert caret.strip() == "^"
+    assert done.stdout == f"{path}:{right}: accepted\n"
+    warning = f"warning: {path}:{computed}: this query is computed, and not checked\n"
+    assert done.stderr == warning
+
+
+def test_the_queries_below_a_folder_are_checked(tmp_path):
+    (tmp_path / "a.cwli").write_text("limit 1")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.tf").write_text('query_string = "limit 2"')
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "d.cwli").write_text("filtre")
+    done = CliRunner().invoke(command, ["--lint", str(tmp_path), "stats count(*)"])
+    assert done.stdout == (
+        f"{tmp_path / 'a.cwli'}:1: accepted\n{tmp_path / 'b' / 'c.tf'}:1: accepted\n"
+        "query: accepted\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("values.yaml", "a: 1", "this holds no queries; they are in .cwli, .yaml"),
+        ("service.py", "query_string = 'a=b'", "this holds no queries"),
+        ("bad.yaml", "QueryString: [", "this is no valid YAML or JSON: "),
+    ],
+)
+def test_a_source_without_queries_is_refused(lint, name, text, sentence):
+    path, done = lint(name, text)
+    assert isinstance(done.exception, Refused)
+    assert str(done.exception).startswith(f"{path}: {sentence}")

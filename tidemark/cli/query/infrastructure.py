@@ -1,0 +1,171 @@
+"""Queries in the sources of infrastructure: CloudFormation, CDK and Terraform.
+
+A query that the source computes is not known; its text is None.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+
+from tidemark.model.refusal import Refused
+
+_CODE = (".ts", ".js", ".py")
+SUFFIXES = (".cwli", ".yaml", ".yml", ".json", ".template", ".tf", *_CODE)
+"""The suffixes of files that may hold queries."""
+# The property of AWS::Logs::QueryDefinition.
+_PROPERTY = "QueryString"
+# The argument of aws_cloudwatch_query_definition: a heredoc or a text.
+_ARGUMENT = re.compile(
+    r"\bquery_string\s*=\s*(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b"
+    r'|"(?P<text>(?:[^"\\]|\\.)*)")?',
+    re.DOTALL,
+)
+_LITERAL = r'"""(?:[^\\]|\\.)*?"""|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+_QUOTE = "[\"']"
+# The properties of CfnQueryDefinition and LogQueryWidget, in TypeScript and in Python; a type of
+# TypeScript is no query.
+_ASSIGNED = re.compile(
+    rf"\bquery_?(?:[sS]tring{_QUOTE}?\s*[:=](?!\s*str(?:ing)?\b)\s*(?P<text>r?(?:{_LITERAL}))?"
+    rf"|[lL]ines{_QUOTE}?\s*[:=]\s*(?:\[(?P<lines>(?:\s*(?:{_LITERAL})\s*,?)*)\s*\])?)",
+    re.DOTALL,
+)
+_OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
+_ESCAPES = {"n": "\n", "t": "\t"}
+_INSERTED = "${"
+# Linux: PATH_MAX.
+_LONGEST_PATH = 4096
+
+
+class Written(NamedTuple):
+    """A query in a file, after so many lines of the file."""
+
+    file: Path
+    lines_before: int
+    text: str | None
+
+
+def holds_queries(query: str) -> bool:
+    """Tell whether a query of the command line is a folder or a source of infrastructure."""
+    path = Path(query)
+    return path.suffix in SUFFIXES[1:] or (len(query) < _LONGEST_PATH and path.is_dir())
+
+
+def queries_at(path: Path) -> list[Written]:
+    """Return the queries in a file or in the files below a folder.
+
+    Raises
+    ------
+    Refused
+        If there are none, or if a file cannot be read.
+    """
+    files = sorted(filter(_is_source, path.rglob("*"))) if path.is_dir() else [path]
+    queries = [query for file in files for query in _queries_in(file)]
+    if not queries:
+        raise Refused(f"{path}: this holds no queries; they are in {', '.join(SUFFIXES)}")
+    return queries
+
+
+def _is_source(path: Path) -> bool:
+    hidden = any(part.startswith(".") or part == "node_modules" for part in path.parts)
+    return path.suffix in SUFFIXES and not hidden and path.is_file()
+
+
+def _queries_in(file: Path) -> Iterator[Written]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (UnicodeDecodeError, OSError) as error:
+        raise Refused(f"{file}: this file cannot be read: {error}") from None
+    if file.suffix == ".cwli":
+        yield Written(file, 0, text)
+    elif file.suffix == ".tf":
+        yield from (_of_terraform(file, match) for match in _ARGUMENT.finditer(text))
+    elif file.suffix not in _CODE:
+        yield from _of_template(file, text)
+    elif _OF_LOGS.search(text):
+        yield from (_of_code(file, match) for match in _ASSIGNED.finditer(text))
+
+
+def _of_terraform(file: Path, match: re.Match[str]) -> Written:
+    if match["document"] is not None:
+        return _written(file, match, "document", textwrap.dedent(match["document"]))
+    return _written(file, match, "text", _plain(match["text"], keep=False))
+
+
+def _of_code(file: Path, match: re.Match[str]) -> Written:
+    keep = file.suffix == ".py"
+    if match["lines"]:
+        # LogQueryWidget joins its lines in this way.
+        lines = (_inner(each, keep=keep) or "" for each in re.findall(_LITERAL, match["lines"]))
+        return _written(file, match, "lines", "\n| ".join(lines))
+    return _written(file, match, "text", _inner(match["text"], keep=keep))
+
+
+def _written(file: Path, match: re.Match[str], group: str, text: str | None) -> Written:
+    place = match.start() if match[group] is None else match.start(group)
+    return Written(file, match.string.count("\n", 0, place), _known(text))
+
+
+def _known(text: str | None) -> str | None:
+    return None if text is None or _INSERTED in text else text
+
+
+def _inner(literal: str | None, *, keep: bool) -> str | None:
+    """Return the text of a literal of Python or TypeScript."""
+    if literal is None:
+        return None
+    raw = literal.startswith("r")
+    literal = literal.removeprefix("r")
+    marks = 3 if literal.startswith('"""') else 1
+    text = literal[marks:-marks]
+    return text if raw else _plain(text, keep=keep)
+
+
+def _plain(text: str | None, *, keep: bool) -> str | None:
+    """Return a text without escapes; ``keep`` the backslash before other characters."""
+    if text is None:
+        return None
+    kept = "\\" if keep else ""
+    return re.sub(
+        r"\\(.)",
+        lambda match: _ESCAPES.get(match[1], match[1] if match[1] in "\\\"'`" else kept + match[1]),
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def _of_template(file: Path, text: str) -> Iterator[Written]:
+    if _PROPERTY not in text:
+        return
+    try:
+        documents = list(yaml.compose_all(text, Loader=yaml.CSafeLoader))
+    except yaml.YAMLError as error:
+        raise Refused(f"{file}: this is no valid YAML or JSON: {error}") from None
+    for node in _properties(documents):
+        yield _of_property(file, node)
+
+
+def _properties(nodes: list[yaml.Node]) -> Iterator[yaml.Node]:
+    """Yield the values of the property, each once, however often an alias names it."""
+    seen: set[int] = set()
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+        elif isinstance(node, yaml.MappingNode):
+            nodes += [value for _, value in reversed(node.value)]
+            yield from (value for name, value in node.value if name.value == _PROPERTY)
+
+
+def _of_property(file: Path, node: yaml.Node) -> Written:
+    is_block = isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
+    text = node.value if isinstance(node, yaml.ScalarNode) else None
+    return Written(file, node.start_mark.line + is_block, _known(text))
