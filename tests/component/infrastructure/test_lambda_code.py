@@ -14,8 +14,8 @@ PREINSTALLED = {
     "pydantic",
     "pydantic_core",
 }
-# Stubs are for the type checker. YAML is for files that people write, which no function reads.
-NEVER_IMPORTED = {"mypy_boto3_", "yaml"}
+# Stubs are for the type checker. No function reads YAML or Markdown, which people write.
+NEVER_IMPORTED = {"markdown_it", "mypy_boto3_", "yaml"}
 
 
 def imports(path):

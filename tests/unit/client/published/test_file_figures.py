@@ -1,0 +1,160 @@
+"""Files as people publish them, with the figures that they have."""
+
+from datetime import date
+
+import pytest
+
+from tests.checks.conformance.figures import SLEEPER
+from tidemark.client.published.file_figures import file_figures
+from tidemark.client.published.release_tables import Wishes
+from tidemark.model.checkout import ROOT
+from tidemark.model.publication import find_publication
+from tidemark.model.refusal import Refused
+
+PUBLICATION = find_publication(ROOT, "sleeper")
+HEADINGS = "| Version number | Test date | Compaction rate (records/s) |\n|---|---|---|\n"
+
+
+def figures(text, **wishes):
+    return [
+        (each.version, each.tested_on.isoformat(), each.metric.metric, each.amount.text, each.line)
+        for each in file_figures(text, PUBLICATION, Wishes(**wishes))
+    ]
+
+
+def refused(text, **wishes):
+    with pytest.raises(Refused) as caught:
+        file_figures(text, PUBLICATION, Wishes(**wishes))
+    return str(caught.value).removeprefix("FILE: ")
+
+
+def day(iso):
+    return "/".join(reversed(iso.split("-")))
+
+
+def test_the_table_of_sleepers_page_has_every_figure():
+    rows = [f"| {v} | {day(d)} | {c} | {i} |" for v, (d, c, i) in SLEEPER.items()]
+    page = "\n".join([
+        "Benchmarks", "==========", "",
+        "| Version number | Test date | Compaction rate (records/s) | "
+        "Ingest S3 write rate (records/s) |",
+        "|---|---|---|---|",
+        *rows, "", "A sentence.",
+    ])  # fmt: skip
+
+    assert figures(page) == [
+        (version, tested_on, metric, text, line)
+        for line, (version, (tested_on, *both)) in enumerate(SLEEPER.items(), start=6)
+        for metric, text in zip(("compaction_rate", "ingest_rate"), both, strict=True)
+    ]
+
+
+def test_a_later_page_has_more_columns_thousands_separators_and_missing_cells():
+    page = (
+        "| Version number | Test date | Java compaction | DataFusion compaction "
+        "| Standard ingest |\n|-----|-----|-----|-----|-----|\n"
+        "| 0.26.0      | 11/11/2024 | 311,350         |                       | 160,701         |\n"
+        "| 0.28.0      | 31/01/2025 | 257,867         | 1,315,716             | 156,950         |\n"
+    )
+
+    assert figures(page) == [
+        ("0.26.0", "2024-11-11", "compaction_rate", "311,350", 3),
+        ("0.26.0", "2024-11-11", "ingest_rate", "160,701", 3),
+        ("0.28.0", "2025-01-31", "compaction_rate", "257,867", 4),
+        ("0.28.0", "2025-01-31", "datafusion_compaction_rate", "1,315,716", 4),
+        ("0.28.0", "2025-01-31", "ingest_rate", "156,950", 4),
+    ]
+
+
+def test_markup_is_no_part_of_a_cell():
+    page = (
+        "**Release** | _Date_ | `Compaction rate` [rows per second] | Remarks\n"
+        ":-- | --- | --: | ---\n"
+        "[v0.11.0](https://x.org/a\\|b) | **13 June 2022** | **366000**<sup>1</sup> | slow\\|er\n"
+        "0.12.0 | 18 Oct 2022 | 378000[^1] | <br>\n\n[^1]: On x86.\n"
+    )
+
+    assert figures(page) == [
+        ("0.11.0", "2022-06-13", "compaction_rate", "366000", 3),
+        ("0.12.0", "2022-10-18", "compaction_rate", "378000", 4),
+    ]
+
+
+def test_every_table_of_a_page_is_read_and_those_without_figures_are_left_out():
+    other = "| Setting | Default |\n|---|---|\n| writers | 11 |\n\n"
+    code = f"```\n{HEADINGS}| 9.9.9 | 2022-01-01 | 1 |\n```\n\n"
+    second = "| Version | Date | Ingest rate |\n|---|---|---|\n| 0.11.0 | 13/06/2022 | 160000 |\n"
+    page = f"{other}{code}{HEADINGS}| 0.11.0 | 13/06/2022 | 366000 |\n\n## Ingest\n\n{second}"
+
+    assert [figure[2:4] for figure in figures(page)] == [
+        ("compaction_rate", "366000"), ("ingest_rate", "160000"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_separated_values_are_read_with_any_separator(separator):
+    rows = [["Version", "Date", "compaction_rate"], ["0.11.0", "2022-06-13", '"366000"']]
+    text = "\ufeff" + "\r\n".join(separator.join(row) for row in rows)
+
+    assert figures(text) == [("0.11.0", "2022-06-13", "compaction_rate", "366000", 2)]
+
+
+def test_the_user_may_give_the_version_and_the_day_of_a_table_without_them():
+    text = "compaction_rate,ingest_rate\n366000,160000\n"
+
+    found = figures(text, version="0.11.0", tested_on=date(2022, 6, 13))
+
+    assert [figure[:2] for figure in found] == [("0.11.0", "2022-06-13")] * 2
+
+
+def test_a_figure_that_stands_twice_counts_once():
+    row = "| 0.11.0 | 2022-06-13 | 366000 |\n"
+
+    assert len(figures(HEADINGS + row + row)) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n| 0.11.0 | 2022-06-13 | 366001 |\n",
+         "line 4: 0.11.0 compaction_rate of 2022-06-13 is 366001, and 366000 in line 3; expected "
+         "one figure"),
+        (f"{HEADINGS}| 0.11.0 | 06/01/2022 | 366000 |\n",
+         "line 3: 06/01/2022 may be 2022-01-06 or 2022-06-01; --dates day-first or --dates "
+         "month-first says which"),
+        (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366.000 |\n",
+         "line 3: compaction_rate: '366.000' may be 366000 or 366; write one of them"),
+        (f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 | 160000 |\n",
+         "line 3: the row has more cells than the 3 headings"),
+        (f"{HEADINGS}| latest | 2022-06-13 | 366000 |\n",
+         "line 3: 'latest' is no version; expected one such as 0.11.0"),
+        (f"{HEADINGS}| 0.11.0 |  | 366000 |\n",
+         "line 3: '' is no day; expected the form of 2022-06-13, 13/06/2022 or 13 June 2022"),
+        ("Version | Date | Compaction rate (MB/s)\n---|---|---\n0.11.0 | 2022-06-13 | 36\n",
+         "line 1: the unit of 'Compaction rate (MB/s)' is 'MB/s'; expected records/s"),
+        ("| Version | Compaction rate |\n|---|---|\n| 0.11.0 | 36 |\n",
+         "line 1: the table has no column for the date; its headings are 'Version', 'Compaction "
+         "rate'; --date gives one for all rows"),
+        ("| Version | Tag | Compaction rate |\n|---|---|---|\n| 0.11.0 | 1 | 36 |\n",
+         "line 1: 'Version', 'Tag' have one meaning; --leave-out HEADING drops one"),
+        ("| Version | Java compaction | Compaction rate |\n|---|---|---|\n| 0.11.0 | 1 | 36 |\n",
+         "line 1: 'Compaction rate' is a second column of one metric"),
+        ("nothing\n", "no table has figures of Sleeper; expected columns such as Version number, "
+         "Test date and Compaction rate, DataFusion compaction, Ingest S3 write rate, EMR bulk "
+         "import, Compaction total rate, Ingest total rate"),
+    ],
+)  # fmt: skip
+def test_what_is_ambiguous_is_refused_with_its_line(page, sentence):
+    assert refused(page) == sentence
+
+
+def test_an_unknown_column_of_figures_is_refused_unless_it_is_left_out():
+    page = (
+        "| Version | Date | Compaction rate | Query rate |\n|---|---|---|---|\n"
+        "| 0.11.0 | 2022-06-13 | 366000 | 7 |\n"
+    )
+
+    assert refused(page).startswith(
+        "line 1: the column 'Query rate' has figures and is no metric of Sleeper; known are "
+    )
+    assert len(figures(page, left_out=["Query rate"])) == 1

@@ -1,0 +1,101 @@
+"""Sleeper's reports of jobs in the forms of several of its releases, with figures made up here."""
+
+import json
+
+import pytest
+
+from tests.unit.client.published.test_file_figures import figures, refused
+
+OLD_COMPACTION = """
+Compaction Job Status Report
+----------------------------
+Total jobs: 3
+Average compaction rate: 1,250.00 read/s, 625.00 write/s
+--------------------------------------------------------------------------------------
+| STATE    | TYPE    | START_TIME           | FINISH_TIME          | LINES_READ | READ_RATE (s) |
+| FINISHED | COMPACT | 2023-04-28T10:00:00Z | 2023-04-28T10:01:00Z |     30,000 |        500.00 |
+| FINISHED | SPLIT   | 2023-04-28T10:00:30Z | 2023-04-28T10:01:00Z |     60,000 |      2,000.00 |
+| PENDING  | COMPACT |                      |                      |            |               |
+"""
+INGEST = """Compaction Task Status Report
+| STATE | TASK_ID | START_TIME | FINISH_TIME |
+
+Ingest Job Status Report
+------------------------
+Average ingest rate: 10.00 read/s, 5.00 write/s
+| STATE       | START_TIME               | FINISH_TIME              | ROWS_READ | ROWS_WRITTEN |
+| UNCOMMITTED | 2025-09-25T13:34:12.001Z | 2025-09-25T13:35:12.001Z |       600 |          300 |
+| FAILED      | 2025-09-21T13:34:12.001Z | 2025-09-21T13:35:12.001Z |        60 |           60 |
+| FINISHED    | 2025-09-25T13:34:12.001Z | 2025-09-25T13:34:12.001Z |         0 |            0 |
+"""
+
+
+def test_a_report_gives_both_averages_of_its_finished_jobs_apart():
+    # 90,000 records in the minute from the first start to the last finish.
+    assert figures(OLD_COMPACTION, version="0.16.0") == [
+        ("0.16.0", "2023-04-28", "compaction_rate", "1,250.00", 2),
+        ("0.16.0", "2023-04-28", "compaction_total_rate", "1,500.00", 2),
+    ]
+
+
+def test_ingest_counts_what_it_writes_and_reports_of_tasks_are_left_out():
+    assert figures(INGEST, version="0.33.0") == [
+        ("0.33.0", "2025-09-25", "ingest_rate", "5.00", 4),
+        ("0.33.0", "2025-09-25", "ingest_total_rate", "5.00", 4),
+    ]
+
+
+def run(start, finish, records, **update):
+    processed = {"rowsRead": records, "rowsWritten": records // 2}
+    return {"taskId": "t", "updates": [
+        {"type": "STARTED", "startTime": f"2026-01-02T{start}Z"},
+        {"type": "FINISHED", "finishTime": f"2026-01-02T{finish}Z", "rowsProcessed": processed},
+        *([update] if update else []),
+    ]}  # fmt: skip
+
+
+def test_a_json_report_has_rates_that_are_computed_from_times_and_rows():
+    jobs = [
+        {"jobId": "a", "createUpdateTime": "x", "jobRuns": [run("10:00:00", "10:01:00", 30_000)]},
+        {"jobId": "b", "createUpdateTime": "x", "jobRuns": [
+            run("10:00:30", "10:01:00", 60_000),
+            run("10:00:30", "10:00:31", 1, failureTime="x"),
+        ]},
+    ]  # fmt: skip
+
+    assert [figure[2:4] for figure in figures(json.dumps(jobs), version="0.36.1")] == [
+        ("compaction_rate", "1,250.00"), ("compaction_total_rate", "1,500.00"),
+    ]  # fmt: skip
+
+
+def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
+    summary = {
+        "recordsProcessed": {"linesRead": 600, "linesWritten": 300},
+        "startTime": "2022-09-22T13:34:12.001Z", "finishTime": "2022-09-22T13:35:12.001Z",
+        "recordsWrittenPerSecond": 5.0,
+    }  # fmt: skip
+    started = {"startTime": "2022-09-22T13:34:12.001Z"}
+    runs = [{"startedStatus": started, "finishedStatus": {"summary": summary}},
+            {"startedStatus": started}]  # fmt: skip
+    report = {"queueMessages": {}, "jobList": [{"jobId": "a", "jobRunList": runs}]}
+
+    assert [figure[1:4] for figure in figures(json.dumps(report), version="0.16.0")] == [
+        ("2022-09-22", "ingest_rate", "5.00"), ("2022-09-22", "ingest_total_rate", "5.00"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (OLD_COMPACTION * 2, "line 2: two reports of compaction jobs; expected one"),
+        ("Ingest Job Status Report\n", "line 1: the report has no finished ingest job"),
+        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no creation"),
+        ("[1]", "the JSON is no report; expected Sleeper's report of jobs"),
+    ],
+)
+def test_a_report_without_one_average_is_refused(text, sentence):
+    assert refused(text, version="0.16.0") == sentence
+
+
+def test_a_report_needs_the_version_of_its_jobs():
+    assert refused(OLD_COMPACTION) == "a report names no version; --version gives it"

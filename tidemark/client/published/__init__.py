@@ -1,0 +1,1 @@
+"""Readers of published figures: tables of releases, and Sleeper's reports of jobs."""

@@ -1,0 +1,82 @@
+"""Figures as people publish them: ``366000``, ``366,000 ± 1,200 (6 trials)``, ``1.3M``."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from tidemark.model.sentences import shown
+
+# Groups of three digits have a comma, apostrophe, underscore or space between them, or points.
+_GROUPS = r"[0-9]{1,3}(?:[,'_\u2019 \u00a0\u2009\u202f][0-9]{3})+(?:\.[0-9]+)?"
+_POINTS = r"[0-9]{1,3}(?:\.[0-9]{3}){2,}"
+_DIGITS = r"[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_NUMBER = rf"(?:{_GROUPS}|{_POINTS}|{_DIGITS})(?:\s?[kMG])?"
+_FIGURE = re.compile(
+    rf"(?P<value>{_NUMBER})"
+    rf"(?:\s*\(?(?:±|\+/-|\+-)\s*(?P<spread>{_NUMBER})\s?(?P<percent>%)?\)?)?"
+    r"(?:\s*\((?:n\s*=\s*)?(?P<trials>[0-9]+)(?: (?:trials?|runs?|jobs?|samples?))?\))?"
+)
+_UNSURE = re.compile(r"[0-9]{1,3}\.[0-9]{3}")
+_SCALES = {"k": 1e3, "M": 1e6, "G": 1e9}
+# A mark of a footnote behind a figure.
+_MARKS = re.compile(r"[*†‡¹²³]+$")
+_MISSING = {
+    "", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "?", "\N{HORIZONTAL ELLIPSIS}", "...", "n/a", "na",
+    "none", "null", "nil", "tbd", "tbc", "unknown", "missing", "not measured", "not tested",
+}  # fmt: skip
+
+
+class Amount(NamedTuple):
+    """A published figure."""
+
+    text: str
+    """The figure digit for digit, with its spread, without a unit."""
+    value: float
+    spread: float | None = None
+    """The standard deviation, in the unit of the value."""
+    samples: int = 0
+    """The number of values that it is the mean of, 0 if that is not known."""
+
+
+def is_missing(text: str) -> bool:
+    """Tell whether a cell says that there is no figure."""
+    return text.casefold() in _MISSING
+
+
+def is_amount(text: str) -> bool:
+    """Tell whether a cell has the form of a figure, perhaps with a unit."""
+    return re.match(r"[~<>≈]?\s*[0-9]", text) is not None
+
+
+def amount(text: str, unit: str) -> Amount:
+    """Return the figure of a cell; raise ValueError with the end of a sentence for any other text.
+
+    ``unit`` may stand behind the figure.
+    """
+    figure = _MARKS.sub("", text.removesuffix(unit).strip()).strip()
+    match = _FIGURE.fullmatch(figure)
+    if match is None:
+        raise ValueError(f"{shown(text)} is no figure; expected one such as 366000 or 366,000.5")
+    for number in filter(None, match.group("value", "spread")):
+        if _UNSURE.fullmatch(number):
+            whole, fraction = number.split(".")
+            both = f"{whole}{fraction} or {float(number):g}"
+            raise ValueError(f"{shown(number)} may be {both}; write one of them")
+    value, trials = _number(match["value"]), int(match["trials"] or 0)
+    if not math.isfinite(value):
+        raise ValueError(f"{shown(text)} is no finite number")
+    spread = _number(match["spread"]) if match["spread"] else None
+    if spread is not None and match["percent"]:
+        spread *= value / 100
+    return Amount(figure, value, spread, trials)
+
+
+def _number(text: str) -> float:
+    scale = _SCALES.get(text[-1], 1.0)
+    digits = text if scale == 1 else text[:-1]
+    if digits.count(".") > 1:
+        digits = digits.replace(".", "")
+    value = float(re.sub(r"[^0-9.eE+-]", "", digits))
+    return value if scale == 1 else value * scale

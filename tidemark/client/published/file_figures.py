@@ -1,0 +1,64 @@
+"""The figures of a file in any of the accepted forms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+
+from tidemark.client.published.release_figure import ReleaseFigure, refused_at
+from tidemark.client.published.release_tables import Wishes, release_figures
+from tidemark.client.published.status_reports import json_report, report_figures, text_reports
+from tidemark.client.published.tables import tables
+from tidemark.model.publication import Publication
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+
+def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[ReleaseFigure]:
+    """Return the figures of a file, each once.
+
+    The content tells the form: JSON, a report, a page with tables, or comma-separated values.
+
+    Raises
+    ------
+    Refused
+        If the file has no figures, or one that is ambiguous.
+
+    """
+    figures = list(_once(_figures(text, publication, wishes)))
+    if not figures:
+        known = listed(figure.columns[0] for figure in publication.figures)
+        raise Refused(
+            f"FILE: no table has figures of {publication.title}; expected columns such as Version "
+            f"number, Test date and {known}"
+        )
+    return figures
+
+
+def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[ReleaseFigure]:
+    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} and (value := _json(text)) is not None:
+        return report_figures([json_report(value)], publication, wishes.version)
+    if reports := text_reports(text):
+        return report_figures(reports, publication, wishes.version)
+    return release_figures(tables(text), publication, wishes)
+
+
+def _json(text: str) -> object:
+    """Return the value of a JSON document, None if a text is none: a link may begin a page."""
+    try:
+        value: object = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError:
+        return None
+    return value
+
+
+def _once(figures: Iterable[ReleaseFigure]) -> Iterator[ReleaseFigure]:
+    """Yield each figure once; refuse two of one version, day and metric that differ."""
+    known: dict[object, ReleaseFigure] = {}
+    for each in figures:
+        first = known.setdefault(each.key, each)
+        if first is each:
+            yield each
+        elif first.amount.value != each.amount.value:
+            sentence = f"{each.name} is {each.amount.text}, and {first.amount.text} in line"
+            raise refused_at(each.line, f"{sentence} {first.line}; expected one figure")

@@ -1,0 +1,111 @@
+"""The figures of releases in the tables of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from tidemark.client.published.amounts import Amount, amount, is_missing
+from tidemark.client.published.dates import Day, Order, day_of, order_of
+from tidemark.client.published.layout import Layout, layout
+from tidemark.client.published.release_figure import (
+    ReleaseFigure,
+    refused_at,
+    release_version,
+)
+from tidemark.client.published.tables import PageTable, TableRow
+from tidemark.model.publication import Publication, PublishedMetric
+from tidemark.model.sentences import listed, shown
+
+
+class Wishes(NamedTuple):
+    """What the user says of a file that the file does not say."""
+
+    version: str | None = None
+    tested_on: date | None = None
+    order: Order | None = None
+    """The order of day and month."""
+    left_out: Sequence[str] = ()
+    """The headings of columns that do not count."""
+
+
+class _Table(NamedTuple):
+    table: PageTable
+    columns: Layout
+
+
+def release_figures(
+    tables: Sequence[PageTable], publication: Publication, wishes: Wishes
+) -> Iterator[ReleaseFigure]:
+    """Yield the figures of all tables that have a version and a metric of the publication.
+
+    Raises
+    ------
+    Refused
+        If a table is ambiguous or no table has figures; the sentence names the line.
+
+    """
+    known = [_Table(table, layout(table, publication, wishes.left_out)) for table in tables]
+    chosen = [each for each in known if each.columns.metrics]
+    days = [day for each in chosen for row in each.table.rows if (day := _day(each, row))]
+    order = order_of(days, wishes.order)
+    for each in chosen:
+        _check_complete(each, wishes)
+        for row in each.table.rows:
+            yield from _of_row(each, row, wishes, order)
+
+
+def _check_complete(each: _Table, wishes: Wishes) -> None:
+    for name, column, given, option in (
+        ("version", each.columns.version, wishes.version, "--version"),
+        ("date", each.columns.day, wishes.tested_on, "--date"),
+    ):
+        if column is None and given is None:
+            headings = listed(map(shown, each.table.headings))
+            sentence = f"the table has no column for the {name}; its headings are {headings}"
+            raise refused_at(each.table.line, f"{sentence}; {option} gives one for all rows")
+
+
+def _day(each: _Table, row: TableRow) -> Day | None:
+    """Return the day of a row with a figure, None without a column of days or without a figure."""
+    if each.columns.day is None or not any(_amounts(each, row)):
+        return None
+    return Day(row.cells[each.columns.day], row.line)
+
+
+def _of_row(
+    each: _Table, row: TableRow, wishes: Wishes, order: Order | None
+) -> Iterator[ReleaseFigure]:
+    found = list(_amounts(each, row))
+    if not found:
+        return
+    version = _version(each, row, wishes)
+    day = _day(each, row)
+    tested_on = day_of(day, order) if day else wishes.tested_on
+    assert tested_on  # a table without both is refused
+    for metric, figure in found:
+        yield ReleaseFigure(version, tested_on, metric, figure, row.line)
+
+
+def _amounts(each: _Table, row: TableRow) -> Iterator[tuple[PublishedMetric, Amount]]:
+    for column, metric in each.columns.metrics.items():
+        if not is_missing(text := row.cells[column]):
+            yield metric, _amount(metric, text, row.line)
+
+
+def _amount(metric: PublishedMetric, text: str, line: int) -> Amount:
+    try:
+        return amount(text, metric.unit)
+    except ValueError as error:
+        raise refused_at(line, f"{metric.metric}: {error}") from None
+
+
+def _version(each: _Table, row: TableRow, wishes: Wishes) -> str:
+    column = each.columns.version
+    if column is None:
+        return wishes.version or ""
+    try:
+        return release_version(row.cells[column])
+    except ValueError as error:
+        raise refused_at(row.line, str(error)) from None

@@ -1,0 +1,102 @@
+"""Tables of a file: those of a Markdown page, or the one of comma-separated values."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from tidemark.client.published.release_figure import refused_at
+
+_SEPARATORS = ",;\t|"
+_MARKDOWN_TABLE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$", re.MULTILINE)
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+class TableRow(NamedTuple):
+    """The cells of a row without markup."""
+
+    line: int
+    cells: tuple[str, ...]
+
+
+class PageTable(NamedTuple):
+    """A table with a heading for each column."""
+
+    line: int
+    headings: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+
+def tables(text: str) -> list[PageTable]:
+    """Return the tables of a Markdown page, or else the one of comma-separated values."""
+    if _MARKDOWN_TABLE.search(text):
+        return list(_markdown(text))
+    return list(_separated(text))
+
+
+def _markdown(text: str) -> Iterator[PageTable]:
+    """Yield the tables of a page; source: GitHub Flavored Markdown, "Tables (extension)"."""
+    lines, rows = text.splitlines(), list[TableRow]()
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    for index, token in enumerate(tokens):
+        if token.type == "table_open":
+            rows = []
+        elif token.type == "tr_open" and token.map:
+            rows.append(TableRow(token.map[0] + 1, tuple(_cells(tokens, index))))
+        elif token.type == "table_close":
+            (line, headings), *body = rows
+            for row in body:
+                # The extension ignores cells beyond the headings, which would be lost figures.
+                if _count(lines[row.line - 1]) > len(headings):
+                    sentence = f"the row has more cells than the {len(headings)} headings"
+                    raise refused_at(row.line, sentence)
+            yield PageTable(line, headings, tuple(body))
+
+
+def _cells(tokens: Sequence[Token], row: int) -> Iterator[str]:
+    for token in tokens[row + 1 :]:
+        if token.type == "tr_close":
+            return
+        if token.type == "inline":
+            yield _plain(token.children or [])
+
+
+def _plain(inline: Sequence[Token]) -> str:
+    """Return the text of a cell: without marks, pictures, and the numbers of footnotes."""
+    words, in_footnote = "", False
+    for token in inline:
+        if token.type == "html_inline" and (tag := re.match(r"</?(sup)\b", token.content)):
+            in_footnote = not tag[0].startswith("</")
+        elif token.type == "html_inline" and token.content.lower().startswith("<br"):
+            words += " "
+        elif not in_footnote and token.type in {"text", "text_special", "code_inline", "softbreak"}:
+            is_footnote = token.type == "text" and re.fullmatch(r"\^\w+", token.content)
+            words += "" if is_footnote else (token.content or " ")
+    return " ".join(re.sub(r"\[\^[^\]]+\]", "", words).split(" ")).strip()
+
+
+def _count(line: str) -> int:
+    """Return the number of cells in a line of a table."""
+    return len(_BAR.findall(line.strip().removeprefix("|").removesuffix("|"))) + 1
+
+
+def _separated(text: str) -> Iterator[PageTable]:
+    lines = text.removeprefix("\ufeff").splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    separator = max(_SEPARATORS, key=first.count)
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    rows = [TableRow(reader.line_num, tuple(cell.strip() for cell in row)) for row in reader]
+    table = [row for row in rows if any(row.cells)]
+    if not table or first.count(separator) == 0:
+        return
+    (line, headings), *body = table
+    for row in body:
+        if len(row.cells) != len(headings):
+            expected = f"expected {len(headings)}, one for each heading"
+            raise refused_at(row.line, f"the row has {len(row.cells)} cells; {expected}")
+    yield PageTable(line, headings, tuple(body))

@@ -1,0 +1,118 @@
+"""The figures that a system's own pages publish: ``suites/<name>/published.yaml``."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from tidemark.model.consistent import Consistent
+from tidemark.model.frozen import Frozen
+from tidemark.model.metric import NAME, Name
+from tidemark.model.refusal import Problem, Refused, problem, problems
+from tidemark.model.sentences import shown
+from tidemark.model.subject import Line
+from tidemark.model.suite import FORMS, Suite
+
+_FILE = "published.yaml"
+_Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+def plain_name(heading: str) -> str:
+    """Return the letters and digits of a heading in small letters, with a space between words."""
+    return " ".join(re.findall(r"[^\W_]+", heading.casefold()))
+
+
+class PublishedMetric(Frozen):
+    """A metric that pages publish; a table has a column for it."""
+
+    test: Name
+    """The test that gives the metric."""
+    metric: Name
+    """The name of the metric, as tables of results have it."""
+    means: Line
+    """The figure in words, which tells it from similar ones."""
+    unit: Line
+    direction: Literal["higher", "lower"]
+    """The better direction."""
+    columns: tuple[Line, ...] = Field(min_length=1, max_length=20)
+    """The headings of its column without unit; the first one is printed."""
+
+    @property
+    def names(self) -> set[str]:
+        """The plain names of its columns."""
+        return {plain_name(text) for text in (self.metric, *self.columns)}
+
+
+class Publication(Consistent):
+    """The figures of one system that no run has to measure."""
+
+    title: Line
+    no_runs: _Sentence | None = None
+    """The reason why no run measures the system, if none does."""
+    figures: tuple[PublishedMetric, ...] = Field(min_length=1, max_length=50)
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield the columns that are those of two metrics."""
+        known: set[str] = set()
+        for number, figure in enumerate(self.figures):
+            if twice := sorted(known & figure.names):
+                sentence = f"{shown(twice[0])} is a column of two metrics"
+                yield problem(("figures", number, "columns"), sentence)
+            known |= figure.names
+
+    def metric(self, name: str) -> PublishedMetric | None:
+        """Return the metric of a name, None if the pages do not publish it."""
+        return next((figure for figure in self.figures if figure.metric == name), None)
+
+    def by_test(self) -> Mapping[str, list[PublishedMetric]]:
+        """Return the metrics of each test."""
+        tests: dict[str, list[PublishedMetric]] = {}
+        for figure in self.figures:
+            tests.setdefault(figure.test, []).append(figure)
+        return tests
+
+
+def publication_file(systems: Path, suite: str) -> Path:
+    """Return the place of the file of a suite's published figures."""
+    return systems / "suites" / suite / _FILE
+
+
+def find_publication(systems: Path, suite: str) -> Publication | None:
+    """Return what is published of a suite, None if its folder does not say; refuse a bad file."""
+    path = publication_file(systems, suite)
+    if not re.fullmatch(NAME, suite) or not path.is_file():
+        return None
+    # Imported here because the Lambda asset has no YAML parser.
+    from tidemark.model.plain_yaml import read_yaml  # noqa: PLC0415
+
+    name = f"{suite}/{_FILE}"
+    document = read_yaml(path, name)
+    try:
+        return Publication.model_validate(document.value)
+    except ValidationError as error:
+        lines = [
+            f"{name}:{document.line(one.place)}: {one.sentence}"
+            for one in problems(Publication, error, FORMS)
+        ]
+        raise Refused("\n".join(lines)) from None
+
+
+def measured_publication(suite: Suite) -> Publication:
+    """Return the metrics of a suite as pages may publish them, under the metrics' names."""
+    return Publication(
+        title=suite.title,
+        figures=tuple(
+            PublishedMetric(
+                test=test.name,
+                metric=metric.name,
+                means=f"{metric.statistics[0]} of {metric.name}",
+                unit=metric.unit,
+                direction=metric.direction,
+                columns=(metric.name.replace("_", " ").capitalize(),),
+            )
+            for test in suite.tests
+            for metric in test.metrics
+        ),
+    )
