@@ -24,7 +24,7 @@ from cdk.schedules import Schedules
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from cdk.workflow import Workflow
-from tidemark.model.context import written_context
+from tidemark.model.context import published_suites, written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 from tidemark.model.settings import Settings, read_settings
@@ -48,7 +48,7 @@ class DataStack(Stack):
             "Tables",
             stack=settings.stack_name,
             bucket=self.bucket,
-            suites=sorted({*suites, *settings.retired_suites}),
+            suites=sorted({*suites, *published_suites(settings.systems), *settings.retired_suites}),
         )
 
 

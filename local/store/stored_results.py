@@ -61,7 +61,7 @@ def own_bucket(stack: str) -> str:
 
 
 def results_bucket(files: ObjectFiles, stack: str) -> str:
-    """Return the name of a stack's results bucket; its prefix alone if nothing is stored."""
+    """Return the name of a stack's results bucket; the one that a cloud makes if there is none."""
     prefix = f"{stack.lower()}-{_RESULTS}"
     first = next(files.buckets(after=prefix), "")
-    return first if first.startswith(prefix) else prefix
+    return first if first.startswith(prefix) else own_bucket(stack)

@@ -27,6 +27,10 @@ COMMANDS = {
     "run": ("run.command", "Measure versions of SUITE (rocksdb) with the real state machine."),
     "stop": ("stop.command", "End RUN, which another terminal started."),
     "history": ("history.command", "Show the rates of each version of SUITE over all runs."),
+    "import": (
+        "import_figures.command",
+        "Add the published figures of FILE to the stored results.",
+    ),
     "dashboard": ("dashboard.command", "Write the dashboard of all figures as one HTML page."),
     "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
     "show": ("show.command", "Show the results and the end of RUN, or of the newest run."),

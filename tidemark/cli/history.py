@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.client.history import Row, VersionHistory, columns, heading, histories, sentence
+from tidemark.client.history import (
+    Row,
+    VersionHistory,
+    columns,
+    heading,
+    histories,
+    sentence,
+    untold,
+)
 from tidemark.client.tables import ask_saved
+from tidemark.figures.history.change_points import FEWEST
+from tidemark.model.context import published_suites, written_systems
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
 
@@ -30,8 +40,9 @@ def command(
     Without SUITE, the command takes the only suite or that of the newest run. Each figure is the
     mean over the version's trials with their standard deviation. Excluded trials do not count, and
     a warning names versions with trials of several sizes. Below the table stand the changes of
-    level over at least 16 runs. JSON is a list with one object for each version. CSV has a line for
-    each version and figure; its columns have the names of the fields in JSON.
+    level over at least 16 runs. A published figure that was imported stands digit for digit, and is
+    a run of its own. JSON is a list with one object for each version. CSV has a line for each
+    version and figure; its columns have the names of the fields in JSON.
 
     \b
     Example:
@@ -54,7 +65,18 @@ def command(
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
     else:
-        _show(versions, changes, form)
+        _show(versions, changes, _titles(suite), form)
+
+
+def _titles(suite: str) -> Mapping[str, str]:
+    """Return the headings of the suite's own pages by metric, in their order."""
+    if suite not in published_suites(written_systems()):
+        return {}
+    # A suite without published figures is shown without pydantic, whose import takes time.
+    from tidemark.model.publication import find_publication  # noqa: PLC0415
+
+    published = find_publication(written_systems(), suite)
+    return {each.metric: each.columns[0] for each in published.figures} if published else {}
 
 
 def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]:
@@ -67,9 +89,14 @@ def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]
     return matches
 
 
-def _show(versions: Sequence[VersionHistory], changes: Sequence[Row], form: str) -> None:
-    names = columns(versions)
-    headings = {name: heading(name, versions) for name in names}
+def _show(
+    versions: Sequence[VersionHistory],
+    changes: Sequence[Row],
+    titles: Mapping[str, str],
+    form: str,
+) -> None:
+    names = columns(versions, titles)
+    headings = {name: heading(name, versions, titles) for name in names}
     # People keep the Markdown table in their documentation, which has this form of dates.
     day = "%d/%m/%Y" if form == "markdown" else "%Y-%m-%d"
     rows = [
@@ -86,6 +113,6 @@ def _show(versions: Sequence[VersionHistory], changes: Sequence[Row], form: str)
     ]
     show(["Version number", "Test date", *headings.values()], rows, form)
     warnings = filter(None, (version.size_warning() for version in versions))
-    for text in (*map(sentence, reversed(changes)), *warnings):
+    for text in (*map(sentence, reversed(changes)), *untold(versions, FEWEST), *warnings):
         # Standard output holds only the table that people keep.
         click.echo(text, err=form != "table")

@@ -14,7 +14,7 @@ import click
 
 from tidemark.cli.account import in_account
 from tidemark.cli.options import state_flag, state_option
-from tidemark.cli.this_machine import on_this_machine, stored_on_this_machine
+from tidemark.cli.this_machine import has_results, on_this_machine, stored_on_this_machine
 from tidemark.client.deployed import Deployed
 from tidemark.client.stored import Stored
 from tidemark.client.tables import StatementFailed
@@ -39,6 +39,11 @@ class Target:
         from tidemark.model.parameters import MOST_TASKS  # noqa: PLC0415 (only a run asks for it)
 
         return (os.cpu_count() or 1) if self.stack is None else MOST_TASKS
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether this is a state folder without results."""
+        return self.stack is None and not has_results(self.state)
 
     @property
     def nothing_stored(self) -> str:
@@ -67,21 +72,22 @@ def deployed(target: Target, *, shared: bool = False) -> Iterator[Deployed]:
 
 
 @contextmanager
-def stored(target: Target) -> Iterator[Stored]:
+def stored(target: Target, *, new: bool = False) -> Iterator[Stored]:
     """Yield the stored results at the target; on this machine this starts no cloud.
 
-    A failure is one sentence with exit code 1, or 2 for a statement that Athena refuses.
+    With ``new`` the state folder may hold no results yet. A failure is one sentence with exit code
+    1, or 2 for a statement that Athena refuses.
     """
     try:
-        with _stored(target) as store:
+        with _stored(target, new=new) as store:
             yield store
     except StatementFailed as error:
         raise Refused(str(error)) from None
 
 
-def _stored(target: Target) -> AbstractContextManager[Stored]:
+def _stored(target: Target, *, new: bool) -> AbstractContextManager[Stored]:
     if target.stack is None:
-        return stored_on_this_machine(target.state, target.flags)
+        return stored_on_this_machine(target.state, target.flags, new=new)
     return in_account(target.stack)
 
 

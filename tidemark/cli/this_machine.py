@@ -104,18 +104,22 @@ def on_this_machine(
 
 
 @contextmanager
-def stored_on_this_machine(state: Path, flags: str = "") -> Iterator[Stored]:
+def stored_on_this_machine(state: Path, flags: str = "", *, new: bool = False) -> Iterator[Stored]:
     """Yield the results in a state folder, from its files or from its running cloud.
 
     The command fails at its end if it has read damaged objects; it has shown all others by then.
+    With ``new`` a folder without results becomes a state folder.
 
     Raises
     ------
     Refused
-        If the folder holds no results.
+        If the folder holds no results and may not be ``new``.
 
     """
-    check_state(state, flags)
+    if new:
+        _make(state)
+    else:
+        check_state(state, flags)
     with ExitStack() as opened:
         try:
             yield _open(state, flags, opened)
@@ -161,11 +165,7 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
     """Return the running cloud, or else a new one of this process."""
     if found := find_cloud(state):
         return found
-    try:
-        make_private(state)
-    except OSError as error:
-        raise _unusable(state, error) from None
-    check_room(state)
+    _make(state)
     # On import moto looks up the user's AWS profile and fails if it does not exist.
     for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE"):
         os.environ.pop(name, None)
@@ -195,13 +195,25 @@ def _start(state: Path, port: int, opened: ExitStack) -> Cloud | Presence:
         raise _unusable(state, error) from None
 
 
-def check_state(state: Path, flags: str) -> None:
-    """Refuse a state folder that holds no results."""
+def _make(state: Path) -> None:
     try:
-        has_results = (state / "objects").is_dir()
+        make_private(state)
     except OSError as error:
         raise _unusable(state, error) from None
-    if not has_results:
+    check_room(state)
+
+
+def has_results(state: Path) -> bool:
+    """Tell whether a state folder holds results."""
+    try:
+        return (state / "objects").is_dir()
+    except OSError as error:
+        raise _unusable(state, error) from None
+
+
+def check_state(state: Path, flags: str) -> None:
+    """Refuse a state folder that holds no results."""
+    if not has_results(state):
         raise Refused(
             f"--state: {state} holds no results; expected the state folder of a run "
             f"(`tidemark run{flags}` makes one)"

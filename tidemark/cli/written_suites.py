@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tidemark.model.context import check_written_suite, written_context
+from tidemark.model.publication import find_publication
+from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suites
@@ -22,7 +24,10 @@ def suites() -> Mapping[str, Suite]:
 
 
 def written_suite(name: str) -> Suite:
-    """Return the suite of a name; refuse an unknown name."""
+    """Return the suite of a name; refuse an unknown name, and a suite that no run measures."""
     known = suites()
+    published = None if name in known else find_publication(systems(), name)
+    if published and published.no_runs:
+        raise Refused(f"suite: {published.no_runs}")
     check_written_suite(name, known)
     return known[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -21,6 +21,7 @@ _CAUSES = {
     "alternation": "; it goes back and forth between two levels",
 }
 """The causes of a change as the end of a sentence."""
+NO_TITLES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -137,16 +138,37 @@ def sentence(change: Row) -> str:
     )
 
 
-def columns(versions: Sequence[VersionHistory]) -> list[str]:
-    """Return the names of all figures, sorted."""
-    return sorted({name for version in versions for name in version.figures})
+def untold(versions: Sequence[VersionHistory], fewest: int) -> Iterator[str]:
+    """Yield why published figures do not tell a change of level, a sentence for each metric.
+
+    A change takes ``fewest`` runs, and a published figure is a run.
+    """
+    for name in columns(versions):
+        figures = [version.figures[name] for version in versions if name in version.figures]
+        runs = sum(figure.trials for figure in figures)
+        if runs < fewest and any(figure.provenance != "measured" for figure in figures):
+            yield (
+                f"{name}: cannot tell whether its level changed: one published figure is all there "
+                f"is of a version, and {runs} of the {fewest} runs that it takes are stored."
+            )
 
 
-def heading(name: str, versions: Sequence[VersionHistory]) -> str:
-    """Return a column's heading: ``Compaction rate (records/s)``."""
+def columns(versions: Sequence[VersionHistory], titles: Mapping[str, str] = NO_TITLES) -> list[str]:
+    """Return the names of all figures: those with titles in the titles' order, then the others."""
+    order = list(titles)
+    names = {name for version in versions for name in version.figures}
+    return sorted(
+        names, key=lambda name: (order.index(name) if name in titles else len(order), name)
+    )
+
+
+def heading(
+    name: str, versions: Sequence[VersionHistory], titles: Mapping[str, str] = NO_TITLES
+) -> str:
+    """Return a column's heading: ``Compaction rate (records/s)``; ``titles`` has the words."""
     units = {version.figures[name].unit for version in versions if name in version.figures}
     metric, space, rest = name.partition(" ")
-    words = f"{metric.replace('_', ' ').capitalize()}{space}{rest}"
+    words = titles.get(name, f"{metric.replace('_', ' ').capitalize()}{space}{rest}")
     return f"{words} ({' or '.join(sorted(units))})"
 
 

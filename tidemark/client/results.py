@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tidemark.model.outcome import Outcome
     from tidemark.model.plan import Plan
     from tidemark.model.results import TrialResult
+    from tidemark.store.imported_run import Release
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,12 @@ class Results:
         decision = Acknowledgement(reason=reason, until=until, at=datetime.now(UTC))
         key = keys.acknowledgement(suite, *change)
         self._bucket.write(key, decision.model_dump_json().encode())
+
+    def import_release(self, suite: str, title: str, release: Release) -> str:
+        """Write the run of a published release; publishing its rates completes it."""
+        from tidemark.store.imported_run import write_release  # noqa: PLC0415
+
+        return write_release(self._bucket, suite, title, release)
 
     def is_indexed(self, suite: str, version: str) -> bool:
         """Tell whether a comparison can find a run of a version without the run's id."""

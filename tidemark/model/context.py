@@ -51,9 +51,18 @@ def written_suites() -> list[str]:
     return sorted(path.parent.name for path in files)
 
 
+def published_suites(systems: Path) -> list[str]:
+    """Return the names of the suites that have published figures, without reading their files."""
+    return sorted(path.parent.name for path in (systems / "suites").glob("*/published.yaml"))
+
+
 def stored_suites() -> list[str]:
-    """Return the names of the suites whose figures are stored, in order, retired ones too."""
-    return sorted({*written_suites(), *written_context().get("retiredSuites", [])})
+    """Return the names of the suites whose figures are stored, in order.
+
+    Retired ones and those that only publish figures are among them.
+    """
+    retired = written_context().get("retiredSuites", [])
+    return sorted({*written_suites(), *published_suites(written_systems()), *retired})
 
 
 def check_suite_name(name: str, names: Iterable[str], advice: str = "") -> None:

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 from tidemark.model.axes import Combination
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.frozen import Frozen
+from tidemark.model.imported import Import
 from tidemark.model.labels import labelled_name
 from tidemark.model.older_suites import upgraded_request, upgraded_suite
 from tidemark.model.run_spec import RunSpec
@@ -49,6 +50,8 @@ class Plan(Frozen):
     """The list prices when the plan was made; None in old plans."""
     estimate: Estimate | None = None
     """The expected time and cost; None in old plans."""
+    imported: Import | None = Field(default=None, exclude_if=operator.not_)
+    """The origin of the figures if nothing was measured."""
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -166,6 +166,8 @@ class Rate(Frozen):
     min: float | None
     max: float | None
     records: int | None
+    value_text: str | None = Field(default=None, exclude_if=operator.not_)
+    """The text of an imported figure, digit for digit."""
 
     @property
     def name(self) -> str:

@@ -48,7 +48,7 @@ def rate_rows(
                     "unit": rate.unit,
                     "direction": rate.direction,
                     "value": rate.value,
-                    "value_text": None,
+                    "value_text": rate.value_text,
                     "samples": rate.samples,
                     "expected": rate.expected,
                     "not_finite": rate.not_finite,
@@ -65,8 +65,8 @@ def rate_rows(
                     "ended_at": _time(result.ended_at),
                     **_environment(result),
                     "package": trial.package,
-                    "provenance": "measured",
-                    "source": None,
+                    "provenance": "imported" if plan.imported else "measured",
+                    "source": plan.imported.text if plan.imported else None,
                     "schema": SCHEMA,
                     "warm_up": False,
                     "image_digest": _joined(task.image_digest for task in result.tasks),
@@ -184,8 +184,8 @@ def run_row(
 
 
 def _parameters(request: RunSpec) -> str | None:
-    """Return the parameters as JSON, None if they are tasks and records, which have columns."""
-    if request.parameters.keys() == {"tasks", "records"}:
+    """Return the parameters as JSON, None if they have columns of their own or are unknown."""
+    if request.trigger == "import" or request.parameters.keys() == {"tasks", "records"}:
         return None
     return json.dumps(request.parameters, sort_keys=True, ensure_ascii=False)
 

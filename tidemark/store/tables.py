@@ -24,13 +24,14 @@ def write_rates(bucket: Bucket, run: StoredRun) -> dict[str, int]:
     of_trials = (run.trials, run.exclusions)
     rates = tables.packed(_counted(tables.rate_rows(run.plan, *of_trials), "rates", counts))
     samples = tables.packed(_counted(tables.sample_rows(*of_trials), "samples", counts))
-    bucket.write(keys.table("rates", suite, run_id), rates)
     bucket.write(keys.table("task_rates", suite, run_id), samples)
     usages, verdicts = tables.usage_rows(*of_trials), verdict_rows(run)
     bucket.write(keys.table("task_usage", suite, run_id), tables.packed(usages))
     bucket.write(keys.table("verdicts", suite, run_id), tables.packed(verdicts))
     if counts["rates"]:
         keep_latest(bucket, "latest_rates", suite, run_id, rates)
+    # An import knows by these rows that the others are written.
+    bucket.write(keys.table("rates", suite, run_id), rates)
     return {"rates": counts["rates"], "samples": counts["samples"]}
 
 

@@ -6,7 +6,7 @@ from aws_cdk.assertions import Match, Template
 from cdk.app import build
 from local.store.stored_results import own_bucket
 from tidemark.model.checkout import ROOT
-from tidemark.model.suite_files import read_suites
+from tidemark.model.context import stored_suites
 from tidemark.store.columns import PARTITIONS, TABLES
 
 FILES = sorted((ROOT / "queries" / "sql").glob("*.sql"))
@@ -72,7 +72,7 @@ def test_partitions_are_projected_to_where_the_writers_put_them(data):
     for name, table in tables(data).items():
         parameters = table["Parameters"]
         assert parameters["projection.enabled"] == "true"
-        assert parameters["projection.suite.values"].split(",") == sorted(read_suites())
+        assert parameters["projection.suite.values"].split(",") == stored_suites()
         assert parameters["projection.year.range"] == "2000,2100"
         assert joined(parameters["storage.location.template"]) == (
             f"s3://<bucket>/tables/{name}/suite=${{suite}}/year=${{year}}/"

@@ -1,20 +1,14 @@
 """Equality of figures, bit for bit, in objects, Athena, history and report."""
 
-import gzip
 import json
 import random
-import re
 import statistics
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from local.store.bucket import FileBucket
-from local.store.object_files import ObjectFiles
-from tests.checks.bench.commands import BUCKET
-from tests.checks.conformance.figures import SLEEPER, mean_rate, measured_run
-from tests.system.end_to_end.command_line import tidemark
+from tests.checks.conformance.figures import measured_run
 from tidemark.client.history import histories
 from tidemark.client.tables import StatementFailed, ask_saved
 from tidemark.store import keys
@@ -142,39 +136,3 @@ def test_an_unknown_table_is_refused_with_athenas_message(tables):
 def test_a_statement_other_than_one_select_is_refused(tables, statement):
     with pytest.raises(StatementFailed):
         tables.ask(statement)
-
-
-def imported(number, version, date, metric, text):
-    run = f"{date.replace('-', '')}T000000Z-{number:06x}"
-    rate = mean_rate(metric.split("_")[0], metric, version, float(text), "records/s", "higher")
-    row = dict.fromkeys(TABLES["rates"]) | rate | {
-        "run_id": run, "trial": 1, "value_text": text, "excluded": False, "status": "ok",
-        "started_at": f"{date} 00:00:00.000", "provenance": "imported", "schema": 1,
-    }  # fmt: skip
-    return f"tables/rates/suite=rocksdb/year={run[:4]}/{run}.jsonl.gz", row
-
-
-def test_history_prints_an_imported_table_digit_for_digit(new_state):
-    folder = new_state()
-    files = ObjectFiles(folder / "objects")
-    bucket = FileBucket(files, BUCKET)
-    for version, (date, compaction, ingest) in reversed(SLEEPER.items()):
-        for metric, text in (("compaction_rate", compaction), ("ingest_s3_write_rate", ingest)):
-            number = len(list(bucket.keys("tables/")))
-            key, row = imported(number, version, date, metric, text)
-            bucket.write(key, gzip.compress(json.dumps(row).encode()))
-    files.close()
-
-    done = tidemark("history", "rocksdb", "--format", "markdown", "--state", folder)
-
-    assert done.returncode == 0, done.stderr
-    heading, _, *body = done.stdout.splitlines()
-    assert re.sub(r" +", " ", heading) == (
-        "| Version number | Test date | Compaction rate (records/s) | "
-        "Ingest s3 write rate (records/s) |"
-    )
-    # Sleeper's developers publish this table.
-    assert [re.sub(r" +", " ", line) for line in body] == [
-        f"| {version} | {'/'.join(reversed(date.split('-')))} | {compaction} | {ingest} |"
-        for version, (date, compaction, ingest) in SLEEPER.items()
-    ]

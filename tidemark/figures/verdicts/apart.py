@@ -12,7 +12,7 @@ from tidemark.figures.verdicts.student import quantile
 APART = "different runs measured the versions"
 
 
-def judge_apart(base: Sequence[float], new: Sequence[float]) -> Judgement:
+def judge_apart(base: Sequence[float], new: Sequence[float], reason: str = APART) -> Judgement:
     """Return ``cannot tell`` with the change and its interval, from the rates of both sides.
 
     Runs differ by more than their trials, by how much is not known: the interval is too narrow.
@@ -28,7 +28,13 @@ def judge_apart(base: Sequence[float], new: Sequence[float]) -> Judgement:
             (None, None) if half is None else (math.expm1(middle - half), math.expm1(middle + half))
         )
     return Judgement(
-        word="cannot tell", reason=APART, method="Welch", effect=effect, low=low, high=high, pairs=0
+        word="cannot tell",
+        reason=reason,
+        method="Welch",
+        effect=effect,
+        low=low,
+        high=high,
+        pairs=0,
     )
 
 

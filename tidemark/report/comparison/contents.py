@@ -43,6 +43,8 @@ def _sections(sides: Sides) -> Iterator[Section]:
     yield Section("Action items", (action_items(sides),))
     yield Section("Setup", (setup.table(sides),), details=True)
     yield Section("Results", (results.table(sides, pairs), results.explanation(pairs)))
+    if all(side.run.plan.imported for side in sides.both):
+        return  # published figures have no samples, tasks or times
     for test, axes in product(sides.tests(), sides.combinations()):
         groups = [Group(side.name, list(side.run.results(test, axes))) for side in sides.both]
         own = [pair for pair in pairs if (pair.quantity.test, pair.quantity.axes) == (test, axes)]

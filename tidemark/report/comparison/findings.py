@@ -151,6 +151,11 @@ def _suspicious(sides: Sides) -> Iterator[str]:
             f"{sides.new.run.plan.run_id}, not in turns: differences between the runs look like "
             "differences between the versions."
         )
+    for side in _published(sides):
+        yield (
+            f"{side.name} has published figures: their machines and the amount of work are not "
+            "known."
+        )
     for difference in differing_settings(sides).values():
         yield f"The two sides were not measured alike: {difference}."
     for side in sides.both:
@@ -169,6 +174,11 @@ def _suspicious(sides: Sides) -> Iterator[str]:
                         f"{pair.name}: {values} {reading.metric.unit}."
                     )
     yield from drift(sides)
+
+
+def _published(sides: Sides) -> list[Side]:
+    """Return the sides whose figures nobody measured here."""
+    return [side for side in sides.both if side.run.plan.imported]
 
 
 def _troubles(side: Side) -> Iterator[str]:
@@ -233,6 +243,8 @@ def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
 
 def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> str:
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
+    if _published(sides):
+        return "Measure both in one run: a verdict needs pairs of trials, which no page publishes."
     verdicts = [metric.verdict for metric in metrics]
     undecided = [verdict for verdict in verdicts if verdict.more_pairs or _is_short(verdict)]
     versions = [shlex.quote(text) for text in dict.fromkeys(map(_requested, sides.both))]

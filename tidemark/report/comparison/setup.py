@@ -13,6 +13,8 @@ from tidemark.report.run_report.setup import (
     AXIS,
     LONGEST_START,
     PARAMETER,
+    SOURCE,
+    TESTED,
     package_details,
     settings,
 )
@@ -25,7 +27,7 @@ _UNKNOWN = {_NOT_RECORDED, NOT_LOGGED, MISSING}
 _OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
 _OF_RUN = (
     "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
-    "Resumed [UTC]", LONGEST_START,
+    "Resumed [UTC]", LONGEST_START, SOURCE, TESTED,
 )  # fmt: skip
 # Settings that rates depend on, beside the version and the machine.
 _SIZE = (AXIS, PARAMETER, "Task size")

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tidemark.figures.summary import Quantity, VersionRate, change, version_rate
-from tidemark.figures.verdicts.apart import judge_apart
+from tidemark.figures.verdicts.apart import APART, judge_apart
 from tidemark.figures.verdicts.rule import Margins
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.axes import Combination, combinations
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
+from tidemark.model.sentences import listed
 from tidemark.model.suite import Test
 from tidemark.report.run_report.measured import MeasuredRun, Measurement, measured_run
 from tidemark.store.stored_run import StoredRun
@@ -140,12 +141,20 @@ class Sides(NamedTuple):
             return self.whole.verdict(self.base.version, self.new.version, new.quantity)
         return self._apart(base, new)
 
+    @property
+    def _why_apart(self) -> str:
+        """The reason why figures of different runs have no verdict."""
+        published = [side.name for side in self.both if side.run.plan.imported]
+        if not published:
+            return APART
+        return f"one published figure is all there is of {listed(published)}, without trials"
+
     def _apart(self, base: Reading, new: Reading) -> Verdict:
         return Verdict(
             quantity=new.quantity,
             base=self.base.name,
             version=self.new.name,
-            judgement=judge_apart(base.values, new.values),
+            judgement=judge_apart(base.values, new.values, self._why_apart),
             change=change(base.rate.value, new.rate.value),
             trials_base=len(base.values),
             trials_new=len(new.values),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tidemark.model.axes import varied
 from tidemark.model.parameters import described
 from tidemark.model.run_spec import beside
+from tidemark.model.sentences import listed
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import (
@@ -34,6 +35,10 @@ def report(run: MeasuredRun) -> Report:
 
 
 def _summary(run: MeasuredRun) -> Iterator[Block]:
+    if run.plan.imported:
+        yield f"{run.plan.suite.title} {listed(run.plan.request.versions)}: {trials.count(run)}"
+        yield comparison.in_short(run)
+        return
     yield _measured(run)
     yield trials.count(run)
     if run.plan.request.note:
@@ -63,6 +68,9 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     yield from task_levels.sections(run)
     if troubles := trials.troubles(run):
         yield Section("Failures and exclusions", (troubles,))
+    if run.plan.imported:
+        yield Section("Set-up", setup(run))
+        return
     yield from search_path.sections(run)
     yield from decisions.sections(run)
     yield from comparison.sections(run)

@@ -17,12 +17,16 @@ from tidemark.report.run_report.measured import MeasuredRun
 AXIS = "Axis "
 PARAMETER = "Parameter "
 """The start of the setting of an axis or parameter, before its name."""
+SOURCE, TESTED = "Source", "Tested on"
+"""The settings of published figures: where they stand, and the day that is published with them."""
 LONGEST_START = "Longest start of a test, seconds"
 """The setting of how far apart the tasks of a test started at most."""
 
 
 def setup(run: MeasuredRun) -> tuple[Block, ...]:
     """Return the tables of the set-up: the run, the versions and the machines."""
+    if run.plan.imported:
+        return (_table(run),)
     return _table(run), _versions(run), machines(run.trials)
 
 
@@ -30,8 +34,12 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     """Return the settings, times and origin of a run, by name."""
     plan, request = run.plan, run.plan.request
     tests = " and ".join(test.name for test in plan.suite.tests)
+    suite = f"{plan.suite.title} ({plan.suite.name}): {tests}"
+    if plan.imported:
+        day = f"{plan.started_at:%Y-%m-%d}"
+        return {"Suite": suite, SOURCE: plan.imported.text, TESTED: day, "Run": plan.run_id}
     return {
-        "Suite": f"{plan.suite.title} ({plan.suite.name}): {tests}",
+        "Suite": suite,
         "Repetitions": (request.until_decided if request.until else f"{request.repetitions:,}"),
         **{
             f"{PARAMETER}{name}": plan.suite.parameters[name].text(value)
@@ -55,7 +63,9 @@ def settings(run: MeasuredRun) -> dict[str, str]:
 
 
 def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
-    """Return the package and image of a version, by name."""
+    """Return the package and image of a version, by name; nothing for published figures."""
+    if run.plan.imported:
+        return {}
     return {
         "Package": requirement(run.plan.request, run.plan.suite, version),
         "Package digest": digests(run.trials, version),

@@ -22,7 +22,9 @@ LOGS = (
 
 
 def count(run: MeasuredRun) -> str:
-    """Return a sentence on how many trials gave their rates."""
+    """Return a sentence on how many trials gave their rates, or on where the rates stand."""
+    if run.plan.imported:
+        return f"published figures, from {run.plan.imported.text}."
     statuses = [trial.status for trial in run.trials]
     others = [
         f"{statuses.count(status)} {status}"

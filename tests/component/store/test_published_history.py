@@ -1,0 +1,140 @@
+"""``tidemark import`` into a state folder, and the commands that then read it."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from local.store.object_files import ObjectFiles
+from local.store.stored_results import own_bucket
+from tidemark.cli import compare, doctor, history, import_figures, runs, show
+from tidemark.model.checkout import ROOT
+from tidemark.model.refusal import Refused
+
+PAGE = ROOT / "docs" / "import.md"
+HISTORY = ["sleeper", "--format", "markdown"]
+
+
+def invoke(command, state, *words):
+    return CliRunner().invoke(command, [*map(str, words), "--state", str(state)])
+
+
+def imported(state, file=PAGE, *words):
+    return invoke(import_figures.command, state, file, "--suite", "sleeper", *words)
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    """A state folder with nothing but the figures of the page."""
+    state = tmp_path_factory.mktemp("folder") / "state"
+    done = imported(state)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1] == "12 figures added, 0 stored already."
+    return state
+
+
+def cells(text):
+    rows = re.findall(r"^\|(.*)\|$", text, re.MULTILINE)
+    return [[cell.strip() for cell in row.split("|")] for row in rows if "--" not in row]
+
+
+def test_a_dry_run_shows_the_figures_and_makes_no_state_folder(tmp_path):
+    done = imported(tmp_path / "state", PAGE, "--dry-run")
+
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1] == "12 figures would be added, 0 stored already."
+    assert re.search(r"^ 0\.13\.0 +2023-01-06 +ingest_rate +144000 +records/s", done.stdout, re.M)
+    assert not (tmp_path / "state").exists()
+
+
+def test_history_prints_an_imported_table_as_it_is_published_digit_for_digit(state):
+    page, _ = PAGE.read_text(encoding="utf-8").split("These commands")
+
+    done = invoke(history.command, state, *HISTORY)
+
+    assert done.exit_code == 0, done.output
+    assert cells(done.stdout) == cells(page)
+
+
+def test_history_cannot_tell_a_change_of_level_from_few_published_figures(state):
+    done = invoke(history.command, state, *HISTORY)
+
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == [
+        "cannot tell whether its level changed"
+    ] * 2
+    assert "6 of the 16 runs that it takes are stored." in done.stderr
+
+
+def test_the_file_again_adds_nothing_and_another_figure_is_a_conflict(state, tmp_path):
+    changed = tmp_path / "changed.md"
+    changed.write_text(PAGE.read_text(encoding="utf-8").replace("378000", "378001"))
+
+    again, other = imported(state), imported(state, changed)
+
+    assert (again.exit_code, again.stdout) == (0, "0 figures added, 12 stored already.\n")
+    assert other.exit_code == 1
+    assert other.stdout == "0 figures added, 11 stored already, 1 conflict.\n"
+    line = next(n for n, text in enumerate(PAGE.read_text().splitlines(), 1) if "378000" in text)
+    assert other.stderr.startswith(
+        f"conflict: 0.12.0 compaction_rate of 2022-10-18 is 378001 in line {line}; run 20221018T"
+    )
+
+
+def test_a_page_that_is_published_again_adds_only_its_new_releases(state, tmp_path):
+    longer = tmp_path / "longer.csv"
+    longer.write_text(
+        "Version,Date,Ingest rate\n0.16.0,28/04/2023,137000\n0.17.0,09/06/2023,163000\n"
+    )
+
+    done = imported(state, longer, "--dry-run")
+
+    assert done.stdout.splitlines()[-1] == "1 figure would be added, 1 stored already."
+
+
+def test_other_commands_know_published_figures(state):
+    listed = invoke(runs.command, state, "--format", "json")
+    shown = invoke(show.command, state)
+    compared = invoke(compare.command, state, "previous", "newest", "--suite", "sleeper")
+    checked = invoke(doctor.command, state)
+
+    rows = json.loads(listed.stdout)
+    assert [(row["versions"], row["trigger"], row["status"]) for row in rows[:1]] == [
+        ("0.16.0", "import", "complete")
+    ]
+    assert "Sleeper 0.16.0: published figures, from import.md, line 17, " in shown.stdout
+    assert "2 cannot tell (compaction_rate, ingest_rate)" in compared.stdout
+    assert (checked.exit_code, checked.stdout) == (0, f"Everything in {state} is whole.\n")
+
+
+def test_a_later_cloud_finds_the_figures_in_the_bucket_of_its_stack(state):
+    files = ObjectFiles(state / "objects")
+    try:
+        assert list(files.buckets()) == [own_bucket("Tidemark")]
+    finally:
+        files.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words", "sentence"),
+    [
+        ("a.csv", "Version,Date\n1.0,2022-01-01\n", [], "FILE: no table has figures of Sleeper"),
+        ("a.csv", "Version,Date,Ingest rate\n1.0,2999-01-01,1\n", [], "FILE: line 2: '2999-01-01'"),
+        ("a.csv", "Version,Date,Ingest rate\n1.0,2099-01-01,1\n", [],
+         "FILE: line 2: 2099-01-01 is not over; expected "),
+        ("a.csv", b"\xff\xfe", [], "FILE: a.csv is no text in UTF-8"),
+        ("a.csv", "", ["--version", "x"], "--version: 'x' is no version; expected one such as"),
+        ("a.csv", "", ["--source", "a\nb"], "--source: 'a\\nb' is not accepted; expected 200 "),
+        ("missing.md", None, [], "FILE: "),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_sentence_and_stores_nothing(tmp_path, name, content, words, sentence):
+    file, state = tmp_path / name, tmp_path / "state"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    done = imported(state, file, *words)
+
+    assert isinstance(done.exception, Refused)
+    assert str(done.exception).startswith(sentence)
+    assert not state.exists()

@@ -1,0 +1,180 @@
+"""Published figures on their way into the results bucket."""
+
+import gzip
+import json
+from collections import Counter
+from datetime import UTC, date, datetime
+
+import pytest
+
+from tests.checks.conformance.figures import SLEEPER
+from tests.unit.fakes import FakeBucket
+from tidemark.client.imports import differences, releases, store
+from tidemark.client.in_process import InProcessPublisher
+from tidemark.client.published.amounts import amount
+from tidemark.client.published.release_figure import ReleaseFigure
+from tidemark.client.results import Results
+from tidemark.client.stored import Stored
+from tidemark.client.tables import Answer
+from tidemark.model.checkout import ROOT
+from tidemark.model.imported import Import
+from tidemark.model.publication import find_publication
+from tidemark.report.comparison.publishing import publish_comparison
+from tidemark.store import keys
+
+PUBLICATION = find_publication(ROOT, "sleeper")
+ORIGIN = Import(file="page.md", line=1, source="", imported_on=date(2026, 11, 23))
+COLUMNS = ("version", "started_at", "test", "metric", "value", "value_text", "run_id")
+
+
+class RateRows:
+    """The rows of ``rates`` as they are in a bucket."""
+
+    def __init__(self, bucket):
+        self.bucket = bucket
+
+    def rows(self):
+        for key in self.bucket.keys("tables/rates/"):
+            yield from map(json.loads, gzip.decompress(self.bucket.read(key)).splitlines())
+
+    def ask(self, _, __):
+        rows = [[str(row[name]) for name in COLUMNS] for row in self.rows() if row["value"]]
+        return Answer(COLUMNS, rows, 0, 0)
+
+
+def figure(version, day, metric, text, line=1):
+    found = PUBLICATION.metric(metric)
+    return ReleaseFigure(version, date.fromisoformat(day), found, amount(text, found.unit), line)
+
+
+def published():
+    for line, (version, (day, compaction, ingest)) in enumerate(SLEEPER.items(), start=9):
+        yield figure(version, day, "compaction_rate", compaction, line)
+        yield figure(version, day, "ingest_rate", ingest, line)
+
+
+@pytest.fixture
+def target(monkeypatch):
+    # The script of charts takes seconds to make, and no test opens a page.
+    monkeypatch.setattr("tidemark.pages.vega.vega", lambda: "")
+    bucket = FakeBucket()
+    return Stored(Results(bucket), RateRows(bucket), InProcessPublisher(bucket))
+
+
+def take_in(target, figures):
+    found = differences(target.tables, "sleeper", figures)
+    runs = store(target, "sleeper", "Sleeper", list(releases(found.new, ORIGIN)))
+    return found, runs
+
+
+def test_each_release_is_a_run_with_one_figure_of_each_metric_and_its_origin(target):
+    _, runs = take_in(target, published())
+
+    assert len(runs) == len(SLEEPER)
+    rows = {(row["version"], row["metric"]): row for row in target.tables.rows()}
+    assert {key: (row["value_text"], row["value"]) for key, row in rows.items()} == {
+        (version, metric): (text, float(text))
+        for version, (_, *both) in SLEEPER.items()
+        for metric, text in zip(("compaction_rate", "ingest_rate"), both, strict=True)
+    }
+    first = rows["0.11.0", "ingest_rate"]
+    assert (first["provenance"], first["started_at"]) == ("imported", "2022-06-13 00:00:00.000")
+    assert first["source"] == "page.md, line 9, imported 2026-11-23"
+
+
+def test_the_same_figures_again_add_nothing(target):
+    take_in(target, published())
+    before = dict(target.results._bucket.objects)
+
+    found, runs = take_in(target, published())
+
+    assert (found.new, found.known, found.conflicts, runs) == ([], 12, [], [])
+    assert target.results._bucket.objects == before
+
+
+def test_a_figure_that_differs_in_its_value_or_its_day_is_a_conflict_and_changes_nothing(target):
+    take_in(target, published())
+
+    other = [
+        figure("0.11.0", "2022-06-13", "ingest_rate", "160001", 30),
+        figure("0.12.0", "2022-10-19", "ingest_rate", "146,600", 31),
+        figure("0.12.0", "2022-10-19", "compaction_rate", "378001", 31),
+    ]
+    found, runs = take_in(target, other)
+
+    assert [figure.name for figure in found.new] == ["0.12.0 compaction_rate of 2022-10-19"]
+    names = [run[:8] for run in runs]
+    assert names == ["20221019"]
+    assert [conflict.sentence.split("; run 2022")[0] for conflict in found.conflicts] == [
+        "0.11.0 ingest_rate of 2022-06-13 is 160001 in line 30",
+        "0.12.0 ingest_rate of 2022-10-19 is 146,600 in line 31",
+    ]
+    assert found.conflicts[1].sentence.endswith("has 146600 of 2022-10-18, which stays")
+
+
+def test_releases_of_one_day_are_runs_in_the_order_of_their_versions(target):
+    day = "2025-06-23"
+    _, runs = take_in(
+        target,
+        [figure(version, day, "ingest_rate", "1") for version in ("0.10.0", "0.9.0", "0.9.1")],
+    )
+
+    plans = [target.results.plan(run) for run in sorted(runs)]
+    assert [plan.request.versions for plan in plans] == [("0.9.0",), ("0.9.1",), ("0.10.0",)]
+    assert plans[2].started_at == datetime(2025, 6, 23, 0, 0, 2, tzinfo=UTC)
+
+
+def test_an_import_that_dies_at_any_moment_stores_on_repetition_what_one_import_stores(target):
+    figures = [*published()][:4]
+    take_in(target, figures)
+    whole, moments = target.results._bucket.objects, Counter()
+
+    class Dies(Exception):
+        pass
+
+    def count():
+        moments["now"] += 1
+        if moments["now"] == moments["last"]:
+            raise Dies
+
+    died = True
+    while died:
+        bucket = FakeBucket()
+        again = Stored(Results(bucket), RateRows(bucket), InProcessPublisher(bucket))
+        moments["last"] += 7
+        moments["now"], bucket.moment = 0, count
+        try:
+            take_in(again, figures)
+            died = False
+        except Dies:
+            bucket.moment = lambda: None
+            # A release is known as soon as its rates are, and then all of it is stored.
+            known = {row["run_id"] for row in again.tables.rows()}
+            assert all(keys.outcome(run) in bucket.objects for run in known)
+            take_in(again, figures)
+        assert bucket.objects == whole
+    assert moments["last"] > 100
+
+
+def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target):
+    take_in(target, published())
+    bucket = target.results._bucket
+
+    written = publish_comparison(bucket, "sleeper", "0.11.0", "0.12.0", lambda: "")
+
+    text = bucket.read(written["md"]).decode()
+    assert "Metrics: 2 cannot tell (compaction_rate, ingest_rate)." in text
+    assert (
+        "compaction_rate changed by 3.28 %, perhaps by chance: one published figure is all there "
+        "is of 0.11.0, 0.12.0, without trials" in text
+    )
+    assert "tidemark run" not in text
+
+
+def test_the_report_of_a_release_has_its_figures_and_where_they_stand(target):
+    _, (run, *_) = take_in(target, published())
+
+    text = target.results.report("sleeper", run, "report.md").decode()
+    assert "Sleeper 0.11.0: published figures, from page.md, line 9" in text
+    assert "- compaction_rate: 0.11.0: 366,000.0 records/s." in text
+    assert "vCPU" not in text

@@ -1,0 +1,163 @@
+"""``tidemark import``: published figures as stored results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import click
+
+from tidemark.cli.formats import show
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.cli.written_suites import suites, systems
+from tidemark.client.imports import Differences, differences, releases, store
+from tidemark.client.published.dates import Order
+from tidemark.client.published.file_figures import file_figures
+from tidemark.client.published.release_figure import ReleaseFigure, release_version
+from tidemark.client.published.release_tables import Wishes
+from tidemark.model.context import check_written_suite, stored_suites
+from tidemark.model.imported import Import
+from tidemark.model.publication import Publication, find_publication, measured_publication
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural, shown
+
+_CONFLICTS = 1
+_LARGEST = 8 << 20  # [B]
+_LONGEST_SOURCE = 200
+
+
+def _check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    try:
+        return None if value is None else release_version(value)
+    except ValueError as error:
+        raise Refused(f"--version: {error}") from None
+
+
+def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
+    if len(value) > _LONGEST_SOURCE or not value.isprintable():
+        raise Refused(
+            f"--source: {shown(value)} is not accepted; expected {_LONGEST_SOURCE} printable "
+            "characters or fewer"
+        )
+    return value
+
+
+@click.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--suite", required=True, help="The system whose figures they are.")
+@click.option("--dry-run", is_flag=True, help="Show what would be added, and store nothing.")
+@click.option(
+    "--dates",
+    "order",
+    type=click.Choice(["day-first", "month-first"]),
+    help="The order in dates such as 06/01/2023, where no other date tells it.",
+)
+@click.option("--version", callback=_check_version, help="The version of a file that names none.")
+@click.option(
+    "--date",
+    "tested_on",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day of a table that names none.",
+)
+@click.option(
+    "--source",
+    default="",
+    callback=_check_source,
+    help="Where FILE is published, such as its URL; stored.",
+)
+@click.option("--leave-out", multiple=True, metavar="HEADING", help="A column that does not count.")
+@target_options
+def command(
+    file: Path,
+    suite: str,
+    dry_run: bool,
+    order: Order | None,
+    version: str | None,
+    tested_on: datetime | None,
+    source: str,
+    leave_out: Sequence[str],
+    target: Target,
+) -> None:
+    """Add the published figures of FILE to the stored results.
+
+    FILE is a Markdown page with tables, a table as CSV, or one of Sleeper's reports of jobs as text
+    or JSON. Each release becomes a run whose figures are marked as imported. Figures that are
+    stored already are not added again. A figure that differs from the stored one is listed, and the
+    stored one stays: exit code 1.
+
+    \b
+    Example:
+      tidemark import docs/import.md --suite sleeper --dry-run
+    """
+    publication = _publication(suite)
+    wishes = Wishes(version, tested_on.date() if tested_on else None, order, leave_out)
+    today = datetime.now(UTC).date()
+    figures = file_figures(_text(file), publication, wishes)
+    _check_days(figures, today)
+    origin = Import(file=file.name, line=1, source=source, imported_on=today)
+    if dry_run and target.is_empty:
+        found = Differences(figures, 0, ())
+    else:
+        with stored(target, new=True) as results:
+            found = differences(results.tables, suite, figures)
+            if found.new and not dry_run:
+                store(results, suite, publication.title, list(releases(found.new, origin)))
+    _show(found, dry_run=dry_run)
+    if found.conflicts:
+        sys.exit(_CONFLICTS)
+
+
+def _publication(suite: str) -> Publication:
+    """Return the metrics that pages publish of a suite: its own list, or what its runs measure."""
+    check_written_suite(suite, stored_suites())
+    published = find_publication(systems(), suite)
+    if published:
+        return published
+    known = suites()
+    if suite not in known:
+        raise Refused(f"--suite: {suite} is retired; expected one with a file of its metrics")
+    return measured_publication(known[suite])
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(_LARGEST + 1)
+    except OSError as error:
+        raise Refused(f"FILE: {str(file)!r} cannot be read: {error.strerror}") from None
+    if len(content) > _LARGEST:
+        raise Refused(f"FILE: {file.name} has more than {_LARGEST:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Refused(f"FILE: {file.name} is no text in UTF-8") from None
+
+
+def _check_days(figures: Sequence[ReleaseFigure], today: date) -> None:
+    if late := next((each for each in figures if each.tested_on > today), None):
+        sentence = f"{late.tested_on} is not over; expected {today} or earlier"
+        raise Refused(f"FILE: line {late.line}: {sentence}")
+
+
+def _show(found: Differences, *, dry_run: bool) -> None:
+    rows = [
+        {
+            "Version": each.version,
+            "Date": each.tested_on.isoformat(),
+            "Metric": each.metric.metric,
+            "Figure": each.amount.text,
+            "Unit": each.metric.unit,
+            "Line": str(each.line),
+        }
+        for each in found.new
+    ]
+    if rows:
+        show(list(rows[0]), rows, "table")
+    for conflict in found.conflicts:
+        click.echo(f"conflict: {conflict.sentence}", err=True)
+    added = "would be added" if dry_run else "added"
+    conflicts = f", {plural(len(found.conflicts), 'conflict')}" if found.conflicts else ""
+    count = plural(len(found.new), "figure")
+    click.echo(f"{count} {added}, {found.known:,} stored already{conflicts}.")

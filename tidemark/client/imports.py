@@ -1,0 +1,133 @@
+"""The import of published figures: what of a file is new, and what is stored already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from tidemark.client.published.release_figure import ReleaseFigure
+from tidemark.client.stored import Stored
+from tidemark.client.tables import Tables
+from tidemark.model.imported import Import
+from tidemark.model.version_order import version_order
+from tidemark.store.imported_run import ImportedFigure, Release
+
+# A trial that is left out of every figure is stored, too.
+_IMPORTED = (
+    "SELECT version, started_at, test, metric, value, value_text, run_id FROM rates "
+    "WHERE suite = ? AND provenance = 'imported' AND value IS NOT NULL"
+)
+_Key = tuple[str, str, str]
+
+
+class _Stored(NamedTuple):
+    tested_on: date
+    value: float
+    text: str
+    run_id: str
+
+
+class Conflict(NamedTuple):
+    """A figure of a file that differs from the stored one in its value or in its day."""
+
+    figure: ReleaseFigure
+    text: str
+    """The stored figure."""
+    tested_on: date
+    run_id: str
+
+    @property
+    def sentence(self) -> str:
+        """The conflict in words."""
+        figure = self.figure
+        return (
+            f"{figure.name} is {figure.amount.text} in line {figure.line}; run {self.run_id} has "
+            f"{self.text} of {self.tested_on}, which stays"
+        )
+
+
+class Differences(NamedTuple):
+    """The figures of a file beside those that are stored."""
+
+    new: Sequence[ReleaseFigure]
+    known: int
+    """The number of figures that are stored already."""
+    conflicts: Sequence[Conflict]
+
+
+def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) -> Differences:
+    """Return which figures of a file are new, and which conflict with stored ones.
+
+    The figure of a version and a day conflicts with another value of that day, and with the same
+    value of another day: the file then has another date for it.
+    """
+    stored = _stored(tables, suite)
+    new, known, conflicts = [], 0, []
+    for figure in figures:
+        metric = figure.metric
+        of_version = stored.get((figure.version, metric.test, metric.metric), [])
+        of_day = [each for each in of_version if each.tested_on == figure.tested_on]
+        same = [each for each in of_version if each.value == figure.amount.value]
+        if {*of_day} & {*same}:
+            known += 1
+        elif other := next(iter(of_day or same), None):
+            conflicts.append(Conflict(figure, other.text, other.tested_on, other.run_id))
+        else:
+            new.append(figure)
+    return Differences(new, known, conflicts)
+
+
+def _stored(tables: Tables, suite: str) -> Mapping[_Key, list[_Stored]]:
+    found: dict[_Key, list[_Stored]] = {}
+    for row in tables.ask(_IMPORTED, [suite]).records():
+        key = row["version"] or "", row["test"] or "", row["metric"] or ""
+        value = row["value"] or ""
+        figure = _Stored(
+            datetime.fromisoformat(row["started_at"] or "").date(),
+            float(value),
+            row["value_text"] or value,
+            row["run_id"] or "",
+        )
+        found.setdefault(key, []).append(figure)
+    return found
+
+
+def releases(figures: Iterable[ReleaseFigure], origin: Import) -> Iterator[Release]:
+    """Yield the releases of figures in the order of their days and versions."""
+
+    def order(figure: ReleaseFigure) -> tuple[date, str]:
+        return figure.tested_on, version_order(figure.version)
+
+    for tested_on, of_day in groupby(sorted(figures, key=order), key=lambda each: each.tested_on):
+        of_versions = groupby(of_day, key=lambda each: each.version)
+        for place, (version, group) in enumerate(of_versions):
+            of_release = list(group)
+            line = min(each.line for each in of_release)
+            yield Release(
+                version,
+                tested_on,
+                place,
+                [_imported(each) for each in of_release],
+                origin.model_copy(update={"line": line}),
+            )
+
+
+def _imported(figure: ReleaseFigure) -> ImportedFigure:
+    amount = figure.amount
+    return ImportedFigure(figure.metric, amount.text, amount.value, amount.spread, amount.samples)
+
+
+def store(target: Stored, suite: str, title: str, found: Sequence[Release]) -> list[str]:
+    """Store releases; return the names of their runs.
+
+    The rows of rates come last: an import that is cut off stores on repetition what is missing.
+    """
+    runs = [target.results.import_release(suite, title, release) for release in found]
+    for run_id in runs:
+        target.publisher.report(run_id)
+    for run_id in runs:
+        target.publisher.rates(run_id)
+    target.publisher.refresh()
+    return runs
