@@ -50,8 +50,8 @@ class S3Bucket:
 
     def find(self, key: str) -> Tagged | None:
         """Return the object with its entity tag, None if there is none."""
-        # S3 answers AccessDenied, not NoSuchKey, for a missing object if the caller may list only
-        # some prefixes.
+        # S3 answers AccessDenied, not NoSuchKey, for a missing object to a caller that may not list
+        # its key.
         if key not in self.keys(key):
             return None
         try:

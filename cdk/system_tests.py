@@ -27,7 +27,7 @@ from cdk.policy_statements import allow
 from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.settings import Settings
 from tidemark.model.suite import WORKLOAD_LABEL, Suite
-from tidemark.store.keys import DATA
+from tidemark.store.keys import BELOW_A_SECRET, DATA
 
 
 class SuiteTasks(Construct):
@@ -71,12 +71,17 @@ class SuiteTasks(Construct):
             docker_labels={WORKLOAD_LABEL: task.workload} if task.workload else None,
             stop_timeout=Duration.seconds(30),
         )
-        # The tasks may store and load data, and list nothing: the place of each trial's data is a
-        # secret of its tasks. Credentials of a run of its own would end after an hour, the limit of
-        # a role that is assumed by a role, and would stand in the history of the execution.
-        self.definition.task_role.add_to_principal_policy(
-            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")])
-        )
+        # The tasks may store and load data, and list what lies below a secret: the place of each
+        # trial's data is a secret of its tasks. They may read all that they may list, so every
+        # suite has the permission, needed or not. Credentials of a run of its own would end after
+        # an hour, the limit of a role that is assumed by a role, and would stand in the history of
+        # the execution.
+        below = {"StringLike": {"s3:prefix": BELOW_A_SECRET}}
+        for statement in (
+            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")]),
+            allow(["s3:ListBucket"], [bucket.bucket_arn], below),
+        ):
+            self.definition.task_role.add_to_principal_policy(statement)
         if preparation_variables(suite.subject):
             why = "The command that installs a version, or the folder that has it, is no secret."
             acknowledge(self.definition, "ECS2", why)

@@ -9,17 +9,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qs, unquote
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, parse_qsl, unquote
+
+from moto.s3.models import s3_backends
 
 from local.account import ACCOUNT, REGION
+from local.cloud.policy_evaluation import Request
 from local.cloud.signatures import body, scope
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
 
-_OBJECT_METHODS = {"GET": "s3:GetObject", "HEAD": "s3:GetObject", "PUT": "s3:PutObject"}
-_OBJECT = re.compile(r"/[^/?]+/[^?]+")  # a query would name another action
+# By method and names of parameters. An upload in parts needs s3:PutObject alone (Amazon S3 user
+# guide, "Multipart upload API and permissions").
+_OF_OBJECT = {
+    ("GET", frozenset[str]()): "s3:GetObject",
+    ("HEAD", frozenset[str]()): "s3:GetObject",
+    ("PUT", frozenset[str]()): "s3:PutObject",
+    ("POST", frozenset({"uploads"})): "s3:PutObject",
+    ("PUT", frozenset({"partNumber", "uploadId"})): "s3:PutObject",
+    ("POST", frozenset({"uploadId"})): "s3:PutObject",
+}
+_OF_LISTING = {
+    "continuation-token", "delimiter", "encoding-type", "fetch-owner", "list-type", "max-keys",
+    "prefix", "start-after",
+}  # fmt: skip
 _JSON = "application/x-amz-json-1.0"
 _TABLE = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 _QUEUE = re.compile(rf"(?:https?://[^/?#]+/{ACCOUNT}/)?([a-zA-Z0-9_-]{{1,80}}(?:\.fifo)?)")
@@ -47,18 +62,11 @@ _BATCHES = {
 }
 
 
-class Permission(NamedTuple):
-    """An action of IAM and the ARN of the resource that it is done to."""
-
-    action: str
-    resource: str
-
-
-def permissions(environ: WSGIEnvironment) -> list[Permission]:
+def permissions(environ: WSGIEnvironment) -> list[Request]:
     """Return the permissions that a request needs; none for a request that is not known here."""
     region, service = scope(environ)
     if service == "s3":
-        return list(_of_object(environ))
+        return list(_of_s3(environ))
     api, _, operation = environ.get("HTTP_X_AMZ_TARGET", "").partition(".")
     known = {"dynamodb": ("DynamoDB_20120810", _of_tables), "sqs": ("AmazonSQS", _of_queue)}
     if region != REGION or known.get(service, ("", None))[0] != api or not _plain(environ):
@@ -68,14 +76,36 @@ def permissions(environ: WSGIEnvironment) -> list[Permission]:
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
         return []  # it has not the form of its operation
     place = f"arn:aws:{service}:{REGION}:{ACCOUNT}:"
-    return [Permission(f"{service}:{action}", place + resource) for action, resource in asked]
+    return [Request(f"{service}:{action}", place + resource) for action, resource in asked]
 
 
-def _of_object(environ: WSGIEnvironment) -> Iterator[Permission]:
-    action, uri = _OBJECT_METHODS.get(environ["REQUEST_METHOD"]), environ["REQUEST_URI"]
-    copies = "HTTP_X_AMZ_COPY_SOURCE" in environ  # a copy reads another object
-    if action and not copies and _OBJECT.fullmatch(uri):
-        yield Permission(action, f"arn:aws:s3:::{unquote(uri[1:])}")
+def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:
+    uri, copies = environ["REQUEST_URI"], "HTTP_X_AMZ_COPY_SOURCE" in environ
+    path, _, query = uri.partition("?")
+    bucket, _, key = path.removeprefix("/").partition("/")
+    # moto reads a + as itself, ignores what follows a #, and uses the first of two values.
+    given = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)
+    parameters = dict(given)
+    if copies or "#" in uri or len(parameters) < len(given):
+        return  # a copy reads another object
+    asked = environ["REQUEST_METHOD"], frozenset(parameters)
+    if key and asked in _OF_OBJECT:
+        yield from _of_object(_OF_OBJECT[asked], bucket, unquote(key))
+    elif not key and asked[0] == "GET" and {"list-type"} <= asked[1] <= _OF_LISTING:
+        yield _listing(bucket, parameters.get("prefix", ""))
+
+
+def _of_object(action: str, bucket: str, key: str) -> Iterator[Request]:
+    yield Request(action, f"arn:aws:s3:::{bucket}/{key}")
+    buckets = s3_backends[ACCOUNT]["aws"].buckets
+    if action == "s3:GetObject" and not (bucket in buckets and key in buckets[bucket].keys):
+        # S3 says that an object is missing only to those who may list its key (Amazon S3 API
+        # reference, GetObject); to others it is forbidden.
+        yield _listing(bucket, key)
+
+
+def _listing(bucket: str, prefix: str) -> Request:
+    return Request("s3:ListBucket", f"arn:aws:s3:::{bucket}", frozenset({("s3:prefix", prefix)}))
 
 
 def _plain(environ: WSGIEnvironment) -> bool:

@@ -256,6 +256,8 @@ class FileS3Response(S3Response):
         if self._failure:
             raise _not_stored(self._failure)
         _refuse_unkept(request)
+        if upload_id := request.args.get("uploadId"):
+            self._refuse_other_key(upload_id)
         with self._stored():
             response = super()._key_response(request, full_url)
             if request.method not in {"GET", "HEAD", "OPTIONS"}:
@@ -264,6 +266,12 @@ class FileS3Response(S3Response):
                 if isinstance(key, FileKey):
                     key.save()
         return response
+
+    def _refuse_other_key(self, upload_id: str) -> None:
+        """Refuse the id of another key's upload, whose key moto would store the parts under."""
+        upload = self.backend.get_bucket(self.bucket_name).multiparts.get(upload_id)
+        if upload and upload.key_name != self.parse_key_name():
+            raise NoSuchUpload(upload_id=upload_id)
 
     @contextmanager
     def _stored(self) -> Iterator[None]:

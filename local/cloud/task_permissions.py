@@ -1,21 +1,22 @@
 """The permissions of ECS tasks: a system under test is not trusted.
 
 A task may do what the deployed policies of its role allow with objects of S3, tables of DynamoDB
-and queues of SQS, and nothing else. Here moto evaluates those policies; on AWS it is IAM.
+and queues of SQS, and nothing else.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from moto.ecs.models import ecs_backends
-from moto.iam.access_control import IAMPolicy, PermissionResult
 from moto.iam.models import iam_backends
 
 from local.account import ACCOUNT, REGION
 from local.cloud.access_keys import access_key_id
 from local.cloud.forbidden import Forbidden
-from local.cloud.iam_actions import Permission, permissions
+from local.cloud.iam_actions import permissions
+from local.cloud.policy_evaluation import Statement, allowed, read_statements
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -33,7 +34,8 @@ def check_task(environ: WSGIEnvironment, key_id: str) -> None:
     if key_id not in _roles_of_tasks():
         return
     needed = permissions(environ)
-    lacking = [f"{one.action} on {one.resource}" for one in needed if not _allows(key_id, one)]
+    granted = _statements(key_id)
+    lacking = [f"{one.action} on {one.resource}" for one in needed if not allowed(one, granted)]
     if lacking or not needed:
         request = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']}"
         asked = lacking[0] if lacking else environ.get("HTTP_X_AMZ_TARGET", request)
@@ -48,11 +50,7 @@ def _roles_of_tasks() -> set[str]:
     return {access_key_id(arn) for arn in arns if arn}
 
 
-def _allows(role: str, needed: Permission) -> bool:
-    results = {IAMPolicy(text).is_action_permitted(*needed) for text in _policies(role)}
-    return PermissionResult.PERMITTED in results and PermissionResult.DENIED not in results
-
-
-def _policies(role: str) -> list[str]:
+def _statements(role: str) -> list[Statement]:
     known = {each.name: each for each in list(iam_backends[ACCOUNT]["aws"].get_roles())}
-    return list(known[role].policies.values()) if role in known else []
+    policies = list(known[role].policies.values()) if role in known else []
+    return [statement for text in policies for statement in read_statements(json.loads(text))]

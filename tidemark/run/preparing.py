@@ -76,10 +76,11 @@ class PreparedTrial(Frozen):
 def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> PreparedTrial:
     """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket.
 
-    The place of the data is a secret of the trial's tasks: they may list nothing, so that the tasks
-    of other trials cannot find it.
+    The place of the data is a secret of the trial's tasks: they may list only below such a secret,
+    so that the tasks of other trials cannot find it.
     """
-    data = f"s3://{bucket}/{keys.data(plan.run_id, trial.trial)}{secrets.token_hex(16)}"
+    secret = secrets.token_hex(keys.SECRET_DIGITS // 2)
+    data = f"s3://{bucket}/{keys.data(plan.run_id, trial.trial)}{secret}"
     return PreparedTrial(
         task_definition=system.task_definition,
         container=system.container,

@@ -10,6 +10,12 @@ _LAST_SECOND = 99991231235959
 CLAIMS = "claims/"
 DATA = "work/data/"
 """The prefix of the data that tasks store, apart from all that Tidemark itself reads."""
+SECRET_DIGITS = 32
+"""The hexadecimal digits of the secret in the place of a trial's data."""
+# The name of a run has 23 characters, the number of a trial three, and a ? in a policy is any one.
+BELOW_A_SECRET = f"{DATA}{'?' * 23}/???/{'?' * SECRET_DIGITS}/*"
+"""The prefixes that tasks may list, as a pattern of IAM. A prefix that fits is at least as long as
+the place of a trial's data, so it lists that place only if it has the whole secret."""
 ARTEFACTS = "artefacts/"
 # A part of the file name of a comparison.
 AGAINST = "-against-"

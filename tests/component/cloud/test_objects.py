@@ -402,6 +402,14 @@ def test_a_replaced_or_aborted_part_leaves_no_file(s3, folder):
     assert refusal(s3.upload_part, **upload, PartNumber=1, Body=b"") == ("NoSuchUpload", 404)
 
 
+def test_an_upload_takes_no_parts_for_another_key(s3):
+    upload = begin(s3, "k")
+
+    other = {**upload, "Key": "other"}
+    assert refusal(s3.upload_part, **other, PartNumber=1, Body=b"1") == ("NoSuchUpload", 404)
+    assert put_part(s3, upload, 1, b"1")["PartNumber"] == 1
+
+
 def begin(s3, key):
     upload = s3.create_multipart_upload(Bucket="results", Key=key, Metadata={"a": "1"})
     return {name: upload[name] for name in ("Bucket", "Key", "UploadId")}

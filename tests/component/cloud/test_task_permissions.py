@@ -1,11 +1,16 @@
 """The permissions of a task in the cloud of one machine, with the key of its role."""
 
+import http.client
 import json
+from urllib.parse import quote
 
 import pytest
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
-from tidemark.store.keys import DATA
+from tidemark.store.keys import BELOW_A_SECRET, DATA, data
 
 ROLE = "arn:aws:iam::123456789012:role/task"
 ALLOWED = {
@@ -13,13 +18,23 @@ ALLOWED = {
     "Action": ["s3:GetObject", "s3:PutObject"],
     "Resource": f"arn:aws:s3:::results/{DATA}*",
 }
+LISTED = {
+    "Effect": "Allow",
+    "Action": "s3:ListBucket",
+    "Resource": "arn:aws:s3:::results",
+    "Condition": {"StringLike": {"s3:prefix": BELOW_A_SECRET}},
+}
+RUN = "20261123T014203Z-41f9a3"
+SECRET, OTHER = "0a" * 16, "b1" * 16
+OWN = f"{data(RUN, 1)}{SECRET}/"
+THEIRS = f"{data(RUN, 2)}{OTHER}/"
 
 
 @pytest.fixture
 def deployed(endpoint):
     """A role of tasks that may read and store data, and a bucket with more than data."""
     endpoint.client("iam").create_role(RoleName="task", AssumeRolePolicyDocument="{}")
-    policy = json.dumps({"Version": "2012-10-17", "Statement": [ALLOWED]})
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [ALLOWED, LISTED]})
     endpoint.client("iam").put_role_policy(RoleName="task", PolicyName="p", PolicyDocument=policy)
     endpoint.client("ecs").register_task_definition(
         family="load",
@@ -69,9 +84,11 @@ def test_a_task_stores_and_reads_data(task):
         ("delete_objects", {"Delete": {"Objects": [{"Key": "runs/r/trials/001.json"}]}}),
         ("copy_object", {"Key": f"{DATA}a", "CopySource": "results/runs/r/trials/001.json"}),
         ("get_object", {"Key": f"{DATA}r/a", "VersionId": "1"}),
-        ("create_multipart_upload", {"Key": f"{DATA}r/a"}),
-        ("list_objects_v2", {}),
-        ("list_objects_v2", {"Prefix": DATA}),
+        ("create_multipart_upload", {"Key": "runs/r/trials/001.json"}),
+        ("list_multipart_uploads", {"Prefix": OWN}),
+        ("list_object_versions", {"Prefix": OWN}),
+        ("list_objects", {"Prefix": OWN}),
+        ("head_bucket", {}),
         ("put_bucket_policy", {"Policy": "{}"}),
         ("delete_bucket", {}),
     ],
@@ -83,6 +100,132 @@ def test_a_task_does_nothing_else_with_objects(task, endpoint, call, arguments):
     stored = s3.get_object(Bucket="results", Key="runs/r/trials/001.json")["Body"].read()
     assert stored == b"theirs"
     assert s3.list_objects_v2(Bucket="results")["KeyCount"] == 2
+
+
+@pytest.fixture
+def two_trials(task):
+    """The data of two trials of a run; the task knows the secret of the first."""
+    for place in (OWN, THEIRS):
+        task("s3").put_object(Bucket="results", Key=f"{place}task-0000/a", Body=b"1")
+
+
+def listed(task, **arguments):
+    answer = task("s3").list_objects_v2(Bucket="results", **arguments)
+    folders = [each["Prefix"] for each in answer.get("CommonPrefixes", [])]
+    return [each["Key"] for each in answer.get("Contents", [])] + folders
+
+
+def test_a_task_lists_what_lies_below_its_secret(task, two_trials):
+    assert listed(task, Prefix=OWN) == [f"{OWN}task-0000/a"]
+    assert listed(task, Prefix=OWN, Delimiter="/") == [f"{OWN}task-0000/"]
+    assert listed(task, Prefix=f"{OWN}task-0000/", StartAfter=f"{OWN}task-0000/a") == []
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "",
+        "work/",
+        DATA,
+        f"{DATA}{RUN}/",
+        data(RUN, 2),
+        f"{data(RUN, 2)}{OTHER[:-1]}",
+        f"{data(RUN, 2)}{OTHER}",
+        OWN.rstrip("/"),
+        "runs/",
+        BELOW_A_SECRET.replace("work", "runs"),
+    ],
+)
+@pytest.mark.parametrize("delimiter", ["", "/", "1", OTHER[-1]])
+def test_a_task_lists_nothing_above_a_whole_secret(task, two_trials, prefix, delimiter):
+    assert refused(task("s3").list_objects_v2, Bucket="results", Prefix=prefix, Delimiter=delimiter)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        BELOW_A_SECRET,
+        BELOW_A_SECRET.replace("?", "*"),
+        f"{data(RUN, 2)}{'?' * 32}/",
+        f"{data(RUN, 2)}{'%' * 32}/",
+        f"{data(RUN, 2)}{'_' * 32}/",
+        f"{DATA}{'/' * 23}/001/{'/' * 32}/",
+        f"{data(RUN, 2)}{OTHER.upper()}/",
+        f"{data(RUN, 1)}{SECRET}/../../002/",
+        # Characters that a server may take for the end of the prefix when it parses a URL twice.
+        f"{DATA}#{'a' * 22}/002/{OTHER}/",
+        f"{DATA}&{'a' * 22}/002/{OTHER}/",
+        f"{DATA};{'a' * 22}/002/{OTHER}/",
+        f"{DATA}\0{'a' * 22}/002/{OTHER}/",
+    ],
+)
+def test_a_prefix_without_the_characters_of_a_secret_finds_nothing(task, two_trials, prefix):
+    assert listed(task, Prefix=prefix) == []
+
+
+def test_a_listing_without_a_prefix_is_refused(task, two_trials):
+    assert refused(task("s3").list_objects_v2, Bucket="results")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"list-type=2&prefix={quote(OWN)}&prefix=work/",
+        f"list-type=2&prefix=work/&%70refix={quote(OWN)}",
+        # A server that drops what follows a # would list the whole folder.
+        f"list-type=2&prefix={DATA}#{'a' * 22}/002/{OTHER}/",
+        f"list-type=2&prefix={quote(OWN)}&uploads=",
+        f"list-type=2&prefix={quote(OWN)}&versions=",
+        f"list-type=2&prefix={quote(OWN)}&policy=",
+    ],
+)
+def test_a_listing_in_an_unusual_form_is_refused(endpoint, two_trials, query):
+    uri = f"/results?{query}"
+    signed = AWSRequest("GET", f"{endpoint.url}{uri}")
+    key = endpoint.access_key(ROLE)
+    S3SigV4Auth(Credentials(*key.values()), "s3", "us-east-1").add_auth(signed)
+
+    connection = http.client.HTTPConnection("127.0.0.1", endpoint.port)
+    connection.request("GET", uri, headers=dict(signed.headers))
+    answer = connection.getresponse().read()
+    connection.close()
+
+    assert answer.startswith(b"<Error><Code>AccessDenied</Code>")
+
+
+def test_only_who_may_list_a_key_learns_that_it_is_missing(task, two_trials):
+    with pytest.raises(ClientError, match="NoSuchKey"):
+        task("s3").get_object(Bucket="results", Key=f"{OWN}missing")
+    with pytest.raises(ClientError, match="404"):
+        task("s3").head_object(Bucket="results", Key=f"{OWN}missing")
+    for call in (task("s3").get_object, task("s3").head_object):
+        assert refused(call, Bucket="results", Key=f"{DATA}r/missing")
+        assert refused(call, Bucket="results", Key=f"{data(RUN, 1)}{SECRET}")
+
+
+def test_a_task_stores_an_object_in_parts(task, deployed):
+    s3, place = task("s3"), {"Bucket": "results", "Key": f"{OWN}a"}
+    upload = {**place, "UploadId": s3.create_multipart_upload(**place)["UploadId"]}
+    part = s3.upload_part(**upload, PartNumber=1, Body=b"1")
+    s3.complete_multipart_upload(
+        **upload, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": part["ETag"]}]}
+    )
+
+    assert s3.get_object(**place)["Body"].read() == b"1"
+
+
+def test_a_task_stores_no_part_of_another_object(task, endpoint, deployed):
+    plan = {"Bucket": "results", "Key": "runs/r/plan.json"}
+    upload = {**plan, "UploadId": endpoint.client("s3").create_multipart_upload(**plan)["UploadId"]}
+
+    assert refused(task("s3").upload_part, **upload, PartNumber=1, Body=b"1")
+    assert refused(task("s3").complete_multipart_upload, **upload)
+    assert refused(task("s3").abort_multipart_upload, **upload)
+
+
+def test_a_task_replaces_no_object_that_it_expects_to_be_missing(task, two_trials):
+    with pytest.raises(ClientError, match="PreconditionFailed"):
+        task("s3").put_object(Bucket="results", Key=f"{OWN}task-0000/a", Body=b"2", IfNoneMatch="*")
 
 
 @pytest.mark.parametrize(

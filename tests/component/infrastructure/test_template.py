@@ -13,7 +13,7 @@ from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
 from tidemark.money.prices import REPORT_MEMORY, TRIALS_MEMORY, list_prices
 from tidemark.run.collecting import patience_seconds
-from tidemark.store.keys import DATA
+from tidemark.store.keys import BELOW_A_SECRET, DATA
 
 SUITES = sorted(read_suites())
 
@@ -273,9 +273,11 @@ def test_tasks_may_use_only_the_data_of_trials_in_the_bucket(policies):
 
     assert len(roles) == len(SUITES)
     for role in roles:
-        (statement,) = policies[role]
-        assert actions(statement) == ["s3:GetObject", "s3:PutObject"]
-        assert [resource["Fn::Join"][1][-1] for resource in resources(statement)] == [f"/{DATA}*"]
+        objects, listing = policies[role]
+        assert actions(objects) == ["s3:GetObject", "s3:PutObject"]
+        assert [resource["Fn::Join"][1][-1] for resource in resources(objects)] == [f"/{DATA}*"]
+        assert actions(listing) == ["s3:ListBucket"]
+        assert listing["Condition"] == {"StringLike": {"s3:prefix": BELOW_A_SECRET}}
 
 
 def test_there_is_no_nat_gateway_and_nothing_comes_in(template):

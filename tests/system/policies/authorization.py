@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from local.account import ACCOUNT, REGION
+from local.cloud.policy_evaluation import Request, Unsupported
 from tests.system.policies.calls import Call
 from tests.system.policies.deployment import Deployment
-from tests.system.policies.evaluation import Request, Unsupported
 
 Parameters = Mapping[str, Any]
 

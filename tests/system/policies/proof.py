@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from local.cloud.policy_evaluation import Request, Statement, allowed, read_statements
 from tests.system.policies.authorization import requests
 from tests.system.policies.deployment import Deployment
-from tests.system.policies.evaluation import Request, Statement, allowed, read_statements
 from tests.system.policies.reasons import REASONS
 from tests.system.policies.recording import Recording
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.system.policies.evaluation import Request, Statement
+from local.cloud.policy_evaluation import Request, Statement
 
 
 @dataclass(frozen=True)

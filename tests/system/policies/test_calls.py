@@ -8,10 +8,10 @@ from botocore.awsrequest import AWSResponse
 from moto.core.botocore_stubber import MockRawResponse
 from moto.core.request import Request as HttpRequest
 
+from local.cloud.policy_evaluation import Unsupported
 from tests.system.policies.authorization import requests
 from tests.system.policies.calls import Call, read_call
 from tests.system.policies.deployment import Deployment
-from tests.system.policies.evaluation import Unsupported
 
 CLUSTER = "arn:aws:ecs:us-east-1:123456789012:cluster/c"
 DEFINITION = "arn:aws:ecs:us-east-1:123456789012:task-definition/d:1"

@@ -72,7 +72,7 @@ def test_a_conflict_that_persists_is_an_error(s3):
 
 
 def test_a_missing_object_is_not_requested(s3):
-    # S3 would answer AccessDenied to a caller that may list only some prefixes.
+    # S3 would answer AccessDenied to a caller that may not list the key.
     s3.add_response("list_objects_v2", {"Contents": [{"Key": "claims/x.json.old"}]})
 
     assert S3Bucket(s3.client, "results").find("claims/x.json") is None

@@ -5,6 +5,7 @@ import json
 import os
 import re
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from itertools import permutations
 
 import pytest
@@ -226,6 +227,9 @@ def test_prepare_trial_gives_each_test_its_tasks_and_their_environment(world, pl
     assert (ingest["name"], ingest["steps"]) == ("ingest", [prepared_step(["ingest"], 0, 1)])
     data = environment.pop("TIDEMARK_DATA")
     assert re.fullmatch(rf"s3://results/{keys.data(RUN, 1)}[0-9a-f]{{32}}", data)
+    place = data.removeprefix("s3://results/")
+    assert fnmatchcase(f"{place}/", keys.BELOW_A_SECRET)
+    assert not fnmatchcase(place, keys.BELOW_A_SECRET)
     assert environment == {
         "TIDEMARK_VERSION": plan.trials[0].version,
         "TIDEMARK_PACKAGE": plan.trials[0].package,

@@ -97,7 +97,7 @@ class Storage:
         try:
             return self.client.get_object(Bucket=self.bucket, Key=key)["Body"]
         except ClientError as failure:
-            # S3 refuses a missing key to a role that may list none, as that of tasks.
+            # S3 refuses a missing key to a role that may not list it.
             if failure.response["Error"]["Code"] not in {"NoSuchKey", "AccessDenied"}:
                 raise
             raise CheckFailedError(

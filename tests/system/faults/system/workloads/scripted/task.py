@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from http.client import HTTPConnection
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 TEST = sys.argv[1]
 VERSION = os.environ["TIDEMARK_VERSION"]
@@ -57,11 +57,11 @@ def log_rates(rate: object = None) -> None:
         log_rate(job, rate)
 
 
-def signature(method: str, path: str) -> str:
+def signature(method: str, path: str, query: str) -> str:
     """Return AWS's signature of a request to S3, version 4, without its content."""
     headers = f"host:{ENDPOINT}\nx-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:{NOW}\n"
     names = "host;x-amz-content-sha256;x-amz-date"
-    canonical = f"{method}\n{path}\n\n{headers}\n{names}\nUNSIGNED-PAYLOAD"
+    canonical = f"{method}\n{path}\n{query}\n{headers}\n{names}\nUNSIGNED-PAYLOAD"
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     key = f"AWS4{os.environ['AWS_SECRET_ACCESS_KEY']}".encode()
     for part in [*SCOPE.split("/"), f"AWS4-HMAC-SHA256\n{NOW}\n{SCOPE}\n{digest}"]:
@@ -70,16 +70,16 @@ def signature(method: str, path: str) -> str:
     return f"AWS4-HMAC-SHA256 Credential={credential}, SignedHeaders={names}, Signature={key.hex()}"
 
 
-def send(method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+def send(method: str, path: str, body: bytes | None = None, query: str = "") -> tuple[int, bytes]:
     """Send a request to S3; return the status and the content of the answer."""
     path = f"/{DATA.netloc}{path}"
     headers = {
-        "Authorization": signature(method, path),
+        "Authorization": signature(method, path, query),
         "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
         "x-amz-date": NOW,
     }
     connection = HTTPConnection(ENDPOINT)
-    connection.request(method, path, body, headers)
+    connection.request(method, f"{path}?{query}" if query else path, body, headers)
     answer = connection.getresponse()
     return answer.status, answer.read()
 
@@ -94,14 +94,23 @@ def request(method: str, body: bytes | None = None) -> bytes | None:
     return content
 
 
+def listing(prefix: str) -> tuple[int, bytes]:
+    """List the keys with a prefix; return the status and the content of the answer."""
+    return send("GET", "", query=f"list-type=2&prefix={quote(prefix, safe='')}")
+
+
 def store(content: bytes = CONTENT) -> None:
     """Store the digest and the content that compaction reads."""
     request("PUT", hashlib.sha256(CONTENT).hexdigest().encode() + content)
 
 
 def load() -> None:
-    """Check the object of ingest."""
-    stored = request("GET")
+    """Find the object of ingest in a listing, and check it."""
+    key = DATA.path.removeprefix("/")
+    status, found = listing(key)
+    if status != 200:
+        fail(f"S3 answered a listing with {status}")
+    stored = request("GET") if f"<Key>{key}</Key>".encode() in found else None
     if stored is None:
         fail("the object of ingest is missing")
     elif hashlib.sha256(stored[64:]).hexdigest().encode() != stored[:64]:
@@ -229,6 +238,12 @@ def reach_for_more() -> None:
         status, _ = send(method, path, b"{}" if method == "PUT" else None)
         if status != 403:
             fail(f"S3 answered {method} {path} with {status}")
+    *above, _secret, _task = DATA.path.removeprefix("/").split("/")
+    for parts in range(len(above) + 1):
+        prefix = "".join(f"{folder}/" for folder in above[:parts])
+        status, _ = listing(prefix)
+        if status != 403:
+            fail(f"S3 answered a listing of {prefix!r} with {status}")
     healthy()
 
 

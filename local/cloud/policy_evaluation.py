@@ -24,8 +24,7 @@ class Unsupported(ValueError):
 
 @dataclass(frozen=True)
 class Request:
-    """
-    IAM request: is this action on this resource allowed?
+    """IAM request: is this action on this resource allowed?
 
     Attributes
     ----------
@@ -66,13 +65,12 @@ class Statement:
             [(operator, key, (value,)) for value in listed]
             for operator, key, listed in self.conditions
         ]
-        for action, resource, *conditions in product(self.actions, self.resources, *values):
-            yield Statement(self.effect, (action,), (resource,), tuple(conditions))
+        for action, resource, conditions in product(self.actions, self.resources, product(*values)):
+            yield Statement(self.effect, (action,), (resource,), conditions)
 
 
 def read_statements(document: Mapping[str, Any]) -> list[Statement]:
-    """
-    Return the statements of a policy document.
+    """Return the statements of a policy document.
 
     Raises
     ------
@@ -113,7 +111,7 @@ def _statement(written: Mapping[str, Any]) -> Statement:
     return statement
 
 
-def _listed(value: Any) -> Sequence[Any]:
+def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 (one value or a list of them)
     return value if isinstance(value, list) else [value]
 
 

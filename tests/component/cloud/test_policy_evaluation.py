@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.system.policies.evaluation import Request, Unsupported, allowed, read_statements
+from local.cloud.policy_evaluation import Request, Unsupported, allowed, read_statements
 
 OBJECT = "arn:aws:s3:::bucket/runs/1/plan.json"
 CLUSTER = "arn:aws:ecs:us-east-1:123456789012:cluster/c"
