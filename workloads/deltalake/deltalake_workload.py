@@ -1,4 +1,4 @@
-"""Delta Lake through the package deltalake: a table that is appended to and then compacted."""
+"""Delta Lake through the package deltalake: a table in S3, appended to and then compacted."""
 
 from __future__ import annotations
 
@@ -6,27 +6,50 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 # Delta Lake warns of each column of bytes in each file, and reads this when it is loaded.
 os.environ.setdefault("RUST_LOG", "error")
 
 import deltalake
 import pyarrow as pa
+from botocore.session import Session
 from deltalake import DeltaTable, write_deltalake
 from harness.records import BATCH_RECORDS, KEY_BYTES, Tally
-from pyarrow.parquet import read_metadata
+from pyarrow.parquet import read_table
 
 _SCHEMA = pa.schema([("key", pa.binary()), ("value", pa.binary())])
 # An append makes a file and a commit: a million records have twenty of them.
 _APPENDED_BATCHES = 50_000 // BATCH_RECORDS
+# A compaction fills files up to this size [B] and does not read a file that is left over, so all
+# files of a table become one.
+_COMPACTED_BYTES = 1 << 30
+
+
+def _options() -> dict[str, str]:
+    """Return how S3 is reached, with the credentials of the task."""
+    # Delta Lake 0.20 asks ECS for credentials before nearly every request, ECS answers 40 a second.
+    credentials = Session().get_credentials().get_frozen_credentials()
+    # Only the one-machine cloud has an address without TLS.
+    plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http:")
+    options = {
+        "aws_access_key_id": credentials.access_key,
+        "aws_secret_access_key": credentials.secret_key,
+        "aws_session_token": credentials.token,
+        # S3 refuses the second writer of a commit, so that no lock in DynamoDB is needed.
+        "aws_conditional_put": "etag",
+        "aws_allow_http": str(plain).lower(),
+    }
+    return {name: value for name, value in options.items() if value}
 
 
 class Store:
-    """A table in a folder."""
+    """A table at an address in S3."""
 
-    def __init__(self, folder: Path) -> None:
-        self._place = str(folder)
-        self._compacted_version = 0
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._options = _options()
+        self._compacted_version = -1
 
     def batch(self, records: list[bytes]) -> pa.Table:
         """Return records as a table of two columns."""
@@ -38,41 +61,59 @@ class Store:
         """Append all batches, fifty at a time."""
         for start in range(0, len(batches), _APPENDED_BATCHES):
             table = pa.concat_tables(batches[start : start + _APPENDED_BATCHES])
-            write_deltalake(self._place, table, mode="append")
+            write_deltalake(self._address, table, mode="append", storage_options=self._options)
 
     def compact(self) -> None:
         """Merge the files of the table."""
-        table = DeltaTable(self._place)
+        table = self._table()
         self._compacted_version = table.version()
-        table.optimize.compact()
+        table.optimize.compact(target_size=_COMPACTED_BYTES)
 
     def tally(self) -> Tally:
         """Return the tally of all records, in the order of their keys."""
-        table = DeltaTable(self._place).to_pyarrow_table().sort_by("key")
+        table = pa.concat_tables(self._files().values()).sort_by("key")
         columns = (table.column(name).to_pylist() for name in _SCHEMA.names)
         return Tally.of(chain.from_iterable(zip(*columns, strict=True)), pieces=2)
 
     def close(self) -> None:
-        """Do nothing: every commit is whole."""
+        """Restore the table that was compacted: the next compaction has the same files."""
+        if self._compacted_version >= 0:
+            self._table().restore(self._compacted_version)
 
     def records_read(self) -> int:
         """Return the number of records in the files that compaction took out of the table."""
-        before = DeltaTable(self._place, version=self._compacted_version).file_uris()
-        merged = set(before) - set(DeltaTable(self._place).file_uris())
-        return sum(read_metadata(file).num_rows for file in merged)
+        before = self._files(self._compacted_version)
+        after = self._table(self._compacted_version + 1).file_uris()
+        return sum(table.num_rows for file, table in before.items() if file not in after)
+
+    def _files(self, version: int | None = None) -> dict[str, pa.Table]:
+        """Return the content of each file of a version of the table, by its address in S3."""
+        client = Session().create_client("s3")
+        return {file: _content(client, file) for file in self._table(version).file_uris()}
+
+    def _table(self, version: int | None = None) -> DeltaTable:
+        return DeltaTable(self._address, version=version, storage_options=self._options)
+
+
+def _content(client: Any, file: str) -> pa.Table:  # noqa: ANN401 (botocore makes its classes at run time)
+    # Delta Lake would give pyarrow's threads a file system in Python. One of them may still use it
+    # when Python ends, and that ends the process by SIGABRT.
+    _, _, bucket, key = file.split("/", 3)
+    body = client.get_object(Bucket=bucket, Key=key)["Body"].read()
+    return read_table(pa.BufferReader(body)).cast(_SCHEMA)
 
 
 class Engine:
-    """The version of Delta Lake that is installed."""
+    """The version of Delta Lake that is installed; its tables are below an address in S3."""
 
     title = "Delta Lake"
 
     def __init__(self, place: str) -> None:
-        pass
+        self._place = place
 
     def open_store(self, folder: Path) -> Store:
-        """Return the table in ``folder``; the first append creates it."""
-        return Store(folder)
+        """Return the table of the folder's name; the first append creates it."""
+        return Store(f"{self._place}{folder.name}")
 
     def version(self, folder: Path) -> str:
         """Return the version that the loaded library gives itself."""
@@ -80,5 +121,5 @@ class Engine:
         return version
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the files that make up the table in ``folder``."""
-        return sorted(path for path in folder.rglob("*") if path.is_file())
+        """Return no files: the table is in S3 already."""
+        return []

@@ -19,7 +19,7 @@ JOBS = UUID("b55a4b3c-3a33-4e35-9c8e-6a1f1b0f6d1e")
 
 
 def run(engine: Engine, configuration: Configuration, storage: Storage, scratch: Path) -> None:
-    """Compact a new copy of the files that ingest stored for each job.
+    """Compact a new copy of the files that ingest stored for each job, or the one store in S3.
 
     The clock covers the engine's compaction alone.
 

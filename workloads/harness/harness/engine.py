@@ -25,12 +25,12 @@ class Store(Protocol):
         """Return the tally of all records in the store."""
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store; one that lies in S3 is then as it was before its compaction."""
 
     def records_read(self) -> int:
         """Return the number of records that compactions read, as the engine itself counts them.
 
-        The store is closed.
+        The store is closed. If it lies in S3, ``close`` has restored it.
         """
 
 
