@@ -129,10 +129,12 @@ $(AWS_CLI)/.ready: tests/system/end_to_end/aws-cli.txt $(PYTHON_READY)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(AWS_CLI) --requirement tests/system/end_to_end/aws-cli.txt
 	touch $@
 
-# The pinned packages of the tests, on the Python of the functions.
-$(FUNCTIONS)/.ready: requirements.txt $(PYTHON_READY)
+# The pinned packages of the tests, on the Python of the functions, but for those that the functions
+# import: these are of the time of their layer.
+$(FUNCTIONS)/.ready: requirements.txt tests/unit/lambdas/layer.txt $(PYTHON_READY)
 	$(BIN)/uv venv --quiet --clear --no-project --python $(FUNCTIONS_PYTHON) $(FUNCTIONS)
 	$(BIN)/uv pip sync --quiet --require-hashes --python $(FUNCTIONS) requirements.txt
+	$(BIN)/uv pip install --quiet --require-hashes --no-deps --python $(FUNCTIONS) --requirement tests/unit/lambdas/layer.txt
 	touch $@
 
 $(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)
