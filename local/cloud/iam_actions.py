@@ -30,6 +30,14 @@ _OF_OBJECT = {
     ("POST", frozenset({"uploads"})): "s3:PutObject",
     ("PUT", frozenset({"partNumber", "uploadId"})): "s3:PutObject",
     ("POST", frozenset({"uploadId"})): "s3:PutObject",
+    ("DELETE", frozenset({"uploadId"})): "s3:AbortMultipartUpload",
+    ("DELETE", frozenset[str]()): "s3:DeleteObject",
+}
+_OF_BUCKET = {
+    ("DELETE", frozenset[str]()): "s3:DeleteBucket",
+    ("GET", frozenset({"location"})): "s3:GetBucketLocation",
+    ("HEAD", frozenset[str]()): "s3:ListBucket",
+    ("PUT", frozenset[str]()): "s3:CreateBucket",
 }
 _OF_LISTING = {
     "continuation-token", "delimiter", "encoding-type", "fetch-owner", "list-type", "max-keys",
@@ -79,6 +87,15 @@ def permissions(environ: WSGIEnvironment) -> list[Request]:
     return [Request(f"{service}:{action}", place + resource) for action, resource in asked]
 
 
+def asks_who_it_is(environ: WSGIEnvironment) -> bool:
+    """Tell whether a request is GetCallerIdentity of STS, which needs no permission.
+
+    Source: AWS Security Token Service API reference, "GetCallerIdentity".
+    """
+    of_sts = scope(environ)[1] == "sts" and environ["REQUEST_URI"] == "/"
+    return of_sts and body(environ) == b"Action=GetCallerIdentity&Version=2011-06-15"
+
+
 def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:
     uri, copies = environ["REQUEST_URI"], "HTTP_X_AMZ_COPY_SOURCE" in environ
     path, _, query = uri.partition("?")
@@ -91,6 +108,8 @@ def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:
     asked = environ["REQUEST_METHOD"], frozenset(parameters)
     if key and asked in _OF_OBJECT:
         yield from _of_object(_OF_OBJECT[asked], bucket, unquote(key))
+    elif not key and asked in _OF_BUCKET:
+        yield Request(_OF_BUCKET[asked], f"arn:aws:s3:::{bucket}")
     elif not key and asked[0] == "GET" and {"list-type"} <= asked[1] <= _OF_LISTING:
         yield _listing(bucket, parameters.get("prefix", ""))
 

@@ -1,7 +1,7 @@
 """The permissions of ECS tasks: a system under test is not trusted.
 
-A task may do what the deployed policies of its role allow with objects of S3, tables of DynamoDB
-and queues of SQS, and nothing else.
+A task may do what the deployed policies of its role allow with objects and buckets of S3, tables of
+DynamoDB and queues of SQS. It may ask for its account, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from moto.iam.models import iam_backends
 from local.account import ACCOUNT, REGION
 from local.cloud.access_keys import access_key_id
 from local.cloud.forbidden import Forbidden
-from local.cloud.iam_actions import permissions
+from local.cloud.iam_actions import asks_who_it_is, permissions
 from local.cloud.policy_evaluation import Statement, allowed, read_statements
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def check_task(environ: WSGIEnvironment, key_id: str) -> None:
         If the access key belongs to a role of tasks, and the role is not allowed to do this.
 
     """
-    if key_id not in _roles_of_tasks():
+    if key_id not in _roles_of_tasks() or asks_who_it_is(environ):
         return
     needed = permissions(environ)
     granted = _statements(key_id)

@@ -1,4 +1,4 @@
-"""Tables of DynamoDB and queues of SQS for the tasks whose role may use them."""
+"""Tables of DynamoDB, queues of SQS and buckets of S3 for the tasks whose role may use them."""
 
 import json
 
@@ -11,6 +11,8 @@ TABLE = f"arn:aws:dynamodb:{PLACE}:table/mine-"
 ALLOWED = [
     {"Effect": "Allow", "Action": "dynamodb:*", "Resource": f"{TABLE}*"},
     {"Effect": "Allow", "Action": "sqs:*", "Resource": f"arn:aws:sqs:{PLACE}:mine-*"},
+    {"Effect": "Allow", "Action": "s3:*", "Resource": "arn:aws:s3:::mine-*"},
+    {"Effect": "Deny", "Action": "s3:DeleteBucket", "Resource": "arn:aws:s3:::mine-kept"},
     {"Effect": "Deny", "Action": "dynamodb:DeleteTable", "Resource": f"{TABLE}kept"},
 ]
 KEY = {"id": {"S": "1"}}
@@ -23,7 +25,7 @@ FORM = {
 
 @pytest.fixture
 def task(endpoint):
-    """Return clients of a task, beside tables and queues of others."""
+    """Return clients of a task, beside tables, queues and buckets of others."""
     endpoint.client("iam").create_role(RoleName="task", AssumeRolePolicyDocument="{}")
     policy = json.dumps({"Version": "2012-10-17", "Statement": ALLOWED})
     endpoint.client("iam").put_role_policy(RoleName="task", PolicyName="p", PolicyDocument=policy)
@@ -35,6 +37,8 @@ def task(endpoint):
     for table in ("mine-kept", "theirs"):
         endpoint.client("dynamodb").create_table(TableName=table, **FORM)
     endpoint.client("sqs").create_queue(QueueName="theirs")
+    for bucket in ("mine-kept", "theirs"):
+        endpoint.client("s3").create_bucket(Bucket=bucket)
     return lambda service: endpoint.client(service, role=ROLE)
 
 
@@ -162,3 +166,57 @@ def test_a_header_does_not_change_what_a_request_of_a_task_does(task, endpoint):
 
     assert message.endswith(" is not allowed: DynamoDB_20120810.PutItem.")
     assert "mine-kept" in endpoint.client("dynamodb").list_tables()["TableNames"]
+
+
+def test_a_task_has_a_bucket_of_its_own_if_its_role_may(task, endpoint):
+    objects = task("s3")
+    objects.create_bucket(Bucket="mine-new")
+    objects.head_bucket(Bucket="mine-new")
+    objects.put_object(Bucket="mine-new", Key="a/1", Body=b"1")
+    assert objects.list_objects_v2(Bucket="mine-new", Prefix="a/")["KeyCount"] == 1
+    upload = objects.create_multipart_upload(Bucket="mine-new", Key="a/2")["UploadId"]
+    objects.abort_multipart_upload(Bucket="mine-new", Key="a/2", UploadId=upload)
+    objects.delete_object(Bucket="mine-new", Key="a/1")
+    objects.delete_bucket(Bucket="mine-new")
+
+    names = [bucket["Name"] for bucket in endpoint.client("s3").list_buckets()["Buckets"]]
+    assert names == ["mine-kept", "theirs"]
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "lacking"),
+    [
+        ("create_bucket", {"Bucket": "new"}, "s3:CreateBucket on arn:aws:s3:::new"),
+        ("delete_bucket", {"Bucket": "mine-kept"}, "s3:DeleteBucket on arn:aws:s3:::mine-kept"),
+        (
+            "get_bucket_location",
+            {"Bucket": "theirs"},
+            "s3:GetBucketLocation on arn:aws:s3:::theirs",
+        ),
+        (
+            "delete_object",
+            {"Bucket": "theirs", "Key": "a"},
+            "s3:DeleteObject on arn:aws:s3:::theirs/a",
+        ),
+        # The body names objects, which the policies of the role may deny.
+        (
+            "delete_objects",
+            {"Bucket": "mine-kept", "Delete": {"Objects": [{"Key": "a"}]}},
+            "POST /mine-kept?delete",
+        ),
+        ("put_bucket_policy", {"Bucket": "mine-kept", "Policy": "{}"}, "PUT /mine-kept?policy"),
+    ],
+)
+def test_a_task_is_told_what_it_may_not_do_with_a_bucket(task, endpoint, call, arguments, lacking):
+    endpoint.client("s3").put_object(Bucket="theirs", Key="a", Body=b"1")
+    expected = f"The role task of a task is not allowed: {lacking}."
+
+    assert refusal(getattr(task("s3"), call), **arguments) == expected
+    assert endpoint.client("s3").list_objects_v2(Bucket="theirs")["KeyCount"] == 1
+
+
+def test_a_task_may_ask_for_its_account_and_for_no_key(task):
+    identity = task("sts")
+
+    assert identity.get_caller_identity()["Account"] == "123456789012"
+    assert refusal(identity.get_session_token).endswith(" is not allowed: POST /.")
