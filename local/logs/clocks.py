@@ -129,6 +129,12 @@ S3_EXPORT = Clock(
     prefix=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z ",
     likes=("____-__-__T%Z %",),
 )
+FLOW_LOG = Clock(
+    "VPC flow log",
+    r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ",
+    "epoch",
+    likes=("% eni-%",),
+)
 CLOCKS = (
     Clock("aws logs tail", rf"^{_ISO} \S*/\S* ", "iso", prefix=(
         r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00 (\S*/\S*) "
@@ -147,9 +153,7 @@ CLOCKS = (
     Clock("klog", r"^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6}) ", "%m%d %H:%M:%S.%f",
           likes=("_____ __:__:__.%",)),
     Clock("load balancer", rf"^(?:https?|h2|grpcs?|wss?) {_ISO} ", "iso", likes=("%Z %",)),
-    # A flow log that S3 has begins with the names of its columns.
-    Clock("VPC flow log", r"^\d+ (?:\d{12}|unknown) eni-(?:\S+ ){8}(\d{10}) ", "epoch",
-          likes=("% eni-%", "version %")),
+    FLOW_LOG,
     Clock("epoch at the beginning", rf"^\[?({_EPOCH})(?:[\] :,\s]|$)", "epoch"),
 )  # fmt: skip
 """The forms that are recognised, apart from JSON fields; of equally good ones the first."""

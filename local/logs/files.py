@@ -66,7 +66,7 @@ def log_files(
     files = list(_inspected(paths, clock, copies or {}))
     alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
-        kind = (file.form, file.clock, file.packing, file.returns, file.is_copy)
+        kind = (file.form, file.clock, file.packing, file.returns, file.header, file.is_copy)
         alike.setdefault(kind, []).append(file)
     return EventSource.union(
         (
@@ -117,9 +117,10 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource
     read = (
         f"read_csv({source_of(files)}, columns = {{'line': 'VARCHAR', 'rest': 'VARCHAR'}}, "
         f"delim = '{_SEPARATOR}', nullstr = '{_NULL}', quote = '', escape = '', comment = '', "
-        f"header = FALSE, auto_detect = FALSE, strict_mode = {not files[0].returns}, "
-        f"null_padding = TRUE, new_line = '\\n', max_line_size = {limits.line}, "
-        f"buffer_size = {buffer}, parallel = {harm is Harm.NONE}, filename = TRUE)"
+        f"header = FALSE, skip = {int(files[0].header)}, auto_detect = FALSE, "
+        f"strict_mode = {not files[0].returns}, null_padding = TRUE, new_line = '\\n', "
+        f"max_line_size = {limits.line}, buffer_size = {buffer}, "
+        f"parallel = {harm is Harm.NONE}, filename = TRUE)"
     )
     rows = (
         f"(SELECT line, filename, row_number() OVER () AS number FROM {read} "  # noqa: S608

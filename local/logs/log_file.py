@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
-from local.logs.clocks import S3_EXPORT, Clock, clock_of
+from local.logs.clocks import FLOW_LOG, S3_EXPORT, Clock, clock_of
 from local.logs.folders import LogFilesError
 from local.logs.joining import first_lines
 from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
@@ -66,6 +66,8 @@ class LogFile:
     packing: Packing
     returns: bool
     """Whether lines of text end in CR LF; only LF ends the lines of a copy."""
+    header: bool
+    """Whether the first line names the columns, as in a flow log that S3 has, and is no event."""
 
     @property
     def is_copy(self) -> bool:
@@ -121,6 +123,7 @@ def inspect(original: Path, path: Path, clock: Clock | None) -> LogFile:
         clock=clock if form is Form.TEXT else None,
         packing=packing_of(path),
         returns=form is Form.TEXT and "\r" in begin,
+        header=clock is FLOW_LOG and begin.startswith("version "),
     )
 
 

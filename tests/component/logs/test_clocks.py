@@ -199,3 +199,20 @@ def test_json_of_a_thousand_levels_is_a_line_like_any_other(log):
 
     assert times(log('{"ts": 1717338360}', deep))[0] == SECOND
     assert clock_of([deep]) is None
+
+
+COLUMNS = (
+    "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start "
+    "end action log-status"
+)
+
+
+@pytest.mark.parametrize("query", ["stats count(*) as n by action", "filter action = 'ACCEPT'"])
+def test_the_names_of_columns_in_a_flow_log_are_no_event(log, query):
+    flow = f"{VPC} 1717338360 1717338420 ACCEPT OK"
+    path, other = log(COLUMNS, flow, flow), log(flow, name="b.log")
+    for paths, number in (([path], 2), ([path, other], 3)):
+        result = run(query, log_files(paths))
+        assert result.statistics["recordsScanned"] == number
+        assert result.statistics["recordsMatched"] == number
+    assert times(path) == [SECOND, SECOND]
