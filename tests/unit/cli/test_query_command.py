@@ -309,7 +309,7 @@ def test_the_lines_of_a_stack_trace_are_one_event_with_its_time(tmp_path, argume
     (row,) = json.loads(done.stdout)
     assert row["@timestamp"] == "2024-06-02 14:26:00.000"
     assert row["@message"] == "2024-06-02T14:26:00Z ERROR\nTraceback\nValueError: x"
-    assert "2 lines that begin no event belong to the event before\n" in done.stderr
+    assert "lines joined to the event before: 2\n" in done.stderr
     assert "1 row; 1 of 2 events matched" in done.stderr
     assert query("stats count(*)", str(path), "--format", "csv").stdout == "count(*)\n2\n"
 

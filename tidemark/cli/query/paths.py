@@ -76,8 +76,7 @@ def _damage(kind: Damage, number: int, first: str) -> str:
 
 def told_of_joining(mended: Mended) -> list[str]:
     """Return a sentence that counts the lines that belong to the event of a line before."""
-    lines = plural(mended.joined, "line")
-    return [f"{lines} that begin no event belong to the event before"] if mended.joined else []
+    return [f"lines joined to the event before: {mended.joined:,}"] if mended.joined else []
 
 
 def _first(names: list[str]) -> str:
