@@ -13,6 +13,7 @@ from local.logs.folders import LogFilesError, files_of
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
+from tidemark.cli.query.bars import lines_of_bars
 from tidemark.cli.query.checks import check, lint_all
 from tidemark.cli.query.infrastructure import holds_queries
 from tidemark.cli.query.logs import FileOptions, LogQuery, Window
@@ -154,6 +155,8 @@ def _show(result: QueryResult, form: str) -> None:
     columns = [column for column in result.columns if column != "@ptr"]
     rows = [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
     show(columns, rows, form)
+    if form == "table":
+        tell(lines_of_bars(columns, rows))
     counts = result.statistics
     click.echo(
         f"{plural(len(rows), 'row')}; {counts['recordsMatched']:,.0f} of "
