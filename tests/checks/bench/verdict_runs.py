@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from tests.checks.bench.noises import Noise
 from tidemark.figures.verdicts.course import Course
+from tidemark.figures.verdicts.first_slower import Bisection
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
@@ -17,6 +18,8 @@ from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, j
 from tidemark.model.repetitions import FEWEST
 
 ALARMS: tuple[Word, Word] = ("slower", "faster")
+CAP = 100
+"""The most pairs of a comparison before its confirmation."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Metric:
     """The true change downwards: 0.1 is 10 % slower."""
     metrics: int = 1
     """The metrics that share the alarms of the run."""
+    margins: Margins = field(default_factory=Margins)
 
     def pairs(self, chance: random.Random) -> Iterator[float]:
         """Yield the pairs of a run."""
@@ -44,13 +48,13 @@ class Metric:
 
 def fixed(metric: Metric, chance: random.Random, count: int) -> Judgement:
     """Return the verdict after a number of pairs that was planned."""
-    criteria = Criteria("higher", PAIRED_T, Margins(), metric.share)
+    criteria = Criteria("higher", PAIRED_T, metric.margins, metric.share)
     return judge(Pairs.of(list(islice(metric.pairs(chance), count))), criteria)
 
 
 def first_stage(metric: Metric, chance: random.Random, most: int) -> Judgement:
     """Return the first verdict of a run that looks after each pair, from the fifth to the last."""
-    criteria = Criteria("higher", MIXTURE_T, Margins(), metric.share)
+    criteria = Criteria("higher", MIXTURE_T, metric.margins, metric.share)
     source = metric.pairs(chance)
     pairs = Pairs.of(list(islice(source, FEWEST - 1)))
     while True:
@@ -65,16 +69,42 @@ class Ended:
     """The end of a run with a confirmation."""
 
     word: Word
+    pairs: int
+    """The pairs of both stages."""
     extra: int
     """The pairs of the confirmation."""
 
 
 def confirmed(metric: Metric, chance: random.Random, most: int) -> Ended:
     """Return the end of a run in which new pairs have to confirm ``slower``."""
-    criteria = Criteria("higher", MIXTURE_T, Margins(), metric.share)
+    criteria = Criteria("higher", MIXTURE_T, metric.margins, metric.share)
     course = Course()
     for pair in metric.pairs(chance):
         course = course.after(pair, criteria, most)
         if course.is_decided:
             break
-    return Ended(course.judgement(criteria).word, course.again.count if course.again else 0)
+    extra = course.again.count if course.again else 0
+    return Ended(course.judgement(criteria).word, course.first.count + extra, extra)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The end of a search for the first slower version."""
+
+    is_found: bool
+    comparisons: int
+    pairs: int
+
+
+def searched(metric: Metric, chance: random.Random, versions: Sequence[str]) -> Searched:
+    """Return the end of a search in which a version drawn by chance is the first slower one."""
+    first = chance.randrange(1, len(versions))
+    alike = replace(metric, loss=0.0)
+    words: dict[str, Word] = {}
+    pairs = 0
+    while (version := Bisection(versions, words).following) is not None:
+        of_version = metric if versions.index(version) >= first else alike
+        ended = confirmed(of_version, chance, CAP)
+        words[version], pairs = ended.word, pairs + ended.pairs
+    suspects = Bisection(versions, words).suspects
+    return Searched(list(suspects) == [versions[first]], len(words), pairs)

@@ -21,13 +21,24 @@ from tests.checks.bench.histories import (
     version_slower,
 )
 from tests.checks.bench.noises import NOISES, normal
-from tests.checks.bench.verdict_runs import ALARMS, Metric, confirmed, first_stage, fixed
+from tests.checks.bench.verdict_runs import (
+    ALARMS,
+    Metric,
+    confirmed,
+    first_stage,
+    fixed,
+    searched,
+)
 from tests.checks.docs import write_part
-from tidemark.figures.verdicts.rule import Judgement
+from tidemark.figures.verdicts.rule import Judgement, Margins
+from tidemark.model.search import Search
+from tidemark.model.suite_files import read_suites
+from tidemark.model.version_order import version_order
 
 RUNS, MANY_RUNS = 4_000, 50_000
 SCATTERS = (0.03, 0.07, 0.12)
 PLANNED = (5, 10, 20, 30)
+MOST_COMPARISONS = 5
 _Run = TypeVar("_Run")
 
 
@@ -158,6 +169,26 @@ def confirmations(runs: int, found_runs: int) -> Iterator[Figure]:
     yield Figure("10% slower, 0.07: pairs to confirm", extra, 13, "pairs")
 
 
+def searches(runs: int) -> Iterator[Figure]:
+    """Yield how often searches among RocksDB's versions find a slowdown of 15 %, and their pairs.
+
+    Both metrics of a run share its alarms, and a search follows one of them.
+    """
+    versions = sorted(read_suites()["rocksdb"].subject.versions, key=version_order)
+    search = Search(metric="ingest_rate", versions=tuple(versions))
+    for same, scatter, least, most in (
+        (0.05, 0.03, 95, 60), (0.05, 0.07, 95, 110), (0.05, 0.12, 0, 200),
+        (0.1, 0.03, 95, 60), (0.1, 0.07, 95, 80), (0.1, 0.12, 95, 135),
+    ):  # fmt: skip
+        margins, family = Margins(same=same), 2 * search.most_comparisons
+        metric = Metric(normal, scatter, 0.15, metrics=family, margins=margins)
+        ends = simulated(partial(searched, metric, versions=versions), runs)
+        name = f"{scatter:g}, the same within ±{same:.0%}"
+        found = [end.is_found and end.comparisons <= MOST_COMPARISONS for end in ends]
+        yield Figure(f"{name}: found", percentage(found), least, least=True)
+        yield Figure(f"{name}: pairs", sum(end.pairs for end in ends) / runs, most, "pairs")
+
+
 def histories(runs: int) -> Iterator[Figure]:
     """Yield how often histories alarm, with and without a canary."""
     for name, history, canary, limit, least in (
@@ -182,6 +213,7 @@ def main() -> int:
         "Pairs until a verdict": pairs_needed(RUNS),
         "Slowdowns found": found(RUNS),
         "Intervals that contain the true change": covered(RUNS),
+        "Searches for a slowdown of 15 %": searches(RUNS),
         "Histories that alarm": histories(RUNS),
         "Confirmed alarms": confirmations(MANY_RUNS, MANY_RUNS),
     }
