@@ -11,6 +11,8 @@ from tidemark.cli import new_suite
 from tidemark.cli.query_contract import check_queries
 from tidemark.cli.written_suites import systems
 from tidemark.model.axes import count
+from tidemark.model.context import published_suites
+from tidemark.model.publication import find_publication, publication_file
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, plural, shown
 from tidemark.model.subject import Subject
@@ -36,8 +38,8 @@ command.add_command(new_suite.command)
 def check(files: tuple[Path, ...]) -> None:
     """Name everything that is wrong with suites and their queries.
 
-    Each FILE is a suite.yaml. Without a FILE, all suites are checked. Nothing is run, and no
-    network is used.
+    Each FILE is a suite.yaml. Without a FILE, all suites and their published figures are checked.
+    Nothing is run, and no network is used.
 
     \b
     Example:
@@ -53,6 +55,14 @@ def check(files: tuple[Path, ...]) -> None:
             click.echo(f"{file}: accepted, {_size(suite)}")
             for doubt in doubts:
                 click.echo(f"warning: {doubt}", err=True)
+    for name in published_suites(systems()) if not files else ():
+        try:
+            published = find_publication(systems(), name)
+        except Refused as refused:
+            problems.append(str(refused))
+        else:
+            metrics = plural(len(published.figures) if published else 0, "metric")
+            click.echo(f"{publication_file(systems(), name)}: accepted, {metrics}")
     if problems:
         raise Refused("\n".join(problems))
 

@@ -1,7 +1,7 @@
 """The figures that a system's own pages publish: ``suites/<name>/published.yaml``."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -65,13 +65,6 @@ class Publication(Consistent):
     def metric(self, name: str) -> PublishedMetric | None:
         """Return the metric of a name, None if the pages do not publish it."""
         return next((figure for figure in self.figures if figure.metric == name), None)
-
-    def by_test(self) -> Mapping[str, list[PublishedMetric]]:
-        """Return the metrics of each test."""
-        tests: dict[str, list[PublishedMetric]] = {}
-        for figure in self.figures:
-            tests.setdefault(figure.test, []).append(figure)
-        return tests
 
 
 def publication_file(systems: Path, suite: str) -> Path:

@@ -46,7 +46,18 @@ def test_every_shipped_suite_is_accepted():
         f"{FOLDER}/deltalake/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
         f"{FOLDER}/rocksdb/suite.yaml: accepted, 2 tests, 2 metrics, 11 versions",
         f"{FOLDER}/rocksdbjni/suite.yaml: accepted, 2 tests, 2 metrics, 3 versions",
+        f"{FOLDER}/sleeper/published.yaml: accepted, 6 metrics",
     ]
+
+
+def test_a_mistake_in_published_figures_is_named_beside_those_of_suites(suite, monkeypatch):
+    published = suite.parent.parent / "kiwi" / "published.yaml"
+    published.parent.mkdir()
+    published.write_text("title: Kiwi\nfigures: none\n")
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(suite.parents[2]))
+
+    (sentence,) = problems_of()
+    assert sentence.startswith("kiwi/published.yaml:2: figures: 'none' is not accepted; expected ")
 
 
 def test_a_folder_without_suites_is_refused_by_the_variable_that_names_it(tmp_path, monkeypatch):
