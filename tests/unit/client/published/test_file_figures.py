@@ -107,6 +107,15 @@ def test_the_user_may_give_the_version_and_the_day_of_a_table_without_them():
     assert [figure[:2] for figure in found] == [("0.11.0", "2022-06-13")] * 2
 
 
+@pytest.mark.parametrize(
+    "heading", ["Compaction", "Java compaction (rows/s)", "COMPACTION RATE [records per second]"]
+)
+def test_a_heading_may_be_shorter_or_have_the_unit_in_other_words(heading):
+    page = f"| Release | Tested on | {heading} |\n|---|---|---|\n| 0.11.0 | 2022-06-13 | 366000 |\n"
+
+    assert [figure[2] for figure in figures(page)] == ["compaction_rate"]
+
+
 def test_a_figure_that_stands_twice_counts_once():
     row = "| 0.11.0 | 2022-06-13 | 366000 |\n"
 
