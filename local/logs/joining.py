@@ -36,27 +36,27 @@ class Joining:
         """The number of lines that belong to an event before."""
 
     def events(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield each event as one line; neither the lines nor the events have a line end."""
+        """Yield each event as one line, perhaps empty ones; no line has a line end."""
         event: list[bytes] = []
         size = 0
         has_begun = False
         for line in lines:
-            begins = bool(self._begins(line))
+            begins = self._begins(line)
             size += len(line) + len(_FEED_BYTES)
             if begins or not has_begun or size > self._most_bytes:
-                yield from self._written(event)
+                yield self._written(event)
                 event, size = [], len(line)
             event.append(line)
-            has_begun = has_begun or begins
-        yield from self._written(event)
+            has_begun = has_begun or bool(begins)
+        yield self._written(event)
 
-    def _written(self, event: list[bytes]) -> Iterator[bytes]:
-        """Yield the line of an event, without the empty lines after it; none if it is empty."""
+    def _written(self, event: list[bytes]) -> bytes:
+        """Return the line of an event, without the empty lines after it; b"" if it is empty."""
         while event and not event[-1]:
             event.pop()
-        if event:
+        if len(event) > 1:
             self.joined += len(event) - 1
-            yield _FEED_BYTES.join(event)
+        return _FEED_BYTES.join(event)
 
 
 def without_returns(line: bytes) -> bytes:

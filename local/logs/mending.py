@@ -7,6 +7,7 @@ bzip2 or zstd packed.
 
 from __future__ import annotations
 
+import filecmp
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from local.logs.boundaries import LIMITS
 from local.logs.clocks import Beginning, Clock, beginning
 from local.logs.joining import MARKS, Joining, without_returns
 from local.logs.log_file import Form, clock_in, form_of
-from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
+from local.logs.packing import INCOMPLETE, unpacked
 
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
 # The lines that choose the form and the clock of a file.
@@ -120,18 +121,19 @@ class _Copy:
         with packed as file, self.path.open("wb") as copy:
             lines = map(self._mended, self._read(file))
             first = list(islice(lines, _FIRST))
+            first[:1] = [line.removeprefix(BOM_UTF8) for line in first[:1]]
             joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
-            copy.writelines(event + b"\n" for event in joining.events(chain(first, lines)))
+            events = joining.events(chain(first, lines))
+            copy.writelines(event + b"\n" for event in events if event)
         self.joined = joining.joined
 
     def differs(self) -> bool:
-        sizes = {path.stat().st_size for path in (self._file, self.path)}
-        return len(sizes) > 1 or bool(self.damage) or packing_of(self._file) is not Packing.NONE
+        return not filecmp.cmp(self._file, self.path, shallow=False)
 
     def _read(self, file: Iterable[bytes]) -> Iterator[bytes]:
         try:
             for self._line, line in enumerate(file, 1):
-                yield line.removeprefix(BOM_UTF8) if self._line == 1 else line
+                yield line
         except INCOMPLETE:
             self._count(Damage.INCOMPLETE if self._line else Damage.UNREADABLE)
 

@@ -106,6 +106,12 @@ def test_a_message_of_an_export_keeps_its_lines_with_times(tmp_path):
     assert found == [("a\n2024-06-02 10:00:00 b\n{}", AT), ("c", LATER)]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_bytes(b"\xef\xbb\xbf2024-06-02T14:26:00Z a\n at b\n")
+    assert events(path, tmp_path, Mending())[0] == [("2024-06-02T14:26:00Z a\n at b", AT)]
+
+
 def test_an_event_that_grows_too_large_goes_on_in_another(tmp_path):
     path = tmp_path / "app.log"
     path.write_text("2024-06-02T14:26:00Z a\n" + "x\n" * 2_000)
