@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mypy_boto3_ecs import ECSClient
@@ -37,6 +37,13 @@ class EcsTasks:
                 if task.get("group") == group and task["createdAt"] >= since:
                     yield task["taskArn"]
 
+    def describe(self, arns: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Return tasks as Step Functions describes them, by ARN; a forgotten task is missing."""
+        if not arns:  # the API refuses an empty list
+            return {}
+        answer = self._client.describe_tasks(cluster=self._cluster, tasks=list(arns))
+        return {task["taskArn"]: _capitalised(task) for task in answer["tasks"]}
+
     def stop(self, arn: str, reason: str) -> None:
         """Stop a task."""
         self._client.stop_task(cluster=self._cluster, task=arn, reason=reason[:_LONGEST_REASON])
@@ -47,3 +54,10 @@ class EcsTasks:
         for page in pages.paginate(cluster=self._cluster, desiredStatus=status):
             if arns := page["taskArns"]:
                 yield from self._client.describe_tasks(cluster=self._cluster, tasks=arns)["tasks"]
+
+
+def _capitalised(value: Any) -> Any:  # noqa: ANN401 (the description is nested)
+    """Return a value of the API with field names in the form of Step Functions."""
+    if isinstance(value, dict):
+        return {name[0].upper() + name[1:]: _capitalised(field) for name, field in value.items()}
+    return [_capitalised(each) for each in value] if isinstance(value, list) else value

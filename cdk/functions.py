@@ -114,9 +114,14 @@ class Functions(Construct):
         systems = {
             name: {
                 "task_definition": tasks.definition.task_definition_arn,
-                "container": tasks.container.container_name,
+                "container": name,
                 "log_group": tasks.log_group.log_group_name,
                 "stream_prefix": name,
+                "security_group": tasks.security_group.security_group_id,
+                "services": {
+                    service: definition.task_definition_arn
+                    for service, definition in tasks.services.items()
+                },
                 "usage_log_group": usage_logs.log_group_name if usage_logs else None,
             }
             for name, tasks in self._tests.suites.items()
@@ -177,7 +182,7 @@ class Functions(Construct):
         suites = [tasks for tasks in self._tests.suites.values() if tasks.family]
         if not suites:
             return []
-        definitions = [tasks.run_definitions for tasks in suites]
+        definitions = [arn for tasks in suites for arn in tasks.run_definitions]
         registration = {"StringEquals": {"ecs:CreateAction": "RegisterTaskDefinition"}}
         return [
             allow(["ecs:RegisterTaskDefinition"], definitions),

@@ -16,6 +16,7 @@ from constructs import Construct
 from tidemark.model.harness import HARNESS
 from tidemark.model.settings import Settings
 from tidemark.model.suite import Suite
+from tidemark.model.task import Task
 
 # An image in ECR: account, region, repository, and digest or else tag.
 _ECR_IMAGE = re.compile(
@@ -36,8 +37,15 @@ def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerIma
         return existing_image(scope, suite.subject.requirement("version"))
     if name := settings.image(suite.name):
         return existing_image(scope, name)
-    folder = settings.systems / "workloads" / suite.task.workload
-    if dockerfile := _dockerfile(suite, folder):
+    return workload_image(scope, suite, suite.task, settings)
+
+
+def workload_image(
+    scope: Construct, suite: Suite, task: Task, settings: Settings
+) -> ContainerImage:
+    """Return the image of the workload of a task; report one that cannot be built."""
+    folder = settings.systems / "workloads" / task.workload
+    if dockerfile := _dockerfile(suite, task, folder):
         return _built_image(scope, folder, dockerfile)
     Annotations.of(scope).add_error(
         f"workloads/{folder.name} has no Dockerfile and needs more than Python: add one, or name "
@@ -63,11 +71,11 @@ def existing_image(scope: Construct, name: str) -> ContainerImage:
     return ContainerImage.from_ecr_repository(repository, version or "latest")
 
 
-def _dockerfile(suite: Suite, workload: Path) -> str | None:
+def _dockerfile(suite: Suite, task: Task, workload: Path) -> str | None:
     """Return the Dockerfile of a suite's image: the workload's own, or that of Python alone."""
     if (workload / "Dockerfile").is_file():
         return f"{workload.name}/Dockerfile"
-    python_alone = suite.task.entry_point[0] == "python" and suite.subject.prepare is None
+    python_alone = task.entry_point[0] == "python" and suite.subject.prepare is None
     return f"{HARNESS.name}/Dockerfile" if python_alone else None
 
 

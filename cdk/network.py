@@ -32,7 +32,7 @@ class Network(Construct):
     public_address
         Whether a task needs a public address to reach anything.
     security_group
-        The security group of the tasks, which lets nothing in.
+        The security group of the tasks of suites without services, which lets nothing in.
 
     """
 
@@ -75,7 +75,7 @@ class Network(Construct):
         acknowledge(
             vpc,
             "VPC7",
-            "No server listens here: tasks live for minutes, and their security group lets nothing "
-            "in. An account that wants flow logs of every network names one with them (vpcId).",
+            "Tasks live for minutes, and their security groups let in nothing but tasks of their "
+            "own suite. An account that wants flow logs names a network with them (vpcId).",
         )
         return vpc

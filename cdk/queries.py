@@ -14,11 +14,13 @@ from constructs import Construct
 from cdk.system_tests import SystemTests
 from cdk.tables import Tables
 from tidemark.model.checkout import ROOT
+from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import query_file
 
 # The log queries of every test, besides those of its metrics.
 _COMMON = ("environment", "failures")
+_SERVICES = (READY_QUERY, LAST_LINES_QUERY)
 _USAGE = "task_usage"
 
 
@@ -50,7 +52,9 @@ class SavedQueries(Construct):
         both = ((metric.query, metric.samples) for metric in metrics)
         metric_queries = {query for queries in both for query in queries if query}
         series_queries = {series.query for test in suite.tests for series in test.series}
-        for query in sorted({*metric_queries, *series_queries, *suite.conditions, *_COMMON}):
+        services = _SERVICES if suite.services else ()
+        queries = {*metric_queries, *series_queries, *suite.conditions, *services, *_COMMON}
+        for query in sorted(queries):
             file = query_file(suite.name, query, self._systems / "suites")
             self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)
 

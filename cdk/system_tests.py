@@ -1,115 +1,116 @@
-"""The ECS cluster that the tests run on, its network, and a task definition for each suite."""
+"""The ECS cluster that the tests run on, its network, and the programs of each suite."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Duration, Stack
-from aws_cdk.aws_ecs import (
-    AwsLogDriverMode,
-    Cluster,
-    ContainerInsights,
-    CpuArchitecture,
-    FargateTaskDefinition,
-    LogDriver,
-    OperatingSystemFamily,
-    RuntimePlatform,
-)
+from aws_cdk import Stack
+from aws_cdk.aws_ec2 import Port, SecurityGroup
+from aws_cdk.aws_ecs import Cluster, ContainerImage, ContainerInsights
 from aws_cdk.aws_logs import ILogGroup, LogGroup
 from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
-from cdk.findings import acknowledge, objects_finding
-from cdk.images import image_of
+from cdk.findings import acknowledge
+from cdk.images import image_of, workload_image
 from cdk.log_groups import log_group
 from cdk.network import Network
-from cdk.policy_statements import allow
-from tidemark.model.harness import PREPARATION, preparation_variables
+from cdk.programs import Program
+from tidemark.model.harness import PREPARATION, SERVICE, preparation_variables
 from tidemark.model.settings import Settings
-from tidemark.model.suite import WORKLOAD_LABEL, Suite
-from tidemark.store.keys import BELOW_A_SECRET, DATA
+from tidemark.model.suite import Suite
+from tidemark.model.task import Task
 
 
 class SuiteTasks(Construct):
-    """The task definition, log group and roles of one suite's tests."""
+    """The programs of one suite's tests and services, and their log group and security group."""
 
     def __init__(
-        self, scope: Construct, name: str, *, suite: Suite, settings: Settings, bucket: Bucket
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        suite: Suite,
+        settings: Settings,
+        bucket: Bucket,
+        network: Network,
     ) -> None:
         super().__init__(scope, name)
         self.suite = suite
         # People find the group by this name in the console; the stack's name makes it unique.
         group = f"/{Stack.of(self).stack_name}/{suite.name}"
         self.log_group = log_group(self, "Logs", settings, group)
-        task, images = suite.task, suite.subject.image is not None
         # Stack names have no underscore and suite names no hyphen, so no other suite has families
         # that begin with this name.
+        images = suite.subject.image is not None
         self.family = f"{Stack.of(self).stack_name}_{suite.name}" if images else None
-        self.definition = FargateTaskDefinition(
+        self._bucket = bucket
+        image, entry_point = image_of(self, suite, settings), _entry_point(suite)
+        self.definition = self._program("Task", suite.task, suite.name, image, entry_point)
+        self.services = {
+            name: self._service(name, service.task, settings)
+            for name, service in suite.services.items()
+        }
+        self.security_group = self._reachable(network) if suite.services else network.security_group
+
+    def _service(self, name: str, task: Task, settings: Settings) -> Program:
+        scope = Construct(self, f"{name.capitalize()}Service")
+        image = workload_image(scope, self.suite, task, settings)
+        entry_point = [*PREPARATION, *SERVICE, *task.entry_point]
+        return self._program(f"{name.capitalize()}Task", task, name, image, entry_point)
+
+    def _program(
+        self,
+        name: str,
+        task: Task,
+        container: str,
+        image: ContainerImage,
+        entry_point: Sequence[str] | None,
+    ) -> Program:
+        return Program(
             self,
-            "Task",
+            name,
+            task=task,
+            container=container,
+            image=image,
+            entry_point=entry_point,
+            environment=preparation_variables(self.suite.subject),
+            logs=self.log_group,
+            log_prefix=self.suite.name,
+            bucket=self._bucket,
             family=self.family,
-            cpu=task.cpu,
-            memory_limit_mib=task.memory,
-            ephemeral_storage_gib=task.storage,
-            runtime_platform=RuntimePlatform(
-                cpu_architecture=CpuArchitecture.X86_64,
-                operating_system_family=OperatingSystemFamily.LINUX,
-            ),
         )
-        self.container = self.definition.add_container(
-            suite.name,
-            image=image_of(self, suite, settings),
-            entry_point=_entry_point(suite),
-            environment=preparation_variables(suite.subject),
-            logging=LogDriver.aws_logs(
-                log_group=self.log_group,
-                stream_prefix=suite.name,
-                # Rates are read from these lines, so none may be dropped to keep a task going.
-                mode=AwsLogDriverMode.BLOCKING,
-            ),
-            docker_labels={WORKLOAD_LABEL: task.workload} if task.workload else None,
-            stop_timeout=Duration.seconds(30),
+
+    def _reachable(self, network: Network) -> SecurityGroup:
+        """Return a group of tasks that reach each other at the ports of the services alone.
+
+        A suite has one run at a time, so that these are the tasks of one run.
+        """
+        group = SecurityGroup(
+            self,
+            "TaskTraffic",
+            vpc=network.vpc,
+            description=f"Tidemark tasks of {self.suite.name}: its services by tasks of this group",
         )
-        # The tasks may store and load data, and list what lies below a secret: the place of each
-        # trial's data is a secret of its tasks. They may read all that they may list, so every
-        # suite has the permission, needed or not. Credentials of a run of its own would end after
-        # an hour, the limit of a role that is assumed by a role, and would stand in the history of
-        # the execution.
-        below = {"StringLike": {"s3:prefix": BELOW_A_SECRET}}
-        for statement in (
-            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")]),
-            allow(["s3:ListBucket"], [bucket.bucket_arn], below),
-        ):
-            self.definition.task_role.add_to_principal_policy(statement)
-        if preparation_variables(suite.subject):
-            why = "The command that installs a version, or the folder that has it, is no secret."
-            acknowledge(self.definition, "ECS2", why)
-        acknowledge(
-            self.definition,
-            objects_finding(bucket, f"{DATA}*"),
-            "The data of a trial has a secret name, and no trial exists yet.",
-        )
-        acknowledge(
-            self.definition,
-            "IAM5[Resource::*]",
-            "ecr:GetAuthorizationToken takes no resource: the token is the account's.",
-        )
+        for port in sorted({each.ready.open_port for each in self.suite.services.values()}):
+            group.add_ingress_rule(group, Port.tcp(port), "services of the suite")
+        return group
 
     @property
     def roles(self) -> Sequence[str]:
         """The ARNs of the roles that are passed to the tasks."""
-        definition = self.definition
-        return [definition.task_role.role_arn, definition.obtain_execution_role().role_arn]
+        return [role for each in (self.definition, *self.services.values()) for role in each.roles]
 
     @property
-    def run_definitions(self) -> str:
-        """The ARN, or the pattern of ARNs, of the definitions that the tasks are run from."""
+    def run_definitions(self) -> Sequence[str]:
+        """The ARNs, or the pattern of ARNs, of the definitions that the tasks are run from."""
         if self.family is None:
-            return self.definition.task_definition_arn
-        return Stack.of(self).format_arn(
+            programs = (self.definition, *self.services.values())
+            return [each.task_definition_arn for each in programs]
+        family = Stack.of(self).format_arn(
             service="ecs", resource="task-definition", resource_name=f"{self.family}-*:*"
         )
+        return [family]
 
 
 def _entry_point(suite: Suite) -> Sequence[str] | None:
@@ -148,7 +149,14 @@ class SystemTests(Construct):
         if not self.usage_logs:
             acknowledge(self.cluster, "ECS4", "The setting containerInsights leaves it off.")
         self.suites = {
-            name: SuiteTasks(self, name.capitalize(), suite=suite, settings=settings, bucket=bucket)
+            name: SuiteTasks(
+                self,
+                name.capitalize(),
+                suite=suite,
+                settings=settings,
+                bucket=bucket,
+                network=self.network,
+            )
             for name, suite in suites.items()
         }
 

@@ -67,7 +67,6 @@ class Workflow(Construct):
         machine = self._machine("Trial", "trial.asl.json", functions, {
             "Cluster": tests.cluster.cluster_arn,
             "Subnets": ",".join(network.subnet_ids),
-            "SecurityGroup": network.security_group.security_group_id,
             "PublicAddress": "ENABLED" if network.public_address else "DISABLED",
         })  # fmt: skip
         # cfn-lint 1.58 accepts only a number, but in JSONata a time limit may be an expression.
@@ -96,7 +95,8 @@ class Workflow(Construct):
         """Allow the machine of a trial to run tasks of the suites and wait for their end."""
         suites = tests.suites.values()
         cluster = in_cluster(tests.cluster)
-        _grant(role, ["ecs:RunTask"], [tasks.run_definitions for tasks in suites], cluster)
+        definitions = [arn for tasks in suites for arn in tasks.run_definitions]
+        _grant(role, ["ecs:RunTask"], definitions, cluster)
         for family in tests.families:
             acknowledge(role, definitions_finding(family), DEFINITIONS)
         # The tasks do not exist yet, so any task of this cluster is allowed.

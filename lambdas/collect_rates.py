@@ -1,4 +1,4 @@
-"""CollectRates: read a test's log streams, for its rates or for the condition of a step."""
+"""CollectRates: read a test's log streams, and stop its services before."""
 
 from typing import Any
 
@@ -10,20 +10,29 @@ from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.collecting import Collected, CollectRatesEvent, collect
 from tidemark.run.condition import CheckedCondition, ConditionEvent, check
+from tidemark.run.readiness import check_ready
+from tidemark.run.services import StoppedServices, StopServicesEvent, stop_services
+
+_Event = CollectRatesEvent | ConditionEvent | StopServicesEvent
 
 
 @logger.inject_lambda_context(clear_state=True)
-@event_parser(model=CollectRatesEvent | ConditionEvent)
-def handler(event: CollectRatesEvent | ConditionEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return the status of a test or whether a step's wait is over, or how long to wait [s]."""
+@event_parser(model=_Event)
+def handler(event: _Event, _: LambdaContext) -> dict[str, Any]:
+    """Return the status of a test or whether a wait is over, or how long to wait [s]."""
     return _read(event, Environment()).model_dump(mode="json")
 
 
 def _read(
-    event: CollectRatesEvent | ConditionEvent, environment: Environment
-) -> Collected | CheckedCondition:
+    event: _Event, environment: Environment
+) -> Collected | CheckedCondition | StoppedServices:
     bucket, queries, systems = storage.bucket(), services.log_queries(), environment.systems
+    if isinstance(event, StopServicesEvent):
+        return stop_services(services.tasks(), event)
     if isinstance(event, ConditionEvent):
+        if event.service:
+            tasks = services.tasks()
+            return check_ready(bucket, queries, tasks, systems, event, event.service)
         return check(bucket, queries, systems, event)
     seconds = environment.logs_deadline_seconds
     return collect(bucket, queries, services.tasks(), systems, event, seconds)

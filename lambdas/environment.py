@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from tidemark.run.system import System
 
@@ -30,7 +31,7 @@ class Environment:
     @property
     def systems(self) -> Mapping[str, System]:
         """ECS task definition and log groups of each suite."""
-        systems: Mapping[str, Mapping[str, str]] = json.loads(os.environ["SYSTEMS"])
+        systems: Mapping[str, Mapping[str, Any]] = json.loads(os.environ["SYSTEMS"])
         return {suite: System(**fields) for suite, fields in systems.items()}
 
     @property

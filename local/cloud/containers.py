@@ -20,7 +20,7 @@ from local.cloud.processes import BARE_PYTHON, workload_environment
 from local.cloud.sources import digest, source_files
 from local.cloud.unsupported import not_honoured
 from tidemark.model.harness import HARNESS
-from tidemark.model.suite import WORKLOAD_LABEL
+from tidemark.model.task import WORKLOAD_LABEL
 
 STOP_TIMEOUT_SECONDS = 30  # ECS's default, from SIGTERM to SIGKILL
 

@@ -49,6 +49,7 @@ def integrations(
     """
     services = _Services(endpoint, role, task_ends, execution_end)
     return {
+        "arn:aws:states:::ecs:runTask": services.start_task,
         "arn:aws:states:::ecs:runTask.sync": services.run_task,
         "arn:aws:states:::lambda:invoke": services.invoke,
         "arn:aws:states:::states:startExecution.sync:2": services.start_execution,
@@ -99,6 +100,9 @@ class _Services:
         if child["Status"] != "SUCCEEDED":
             raise StateError(errors.TASK_FAILED, dump(child))
         return child
+
+    async def start_task(self, arguments: Json, _: Submission) -> Json:
+        return await self._start_task(arguments)
 
     async def run_task(self, arguments: Json, submission: Submission) -> Json:
         if isinstance(arguments, dict) and arguments.get("Count", 1) != 1:

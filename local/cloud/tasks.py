@@ -25,6 +25,7 @@ from moto.ecs.exceptions import EcsClientException, InvalidParameterException
 from moto.ecs.models import Cluster, EC2ContainerServiceBackend, TaskDefinition, ecs_backends
 from moto.ecs.responses import EC2ContainerServiceResponse
 
+from local.cloud.addresses import ADDRESS, address_of
 from local.cloud.confinement import Confinement
 from local.cloud.container_insights import ContainerInsights
 from local.cloud.containers import Container, container_of, refuse_unknown
@@ -66,6 +67,7 @@ class Task:
         self._log = TaskLog(logs, container.log_group, stream, self._kill_for)
         self._state = state
         self._scratch = _scratch(state) / self.id
+        self._address = address_of(self.id)
         self._process: Process | None = None
         self._lock = threading.Lock()
         self._created_at, self._began = datetime.now(UTC), time.monotonic()
@@ -83,6 +85,7 @@ class Task:
             "name": container.name,
             "image": container.image,
             "lastStatus": "PENDING",
+            "networkInterfaces": [{"privateIpv4Address": self._address}],
         }
 
     def description(self) -> dict[str, Any]:
@@ -121,6 +124,7 @@ class Task:
         self._scratch.mkdir(parents=True)
         environment = {
             "TMPDIR": str(self._scratch),
+            ADDRESS: self._address,
             **container.environment,
             **(endpoint.environment(container.role) if container.role else endpoint.place),
         }

@@ -18,10 +18,12 @@ from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
+from tidemark.model.services import Ready, Service, ServiceTask
 from tidemark.model.settings import Settings
 from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
-from tidemark.model.suite import Defaults, Suite, Task, Test
+from tidemark.model.suite import Defaults, Suite, Test
+from tidemark.model.task import Task
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 
 SUITES = ROOT / "docs" / "suites.md"
@@ -41,6 +43,9 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         RunCommand,
         Invoke,
         WaitUntil,
+        Service,
+        ServiceTask,
+        Ready,
         Metric,
         Series,
         Artefact,
@@ -73,7 +78,8 @@ def write_part(page: str, name: str, text: str) -> None:
 
 def table(model: type[BaseModel], *, defaults: bool = False) -> str:
     """Return the fields of a model as a Markdown table: name, default and attribute docstring."""
-    texts = dict(_docstrings(model))
+    parents = [each for each in reversed(model.__mro__) if each.__module__.startswith("tidemark.")]
+    texts = {name: text for each in parents for name, text in _docstrings(each)}
     rows = (
         (f"`{field.alias or name}`", *([_default(field)] if defaults else []), _cell(texts[name]))
         for name, field in model.model_fields.items()
@@ -93,7 +99,7 @@ def _default(field: FieldInfo) -> str:
     return f"`{json.dumps(default).replace(chr(34), '')}`"
 
 
-def _docstrings(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+def _docstrings(model: type) -> Iterator[tuple[str, str]]:
     """Yield each field of a class and the docstring below the field.
 
     Pydantic's ``use_attribute_docstrings`` reads the source at every import, which would make

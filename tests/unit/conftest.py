@@ -64,6 +64,8 @@ def world(monkeypatch, plan):
                     "container": "rocksdb",
                     "log_group": "/Tidemark/rocksdb",
                     "stream_prefix": "rocksdb",
+                    "security_group": "sg-1",
+                    "services": {"server": "arn:server:3"},
                 }
             }
         ),

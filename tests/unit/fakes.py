@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import ModuleType
@@ -165,7 +165,11 @@ class FakeTasks:
         self.group_of: dict[str, str] = {}
         self.started_at: dict[str, datetime] = {}
         self.stopped: dict[str, str] = {}
+        self.described: dict[str, dict[str, Any]] = {}
         self.called: Callable[[], object] = lambda: None
+
+    def describe(self, arns: Sequence[str]) -> dict[str, dict[str, Any]]:
+        return {arn: self.described[arn] for arn in arns if arn in self.described}
 
     def groups(self) -> dict[str, str]:
         listed = {arn: name for arn, name in self.group_of.items() if arn not in self.stopped}

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from tidemark.figures import rates
+from tidemark.figures.last_lines import last_lines
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.task_environments import (
     Environment,
@@ -62,6 +63,8 @@ class Logged(NamedTuple):
     """The files that the tasks left."""
     bytes_scanned: int
     """The bytes that all queries scanned, queries that came too early included."""
+    last_lines: Sequence[Mapping[str, str]] = ()
+    """The last lines of services that ended before the test, the last one first."""
 
 
 def test_result(
@@ -74,7 +77,9 @@ def test_result(
     """Return the result of a test whose logs are complete, or whose deadline for logs is over."""
     rows, streams = logged.metrics, logged.streams
     machines = environments(logged.environments)
-    failed = [_failure(task, logged.failures, streams) for task in tasks if task.status == "failed"]
+    # Without its service a task fails, too: the cause comes first.
+    causes = sorted(tasks, key=lambda task: not task.service)
+    failed = [_failure(task, logged, streams) for task in causes if task.status == "failed"]
     failed += [logged.stopped_by] if logged.stopped_by else []
     failed += _others(tasks, streams, machines, logged.version)
     lacking = rates.missing(rows, tasks, streams, test.jobs)
@@ -155,11 +160,11 @@ def _placed(
     return replace(task, log_stream=stream, **machine)
 
 
-def _failure(
-    task: TaskResult, rows: Sequence[Mapping[str, str]], streams: Mapping[str, str]
-) -> str:
-    """Return why a task failed, with its step and the last failure that it logged, if any."""
-    stream = streams.get(task.task_id or "")
+def _failure(task: TaskResult, logged: Logged, streams: Mapping[str, str]) -> str:
+    """Return why a task failed, with its step and what it logged last, if anything."""
+    stream, rows = streams.get(task.task_id or ""), logged.failures
+    if task.service:
+        return f"{task.reason}{last_lines(logged.last_lines, stream or '')}"
     failures = [row["failure"] for row in rows if row["@logStream"] == stream and "failure" in row]
     reason = f"step {task.step}: {task.reason}" if task.step else task.reason
     return f"{reason}: {shortened(failures[0], _LONGEST_WORDS)}" if failures else reason

@@ -14,6 +14,8 @@ HARNESS = ROOT / "workloads" / "harness"
 """The folder of the package ``harness``, which stands beside the workload in an image."""
 PREPARATION = ("python", "-S", "-m", "harness.preparation")
 """The program; the words of the workload's entry point follow."""
+SERVICE = ("python", "-m", "harness.service")
+"""The program that runs a service and says when it is ready; its command line follows."""
 
 
 def preparation_variables(subject: Subject) -> dict[str, str]:

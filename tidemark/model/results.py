@@ -47,7 +47,9 @@ class TaskResult:
     cpu_model: str | None = None
     """The processor's name, as the task logged it."""
     step: str = Field(default="", exclude_if=operator.not_)
-    """The step of the test; '' if the test has no steps."""
+    """The step of the test; '' if the test has no steps, and for a service."""
+    service: str = Field(default="", exclude_if=operator.not_)
+    """The service that the task ran during the test; '' for a task of the test itself."""
 
     @property
     def task_id(self) -> str | None:
@@ -223,15 +225,20 @@ class TestResult(Frozen):
     """The bytes that the log queries scanned [B]."""
 
     @property
+    def own_tasks(self) -> Sequence[TaskResult]:
+        """The tasks of the test itself, without those of services."""
+        return [task for task in self.tasks if not task.service]
+
+    @property
     def begun_at(self) -> datetime | None:
-        """The start of the first task; None if no task started."""
-        return min((task.started_at for task in self.tasks if task.started_at), default=None)
+        """The start of the first task of the test itself; None if none started."""
+        return min((task.started_at for task in self.own_tasks if task.started_at), default=None)
 
     @property
     def start_spread_seconds(self) -> float:
         """The longest time from the first start of a task of one step to the last [s]."""
         starts: dict[str, list[datetime]] = {}
-        for task in self.tasks:
+        for task in self.own_tasks:
             if task.started_at:
                 starts.setdefault(task.step, []).append(task.started_at)
         spreads = (max(times) - min(times) for times in starts.values())

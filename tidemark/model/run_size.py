@@ -13,6 +13,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import plural
+from tidemark.model.services import LONGEST_STOP_SECONDS, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import Suite, Test
 
@@ -20,12 +21,14 @@ from tidemark.model.suite import Suite, Test
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five
 # retries, 2 for its state, and 2 for the state after it. A step has 10 groups of tasks with 8
 # events each. A test waits for its logs at most 124 times, with 24 events each if every query uses
-# all retries, and so does a step that waits until a query has a row, for each of its questions.
+# all retries, and so does a step that waits until a query has a row, for each of its questions. A
+# service is asked for before the test and after it, and takes 20 events for five failed starts.
 MOST_TRIAL_EVENTS = 24_900
 EVENTS_OF_TASK = 45
 EVENTS_OF_STEP = 90
 EVENTS_OF_TEST = 2_980
 EVENTS_OF_QUESTION = 24
+EVENTS_OF_SERVICE = 20
 # Entries are what a run keeps: tasks, samples, minutes of usage, points of series, files. A
 # function that reads a whole run holds up to 1.5 kB for each, and one that reads a trial has a
 # quarter of its memory. `make bench` runs both at these limits.
@@ -110,6 +113,7 @@ def _check_history(suite: Suite, tasks: int) -> None:
     events = sum(
         EVENTS_OF_TEST
         + sum(map(_step_events, test.every_step))
+        + _services_events(suite, test)
         + test.task_count(tasks) * EVENTS_OF_TASK
         for test in suite.tests
     )
@@ -118,6 +122,15 @@ def _check_history(suite: Suite, tasks: int) -> None:
             f"tasks: {_work(suite, tasks)} may take {events} events; the "
             f"history of a trial holds {MOST_TRIAL_EVENTS}"
         )
+
+
+def _services_events(suite: Suite, test: Test) -> int:
+    """Return the most events of the start and the end of a test's services."""
+    if not test.services:
+        return 0
+    starts = sum(suite.services[name].questions for name in test.services)
+    questions = starts + questions_within(LONGEST_STOP_SECONDS)
+    return len(test.services) * EVENTS_OF_SERVICE + questions * EVENTS_OF_QUESTION
 
 
 def _step_events(step: Step) -> int:
@@ -148,7 +161,8 @@ def _check_answers(test: Test, tasks: int) -> None:
 
 
 def _entries(test: Test, of_run: int) -> int:
-    tasks, minutes = test.task_count(of_run), sum(_task_minutes(test, of_run))
+    tasks = test.task_count(of_run) + len(test.services)
+    minutes = sum(_task_minutes(test, of_run))
     # The answer of a query that would have more is not kept.
     usage = min(minutes, MOST_SAMPLES)
     files = MOST_FILES if test.artefacts else 0
@@ -158,7 +172,8 @@ def _entries(test: Test, of_run: int) -> int:
 def _task_minutes(test: Test, of_run: int) -> Iterator[int]:
     """Yield the most minutes that the tasks of each step run."""
     for step in test.every_step:
-        yield step.tasks(of_run) * math.ceil(test.limit_seconds(step) / 60)
+        tasks = step.tasks(of_run) + len(test.services)
+        yield tasks * math.ceil(test.limit_seconds(step) / 60)
 
 
 def _figures(test: Test, tasks: int) -> Iterator[int]:

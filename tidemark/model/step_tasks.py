@@ -17,9 +17,9 @@ def of_steps(test: Test, of_run: int, tasks: Sequence[TaskResult]) -> Sequence[T
     if not test.steps:
         return tasks
     steps = [step.name for step, indices in test.task_indices(of_run) for _ in indices]
-    return [replace(task, step=steps[task.index]) for task in tasks]
+    return [task if task.service else replace(task, step=steps[task.index]) for task in tasks]
 
 
 def tasks_of(test: Test, declared: str | None, tasks: Iterable[TaskResult]) -> list[TaskResult]:
-    """Return the tasks that have what is declared for one step, or for all of them."""
-    return [task for task in tasks if test.is_of(declared, task.step)]
+    """Return the tasks that have what is declared for one step, or for all of them; no services."""
+    return [task for task in tasks if not task.service and test.is_of(declared, task.step)]

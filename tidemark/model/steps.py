@@ -18,7 +18,7 @@ from tidemark.model.subject import Line
 LONGEST_TESTS_SECONDS = 69_120
 MOST_STEPS = 10
 # Amazon ECS API reference, TaskOverride: all overrides of a task have 8,192 characters at most.
-_LONGEST_COMMAND = 1_000  # [B]
+LONGEST_COMMAND = 1_000  # [B]
 # The steps of all tests together have to fit into the payload of a state, 256 KiB.
 _LONGEST_PAYLOAD = 1_000  # [B]
 # AWS Lambda API reference, Invoke: the name of a function, without a version or alias.
@@ -98,7 +98,7 @@ class WaitUntil(Consistent):
     @classmethod
     def _without_port(cls, value: object) -> object:
         if isinstance(value, dict) and "port" in value:
-            sentence = "only a service has a port, and a test has no services yet; expected a query"
+            sentence = "a service waits for its port by its own field ready; expected a query"
             raise Contradictions([problem(("port",), sentence)])
         return value
 
@@ -153,6 +153,6 @@ class Step(Consistent):
         if len(given) != 1:
             there_is = f"there is {listed(given) or 'no kind'}"
             yield Problem((), f"{there_is}; expected exactly one of {listed(KINDS)}")
-        elif (size := len(" ".join(self.command).encode())) > _LONGEST_COMMAND:
-            sentence = f"it has {size:,} bytes; expected {_LONGEST_COMMAND:,} or fewer"
+        elif (size := len(" ".join(self.command).encode())) > LONGEST_COMMAND:
+            sentence = f"it has {size:,} bytes; expected {LONGEST_COMMAND:,} or fewer"
             yield problem((given[0], "command"), sentence)

@@ -2,7 +2,6 @@
 
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from pydantic import Field
 
@@ -13,10 +12,12 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
-from tidemark.model.sentences import shown, there_are
+from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.series import Series
+from tidemark.model.services import MOST_SERVICES, SERVICE_FORMS, Service
 from tidemark.model.steps import LONGEST_TESTS_SECONDS, MOST_STEPS, STEP_FORMS, RunTasks, Step
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
+from tidemark.model.task import Task
 
 _NAME = f"^{NAME}$"
 FORMS = {
@@ -24,6 +25,7 @@ FORMS = {
     **SUBJECT_FORMS,
     **ARTEFACT_FORMS,
     **STEP_FORMS,
+    **SERVICE_FORMS,
 }
 """The accepted texts of a suite in words, by regular expression."""
 MOST_REPETITIONS = 100
@@ -36,9 +38,6 @@ MOST_BUDGET_USD = 1_000_000
 TASKS_OF_GROUP = 20
 SECONDS_BETWEEN_GROUPS = 2
 
-# The Docker label with an image's workload folder, which the one-machine cloud reads.
-WORKLOAD_LABEL = "tidemark.workload"
-
 
 class Test(Consistent):
     """One load of a suite: tasks that run to their end, in one step or several."""
@@ -49,6 +48,10 @@ class Test(Consistent):
     """The number of values that each task logs for each metric, 1 to 100."""
     timeout_seconds: int = Field(strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s]."""
+    services: tuple[Name, ...] = Field(
+        default=(), max_length=MOST_SERVICES, exclude_if=operator.not_
+    )
+    """The services that run during the test, up to 5, in the order in which they start."""
     steps: tuple[Step, ...] = Field(default=(), max_length=MOST_STEPS, exclude_if=operator.not_)
     """The steps in order, up to 10; by default the tasks run once."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
@@ -105,6 +108,8 @@ class Test(Consistent):
         if self.steps and not self._measured_steps:
             yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
         yield from self._unanswerable()
+        if both := sorted({step.name for step in self.steps} & {*self.services}):
+            yield problem(("steps",), f"a service has the name of a step: {listed(both)}")
         for name in ("metrics", "artefacts"):
             for number, one in enumerate(getattr(self, name)):
                 if one.step not in {None, *self._measured_steps}:
@@ -137,35 +142,6 @@ class Test(Consistent):
                 yield metric, statistic
 
 
-def _entry_point(workload: str) -> tuple[str, ...]:
-    return ("python", "-m", "harness", f"{workload}_workload") if workload else ()
-
-
-class Task(Frozen):
-    """The ECS task that every test of the suite runs in."""
-
-    # A stored suite has no empty values either: its reader accepts none.
-    workload: Name = Field(default="", exclude_if=operator.not_)
-    """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
-    needs more than Python. It is required, but for an image of each version, which has its own
-    program."""
-    entry_point: tuple[Line, ...] = Field(
-        default_factory=lambda fields: _entry_point(fields["workload"]),
-        min_length=1,
-        max_length=20,
-        exclude_if=operator.not_,
-    )
-    """The start of the program's command line, by default
-    ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;
-    the test's name follows as its argument."""
-    cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
-    """CPU units, 256, 512, 1024, 2048, 4096, 8192 or 16384: 1024 are one vCPU."""
-    memory: int = Field(strict=True, ge=512, le=122_880)
-    """Memory, 512 to 122,880 [MiB], as Fargate has it for this ``cpu``."""
-    storage: int = Field(strict=True, ge=21, le=200)
-    """Ephemeral storage, 21 to 200 [GiB]; Fargate includes 20."""
-
-
 class Defaults(Frozen):
     """The default values of a run's input."""
 
@@ -191,6 +167,10 @@ class Suite(Frozen):
     """The values of each axis, by its name; a run measures every combination of them."""
     task: Task
     """The ECS task that every test runs in."""
+    services: dict[Name, Service] = Field(
+        default={}, max_length=MOST_SERVICES, exclude_if=operator.not_
+    )
+    """The programs that run while a test runs, by name."""
     defaults: Defaults
     """The versions and repetitions of a run that names none."""
     canary: VersionText | None = Field(default=None, exclude_if=operator.not_)
@@ -219,6 +199,10 @@ class Suite(Frozen):
     def keeps_files(self) -> bool:
         """Whether a run keeps files that its tasks leave."""
         return any(test.artefacts for test in self.tests)
+
+    def task_of(self, service: str) -> Task:
+        """Return the task of a service, or with '' that of the tests."""
+        return self.services[service].task if service else self.task
 
     def most_at_once(self, of_run: int) -> int:
         """Return the most tasks that run side by side if the parameter ``tasks`` has a value."""

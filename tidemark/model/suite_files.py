@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -61,17 +61,26 @@ def _refused(name: str, document: Document, found: Sequence[Problem]) -> Refused
 
 def _misplaced(suite: object, folder: Path, workloads: Path) -> Iterator[Problem]:
     """Yield what does not fit the files around a suite, before a run needs them."""
-    name, workload = mapping(suite).get("name"), mapping(suite, "task").get("workload")
+    name = mapping(suite).get("name")
     if name != folder.name and _is_name(name):
         sentence = f"{shown(name)} is not the folder's name, {shown(folder.name)}"
         yield problem(("name",), sentence)
-    if workload == HARNESS.name:
-        yield problem(("task", "workload"), f"{shown(workload)} is the name of Tidemark's harness")
-    elif _is_name(workload) and not (workloads / str(workload)).is_dir():
-        yield problem(("task", "workload"), f"there is no workloads/{workload}")
+    yield from _misnamed(("task", "workload"), mapping(suite, "task"), workloads)
+    for service, one in mapping(suite, "services").items():
+        yield from _misnamed(
+            ("services", service, "task", "workload"), mapping(one, "task"), workloads
+        )
     for place, query in _queries(suite):
         if _is_name(query) and not query_file(folder.name, query, folder.parent).exists():
             yield problem(place, f"there is no suites/{folder.name}/{query}.cwli")
+
+
+def _misnamed(place: Place, task: Mapping[str, object], workloads: Path) -> Iterator[Problem]:
+    workload = task.get("workload")
+    if workload == HARNESS.name:
+        yield problem(place, f"{shown(workload)} is the name of Tidemark's harness")
+    elif _is_name(workload) and not (workloads / workload).is_dir():
+        yield problem(place, f"there is no workloads/{workload}")
 
 
 def _queries(suite: object) -> Iterator[tuple[Place, object]]:

@@ -9,6 +9,7 @@ from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
+from tidemark.model.services import READY_SECONDS
 from tidemark.model.steps import CALL_SECONDS, KINDS, LONGEST_TESTS_SECONDS, WAIT_SECONDS
 
 
@@ -33,13 +34,17 @@ def contradictions(suite: object) -> Iterator[Problem]:
     metrics = [metric.get("name") for _, test in tests for _, metric in mappings(test, "metrics")]
     yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
+    services = mapping(suite, "services")
+    yield from _unusable_services(suite, services)
     limits = [limit for _, test in tests for limit in _time_limits(test)]
+    limits += [_start_limit(services, name) for _, test in tests for name in _services_of(test)]
     seconds = sum(limit for limit in limits if type(limit) is int)
     if seconds > LONGEST_TESTS_SECONDS:
         sentence = f"their timeout_seconds add up to {seconds}"
         yield problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
     yield from _repeated(("tests",), tests)
     for number, test in tests:
+        yield from _unknown_services(("tests", number, "services"), test, services)
         for name in ("metrics", "series", "steps"):
             yield from _repeated(("tests", number, name), mappings(test, name))
         for position, metric in mappings(test, "metrics"):
@@ -62,6 +67,46 @@ def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
             yield work.get("timeout_seconds", CALL_SECONDS if kind == "invoke" else own)
     if not steps:
         yield own
+
+
+def _services_of(test: Mapping[str, Any]) -> list[object]:
+    """Return the names of a test's services, which are of any type."""
+    names = test.get("services")
+    return names if isinstance(names, list) else []
+
+
+def _start_limit(services: Mapping[str, Any], name: object) -> object:
+    known = isinstance(name, str) and name in services
+    return mapping(services, str(name)).get("within_seconds", READY_SECONDS) if known else 0
+
+
+def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield why no test can have a service."""
+    if services and "image" in mapping(suite, "subject"):
+        sentence = "a suite of images has no services; expected a subject with package or prepare"
+        yield problem(("services",), sentence)
+    used = [name for _, test in mappings(suite, "tests") for name in _services_of(test)]
+    for name in services:
+        if name in NO_AXES:
+            others = listed(sorted(NO_AXES - {name}))
+            yield problem(("services", name), f"the name has another meaning, as have {others}")
+        elif name in {**mapping(suite, "parameters"), **mapping(suite, "axes")}:
+            yield problem(("services", name), "a parameter or an axis has this name, too")
+        if name not in used:
+            yield problem(("services", name), "no test has this service")
+
+
+def _unknown_services(
+    place: Place, test: Mapping[str, Any], services: Mapping[str, Any]
+) -> Iterator[Problem]:
+    names = [name for name in _services_of(test) if isinstance(name, str)]
+    if len(set(names)) != len(names):
+        yield problem(place, f"a name stands twice in {listed(map(shown, names))}")
+    for number, name in enumerate(_services_of(test)):
+        if isinstance(name, str) and name not in services:
+            yield problem(
+                (*place, number), f"{shown(name)} is no service; {there_are(services, name)}"
+            )
 
 
 def _misplaced_program(suite: object) -> Iterator[Problem]:

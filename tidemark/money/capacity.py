@@ -12,10 +12,11 @@ from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas
 
 
 def needed(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
-    """Yield how much of each quota a run needs: all tasks of a step run at once."""
+    """Yield how much of each quota a run needs: all tasks of a step and services run at once."""
     tasks = suite.most_at_once(request.tasks)
-    yield VCPUS, tasks * suite.task.cpu / 1024
-    yield INTERFACES, tasks
+    services = [[suite.services[name].task.cpu for name in test.services] for test in suite.tests]
+    yield VCPUS, (tasks * suite.task.cpu + max(map(sum, services))) / 1024
+    yield INTERFACES, tasks + max(map(len, services))
 
 
 def check(quotas: Quotas, plan: Plan) -> None:

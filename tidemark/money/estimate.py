@@ -9,6 +9,7 @@ from tidemark.model.axes import count
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.run_spec import RunSpec
+from tidemark.model.services import Service, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import TASKS_OF_GROUP, Suite, Test
 from tidemark.money.prices import (
@@ -49,6 +50,9 @@ _TRIAL_STATES = 4
 _TEST_STATES = 2
 _STEP_STATES = 2
 _GROUP_STATES = 2
+# ChooseStep and StartService; each question enters a function, a choice and a wait.
+_SERVICE_STATES = 2
+_STOP_SECONDS = 30
 # Each reading enters CollectRates and EveryTaskReported, and WaitForLogs before the next reading.
 _READING_STATES = 3
 
@@ -61,14 +65,17 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     )
     scanned = trials * _scanned_bytes(request, suite)
     transitions = count_transitions(request, suite, LOG_READINGS)
-    pulls = sum(1 for tasks, _ in _every_step(suite, request) if tasks)
+    services = list(_every_service(suite, request))
+    of_services = trials * sum(seconds for _, seconds in services)
+    pulls = sum(1 for tasks, _ in _every_step(suite, request) if tasks) + len(services)
     seconds = estimate_seconds(request, suite) + trials * pulls * _PULL_SECONDS
     athena = SAVED_QUERIES * _LEAST_READ_BYTES
     return Estimate(
         basis=_basis(request, suite),
         seconds=seconds,
-        task_seconds=billed,
-        tasks_usd=prices.of_tasks(suite.task, billed),
+        task_seconds=billed + of_services,
+        tasks_usd=prices.of_tasks(suite.task, billed)
+        + sum(trials * prices.of_tasks(service.task, seconds) for service, seconds in services),
         insights_bytes=scanned,
         queries_usd=prices.of_queries(scanned),
         transitions=transitions,
@@ -91,8 +98,17 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     # No WaitForLogs follows the last reading.
     test = _TEST_STATES + readings * _READING_STATES - 1
     steps = sum(_step_states(one, step, request) for one in suite.tests for step in one.every_step)
-    trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps
+    services = sum(map(_services_states, suite.tests))
+    trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps + services
     return _RUN_STATES + request.most_trials * trial
+
+
+def _services_states(test: Test) -> int:
+    """Return how many states the start and the end of a test's services enter."""
+    if not test.services:
+        return 0
+    starts = _SERVICE_STATES + questions_within(_PULL_SECONDS) * _READING_STATES
+    return len(test.services) * starts + questions_within(_STOP_SECONDS) * _READING_STATES
 
 
 def _step_states(test: Test, step: Step, request: RunSpec) -> int:
@@ -126,6 +142,16 @@ def _every_step(suite: Suite, request: RunSpec) -> Iterator[tuple[int, float]]:
     for test in suite.tests:
         for step in test.every_step:
             yield step.tasks(request.tasks), _step_seconds(test, step, request)
+
+
+def _every_service(suite: Suite, request: RunSpec) -> Iterator[tuple[Service, int]]:
+    """Yield each service of each test of a trial, and the time that Fargate bills for it [s]."""
+    for test in suite.tests:
+        steps = (_step_seconds(test, step, request) for step in test.every_step)
+        # Each step waits for the pull of its own image while the service runs.
+        seconds = sum(_PULL_SECONDS + each for each in steps)
+        for name in test.services:
+            yield suite.services[name], _billed_seconds(seconds)
 
 
 def _declared(test: Test, step: Step) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
@@ -28,14 +29,26 @@ def run_cost(plan: Plan, trials: Sequence[TrialResult]) -> Cost | None:
     if plan.prices is None or scanned is None:
         return None
     return Cost(
-        tasks=plan.prices.of_tasks(plan.suite.task, billed_seconds(trials)),
+        tasks=sum(
+            plan.prices.of_tasks(plan.suite.task_of(service), seconds)
+            for service, seconds in _billed(trials).items()
+        ),
         queries=plan.prices.of_queries(scanned),
     )
 
 
 def billed_seconds(trials: Sequence[TrialResult]) -> int:
     """Return the time that Fargate bills for all tasks of trials [s]."""
-    return sum(task.billed_seconds for test in _launched(trials) for task in test.tasks)
+    return sum(_billed(trials).values())
+
+
+def _billed(trials: Sequence[TrialResult]) -> Counter[str]:
+    """Return the billed time of the tasks of each service, and with '' of the tests' own [s]."""
+    billed: Counter[str] = Counter({"": 0})
+    for test in _launched(trials):
+        for task in test.tasks:
+            billed[task.service] += task.billed_seconds
+    return billed
 
 
 def task_seconds(trials: Sequence[TrialResult]) -> float:

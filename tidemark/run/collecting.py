@@ -15,6 +15,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
 from tidemark.model.sentences import shortened
 from tidemark.model.series import Series
+from tidemark.model.services import LAST_LINES_QUERY
 from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
@@ -107,6 +108,10 @@ class _Search:
         self.bytes_scanned += answer.bytes_scanned
         return answer.rows
 
+    def last_lines(self, streams: Mapping[str, str]) -> list[dict[str, str]]:
+        """Return the last lines of log streams, the last one first; none without streams."""
+        return self.rows(LAST_LINES_QUERY, streams.values()) if streams else []
+
     def usages(
         self, log_group: str | None, tasks: Iterable[TaskResult]
     ) -> tuple[list[dict[str, str]], str]:
@@ -189,6 +194,7 @@ def collect(
         version=_released_version(planned(plan, event.trial)),
         environments=search.rows("environment"),
         failures=search.rows("failures") if some_failed else [],
+        last_lines=search.last_lines(system.streams(each for each in ran if _died(each))),
         usages=usages,
         usages_unknown=usages_unknown,
         series=[search.series(series) for series in test.series],
@@ -204,6 +210,10 @@ def collect(
     )
 
 
+def _died(task: TaskResult) -> bool:
+    return bool(task.service) and task.status != "ok"
+
+
 def _released_version(trial: PlannedTrial) -> str | None:
     """Return the version of a trial; None if it is a build, whose system reports another."""
     return None if "@file:" in trial.package else trial.version
@@ -212,10 +222,10 @@ def _released_version(trial: PlannedTrial) -> str | None:
 def patience_seconds(test: Test) -> float:
     """Return the time limit of one query of a test [s]: an equal share of the function's time.
 
-    Each metric has two queries, and each series one. A test has three more: environment, failures
-    and usage.
+    Each metric has two queries, and each series one. A test has four more: environment, failures,
+    usage and the last lines of services.
     """
-    queries = 2 * len(test.metrics) + len(test.series) + 3
+    queries = 2 * len(test.metrics) + len(test.series) + 4
     return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / queries)
 
 

@@ -1,7 +1,7 @@
 """The condition of a step that waits: a log query has a row."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from tidemark.model.frozen import Frozen
@@ -10,6 +10,7 @@ from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
+from tidemark.run.services import RunningService
 from tidemark.run.system import System
 from tidemark.store.bucket import Bucket
 from tidemark.store.stored_plan import read_plan
@@ -22,6 +23,18 @@ class ConditionEvent(LoggedTest):
 
     step: str
     waiting_since: datetime
+    services: tuple[RunningService, ...] = ()
+    """The services that the test has started; an older execution does not have them."""
+
+    @property
+    def service(self) -> RunningService | None:
+        """The service that is started, None if a step of the test waits."""
+        return next((each for each in self.services if each.name == self.step), None)
+
+    @property
+    def waited_seconds(self) -> float:
+        """The time since the begin of the wait [s]."""
+        return (self.now - self.waiting_since).total_seconds()
 
 
 class CheckedCondition(Frozen):
@@ -35,6 +48,8 @@ class CheckedCondition(Frozen):
     """The reason why the test fails."""
     bytes_scanned: int
     """The bytes scanned by this query and the earlier ones of the test."""
+    environment: tuple[dict[str, str], ...] = ()
+    """The address of a service that is ready, as an environment variable of later tasks."""
 
 
 def check(
@@ -43,9 +58,11 @@ def check(
     """Return whether a query has a row of the tasks of the steps before, or how long to wait."""
     suite = read_plan(bucket, event.run_id).suite
     wait = _wait(suite.test(event.test), event.step)
-    answer = _ask(queries, suite.name, wait.query, systems[suite.name], event)
+    system = systems[suite.name]
+    streams = system.streams(event.tasks).values()
+    answer = ask(queries, suite.name, wait.query, system.log_group, streams, event)
     scanned = event.bytes_scanned + answer.bytes_scanned
-    left = wait.within_seconds - (event.now - event.waiting_since).total_seconds()
+    left = wait.within_seconds - event.waited_seconds
     if answer.rows:
         return CheckedCondition(over=True, bytes_scanned=scanned)
     if left <= 0:
@@ -63,13 +80,18 @@ def _wait(test: Test, name: str) -> WaitUntil:
     raise KeyError(name)
 
 
-def _ask(
-    queries: LogQueries, suite: str, query: str, system: System, event: ConditionEvent
+def ask(
+    queries: LogQueries,
+    suite: str,
+    query: str,
+    log_group: str,
+    streams: Collection[str],
+    event: ConditionEvent,
 ) -> Answer:
+    """Return the answer to a query over log streams; one row if it has too many."""
     text = query_file(suite, query).read_text(encoding="utf-8")
     start, end = (moment.timestamp() for moment in event.window)
-    streams = system.streams(event.tasks).values()
     try:
-        return queries.run(text, system.log_group, start, end, _LONGEST_QUERY_SECONDS, streams)
+        return queries.run(text, log_group, start, end, _LONGEST_QUERY_SECONDS, streams)
     except TooManyRows:  # one row is enough
         return Answer([{}], 0)

@@ -5,7 +5,7 @@ The adapters are in ``aws``, over boto3; the tests' fakes have the same types.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
@@ -82,6 +82,9 @@ class Tasks(Protocol):
 
     def started(self, group: str, since: datetime) -> Iterable[str]:
         """Yield the ARNs of a group's tasks that were started since a time, ended ones too."""
+
+    def describe(self, arns: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """Return tasks as Step Functions describes them, by ARN; a forgotten task is missing."""
 
     def stop(self, arn: str, reason: str) -> None:
         """Stop a task."""

@@ -1,14 +1,15 @@
 """The preparation of a trial: the steps of its tests, as the state machine does them."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.services import READY_QUERY
 from tidemark.model.steps import Step
-from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP, Test
+from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP, Suite, Test
 from tidemark.run.system import System
 from tidemark.store import keys
 
@@ -54,15 +55,30 @@ class PreparedWait(Frozen):
     query: str
 
 
-class PreparedTest(Frozen):
-    """The steps of one test."""
+class PreparedService(Frozen):
+    """The start of a service, which a test does before its steps."""
 
     name: str
-    steps: tuple[PreparedStep | PreparedCall | PreparedWait, ...]
+    query: str = READY_QUERY
+    """The query that has a row once the service is ready."""
+    index: int
+    """The index of the service's task, after those of the test's own tasks."""
+    task_definition: str
+    command: tuple[str, ...]
+    environment: list[dict[str, str]]
+    """The environment variables of the service alone, as RunTask takes them."""
+
+
+class PreparedTest(Frozen):
+    """The services and steps of one test."""
+
+    name: str
+    steps: tuple[PreparedService | PreparedStep | PreparedCall | PreparedWait, ...]
+    """The services first: the test starts each as a step and goes on once it is ready."""
     artefacts: str
     """The address below which each task leaves files, followed by the task's index."""
     environment: list[dict[str, str]]
-    """The environment variables of all steps, as RunTask takes them."""
+    """The environment variables of all services and steps, as RunTask takes them."""
 
 
 class PreparedTrial(Frozen):
@@ -70,6 +86,7 @@ class PreparedTrial(Frozen):
 
     task_definition: str
     container: str
+    security_group: str
     tests: tuple[PreparedTest, ...]
 
 
@@ -84,16 +101,40 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     return PreparedTrial(
         task_definition=system.task_definition,
         container=system.container,
+        security_group=system.security_group,
         tests=tuple(
             PreparedTest(
                 name=test.name,
-                steps=tuple(_steps(test, plan.request.tasks)),
+                steps=(*_services(test, plan, system), *_steps(test, plan.request.tasks)),
                 artefacts=f"{data}/artefacts/{test.name}/",
                 environment=_environment(plan, trial, test, data),
             )
             for test in plan.suite.tests
         ),
     )
+
+
+def _services(test: Test, plan: Plan, system: System) -> Iterator[PreparedService]:
+    """Yield the services of a test; their tasks count after those of the test's own."""
+    for index, name in enumerate(test.services, test.task_count(plan.request.tasks)):
+        service = plan.suite.services[name]
+        values = {
+            "TIDEMARK_READY": service.ready.address,
+            "TIDEMARK_DEADLINE_SECONDS": _service_seconds(plan.suite, test),
+        }
+        yield PreparedService(
+            name=name,
+            index=index,
+            task_definition=system.services[name],
+            command=service.command or (name,),
+            environment=_variables(values),
+        )
+
+
+def _service_seconds(suite: Suite, test: Test) -> int:
+    """Return the time after which a service ends itself [s], though nobody may have stopped it."""
+    starts = sum(suite.services[name].within_seconds for name in test.services)
+    return starts + sum(test.limit_seconds(step) + _MARGIN_SECONDS for step in test.every_step)
 
 
 def _steps(test: Test, tasks: int) -> Iterator[PreparedStep | PreparedCall | PreparedWait]:
@@ -139,4 +180,8 @@ def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list
         "TIDEMARK_SEED": plan.seed,
         "TIDEMARK_DATA": data,
     }
+    return _variables(values)
+
+
+def _variables(values: Mapping[str, object]) -> list[dict[str, str]]:
     return [{"Name": name, "Value": str(value)} for name, value in values.items()]

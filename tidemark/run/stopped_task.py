@@ -7,6 +7,7 @@ reason); a task that never started has no exit code, which is a failure, not a z
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from tidemark.model.results import TaskResult
@@ -68,8 +69,13 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
             index=index,
             status="failed",
             stop_category=category,
-            reason=_sentence(index, category, detail),
+            reason=_sentence(f"task {index}", category, detail),
         )
+    return failed(index, task, f"task {index}")
+
+
+def failed(index: int, task: Mapping[str, Any], name: str) -> TaskResult:
+    """Return the result of a failed task with a name, as Step Functions describes it."""
     exit_code, reason = _container(task)
     message = f"{task.get('StoppedReason')} {reason}"
     category = _category(task.get("StopCode", ""), exit_code, message)
@@ -80,7 +86,7 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
         task_arn=task.get("TaskArn"),
         exit_code=exit_code,
         stop_category=category,
-        reason=_sentence(index, category, detail, exit_code),
+        reason=_sentence(name, category, detail, exit_code),
         started_at=task.get("StartedAt"),
         stopped_at=task.get("StoppedAt"),
         pull_started_at=task.get("PullStartedAt"),
@@ -89,10 +95,10 @@ def classify(index: int, error: str, cause: str) -> TaskResult:
     )
 
 
-def _sentence(index: int, category: str, detail: str, exit_code: int | None = None) -> str:
+def _sentence(name: str, category: str, detail: str, exit_code: int | None = None) -> str:
     # A Map's result may hold 256 KiB, a cause 32 KiB: 200 full causes would lose the trial.
     short = shortened(detail, _LONGEST_DETAIL)
-    return f"task {index}: {_SENTENCES[category].format(detail=short, exit_code=exit_code)}"
+    return f"{name}: {_SENTENCES[category].format(detail=short, exit_code=exit_code)}"
 
 
 def _error_category(error: str) -> str:
@@ -112,22 +118,22 @@ def _description(cause: str) -> dict[str, Any] | None:
     return task if isinstance(task, dict) and "TaskArn" in task else None
 
 
-def _containers(task: dict[str, Any]) -> list[dict[str, Any]]:
+def _containers(task: Mapping[str, Any]) -> list[dict[str, Any]]:
     containers: list[dict[str, Any]] = task.get("Containers", [])
     return containers
 
 
-def _image_digest(task: dict[str, Any]) -> str | None:
+def _image_digest(task: Mapping[str, Any]) -> str | None:
     """Return the image's digest; None if no image was pulled."""
     return next((container.get("ImageDigest") for container in _containers(task)), None)
 
 
-def _container(task: dict[str, Any]) -> tuple[int | None, str]:
-    """Return the exit code and reason of the first container that failed."""
+def _container(task: Mapping[str, Any]) -> tuple[int | None, str]:
+    """Return the exit code and reason of the first container that failed, or else of the first."""
     exits = [
         (container.get("ExitCode"), container.get("Reason", "")) for container in _containers(task)
     ]
-    return next((end for end in exits if end[0] != 0), (None, ""))
+    return next((end for end in exits if end[0] != 0), exits[0] if exits else (None, ""))
 
 
 def _category(stop_code: str, exit_code: int | None, message: str) -> str:

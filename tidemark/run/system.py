@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # PrepareTrial starts without the models of results
@@ -18,13 +18,19 @@ class System(NamedTuple):
     container: str
     log_group: str
     stream_prefix: str
+    security_group: str
+    """The id of the security group of the tasks."""
+    services: Mapping[str, str] = {}
+    """The ARN of the task definition of each service, whose container has the service's name."""
     usage_log_group: str | None = None
     """The log group where Container Insights logs the usage of tasks; None if it is off."""
 
-    def stream(self, task_id: str) -> str:
+    def stream(self, task_id: str, service: str = "") -> str:
         """Return the log stream that the awslogs driver gives to a task."""
-        return f"{self.stream_prefix}/{self.container}/{task_id}"
+        return f"{self.stream_prefix}/{service or self.container}/{task_id}"
 
     def streams(self, tasks: Iterable[TaskResult]) -> dict[str, str]:
         """Return the log stream of each task that was started, by the task's id."""
-        return {task.task_id: self.stream(task.task_id) for task in tasks if task.task_id}
+        return {
+            task.task_id: self.stream(task.task_id, task.service) for task in tasks if task.task_id
+        }

@@ -17,7 +17,8 @@ from tidemark.model.results import Rate, TestResult, TrialResult
 from tidemark.model.run_id import run_id
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.subject import Subject
-from tidemark.model.suite import Defaults, Suite, Task, Test
+from tidemark.model.suite import Defaults, Suite, Test
+from tidemark.model.task import Task
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.run_ends import record_run

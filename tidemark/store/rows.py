@@ -69,7 +69,7 @@ def rate_rows(
                     "source": plan.imported.text if plan.imported else None,
                     "schema": SCHEMA,
                     "warm_up": False,
-                    "image_digest": _joined(task.image_digest for task in result.tasks),
+                    "image_digest": _joined(task.image_digest for task in result.own_tasks),
                 }
 
 

@@ -35,6 +35,24 @@ def step(*command, first=0, groups=GROUPS, deadline_seconds=3300):
     }  # fmt: skip
 
 
+def server(name="server", index=1):
+    ready = {"Name": "TIDEMARK_READY", "Value": ":8080"}
+    return {
+        "name": name, "query": "ready", "index": index, "task_definition": f"arn:{name}:3",
+        "command": ["serve"], "environment": [ready],
+    }  # fmt: skip
+
+
+def ready(name, address):
+    host = {"Name": f"TIDEMARK_{name.upper()}", "Value": address}
+    return OVER | {"environment": [host]}
+
+
+SERVER = {"index": 1, "status": "ok", "task_arn": "arn:task/c/s1", "service": "server"}
+STOPPED = {"over": True, "wait_seconds": 0, "tasks": [SERVER]}
+STOPPING = {"over": False, "wait_seconds": 2, "tasks": []}
+
+
 class Trial:
     """A run of the machine over fakes of ECS and of the functions."""
 
@@ -52,7 +70,10 @@ class Trial:
         self.asked_at = []
         self.environments = []
         self.starts = Counter()  # the number of starts of tasks by time [s]
+        self.started = []
+        self.stops = [STOPPED]
         lab.integrations["arn:aws:states:::ecs:runTask.sync"] = self.run_task
+        lab.integrations["arn:aws:states:::ecs:runTask"] = self.start_service
         lab.integrations["arn:aws:states:::lambda:invoke"] = self.invoke
 
     async def run_task(self, arguments, submission):
@@ -73,6 +94,12 @@ class Trial:
         arn = f"arn:aws:ecs:us-east-1:123456789012:task/{'c' * 60}/{'t' * 32}"
         return {"TaskArn": arn, "StartedAt": 1_763_640_000_000, "StoppedAt": 1_763_640_000_000}
 
+    async def start_service(self, arguments, _submission):
+        (override,) = arguments["Overrides"]["ContainerOverrides"]
+        environment = {each["Name"]: each["Value"] for each in override["Environment"]}
+        self.started.append({**arguments, **override, "Environment": environment})
+        return {"Tasks": [{"TaskArn": f"arn:task/c/s{len(self.started)}"}], "Failures": []}
+
     async def invoke(self, arguments, _submission):
         name, payload = arguments["FunctionName"].strip("${}"), arguments["Payload"]
         self.order.append(name)
@@ -84,7 +111,9 @@ class Trial:
             "name": "ingest", "steps": self.steps, "environment": [],
             "artefacts": "s3://b/secret/artefacts/ingest/",
         }  # fmt: skip
-        return {"task_definition": "arn", "container": "c", "tests": [test]}
+        test["environment"] = [{"Name": "TIDEMARK_VERSION", "Value": "1.0"}]
+        own = {"task_definition": "arn", "container": "c", "security_group": "sg-1"}
+        return {**own, "tests": [test]}
 
     def ClassifyStop(self, payload):
         if self.throttled:
@@ -94,6 +123,11 @@ class Trial:
         return to_jsonable_python(stop)
 
     def CollectRates(self, payload):
+        if "stopping_since" in payload:
+            answer = self.stops.pop(0)
+            if isinstance(answer, StateError):
+                raise answer
+            return answer
         if "step" in payload:
             self.asked_at.append(self.lab.loop.time())
             answer = self.answers.pop(0)
@@ -266,6 +300,115 @@ def test_each_question_of_a_wait_takes_no_more_events_than_a_trial_counts_for_it
         return len(execution.history.events)
 
     assert events(*refused, LATER, OVER) - events(OVER) == EVENTS_OF_QUESTION
+
+
+def test_a_service_runs_from_before_the_first_step_until_after_the_last(trial):
+    trial.steps = [server(), step("load", groups=ONE)]
+    trial.answers = [LATER, ready("server", "10.0.0.7")]
+    trial.stops = [STOPPING, STOPPED]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    (started,) = trial.started
+    assert (started["TaskDefinition"], started["Name"]) == ("arn:server:3", "server")
+    assert (started["Group"], started["Command"]) == ("r", ["serve"])
+    network = started["NetworkConfiguration"]["AwsvpcConfiguration"]
+    assert network["SecurityGroups"] == ["sg-1"]
+    assert started["Environment"] == {"TIDEMARK_VERSION": "1.0", "TIDEMARK_READY": ":8080"}
+    (load,) = trial.environments
+    assert (load["TIDEMARK_SERVER"], load["TIDEMARK_VERSION"]) == ("10.0.0.7", "1.0")
+    assert "TIDEMARK_READY" not in load
+    asked, _, stopping, stopped, collected = trial.called["CollectRates"]
+    running = [{"name": "server", "index": 1, "task_arn": "arn:task/c/s1"}]
+    assert (asked["step"], asked["tasks"], asked["services"]) == ("server", [], running)
+    assert stopping["services"] == stopped["services"] == running
+    assert stopping["stopping_since"] == stopped["stopping_since"] <= stopped["now"]
+    assert [task["index"] for task in collected["tasks"]] == [0, 1]
+    assert collected["tasks"][1] == SERVER
+
+
+def test_a_service_finds_those_that_started_before_it(trial):
+    trial.steps = [server("database", 1), server("web", 2), step("load", groups=ONE)]
+    trial.answers = [ready("database", "10.0.0.7"), ready("web", "10.0.0.8")]
+
+    trial.run()
+
+    hosts = {"TIDEMARK_DATABASE": "10.0.0.7", "TIDEMARK_WEB": "10.0.0.8"}
+    database, web = (each["Environment"] for each in trial.started)
+    assert web.items() - database.items() == {("TIDEMARK_DATABASE", "10.0.0.7")}
+    assert hosts.items() <= trial.environments[0].items()
+    (collected,) = (each for each in trial.called["CollectRates"] if "attempt" in each)
+    assert collected["stopped_by"] is None
+
+
+def test_a_service_that_is_not_ready_is_stopped_and_no_step_follows(trial):
+    trial.steps = [server(), server("web", 2), step("load", groups=ONE)]
+    trial.answers = [OVER | {"stopped_by": "not ready"}]
+
+    trial.run()
+
+    assert (len(trial.started), trial.commands) == (1, [])
+    assert [each.get("stopping_since", "") > "" for each in trial.called["CollectRates"]] == [
+        False, True, False
+    ]  # fmt: skip
+    assert (trial.collected["stopped_by"], trial.collected["tasks"]) == ("not ready", [SERVER])
+
+
+def test_a_service_that_cannot_be_started_ends_the_test_by_its_name(trial):
+    trial.steps = [server("database"), server("web", 2), step("load", groups=ONE)]
+    trial.answers = [ready("database", "10.0.0.7")]
+
+    async def start(arguments, submission):
+        if arguments["TaskDefinition"] == "arn:web:3":
+            raise StateError("ECS.ClientException", "no such definition")
+        return await trial.start_service(arguments, submission)
+
+    trial.lab.integrations["arn:aws:states:::ecs:runTask"] = start
+
+    trial.run()
+
+    assert trial.commands == []
+    assert trial.collected["tasks"] == [SERVER]
+    assert trial.collected["stopped_by"] == (
+        "service web: it could not be started: ECS.ClientException: no such definition"
+    )
+
+
+def test_the_services_of_a_test_whose_step_failed_are_stopped(trial):
+    trial.steps = [server(), step("load", groups=ONE), step("check", groups=ONE)]
+    trial.answers = [ready("server", "10.0.0.7")]
+    trial.failing = ["load"]
+
+    trial.run()
+
+    assert trial.commands == [["load"]]
+    assert [task["status"] for task in trial.collected["tasks"]] == ["failed", "ok"]
+
+
+def test_services_are_stopped_before_a_trial_ends_whose_state_failed(trial):
+    # An index that is no number fails the Map itself.
+    trial.steps = [server(), step("load", groups=[{"wait_seconds": 0, "first": "a", "last": 1}])]
+    trial.answers = [ready("server", "10.0.0.7")]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    assert trial.order[-4:] == ["CollectRates", "CollectRates", "RestoreSystem", "RecordTrial"]
+    assert "stopping_since" in trial.called["CollectRates"][-1]
+    (recorded,) = trial.called["RecordTrial"]
+    assert recorded["failure"]["Error"] == "States.QueryEvaluationError"
+
+
+def test_a_trial_whose_services_cannot_be_stopped_is_recorded_with_the_failure(trial):
+    trial.steps = [server(), step("load", groups=ONE)]
+    trial.answers = [ready("server", "10.0.0.7")]
+    trial.stops = [StateError("KeyError", "no cluster")]
+
+    trial.run()
+
+    (recorded,) = trial.called["RecordTrial"]
+    assert recorded["failure"] == {"Error": "KeyError", "Cause": "no cluster"}
 
 
 def test_no_more_tasks_start_in_a_second_than_ecs_accepts(trial):

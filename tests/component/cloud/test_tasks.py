@@ -640,3 +640,29 @@ def test_a_task_has_the_tags_of_its_definition_on_request(define, run, await_end
 
     described = ecs.describe_tasks(cluster="tests", tasks=[with_tags, without], include=["TAGS"])
     assert [task["tags"] for task in described["tasks"]] == [tags, []]
+
+
+def test_two_tasks_listen_at_one_port_each_at_its_own_address(
+    define, run, endpoint, tasks, workloads
+):
+    # Each task holds the port until both do.
+    define(
+        "import os, pathlib, socket, time\n"
+        "address = os.environ['TIDEMARK_ADDRESS']\n"
+        "server = socket.create_server((address, 8080))\n"
+        f"folder = pathlib.Path({str(workloads)!r}, 'addresses')\n"
+        "folder.mkdir(exist_ok=True)\n"
+        "(folder / address).touch()\n"
+        "while len(list(folder.iterdir())) < 2: time.sleep(0.01)"
+    )
+    arns = [run(), run()]
+
+    for arn in arns:
+        tasks.stopped(arn).result(SECONDS)
+    described = endpoint.client("ecs").describe_tasks(cluster="tests", tasks=arns)["tasks"]
+    containers = [container for task in described for container in task["containers"]]
+    addresses = [each["networkInterfaces"][0]["privateIpv4Address"] for each in containers]
+    assert [each["exitCode"] for each in containers] == [0, 0]
+    listening = {path.name for path in (workloads / "addresses").iterdir()}
+    assert set(addresses) == listening
+    assert all(address.startswith("127.") for address in listening)

@@ -35,7 +35,7 @@ def data(stack):
 
 @pytest.fixture(scope="session")
 def systems_with_images(tmp_path_factory):
-    """Return a folder with the shipped suites, and with one of images that keeps files."""
+    """Return a folder with the shipped suites, one of images that keeps files, and one served."""
     folder = tmp_path_factory.mktemp("systems")
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
@@ -53,8 +53,19 @@ def systems_with_images(tmp_path_factory):
         "subject": {"image": f"{REGISTRY}/perf/kiwi:{{version}}", "form": ".*"},
         "task": {"cpu": 1024, "memory": 2048, "storage": 21},
     }
-    (folder / "suites" / "kiwi").mkdir()
-    (folder / "suites" / "kiwi" / "suite.yaml").write_text(json.dumps(suite))
+    task = {"workload": "rocksdb", "entry_point": ["python", "serve.py"]}
+    size = {"cpu": 512, "memory": 1024, "storage": 21}
+    ports = {"database": {"port": 5432}, "server": {"http": ":8080/health"}}
+    served = {
+        **fields,
+        "name": "served",
+        "subject": {name: value for name, value in fields["subject"].items() if value is not None},
+        "services": {name: {"task": {**task, **size}, "ready": ports[name]} for name in ports},
+        "tests": [{**test, "services": list(ports)} for test in fields["tests"]],
+    }
+    for name, written in (("kiwi", suite), ("served", served)):
+        (folder / "suites" / name).mkdir()
+        (folder / "suites" / name / "suite.yaml").write_text(json.dumps(written))
     return str(folder)
 
 

@@ -68,7 +68,7 @@ def test_every_query_that_ships_is_tested_here():
     others = [path for path in FOLDER.glob("*/*.cwli") if path.parent.name != "sleeper"]
     assert sorted(path.stem for path in (*QUERIES.glob("*.cwli"), *others)) == [
         "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
-        "ingest_samples", "task_usage",
+        "ingest_samples", "last_lines", "ready", "task_usage",
     ]  # fmt: skip
 
 
@@ -163,6 +163,21 @@ def test_failures_gives_the_last_thousand_messages_with_the_newest_first(logs):
 
     assert len(rows) == 1000
     assert rows[0]["failure"] == "Record 1000 is lost."
+
+
+def test_ready_finds_the_services_whose_harness_said_so(logs):
+    logs.add("a", *DECOYS, "[main] kiwi.Service INFO  - Ready: :8080 after 1.234 seconds")
+    logs.add("b", "Ready: :8080", "[main] kiwi.Service ERROR  - Ready: no")
+
+    assert [row["@logStream"] for row in logs.ask("ready")] == ["a"]
+
+
+def test_last_lines_gives_the_newest_line_first(logs):
+    logs.add("a", "open", "full")
+
+    assert [(row["@logStream"], row["@message"]) for row in logs.ask("last_lines")] == [
+        ("a", "full"), ("a", "open")
+    ]  # fmt: skip
 
 
 def test_task_usage_gives_the_usage_of_each_task_in_order_of_time(logs):

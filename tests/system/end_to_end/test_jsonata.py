@@ -22,10 +22,21 @@ UNASKED = (
     "'step ' & $step.name & ': the query ' & $step.query & ' failed with ' & "
     "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
 )
+UNSTARTED = (
+    "'service ' & $step.name & ': it could not be started: ' & $states.errorOutput.Error & ': ' & "
+    "$substring($states.errorOutput.Cause, 0, 500)"
+)
+STARTED = (
+    "[$services, {'name': $step.name, 'index': $step.index, "
+    "'task_arn': $states.result.Tasks[0].TaskArn}]"
+)
+READY = {"Name": "TIDEMARK_SERVER", "Value": "10.0.0.7"}
+VERSION = {"Name": "TIDEMARK_VERSION", "Value": "1.0"}
+SERVER = {"name": "server", "index": 1, "task_arn": "arn:task/s1"}
 WAIT = {"name": "loaded", "query": "loaded"}
 CALL = {"name": "warm", "function": "warm-cache", "payload": {"tables": ["a"]}}
 # No run here is sure to reach these: late logs, a claim with a dead holder, a failed task while
-# Lambda refuses invocations, and steps that call a function or wait.
+# Lambda refuses invocations, steps that call a function or wait, and services.
 NOT_REACHED = {
     UNCLASSIFIED: {
         "states": {
@@ -45,6 +56,34 @@ NOT_REACHED = {
     "$waiting_since": {"waiting_since": "2026-11-20T12:46:00.123Z"},
     "$states.result.Payload.stopped_by": {"states": {"result": {"Payload": {"stopped_by": None}}}},
     "$not($states.input.over)": {"states": {"input": {"over": False}}},
+    "$step.task_definition": {"step": {"task_definition": "arn:server:3"}},
+    "$append($environment, $step.environment)": {
+        "environment": [VERSION],
+        "step": {"environment": [READY]},
+    },
+    STARTED: {
+        "services": [],
+        "step": SERVER,
+        "states": {"result": {"Tasks": [{"TaskArn": "arn:task/s1"}]}},
+    },
+    UNSTARTED: {
+        "step": SERVER,
+        "states": {"errorOutput": {"Error": "ECS.ClientException", "Cause": "no definition"}},
+    },
+    "[$environment, $states.result.Payload.environment]": {
+        "environment": [VERSION],
+        "states": {"result": {"Payload": {"environment": [READY]}}},
+    },
+    "$services": {"services": [SERVER]},
+    "[$tasks, $states.result.Payload.tasks]": {
+        "tasks": [{"index": 0}],
+        "states": {"result": {"Payload": {"tasks": [{"index": 1}]}}},
+    },
+    "$states.result.Payload.over ? [] : $services": {
+        "services": [SERVER],
+        "states": {"result": {"Payload": {"over": True}}},
+    },
+    "$failure != null": {"failure": None},
     UNASKED: {
         "step": WAIT,
         "states": {"errorOutput": {"Error": "QueryFailed", "Cause": "it ended as Timeout"}},

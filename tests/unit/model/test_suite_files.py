@@ -77,7 +77,8 @@ def test_an_unknown_nested_key_is_refused_with_its_path(tmp_path):
     line = text[: text.index("    job: 1")].count("\n") + 1
     assert refusal_of(tmp_path, text) == (
         f"rocksdb/suite.yaml:{line}: tests.0.job: unknown field; "
-        "known are name, jobs, timeout_seconds, steps, seconds, per, metrics, series, artefacts"
+        "known are name, jobs, timeout_seconds, services, steps, seconds, per, metrics, series, "
+        "artefacts"
     )
 
 
@@ -208,8 +209,8 @@ def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
     assert sentences(refusal_of(tmp_path, f"{text}colour: blue\n")) == [
         "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
         "tests.0.jobs: 'two' is not accepted; expected a whole number",
-        "colour: unknown field; known are name, title, subject, parameters, axes, task, defaults, "
-        "canary, tests",
+        "colour: unknown field; known are name, title, subject, parameters, axes, task, services, "
+        "defaults, canary, tests",
     ]
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.request import resolve_request
+from tidemark.model.services import Service
 from tidemark.model.steps import RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.suite_files import read_suites
 from tidemark.money.estimate import SAVED_QUERIES, count_transitions, estimate, estimate_seconds
@@ -123,3 +124,28 @@ def test_the_cost_of_a_run_is_the_sum_of_its_parts():
 def test_athena_bytes_are_those_of_each_saved_query_once():
     assert len(list((ROOT / "queries" / "sql").glob("*.sql"))) == SAVED_QUERIES
     assert expected().athena_bytes == SAVED_QUERIES * 10_000_000
+
+
+def test_a_service_costs_its_own_task_for_the_whole_time_of_its_test():
+    suite = without_times(SUITE)
+    task = {"workload": "rocksdb", "entry_point": ["x"], "cpu": 512, "memory": 1024, "storage": 21}
+    server = Service.model_validate({"task": task, "ready": {"port": 8080}})
+    first, *others = suite.tests
+    served = suite.model_copy(
+        update={
+            "services": {"server": server},
+            "tests": (first.model_copy(update={"services": ("server",)}), *others),
+        }
+    )
+    request = resolve_request({"suite": "rocksdb", "versions": ["9.8.4"], "repetitions": 1}, SUITES)
+
+    without, whole = (estimate(request, each, list_prices()) for each in (suite, served))
+
+    # The time limit of the step, and twice 30 s for the pull of an image.
+    assert whole.task_seconds - without.task_seconds == 100 + 60
+    assert whole.tasks_usd - without.tasks_usd == pytest.approx(
+        list_prices().of_tasks(server.task, 160)
+    )
+    assert whole.seconds - without.seconds == 30
+    # StartService and ChooseStep, 16 questions until it is ready and 16 until it has stopped.
+    assert whole.transitions - without.transitions == 2 + 2 * 16 * 3

@@ -124,5 +124,7 @@ def _environment(plan: Plan, trials: Sequence[TrialResult]) -> str | None:
     if plan.suite.subject.image:
         images = set()  # each version has its own: a new one is no change of the environment
     size = [plan.suite.task.cpu, plan.suite.task.memory]
+    for service in plan.suite.services.values():
+        size += [service.task.cpu, service.task.memory]
     text = json.dumps([size, sorted(machines), sorted(images), plan.tidemark_version])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -126,7 +126,7 @@ def _logged(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Enviro
 def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mapping[str, str]]]:
     for trial in trials:
         for result in trial.tests:
-            for task in result.tasks:
+            for task in result.own_tasks:
                 if task.image_digest:
                     yield trial, {_IMAGE: task.image_digest}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tidemark.model.resume import Resume
 from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
-from tidemark.model.suite import Task
+from tidemark.model.task import Task
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.numbers import MISSING, moment
@@ -102,7 +102,7 @@ def _versions(run: MeasuredRun) -> Table:
 
 def _start_spread(run: MeasuredRun) -> dict[str, str]:
     """Return how far apart the tasks of a test started at most, empty if each test has one task."""
-    tests = [test for trial in run.trials for test in trial.tests if len(test.tasks) > 1]
+    tests = [test for trial in run.trials for test in trial.tests if len(test.own_tasks) > 1]
     if not tests:
         return {}
     longest = max(test.start_spread_seconds for test in tests)

@@ -1,0 +1,99 @@
+"""The task definition of a program: its one container, its log and its roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Duration
+from aws_cdk.aws_ecs import (
+    AwsLogDriverMode,
+    ContainerImage,
+    CpuArchitecture,
+    FargateTaskDefinition,
+    LogDriver,
+    OperatingSystemFamily,
+    RuntimePlatform,
+)
+from aws_cdk.aws_logs import LogGroup
+from aws_cdk.aws_s3 import Bucket
+from constructs import Construct
+
+from cdk.findings import acknowledge, objects_finding
+from cdk.policy_statements import allow
+from tidemark.model.task import WORKLOAD_LABEL, Task
+from tidemark.store.keys import BELOW_A_SECRET, DATA
+
+
+class Program(FargateTaskDefinition):
+    """The task definition of one program of a suite."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        task: Task,
+        container: str,
+        image: ContainerImage,
+        entry_point: Sequence[str] | None,
+        environment: Mapping[str, str],
+        logs: LogGroup,
+        log_prefix: str,
+        bucket: Bucket,
+        family: str | None = None,
+    ) -> None:
+        super().__init__(
+            scope,
+            name,
+            family=family,
+            cpu=task.cpu,
+            memory_limit_mib=task.memory,
+            ephemeral_storage_gib=task.storage,
+            runtime_platform=RuntimePlatform(
+                cpu_architecture=CpuArchitecture.X86_64,
+                operating_system_family=OperatingSystemFamily.LINUX,
+            ),
+        )
+        self.add_container(
+            container,
+            image=image,
+            entry_point=entry_point,
+            environment=dict(environment),
+            logging=LogDriver.aws_logs(
+                log_group=logs,
+                stream_prefix=log_prefix,
+                # Rates are read from these lines, so none may be dropped to keep a task going.
+                mode=AwsLogDriverMode.BLOCKING,
+            ),
+            docker_labels={WORKLOAD_LABEL: task.workload} if task.workload else None,
+            stop_timeout=Duration.seconds(30),
+        )
+        # The tasks may store and load data, and list what lies below a secret: the place of each
+        # trial's data is a secret of its tasks. They may read all that they may list, so every
+        # suite has the permission, needed or not. Credentials of a run of its own would end after
+        # an hour, the limit of a role that is assumed by a role, and would stand in the history of
+        # the execution.
+        below = {"StringLike": {"s3:prefix": BELOW_A_SECRET}}
+        for statement in (
+            allow(["s3:GetObject", "s3:PutObject"], [bucket.arn_for_objects(f"{DATA}*")]),
+            allow(["s3:ListBucket"], [bucket.bucket_arn], below),
+        ):
+            self.task_role.add_to_principal_policy(statement)
+        if environment:
+            why = "The command that installs a version, or the folder that has it, is no secret."
+            acknowledge(self, "ECS2", why)
+        acknowledge(
+            self,
+            objects_finding(bucket, f"{DATA}*"),
+            "The data of a trial has a secret name, and no trial exists yet.",
+        )
+        acknowledge(
+            self,
+            "IAM5[Resource::*]",
+            "ecr:GetAuthorizationToken takes no resource: the token is the account's.",
+        )
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """The ARNs of the roles that are passed to the tasks."""
+        return [self.task_role.role_arn, self.obtain_execution_role().role_arn]

@@ -1,0 +1,71 @@
+"""The services of a suite in the synthesised template."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def served(everything):
+    """Return the definitions of the tasks of the suite with services, by their container."""
+    definitions = [
+        each["Properties"]
+        for each in everything.find_resources("AWS::ECS::TaskDefinition").values()
+    ]
+    containers = {each["ContainerDefinitions"][0]["Name"]: each for each in definitions}
+    return {name: containers[name] for name in ("served", "database", "server")}
+
+
+def test_a_service_has_a_task_of_its_own_that_starts_in_the_harness(served):
+    (container,) = served["server"]["ContainerDefinitions"]
+
+    assert (served["server"]["Cpu"], served["server"]["Memory"]) == ("512", "1024")
+    assert container["EntryPoint"] == [
+        "python", "-S", "-m", "harness.preparation",
+        "python", "-m", "harness.service", "python", "serve.py",
+    ]  # fmt: skip
+    assert container["DockerLabels"] == {"tidemark.workload": "rocksdb"}
+
+
+def test_a_service_logs_beside_the_tasks_of_its_tests(served):
+    (test,), (server,) = (served[name]["ContainerDefinitions"] for name in ("served", "server"))
+
+    assert server["LogConfiguration"] == test["LogConfiguration"]
+
+
+def test_the_tasks_of_a_suite_with_services_reach_each_other_at_their_ports_alone(everything):
+    groups = everything.find_resources("AWS::EC2::SecurityGroup")
+    (own,) = (name for name in groups if "Served" in name)
+    rules = everything.find_resources("AWS::EC2::SecurityGroupIngress")
+
+    ports = [
+        (rule["Properties"]["FromPort"], rule["Properties"]["ToPort"]) for rule in rules.values()
+    ]
+    assert sorted(ports) == [(5432, 5432), (8080, 8080)]
+    for rule in rules.values():
+        source = rule["Properties"]["SourceSecurityGroupId"]["Fn::GetAtt"][0]
+        assert (source, rule["Properties"]["GroupId"]["Fn::GetAtt"][0]) == (own, own)
+    assert all("SecurityGroupIngress" not in each["Properties"] for each in groups.values())
+
+
+def test_trials_may_run_the_services_and_nothing_else_of_ecs_is_granted(everything):
+    definitions = everything.find_resources("AWS::ECS::TaskDefinition")
+    names = [name for name in definitions if "Served" in name]
+    statements = [
+        statement
+        for policy in everything.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "ecs:RunTask"
+    ]
+    (allowed,) = statements
+    assert len(names) == 3
+    assert all(name in json.dumps(allowed["Resource"]) for name in names)
+
+
+def test_the_queries_of_services_are_saved_for_suites_with_services_alone(everything):
+    saved = everything.find_resources("AWS::Logs::QueryDefinition").values()
+    names = {each["Properties"]["Name"] for each in saved}
+
+    assert {name for name in names if name.endswith(("/ready", "/last_lines"))} == {
+        "Tidemark/served/ready", "Tidemark/served/last_lines"
+    }  # fmt: skip

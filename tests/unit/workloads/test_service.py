@@ -1,0 +1,74 @@
+"""The harness of a service: it says when the program is ready, and ends with it."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from tidemark.model.harness import HARNESS
+
+SERVER = """import os, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/health" else 404)
+        self.end_headers()
+        self.wfile.write(b"x")
+        if "--die" in sys.argv:
+            os._exit(3)
+
+    def log_message(self, *_):
+        pass
+
+HTTPServer((os.environ["TIDEMARK_ADDRESS"], 8080), Handler).serve_forever()
+"""
+# Tests run side by side, and all listen at the same port.
+ADDRESS = "127.{}.{}.1".format(*divmod(os.getpid() % 65_536, 256))
+
+
+@contextmanager
+def service(program, ready, *words, seconds="60"):
+    """Start a program as a service; kill it in the end."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness.service", sys.executable, "-c", program, *words],
+        env={
+            "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
+            "TIDEMARK_ADDRESS": ADDRESS, "TIDEMARK_READY": ready,
+            "TIDEMARK_DEADLINE_SECONDS": seconds,
+        },
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("ready", [":8080", ":8080/health"])
+def test_a_service_is_ready_when_it_answers_and_ends_when_it_is_stopped(ready):
+    with service(SERVER, ready) as process:
+        line = process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+
+        assert f".Service INFO  - Ready: {ready} after " in line
+        assert process.wait() == 128 + signal.SIGTERM
+
+
+def test_a_service_that_answers_with_an_error_is_not_ready_and_ends_at_its_deadline():
+    with service(SERVER, ":8080/missing", seconds="1") as process:
+        lines = process.stdout.read().splitlines()
+
+        assert process.wait() == 1
+    assert [line.rpartition("  - ")[2] for line in lines] == [
+        "The service was ended because its test should have ended before."
+    ]
+
+
+def test_a_service_ends_with_the_exit_code_of_its_program():
+    with service(SERVER, ":8080/health", "--die") as process:
+        assert process.wait() == 3

@@ -1,0 +1,20 @@
+"""The last lines of a log as the end of a sentence."""
+
+from collections.abc import Mapping, Sequence
+
+from tidemark.model.sentences import shortened
+
+_MOST_LINES = 5
+_LONGEST_LINES = 500  # [B]
+
+
+def last_lines(rows: Sequence[Mapping[str, str]], stream: str) -> str:
+    """Return the end of a sentence with the last lines of a log stream, '' without any.
+
+    ``rows`` are in descending order of time.
+    """
+    lines = [row["@message"] for row in rows if row.get("@logStream") == stream]
+    if not lines:
+        return ""
+    said = " / ".join(reversed(lines[:_MOST_LINES]))
+    return f"; its last lines: {shortened(said, _LONGEST_LINES)}"

@@ -1,0 +1,104 @@
+"""The services of a suite: programs that run while a test runs, and that its tasks talk to."""
+
+import math
+import operator
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from tidemark.model.consistent import Consistent
+from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Name
+from tidemark.model.refusal import Problem, problem
+from tidemark.model.sentences import listed
+from tidemark.model.subject import Line
+from tidemark.model.task import Task
+
+MOST_SERVICES = 5
+# The harness prints a line as soon as the service in its container takes requests.
+READY_QUERY = "ready"
+LAST_LINES_QUERY = "last_lines"
+READY_SECONDS = 300
+LONGEST_START_SECONDS = 3_600
+# ECS kills a container 30 s after it was asked to stop.
+LONGEST_STOP_SECONDS = 300
+# The first ports need a superuser, which no task on one machine is.
+_LEAST_PORT, _MOST_PORT = 1024, 65_535
+# RFC 3986, section 3: a path and a query, without a fragment.
+_HTTP = r"^:[1-9][0-9]{3,4}/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]{0,200}$"
+SERVICE_FORMS = {_HTTP: "a port and a path, such as :8080/health"}
+"""The accepted texts of a service in words, by regular expression."""
+# The questions whether a service is ready, or has stopped, follow each other after 1 s at first and
+# 5 s at last.
+_LONGEST_PAUSE_SECONDS = 5
+_QUESTIONS_WITH_SHORTER_PAUSES = 10
+
+
+class Ready(Consistent):
+    """The sign that a service takes requests, exactly one."""
+
+    port: int | None = Field(default=None, strict=True, ge=_LEAST_PORT, le=_MOST_PORT)
+    """The port, 1,024 to 65,535, at which it accepts connections."""
+    http: str | None = Field(default=None, pattern=_HTTP)
+    """The port and path, such as ``:8080/health``, which it answers with a status below 400."""
+
+    @property
+    def address(self) -> str:
+        """The port, and the path if there is one: ``:8080`` or ``:8080/health``."""
+        return self.http or f":{self.port}"
+
+    @property
+    def open_port(self) -> int:
+        """The port that the tasks of the test connect to."""
+        return self.port or int(self.address[1:].split("/")[0])
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why there is no one sign, or why its port is none."""
+        given = [name for name in ("port", "http") if getattr(self, name) is not None]
+        if len(given) != 1:
+            there_is = f"there is {listed(given) or 'no sign'}"
+            yield Problem((), f"{there_is}; expected exactly one of port, http")
+        elif not _LEAST_PORT <= self.open_port <= _MOST_PORT:
+            sentence = f"the port {self.open_port} is not accepted"
+            yield problem(("http",), f"{sentence}; expected {_LEAST_PORT} to {_MOST_PORT}")
+
+
+class ServiceTask(Task):
+    """The ECS task of a service."""
+
+    workload: Name
+    """``workloads/<workload>/``: the program, and a Dockerfile if an image needs more than Python.
+    It finds the version that is measured as the tests' own tasks do."""
+    entry_point: tuple[Line, ...] = Field(min_length=1, max_length=20)
+    """The start of the program's command line."""
+
+
+class Service(Frozen):
+    """A program that runs while a test runs."""
+
+    task: ServiceTask
+    """The ECS task of its own that it runs in."""
+    command: tuple[Line, ...] = Field(
+        default=(), min_length=1, max_length=20, exclude_if=operator.not_
+    )
+    """The arguments of the program, by default the name of the service."""
+    ready: Ready
+    """The sign that it takes requests."""
+    within_seconds: int = Field(default=READY_SECONDS, strict=True, ge=1, le=LONGEST_START_SECONDS)
+    """The time after which a service that is not ready fails the test, 1 to 3,600 [s], by default
+    300 s."""
+
+    @property
+    def questions(self) -> int:
+        """The most questions whether the service is ready."""
+        return questions_within(self.within_seconds)
+
+
+def pause_seconds(waited: float) -> int:
+    """Return the pause before the next question after a wait of some seconds [s]."""
+    return max(1, min(_LONGEST_PAUSE_SECONDS, int(waited // 4)))
+
+
+def questions_within(seconds: float) -> int:
+    """Return how often a service is asked for at most in a wait of some seconds."""
+    return math.ceil(seconds / _LONGEST_PAUSE_SECONDS) + _QUESTIONS_WITH_SHORTER_PAUSES

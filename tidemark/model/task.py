@@ -1,0 +1,42 @@
+"""The ECS task of a program: its command line and its size."""
+
+import operator
+from typing import Literal
+
+from pydantic import Field
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Name
+from tidemark.model.subject import Line
+
+# The Docker label with an image's workload folder, which the one-machine cloud reads.
+WORKLOAD_LABEL = "tidemark.workload"
+
+
+def _entry_point(workload: str) -> tuple[str, ...]:
+    return ("python", "-m", "harness", f"{workload}_workload") if workload else ()
+
+
+class Task(Frozen):
+    """The ECS task that every test of the suite runs in."""
+
+    # A stored suite has no empty values either: its reader accepts none.
+    workload: Name = Field(default="", exclude_if=operator.not_)
+    """``workloads/<workload>/``: the program, pins of its versions, and a Dockerfile if an image
+    needs more than Python. It is required, but for an image of each version, which has its own
+    program."""
+    entry_point: tuple[Line, ...] = Field(
+        default_factory=lambda fields: _entry_point(fields["workload"]),
+        min_length=1,
+        max_length=20,
+        exclude_if=operator.not_,
+    )
+    """The start of the program's command line, by default
+    ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;
+    the test's name follows as its argument."""
+    cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
+    """CPU units, 256, 512, 1024, 2048, 4096, 8192 or 16384: 1024 are one vCPU."""
+    memory: int = Field(strict=True, ge=512, le=122_880)
+    """Memory, 512 to 122,880 [MiB], as Fargate has it for this ``cpu``."""
+    storage: int = Field(strict=True, ge=21, le=200)
+    """Ephemeral storage, 21 to 200 [GiB]; Fargate includes 20."""

@@ -1,0 +1,82 @@
+"""The running services of a test, and their end."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.results import TaskResult
+from tidemark.model.services import LONGEST_STOP_SECONDS, pause_seconds
+from tidemark.run.ports import Tasks
+from tidemark.run.stopped_task import failed
+
+_ENDED = "the test of this service has ended"
+_FORGOTTEN = "it ended before its test; ECS forgets a task an hour after its end"
+
+
+class RunningService(Frozen):
+    """The task of a service that a test has started."""
+
+    name: str
+    index: int
+    """The index of the task among those of the test."""
+    task_arn: str
+
+    @property
+    def task_id(self) -> str:
+        """The last part of the ARN, by which log streams are named."""
+        return self.task_arn.rsplit("/", 1)[-1]
+
+
+class StopServicesEvent(BaseModel):
+    """The services of a test that has ended."""
+
+    services: list[RunningService]
+    stopping_since: datetime
+    now: datetime
+
+
+class StoppedServices(Frozen):
+    """The services of a test once all have stopped, or else the wait until that is asked again."""
+
+    over: bool
+    wait_seconds: int = 0
+    """The wait before the next question [s]."""
+    tasks: tuple[TaskResult, ...] = ()
+    """The results of the services' tasks; a service that ended before its test has failed."""
+
+
+def stop_services(tasks: Tasks, event: StopServicesEvent) -> StoppedServices:
+    """Stop the services of a test; return their results once all of them have stopped."""
+    arns = [service.task_arn for service in event.services]
+    described = tasks.describe(arns)
+    for arn, task in described.items():
+        if task["DesiredStatus"] != "STOPPED":
+            tasks.stop(arn, _ENDED)
+    waited = (event.now - event.stopping_since).total_seconds()
+    # ECS may not describe a task yet that it has just accepted.
+    stopped = all(described.get(arn, {}).get("LastStatus") == "STOPPED" for arn in arns)
+    if not stopped and waited < LONGEST_STOP_SECONDS:
+        return StoppedServices(over=False, wait_seconds=pause_seconds(waited))
+    return StoppedServices(over=True, tasks=tuple(_results(event.services, described)))
+
+
+def _results(
+    services: Sequence[RunningService], described: Mapping[str, Mapping[str, Any]]
+) -> Iterator[TaskResult]:
+    for service in services:
+        name = f"service {service.name}"
+        task = described.get(service.task_arn, {"TaskArn": service.task_arn})
+        result = replace(failed(service.index, task, name), service=service.name)
+        if service.task_arn not in described:
+            yield replace(result, stop_category="unknown", reason=f"{name}: {_FORGOTTEN}")
+        elif task["LastStatus"] != "STOPPED":
+            why = f"it did not stop within {LONGEST_STOP_SECONDS} s"
+            yield replace(result, stop_category="unknown", reason=f"{name}: {why}")
+        elif task.get("StoppedReason") == _ENDED:
+            yield replace(result, status="ok", stop_category=None, reason="")
+        else:
+            yield result
