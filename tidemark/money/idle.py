@@ -147,6 +147,7 @@ _FREE: Mapping[str, str] = {
     "AWS::EC2::Route": _NETWORK,
     "AWS::EC2::RouteTable": _NETWORK,
     "AWS::EC2::SecurityGroup": _NETWORK,
+    "AWS::EC2::SecurityGroupIngress": _NETWORK,
     "AWS::EC2::Subnet": _NETWORK,
     "AWS::EC2::SubnetRouteTableAssociation": _NETWORK,
     "AWS::EC2::VPC": _NETWORK,

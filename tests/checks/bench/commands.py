@@ -17,6 +17,7 @@ from pathlib import Path
 
 from local.store.bucket import FileBucket
 from local.store.object_files import ObjectFiles
+from local.store.stored_results import own_bucket
 from tests.unit.measured_runs import measured, planned
 from tidemark.client.in_process import InProcessPublisher
 from tidemark.model.checkout import ROOT
@@ -28,7 +29,7 @@ from tidemark.store.run_objects import read_trials
 
 ROUNDS = 7
 RUNS = 3
-BUCKET = "tidemark-resultsbucket"
+BUCKET = own_bucket("Tidemark")
 _LIBRARIES = [sys.executable, "-c", "import duckdb, click, rich"]
 _CLICK = [sys.executable, "-c", "import click"]
 TIDEMARK = str(Path(sys.executable).with_name("tidemark"))
