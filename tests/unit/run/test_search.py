@@ -75,7 +75,9 @@ def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
     written = publish_report(ended.bucket, RUN, lambda: "")
     text = ended.bucket.read(written["report.md"]).decode()
     stored = json.loads(ended.bucket.read(written["search.json"]))
-    assert stored == found(ended).model_dump(mode="json")
+    path = [comparison._asdict() for comparison in found(ended).path]
+    assert stored == {**found(ended)._asdict(), "path": path}
+    assert [comparison["version"] for comparison in stored["path"]] == ["9.8.4", "9.0.0", "8.10.0"]
     summary, _, section = text.partition("First version slower than 8.8.1")
 
     assert "By ingest_rate 9.0.0 is the first slower version; 8.10.0 is not slower than" in summary

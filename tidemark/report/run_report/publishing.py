@@ -49,7 +49,7 @@ def _files(run: MeasuredRun, vega: Vega) -> Iterator[tuple[str, str]]:
     yield "report.html", page(contents, vega())
     yield "summary.json", json.dumps(summary(run))
     if run.plan.request.bisect:
-        yield "search.json", search_path(run, run.plan.request.bisect).model_dump_json()
+        yield "search.json", search_path(run, run.plan.request.bisect).json()
     yield "report.md", markdown(contents)
 
 

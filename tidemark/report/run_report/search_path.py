@@ -1,12 +1,13 @@
 """The path of a search for the first slower version: its comparisons in order, and its end."""
 
+import json
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from tidemark.figures.verdicts.first_slower import Bisection
 from tidemark.figures.verdicts.rule import Word
 from tidemark.figures.verdicts.standing import awaited, closed, standing_of, words
 from tidemark.figures.verdicts.version_verdicts import Verdict
-from tidemark.model.frozen import Frozen
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
@@ -14,7 +15,7 @@ from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
 
 
-class Comparison(Frozen):
+class Comparison(NamedTuple):
     """A comparison of a version with the base, by the metric of the search."""
 
     version: str
@@ -29,7 +30,7 @@ class Comparison(Frozen):
     """The change, and its interval with a confidence of 95 %; None without them."""
 
 
-class SearchPath(Frozen):
+class SearchPath(NamedTuple):
     """The path and the end of a search: ``search.json`` beside the report of its run."""
 
     metric: str
@@ -42,6 +43,11 @@ class SearchPath(Frozen):
     """Whether the search found it, or found that the newest version is not slower."""
     sentence: str
     """The end of the search in words."""
+
+    def json(self) -> str:
+        """Return the content of ``search.json``."""
+        path = [comparison._asdict() for comparison in self.path]
+        return json.dumps({**self._asdict(), "path": path})
 
 
 def search_path(run: MeasuredRun, search: Search) -> SearchPath:
