@@ -74,7 +74,7 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
-            # Click would propose of the commands that are imported.
+            # Click would propose names only from the commands that are imported.
             raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:

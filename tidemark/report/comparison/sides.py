@@ -147,7 +147,7 @@ class Sides(NamedTuple):
         published = [side.name for side in self.both if side.run.plan.imported]
         if not published:
             return APART
-        return f"one published figure is all there is of {listed(published)}, without trials"
+        return f"there is one published figure alone of {listed(published)}, without trials"
 
     def _apart(self, base: Reading, new: Reading) -> Verdict:
         return Verdict(
