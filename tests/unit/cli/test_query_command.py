@@ -273,6 +273,14 @@ def test_an_incomplete_packed_standard_input_is_refused():
     assert "this file cannot be read: Compressed file ended" in str(refused)
 
 
+@pytest.mark.parametrize("banner", ["starting", '{"n": 1}', "Jun  2 14:26:00 host x"])
+def test_a_line_before_the_first_time_is_an_event(tmp_path, banner):
+    path = tmp_path / "app.log"
+    path.write_text(f"{banner}\n2024-06-02T14:26:00Z a\n2024-06-02T14:26:01Z b\n")
+    done = query("stats count(*) as n", str(path), "--format", "csv")
+    assert (done.exit_code, done.stdout) == (0, "n\n3\n"), done.output
+
+
 def test_what_can_be_read_of_damaged_files_is_read_and_the_rest_is_counted(tmp_path):
     (tmp_path / "bytes.log").write_bytes(b"a\n\xff\xfe b\n\xf4\x8f\xbf\xbf\nz")
     (tmp_path / "long.log").write_bytes(b"a\n" + b"x" * 2**20 + b"\nb\n")

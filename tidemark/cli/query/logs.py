@@ -86,7 +86,7 @@ class LogQuery:
         options: FileOptions,
         error: LogFilesError | EventsError | None = None,
     ) -> QueryResult:
-        """Return the result over copies; raise the error of the files if none has one."""
+        """Return the result over copies; raise the error of the files if none can be read."""
         mended = Mending(options.clock, options.begins).copies(files, folder)
         if error and not any(mended.copies.values()):
             raise error
