@@ -107,6 +107,22 @@ def test_the_queries_below_a_folder_are_checked(tmp_path):
     )
 
 
+@pytest.mark.parametrize("text", ["stats count(*) by payload.json", f"limit 1 # {'x' * 1_000}"])
+def test_a_text_that_is_no_path_is_a_query(text):
+    done = CliRunner().invoke(command, ["--lint", text])
+    assert (done.exit_code, done.stdout) == (0, "accepted\n"), done.output
+
+
+def test_a_folder_within_a_hidden_one_holds_queries(tmp_path, monkeypatch):
+    folder = tmp_path / ".hidden"
+    folder.mkdir()
+    (folder / "a.cwli").write_text("limit 1")
+    (folder / "b").mkdir()
+    monkeypatch.chdir(folder / "b")
+    done = CliRunner().invoke(command, ["--lint", ".."])
+    assert done.stdout == "../a.cwli:1: accepted\n"
+
+
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [

@@ -38,8 +38,6 @@ _ASSIGNED = re.compile(
 _OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
 _ESCAPES = {"n": "\n", "t": "\t"}
 _INSERTED = "${"
-# Linux: PATH_MAX.
-_LONGEST_PATH = 4096
 
 
 class Written(NamedTuple):
@@ -53,7 +51,10 @@ class Written(NamedTuple):
 def holds_queries(query: str) -> bool:
     """Tell whether a query of the command line is a folder or a source of infrastructure."""
     path = Path(query)
-    return path.suffix in SUFFIXES[1:] or (len(query) < _LONGEST_PATH and path.is_dir())
+    try:
+        return path.is_dir() or (path.suffix in SUFFIXES[1:] and not re.search(r"\s", query))
+    except (OSError, ValueError):  # too long for a path, or with a NUL
+        return False
 
 
 def queries_at(path: Path) -> list[Written]:
@@ -64,15 +65,22 @@ def queries_at(path: Path) -> list[Written]:
     Refused
         If there are none, or if a file cannot be read.
     """
-    files = sorted(filter(_is_source, path.rglob("*"))) if path.is_dir() else [path]
+    files = _files_at(path)
     queries = [query for file in files for query in _queries_in(file)]
     if not queries:
         raise Refused(f"{path}: this holds no queries; they are in {', '.join(SUFFIXES)}")
     return queries
 
 
-def _is_source(path: Path) -> bool:
-    hidden = any(part.startswith(".") or part == "node_modules" for part in path.parts)
+def _files_at(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if _is_source(file, path))
+
+
+def _is_source(path: Path, folder: Path) -> bool:
+    parts = path.relative_to(folder).parts
+    hidden = any(part.startswith(".") or part == "node_modules" for part in parts)
     return path.suffix in SUFFIXES and not hidden and path.is_file()
 
 
