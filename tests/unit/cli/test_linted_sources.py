@@ -24,9 +24,20 @@ Resources:
 """
 SYNTHESISED = """\
 {
-\t"Slow": {"Properties": {"QueryString": "filtre x\\n| limit 1"}},
-\t"Count": {"Properties": {"QueryString": "stats count(*)\\n| limit 1"}},
-\t"Group": {"Properties": {"QueryString": {"Fn::Join": ["", []]}}}
+\t"Slow": {
+\t\t"Type": "AWS::Logs::QueryDefinition",
+\t\t"Properties": {"QueryString": "filtre x\\n| limit 1"}
+\t},
+\t"Count": {
+\t\t"Type": "AWS::Logs::QueryDefinition",
+\t\t"Properties": {"QueryString": "stats count(*)\\n| limit 1"}
+\t},
+\t"Group": {
+\t\t"Type": "AWS::Logs::QueryDefinition",
+\t\t"Properties": {"QueryString": {"Fn::Join": ["", []]}}
+\t},
+\t"Table": {"Type": "AWS::Athena::NamedQuery", "Properties": {"QueryString": "SELECT 1"}},
+\t"Site": {"Type": "AWS::CloudFront::Distribution", "ForwardedValues": {"QueryString": false}}
 }
 """
 TERRAFORM = """\
@@ -41,6 +52,9 @@ resource "aws_cloudwatch_query_definition" "count" {
 }
 resource "aws_cloudwatch_query_definition" "group" {
   query_string = join("|", local.parts)
+}
+resource "aws_cloudfront_distribution" "site" {
+  forwarded_values { query_string = "false" }
 }
 """
 TYPESCRIPT = r"""
@@ -75,7 +89,7 @@ def lint(tmp_path):
     ("name", "text", "wrong", "right", "computed"),
     [
         ("template.yaml", TEMPLATE, 7, 10, 14),
-        ("stack.template.json", SYNTHESISED, 2, 3, 4),
+        ("stack.template.json", SYNTHESISED, 4, 8, 12),
         ("queries.tf", TERRAFORM, 4, 8, 11),
         ("stack.ts", TYPESCRIPT, 4, 5, 6),
         ("stack.py", PYTHON, 4, 6, 7),
@@ -97,7 +111,8 @@ def test_the_queries_in_a_source_are_checked_at_their_lines(
 def test_the_queries_below_a_folder_are_checked(tmp_path):
     (tmp_path / "a.cwli").write_text("limit 1")
     (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "c.tf").write_text('query_string = "limit 2"')
+    definition = 'resource "aws_cloudwatch_query_definition" "c" { query_string = "limit 2" }'
+    (tmp_path / "b" / "c.tf").write_text(definition)
     (tmp_path / ".hidden").mkdir()
     (tmp_path / ".hidden" / "d.cwli").write_text("filtre")
     done = CliRunner().invoke(command, ["--lint", str(tmp_path), "stats count(*)"])

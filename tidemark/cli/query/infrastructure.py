@@ -18,9 +18,14 @@ from tidemark.model.refusal import Refused
 _CODE = (".ts", ".js", ".py")
 SUFFIXES = (".cwli", ".yaml", ".yml", ".json", ".template", ".tf", *_CODE)
 """The suffixes of files that may hold queries."""
-# The property of AWS::Logs::QueryDefinition.
-_PROPERTY = "QueryString"
-# The argument of aws_cloudwatch_query_definition: a heredoc or a text.
+_TYPE, _PROPERTY = "AWS::Logs::QueryDefinition", "QueryString"
+# The labels of a block of Terraform.
+_BLOCK = re.compile(
+    r'^\s*(?:resource|data|module|locals|variable|output|provider)((?:\s+"[^"\n]*")*)\s*\{',
+    re.MULTILINE,
+)
+_RESOURCE = '"aws_cloudwatch_query_definition"'
+# The argument of this resource: a heredoc or a text.
 _ARGUMENT = re.compile(
     r"\bquery_string\s*=\s*(?:<<-?(?P<mark>\w+)\n(?P<document>.*?)\n\s*(?P=mark)\b"
     r'|"(?P<text>(?:[^"\\]|\\.)*)")?',
@@ -92,11 +97,17 @@ def _queries_in(file: Path) -> Iterator[Written]:
     if file.suffix == ".cwli":
         yield Written(file, 0, text)
     elif file.suffix == ".tf":
-        yield from (_of_terraform(file, match) for match in _ARGUMENT.finditer(text))
+        arguments = filter(_is_of_resource, _ARGUMENT.finditer(text))
+        yield from (_of_terraform(file, match) for match in arguments)
     elif file.suffix not in _CODE:
         yield from _of_template(file, text)
     elif _OF_LOGS.search(text):
         yield from (_of_code(file, match) for match in _ASSIGNED.finditer(text))
+
+
+def _is_of_resource(match: re.Match[str]) -> bool:
+    *_, labels = ["", *_BLOCK.findall(match.string, 0, match.start())]
+    return _RESOURCE in labels
 
 
 def _of_terraform(file: Path, match: re.Match[str]) -> Written:
@@ -159,7 +170,22 @@ def _of_template(file: Path, text: str) -> Iterator[Written]:
 
 
 def _properties(nodes: list[yaml.Node]) -> Iterator[yaml.Node]:
-    """Yield the values of the property, each once, however often an alias names it."""
+    """Yield the queries of the resources that are definitions of queries."""
+    for mapping in _mappings(nodes):
+        kind = _member(mapping, "Type")
+        query = _member(_member(mapping, "Properties"), _PROPERTY)
+        if kind and query and kind.value == _TYPE:
+            yield query
+
+
+def _member(node: yaml.Node | None, name: str) -> yaml.Node | None:
+    """Return a value of a mapping; None if it is absent or the node is no mapping."""
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    return next((value for key, value in pairs if key.value == name), None)
+
+
+def _mappings(nodes: list[yaml.Node]) -> Iterator[yaml.MappingNode]:
+    """Yield the mappings within nodes, each once, however often an alias names it."""
     seen: set[int] = set()
     while nodes:
         node = nodes.pop()
@@ -170,7 +196,7 @@ def _properties(nodes: list[yaml.Node]) -> Iterator[yaml.Node]:
             nodes += reversed(node.value)
         elif isinstance(node, yaml.MappingNode):
             nodes += [value for _, value in reversed(node.value)]
-            yield from (value for name, value in node.value if name.value == _PROPERTY)
+            yield node
 
 
 def _of_property(file: Path, node: yaml.Node) -> Written:
