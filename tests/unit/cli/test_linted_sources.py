@@ -108,6 +108,33 @@ def test_the_queries_in_a_source_are_checked_at_their_lines(
     assert done.stderr == warning
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        "'limit 1' '| filtre x'",
+        "'limit 1'\n    '| filtre x'",
+        "'limit 1' + end",
+        '"""limit 1""" + """| filtre x"""',
+        "'limit %d' % 1",
+    ],
+)
+@pytest.mark.parametrize(
+    "argument", ["query_string={}", "query_lines=[{}]", "query_lines=['a'] + {}"]
+)
+def test_a_query_of_several_literals_is_computed(lint, argument, value):
+    path, done = lint("stack.py", f"import aws_cdk.aws_logs\nQuery({argument.format(value)})\n")
+    warning = f"warning: {path}:2: this query is computed, and not checked\n"
+    assert (done.stdout, done.stderr) == ("", warning)
+
+
+@pytest.mark.parametrize("quotes", ["'", '"', "'''", '"""'])
+@pytest.mark.parametrize("end", [")", "\n)", ", name='a')", ",\n)"])
+def test_a_literal_of_python_is_a_query(lint, quotes, end):
+    text = f"aws_logs.CfnQueryDefinition(query_string={quotes}filtre x{quotes}{end}\n"
+    path, done = lint("stack.py", f"# aws_logs\n{text}")
+    assert str(done.exception).startswith(f"{path}:2: unknown command 'filtre'")
+
+
 def test_the_queries_below_a_folder_are_checked(tmp_path):
     (tmp_path / "a.cwli").write_text("limit 1")
     (tmp_path / "b").mkdir()

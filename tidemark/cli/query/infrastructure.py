@@ -31,13 +31,20 @@ _ARGUMENT = re.compile(
     r'|"(?P<text>(?:[^"\\]|\\.)*)")?',
     re.DOTALL,
 )
-_LITERAL = r'"""(?:[^\\]|\\.)*?"""|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
+_LITERAL = (
+    r'"""(?:[^\\]|\\.)*?"""|`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"'
+    r"|'''(?:[^\\]|\\.)*?'''|'(?:[^'\\\n]|\\.)*'"
+)
+# A literal is a whole value if no other literal, operator or call follows.
+_END = r"(?=\s*(?:[,;)\]}]|$))"
 _QUOTE = "[\"']"
 # The properties of CfnQueryDefinition and LogQueryWidget, in TypeScript and in Python; a type of
 # TypeScript is no query.
 _ASSIGNED = re.compile(
-    rf"\bquery_?(?:[sS]tring{_QUOTE}?\s*[:=](?!\s*str(?:ing)?\b)\s*(?P<text>r?(?:{_LITERAL}))?"
-    rf"|[lL]ines{_QUOTE}?\s*[:=]\s*(?:\[(?P<lines>(?:\s*(?:{_LITERAL})\s*,?)*)\s*\])?)",
+    rf"\bquery_?(?:[sS]tring{_QUOTE}?\s*[:=](?!\s*str(?:ing)?\b)"
+    rf"\s*(?:(?P<text>r?(?>{_LITERAL})){_END})?"
+    rf"|[lL]ines{_QUOTE}?\s*[:=]"
+    rf"\s*(?:\[(?P<lines>(?:\s*(?>{_LITERAL})\s*(?:,|(?=\])))*)\s*\]{_END})?)",
     re.DOTALL,
 )
 _OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
@@ -140,7 +147,7 @@ def _inner(literal: str | None, *, keep: bool) -> str | None:
         return None
     raw = literal.startswith("r")
     literal = literal.removeprefix("r")
-    marks = 3 if literal.startswith('"""') else 1
+    marks = 3 if literal.startswith(('"""', "'''")) else 1
     text = literal[marks:-marks]
     return text if raw else _plain(text, keep=keep)
 
