@@ -135,6 +135,29 @@ def test_a_literal_of_python_is_a_query(lint, quotes, end):
     assert str(done.exception).startswith(f"{path}:2: unknown command 'filtre'")
 
 
+PROPERTIES = "Q:\n  Type: AWS::Logs::QueryDefinition\n  Properties:\n    QueryString: "
+ARGUMENT = 'resource "aws_cloudwatch_query_definition" "a" {\n\n\n  query_string = '
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("a.yaml", PROPERTIES + '"limit 1\\n\\n| filtre x"', 4),
+        ("a.yaml", PROPERTIES + ">\n      limit 1\n\n      | filtre x\n", 5),
+        ("a.yaml", PROPERTIES + "|\n      limit 1\n\n      | filtre x\n", 7),
+        ("a.tf", ARGUMENT + '"limit 1\\n\\n| filtre x"', 4),
+        ("a.tf", ARGUMENT + "<<EOF\nlimit 1\n\n| filtre x\nEOF\n", 7),
+        ("a.py", "aws_logs\nquery_string='limit 1\\n\\n| filtre x'", 2),
+        ("a.py", 'aws_logs\nquery_string="""limit 1\n\n| filtre x"""', 4),
+        ("a.ts", "aws-logs\nqueryString: `limit 1\n\n| filtre x`", 4),
+        ("a.ts", "aws-logs\nqueryLines: ['limit 1', 'limit 1', 'filtre x']", 2),
+    ],
+)
+def test_an_error_is_at_a_line_of_the_file(lint, name, text, line):
+    path, done = lint(name, text)
+    assert str(done.exception).startswith(f"{path}:{line}: unknown command 'filtre'")
+
+
 def test_the_queries_below_a_folder_are_checked(tmp_path):
     (tmp_path / "a.cwli").write_text("limit 1")
     (tmp_path / "b").mkdir()

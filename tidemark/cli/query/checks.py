@@ -10,7 +10,7 @@ import click
 
 from local.insights import CompiledQuery, EventSource, QueryError, run
 from local.insights import compile as compile_query
-from tidemark.cli.query.infrastructure import holds_queries, queries_at
+from tidemark.cli.query.infrastructure import Written, holds_queries, queries_at
 from tidemark.cli.query.messages import warn
 from tidemark.cli.query.text import place_in_file, place_of, query_text
 from tidemark.model.refusal import Refused
@@ -40,29 +40,28 @@ def lint_all(queries: list[str], tables: dict[str, Path]) -> None:
 
 @dataclass(frozen=True)
 class _Query:
-    """A query to check, with the lines of its file before it if it is within a file."""
+    """A query to check, with its place if it is within a file."""
 
     name: str
     text: str
-    file: Path | None = None
-    lines_before: int = 0
+    written: Written | None = None
 
     def place_of(self, error: QueryError) -> str:
-        if self.file is None:
+        if self.written is None:
             return place_of(self.name, error)
-        return place_in_file(self.file, self.lines_before, error)
+        return place_in_file(self.written.file, self.written.line_of(error.line), error)
 
 
 def _queries(query: str) -> Iterator[_Query]:
     if not holds_queries(query):
         yield _Query(*query_text(query))
         return
-    for file, lines_before, text in queries_at(Path(query)):
-        name = f"{file}:{lines_before + 1}"
-        if text is None:
+    for written in queries_at(Path(query)):
+        name = f"{written.file}:{written.lines_before + 1}"
+        if written.text is None:
             warn([f"{name}: this query is computed, and not checked"])
         else:
-            yield _Query(name, text, file, lines_before)
+            yield _Query(name, written.text, written)
 
 
 def check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:

@@ -53,11 +53,19 @@ _INSERTED = "${"
 
 
 class Written(NamedTuple):
-    """A query in a file, after so many lines of the file."""
+    """A query in a file, after so many lines of the file.
+
+    ``spans`` tells whether each line of the query is a line of the file.
+    """
 
     file: Path
     lines_before: int
     text: str | None
+    spans: bool
+
+    def line_of(self, line: int) -> int:
+        """Return the line of the file that has a line of the query."""
+        return self.lines_before + (line if self.spans else 1)
 
 
 def holds_queries(query: str) -> bool:
@@ -102,7 +110,7 @@ def _queries_in(file: Path) -> Iterator[Written]:
     except (UnicodeDecodeError, OSError) as error:
         raise Refused(f"{file}: this file cannot be read: {error}") from None
     if file.suffix == ".cwli":
-        yield Written(file, 0, text)
+        yield Written(file, 0, text, spans=True)
     elif file.suffix == ".tf":
         arguments = filter(_is_of_resource, _ARGUMENT.finditer(text))
         yield from (_of_terraform(file, match) for match in arguments)
@@ -134,7 +142,9 @@ def _of_code(file: Path, match: re.Match[str]) -> Written:
 
 def _written(file: Path, match: re.Match[str], group: str, text: str | None) -> Written:
     place = match.start() if match[group] is None else match.start(group)
-    return Written(file, match.string.count("\n", 0, place), _known(text))
+    # An escape may stand for a line end, and LogQueryWidget's lines may share a line of the file.
+    spans = group != "lines" and (match[group] or "").count("\n") == (text or "").count("\n")
+    return Written(file, match.string.count("\n", 0, place), _known(text), spans)
 
 
 def _known(text: str | None) -> str | None:
@@ -207,6 +217,7 @@ def _mappings(nodes: list[yaml.Node]) -> Iterator[yaml.MappingNode]:
 
 
 def _of_property(file: Path, node: yaml.Node) -> Written:
-    is_block = isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")
-    text = node.value if isinstance(node, yaml.ScalarNode) else None
-    return Written(file, node.start_mark.line + is_block, _known(text))
+    if not isinstance(node, yaml.ScalarNode):
+        return Written(file, node.start_mark.line, None, spans=False)
+    lines_before = node.start_mark.line + (node.style in ("|", ">"))
+    return Written(file, lines_before, _known(node.value), spans=node.style == "|")

@@ -72,9 +72,9 @@ def place_of(name: str, error: QueryError) -> str:
     return _with_excerpt(f"{name}: {error}", error)
 
 
-def place_in_file(file: Path, lines_before: int, error: QueryError) -> str:
+def place_in_file(file: Path, line: int, error: QueryError) -> str:
     """Return the same for a query within a file, with the line of the file."""
-    return _with_excerpt(f"{file}:{lines_before + error.line}: {error.message}", error)
+    return _with_excerpt(f"{file}:{line}: {error.message}", error)
 
 
 def _with_excerpt(sentence: str, error: QueryError) -> str:
