@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from pathlib import Path
 
 from local.logs.boundaries import LIMITS
@@ -23,8 +23,8 @@ from local.logs.log_file import Form, clock_in, form_of
 from local.logs.packing import INCOMPLETE, unpacked
 
 _NONCHARACTERS = str.maketrans(dict.fromkeys("\U0010ffff\U0010fffe" + MARKS, "\ufffd"))
-# The lines that choose the form and the clock of a file.
-_FIRST = 200
+# The lines that choose the form of a file, and those that choose its clock.
+_FORM_LINES, _CLOCK_LINES = 10, 200
 
 
 class Damage(Enum):
@@ -70,7 +70,7 @@ class Mending:
     begins : callable or None
         Tells whether a line begins an event; None if the clock does.
     most_bytes : int
-        The maximum size of a line with its line feed [B]; longer ones are left out.
+        The maximum size of a line of text with its line feed [B]; longer ones are left out.
     """
 
     clock: Clock | None = None
@@ -112,7 +112,7 @@ class _Copy:
         self.damage: Counter[Damage] = Counter()
         self.first: dict[Damage, str] = {}
         self.joined = 0
-        self._line = 0
+        self._form = Form.TEXT
 
     def write(self) -> None:
         try:
@@ -121,9 +121,11 @@ class _Copy:
             self._count(Damage.UNREADABLE)
             return
         with packed as file, self.path.open("wb") as copy:
-            lines = map(self._mended, self._read(file))
-            first = list(islice(lines, _FIRST))
-            first[:1] = [line.removeprefix(BOM_UTF8) for line in first[:1]]
+            read = self._read(file)
+            begin = list(islice(read, _FORM_LINES))
+            self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
+            lines = starmap(self._mended, chain(begin, read))
+            first = list(islice(lines, _CLOCK_LINES))
             joining = Joining(self._beginning(first), self._mending.most_bytes - 1)
             events = joining.events(chain(first, lines))
             copy.writelines(event + b"\n" for event in events if event)
@@ -132,35 +134,37 @@ class _Copy:
     def differs(self) -> bool:
         return not filecmp.cmp(self._file, self.path, shallow=False)
 
-    def _read(self, file: Iterable[bytes]) -> Iterator[bytes]:
+    def _read(self, file: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the bytes of each line."""
+        number = 0
         try:
-            for self._line, line in enumerate(file, 1):
-                yield line
+            for number, line in enumerate(file, 1):
+                yield number, line if number > 1 else line.removeprefix(BOM_UTF8)
         except INCOMPLETE:
-            self._count(Damage.INCOMPLETE if self._line else Damage.UNREADABLE)
+            self._count(Damage.INCOMPLETE if number else Damage.UNREADABLE, number)
 
-    def _mended(self, line: bytes) -> bytes:
+    def _mended(self, number: int, line: bytes) -> bytes:
         """Return a line as a copy has it, without its end; b"" for a line that is too long."""
         line = line.rstrip(b"\r\n")
         clean = text = line if line.isascii() else _text_of(line)
         if b"\r" in text:
             text = without_returns(text)
-        if len(text) >= self._mending.most_bytes:
-            self._count(Damage.LONG)
+        if self._form is Form.TEXT and len(text) >= self._mending.most_bytes:
+            self._count(Damage.LONG, number)
             return b""
         if clean != line:
-            self._count(Damage.BYTES)
+            self._count(Damage.BYTES, number)
         return text
 
-    def _count(self, kind: Damage) -> None:
+    def _count(self, kind: Damage, line: int = 0) -> None:
         self.damage[kind] += 1
-        place = f", line {self._line}" if self._line else ""
+        place = f", line {line}" if line else ""
         self.first.setdefault(kind, f"{self._file}{place}")
 
     def _beginning(self, first: Sequence[bytes]) -> Beginning:
-        lines = [line.decode() for line in first]
-        if form_of("\n".join(lines)) is not Form.TEXT:
+        if self._form is not Form.TEXT:
             return bool
+        lines = [line.decode() for line in first]
         return self._mending.begins or beginning(self._mending.clock or clock_in(self._file, lines))
 
 

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import random
 from functools import partial
 
@@ -44,6 +45,15 @@ def test_a_file_without_damage_is_not_copied(tmp_path):
     mended = Mending().copies([file], tmp_path)
     assert (mended.copies, mended.damage) == ({file: file}, {})
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, zstd.compress])
+def test_a_packed_file_of_cloudtrail_is_one_long_line(tmp_path, pack):
+    record = {"eventVersion": "1.08", "eventTime": "2024-06-02T14:26:00Z", "eventName": "x" * 1_000}
+    path = tmp_path / "trail.json"
+    path.write_bytes(pack(json.dumps({"Records": [record] * 5}).encode()))
+    found, mended = events(path, tmp_path, Mending(most_bytes=MOST))
+    assert ([at for _, at in found], mended.damage) == ([AT] * 5, {})
 
 
 def events(path, folder, mending):
