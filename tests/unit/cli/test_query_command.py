@@ -270,7 +270,14 @@ def test_standard_input_may_be_packed(pack):
 def test_an_incomplete_packed_standard_input_is_refused():
     refused = query("limit 1", "-", stdin=bz2.compress(LOG.encode())[:20]).exception
     assert isinstance(refused, Refused)
-    assert "this file cannot be read: Compressed file ended" in str(refused)
+    sentence = "standard input: this file cannot be read: Compressed file ended"
+    assert str(refused).startswith(sentence)
+
+
+def test_damage_of_standard_input_has_its_name():
+    done = query("limit 1", "-", "--start", "-1h", stdin=b"a\n\xff\n")
+    assert "no text: standard input, line 2;" in done.stderr
+    assert "no time is recognised in standard input;" in done.stderr
 
 
 @pytest.mark.parametrize("banner", ["starting", '{"n": 1}', "Jun  2 14:26:00 host x"])

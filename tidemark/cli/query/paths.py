@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from local.logs.clocks import Clock
 from local.logs.files import clocks_of
-from local.logs.folders import files_of, skipped_below
+from local.logs.folders import LogFilesError, files_of, skipped_below
 from local.logs.mending import Damage, Mended
 from tidemark.model.sentences import listed, plural
 
 STANDARD_INPUT = "-"
 _MOST_NAMED = 5
+_FOLDER, _SPOOLED = "tidemark-query-", "stdin"
+_SPOOLED_PATH = re.compile(rf"{re.escape(gettempdir())}/{_FOLDER}\w+/{_SPOOLED}\b")
 
 
 @contextmanager
 def files_at(paths: Iterable[str]) -> Iterator[tuple[list[Path], Path]]:
-    """Yield the files at paths, also of standard input, and a folder for copies of some."""
-    with TemporaryDirectory() as name:
+    """Yield the files at paths, also of standard input, and a folder for copies of some.
+
+    An error of reading them has the name of standard input, not the path of its copy.
+    """
+    with TemporaryDirectory(prefix=_FOLDER) as name:
         folder = Path(name)
         places = [_spool(folder) if path == STANDARD_INPUT else Path(path) for path in paths]
-        yield list(files_of(places)), folder
+        try:
+            yield list(files_of(places)), folder
+        except LogFilesError as error:
+            raise LogFilesError(_named(str(error))) from None
 
 
 def _spool(folder: Path) -> Path:
     """Copy standard input to a file and return its path: a query may read its events twice."""
-    path = folder / "stdin"
+    path = folder / _SPOOLED
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return path
+
+
+def _named(text: str) -> str:
+    """Return a text with the name of standard input in place of the path of its copy."""
+    return _SPOOLED_PATH.sub("standard input", text)
 
 
 def unread(paths: Iterable[str]) -> list[str]:
@@ -54,7 +68,7 @@ def recognised(
     """Return sentences that say how times are recognised, and where none are."""
     clocks = clocks_of(files, clock, copies)
     names = dict.fromkeys(clock.name for clock in clocks.values() if clock)
-    without = [str(file) for file, clock in clocks.items() if clock is None]
+    without = [_named(str(file)) for file, clock in clocks.items() if clock is None]
     told = [f"times of lines: {listed(list(names))}"] if names else []
     if without:
         told.append(
@@ -66,7 +80,9 @@ def recognised(
 
 def damages(mended: Mended) -> list[str]:
     """Return the count of each kind of damage, and the place of the first."""
-    return [_damage(kind, number, mended.first[kind]) for kind, number in mended.damage.items()]
+    return [
+        _damage(kind, number, _named(mended.first[kind])) for kind, number in mended.damage.items()
+    ]
 
 
 def _damage(kind: Damage, number: int, first: str) -> str:
