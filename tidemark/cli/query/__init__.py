@@ -47,7 +47,8 @@ from tidemark.model.sentences import plural
     "begins",
     metavar="REGEX",
     callback=beginning,
-    help="What the first line of an event contains; other lines belong to the event before.",
+    help="Regular expression that the first line of an event contains; other lines belong to the "
+    "event before.",
 )
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")
 @click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")

@@ -26,7 +26,7 @@ from tidemark.model.sentences import listed
 
 @dataclass(frozen=True)
 class FileOptions:
-    """What people say of their files.
+    """The user's options for the files.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from tidemark.model.sentences import listed, shown
 
 
 class Wishes(NamedTuple):
-    """What the user says of a file that the file does not say."""
+    """The user's facts about a file."""
 
     version: str | None = None
     tested_on: date | None = None
