@@ -32,7 +32,6 @@ _PARTS_OF = {
     "AWS::EC2::VPCGatewayAttachment": "VpcId",
     "AWS::Glue::Table": "DatabaseName",
     "AWS::Lambda::Permission": "FunctionName",
-    "AWS::S3::BucketPolicy": "Bucket",
     "AWS::SNS::TopicPolicy": "Topics",
     "AWS::SQS::QueuePolicy": "Queues",
 }
@@ -74,6 +73,7 @@ def _deletions() -> Mapping[str, Delete]:
 
 def _of_data() -> Mapping[str, Delete]:
     athena, glue = athena_backends[ACCOUNT][REGION], glue_backends[ACCOUNT][REGION]
+    s3 = s3_backends[ACCOUNT]["aws"]
     return {
         "AWS::Athena::NamedQuery": athena.named_queries.pop,
         "AWS::Athena::WorkGroup": athena.work_groups.pop,
@@ -81,7 +81,8 @@ def _of_data() -> Mapping[str, Delete]:
         "AWS::Logs::LogGroup": logs_backends[ACCOUNT][REGION].delete_log_group,
         # No API here lists a saved query.
         "AWS::Logs::QueryDefinition": lambda _: None,
-        "AWS::S3::Bucket": s3_backends[ACCOUNT]["aws"].delete_bucket,
+        "AWS::S3::Bucket": s3.delete_bucket,
+        "AWS::S3::BucketPolicy": s3.delete_bucket_policy,
     }
 
 

@@ -28,10 +28,11 @@ _EVALUATED = {
 
 @resource_type("AWS::S3::BucketPolicy", {"Bucket", "PolicyDocument"})
 def bucket_policy(resource: TemplateResource) -> str:
-    """Put a policy on its bucket."""
+    """Put a policy on its bucket; its Ref is the bucket's name."""
+    bucket = str(resource.properties["Bucket"])
     policy = json.dumps(resource.properties["PolicyDocument"]).encode()
-    s3_backends[resource.account]["aws"].put_bucket_policy(resource.properties["Bucket"], policy)
-    return resource.name
+    s3_backends[resource.account]["aws"].put_bucket_policy(bucket, policy)
+    return bucket
 
 
 @resource_type("AWS::SNS::TopicPolicy", {"PolicyDocument", "Topics"})

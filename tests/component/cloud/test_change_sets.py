@@ -153,6 +153,23 @@ def test_a_deleted_stack_leaves_none_of_its_resources_but_those_it_retains(
     assert ["gone" in bucket["Name"] for bucket in buckets] == [False]
 
 
+def test_a_deleted_stack_takes_the_policy_of_a_bucket_that_it_retains_along(
+    endpoint, formation, create
+):
+    kept = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}
+    document = {"Version": "2012-10-17", "Statement": []}
+    properties = {"Bucket": {"Ref": "Kept"}, "PolicyDocument": document}
+    policy = {"Type": "AWS::S3::BucketPolicy", "Properties": properties}
+    create({"Resources": {"Kept": kept, "Policy": policy}})
+    s3 = endpoint.client("s3")
+    assert json.loads(s3.get_bucket_policy(Bucket="s-kept")["Policy"]) == document
+
+    formation.delete_stack(StackName="s")
+
+    with pytest.raises(ClientError, match="NoSuchBucketPolicy"):
+        s3.get_bucket_policy(Bucket="s-kept")
+
+
 def test_a_deleted_stack_takes_its_schedule_its_queue_and_its_subscription_along(
     endpoint, formation, create
 ):
