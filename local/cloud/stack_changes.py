@@ -103,7 +103,7 @@ def _modification(
     kind = new["Type"]
     details = [_detail(key) for key in _ATTRIBUTES if old.get(key) != new.get(key)]
     details += _of_properties(old, new, replaced)
-    if not details:
+    if not details and kind == old["Type"]:
         return None
     if kind not in FIXED or kind != old["Type"]:
         raise UnknownChange(

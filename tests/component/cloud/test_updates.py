@@ -288,6 +288,15 @@ def test_a_type_whose_rules_are_not_known_is_refused_when_the_change_is_planned(
         plan(changed(template, "P", Value="2"))
 
 
+def test_another_type_with_the_same_properties_is_refused(create, plan):
+    create(TEMPLATE)
+    template = copy.deepcopy(TEMPLATE)
+    template["Resources"]["Results"]["Type"] = "AWS::SNS::Topic"
+
+    with pytest.raises(ClientError, match="Results changes from AWS::S3::Bucket to AWS::SNS::Top"):
+        plan(template)
+
+
 def test_other_parameters_and_tags_are_refused(create, plan):
     create(TEMPLATE)
     other = changed(TEMPLATE, "Logs", RetentionInDays=30)
