@@ -37,6 +37,10 @@ _UNCHANGED = (
 )
 
 
+_WITHOUT_EFFECT = ("Conditions", "Mappings", "Parameters", "Rules", "Transform")
+"""The parts of a template whose change ``changes_between`` does not see."""
+
+
 class ChangeSetNotFound(CloudFormationError):
     """The answer of CloudFormation to the name of no change set; the CDK CLI expects it."""
 
@@ -89,12 +93,16 @@ def replace_methods(replacements: Replacements) -> None:
 
 
 def _check_same_inputs(stack: Stack, options: dict[str, Any]) -> None:
-    """Refuse other parameters and tags than a stack has; leave its parameters as they are."""
+    """Refuse what changes more than resources and outputs; leave the parameters as they are."""
     known = {**stack.stack_parameters, **stack.parameters}
     if options["parameters"].items() - known.items():
         _refuse("A change of the parameters", stack.name)
     if options["tags"] != stack.tags:
         _refuse("A change of the tags", stack.name)
+    old, new = stack.template_dict, Stack.parse_template(options["template"])
+    for part in _WITHOUT_EFFECT:
+        if old.get(part) != new.get(part):
+            _refuse(f"A change of {part}", stack.name)
     options["parameters"] = stack.parameters
 
 

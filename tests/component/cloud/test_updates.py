@@ -307,6 +307,14 @@ def test_other_parameters_and_tags_are_refused(create, plan):
         plan(other, Tags=[{"Key": "team", "Value": "x"}])
 
 
+@pytest.mark.parametrize("part", ["Parameters", "Mappings", "Conditions", "Rules", "Transform"])
+def test_a_change_of_another_part_of_the_template_is_refused(create, plan, part):
+    create(TEMPLATE)
+
+    with pytest.raises(ClientError, match=f"A change of {part} of s is not supported"):
+        plan({**changed(TEMPLATE, "Logs", RetentionInDays=30), part: {"X": {}}})
+
+
 def test_an_export_that_another_stack_imports_does_not_change(create, change):
     create(TEMPLATE)
     reader = resource("AWS::SNS::Topic", TopicName={"Fn::ImportValue": "query"})
