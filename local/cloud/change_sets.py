@@ -37,6 +37,7 @@ _UNCHANGED = (
 )
 
 
+_CHANGEABLE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 _WITHOUT_EFFECT = ("Conditions", "Mappings", "Parameters", "Rules", "Transform")
 """The parts of a template whose change ``changes_between`` does not see."""
 
@@ -57,7 +58,9 @@ def replace_methods(replacements: Replacements) -> None:
                     raise ValidationError(message=f"Stack [{stack_name}] already exists.")
                 del backend.stacks[stack.stack_id]
         else:
-            _check_same_inputs(backend.get_stack(stack_name), options)
+            stack = backend.get_stack(stack_name)
+            _check_whole(stack)
+            _check_same_inputs(stack, options)
         ids: tuple[str, str] = original_create(backend, stack_name, **options)
         _note_without_changes(backend.change_sets[ids[0]])
         return ids
@@ -90,6 +93,14 @@ def replace_methods(replacements: Replacements) -> None:
     replacements.set(CloudFormationResponse, "delete_change_set", _forget)
     replacements.set(CloudFormationBackend, "update_stack", _update)
     replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
+
+
+def _check_whole(stack: Stack) -> None:
+    """Refuse to change a stack that is not as its template says."""
+    if stack.status not in _CHANGEABLE:
+        raise ValidationError(
+            message=f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated."
+        )
 
 
 def _check_same_inputs(stack: Stack, options: dict[str, Any]) -> None:

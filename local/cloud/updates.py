@@ -1,6 +1,8 @@
 """The update of a stack by a change set: in place, or by new resources, or refused by name.
 
-A refused update changes nothing.
+An update changes nothing if it is refused for a type, or for a property that ``_updates`` or
+``accepted_properties`` does not have. An update that fails later leaves UPDATE_ROLLBACK_FAILED, and
+the stack takes no other.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from moto.glue.models import glue_backends
 from moto.logs.models import logs_backends
 
 from local.account import ACCOUNT, REGION
+from local.cloud import accepted_properties
 from local.cloud.deletions import delete_resources, refuse_undeletable
 from local.cloud.stack_changes import ResourceChange, Resources
 
@@ -58,13 +61,15 @@ def update(stack: Stack, change_set: ChangeSet) -> None:
     Raises
     ------
     ValidationError
-        If a change is not supported; the stack is as before.
+        If a change is not supported; the stack is as before, unless its creation or change failed.
 
     """
     changes: Any = change_set.changes
     parts, resources = stack.template_dict["Resources"], stack.resource_map
     for change in changes:
         _refuse_unsupported(stack, change)
+        if change.action != "Remove":
+            _refuse_unknown(change_set.template_dict["Resources"][change.logical_resource_id])
     going = _going(parts, changes)
     refuse_undeletable(f"ExecuteChangeSet of {stack.name}", going)
     with ExitStack() as on_failure:
@@ -126,6 +131,11 @@ def _refuse_unsupported(stack: Stack, change: ResourceChange) -> None:
     for key in change.properties:
         if supported is not None and key not in supported:
             raise ValidationError(message=f"{refused} change {key} of {name} ({kind}).")
+
+
+def _refuse_unknown(part: Mapping[str, Any]) -> None:
+    parsing.resource_class_from_type(part["Type"])
+    accepted_properties.check(part["Type"], part.get("Properties", {}))
 
 
 def _updates() -> Mapping[str, tuple[Update, set[str] | None]]:

@@ -268,6 +268,39 @@ def test_a_change_that_one_machine_cannot_make_is_refused_by_name_and_changes_no
     assert "query" in shown
 
 
+@pytest.mark.parametrize(
+    ("added", "sentence"),
+    [
+        (resource("AWS::QuickSight::Theme"), "AWS::QuickSight::Theme is not supported"),
+        (resource("AWS::SNS::Topic", KmsMasterKeyId="k"), "KmsMasterKeyId of AWS::SNS::Topic"),
+    ],
+)
+def test_an_added_resource_that_one_machine_does_not_have_changes_nothing(
+    endpoint, formation, create, change, added, sentence
+):
+    create(TEMPLATE)
+    template = changed(TEMPLATE, "Logs", RetentionInDays=30)
+    template["Resources"] = {"Outcomes": resource("AWS::SNS::Topic"), **template["Resources"]}
+
+    with pytest.raises(ClientError, match=sentence):
+        change({"Resources": {**template["Resources"], "New": added}})
+
+    assert status(formation) == "CREATE_COMPLETE"
+    assert endpoint.client("sns").list_topics()["Topics"] == []
+
+
+def test_a_stack_whose_update_failed_takes_no_other(formation, create, change, plan):
+    create(TEMPLATE)
+    template = copy.deepcopy(TEMPLATE)
+    template["Resources"]["New"] = resource("AWS::CloudWatch::Alarm", Statistic="Sum")
+    with pytest.raises(ClientError, match=r"of AWS::CloudWatch::Alarm is not supported"):
+        change(template)
+
+    with pytest.raises(ClientError, match="is in UPDATE_ROLLBACK_FAILED state and can not be upd"):
+        plan(changed(TEMPLATE, "Logs", RetentionInDays=30))
+    assert status(formation) == "UPDATE_ROLLBACK_FAILED"
+
+
 def test_a_change_set_is_found_by_its_name_and_stack(formation, create, plan):
     create(TEMPLATE)
     plan(changed(TEMPLATE, "Logs", RetentionInDays=30))
