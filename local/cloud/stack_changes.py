@@ -88,8 +88,9 @@ def references(value: object) -> Iterator[str]:
             elif key == "Fn::GetAtt":
                 yield inner[0] if isinstance(inner, list) else inner.split(".")[0]
             elif key == "Fn::Sub":
-                text = inner if isinstance(inner, str) else inner[0]
+                text, *values = [inner] if isinstance(inner, str) else inner
                 yield from re.findall(r"\$\{([\w:]+)", text)
+                yield from references(values)
             else:
                 yield from references(inner)
     elif isinstance(value, list):

@@ -148,6 +148,21 @@ def test_a_replaced_resource_has_another_id_wherever_the_template_names_it(
     assert json.loads(shown) == {"query": after}
 
 
+@pytest.mark.parametrize("query", [{"Ref": "Rates"}, "${Rates}"])
+def test_a_substituted_text_has_the_new_id_of_a_replaced_resource(endpoint, create, change, query):
+    body = '{"query": "${Query}"}'
+    text = [body, {"Query": query}] if isinstance(query, dict) else body.replace("${Query}", query)
+    template = changed(TEMPLATE, "Charts", DashboardBody={"Fn::Sub": text})
+    create(template)
+
+    _, charts = change(changed(template, "Rates", QueryString="SELECT 2"))
+
+    assert charts["LogicalResourceId"] == "Charts"
+    (after,) = endpoint.client("athena").list_named_queries(WorkGroup="work")["NamedQueryIds"]
+    shown = endpoint.client("cloudwatch").get_dashboard(DashboardName="charts")["DashboardBody"]
+    assert json.loads(shown) == {"query": after}
+
+
 def allow(action):
     statement = {"Effect": "Allow", "Action": action, "Resource": "*"}
     return {"Version": "2012-10-17", "Statement": [statement]}
