@@ -133,7 +133,8 @@ def _diff(change_set: ChangeSet) -> list[ResourceChange]:
     except UnknownChange as error:
         raise ValidationError(message=str(error)) from None
     return [
-        replace(change, physical_resource_id=resources[name].physical_resource_id)
+        # moto's permissions of functions have no id.
+        replace(change, physical_resource_id=getattr(resources[name], "physical_resource_id", None))
         if (name := change.logical_resource_id) in old
         else change
         for change in changes

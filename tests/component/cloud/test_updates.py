@@ -235,6 +235,33 @@ def test_a_function_has_its_new_settings_and_keeps_its_permissions(endpoint, cre
     assert "events.amazonaws.com" in functions.get_policy(FunctionName="f")["Policy"]
 
 
+def test_a_resource_with_an_attribute_of_one_changed_in_place_is_listed_and_stays(
+    endpoint, create, change
+):
+    template = changed(IN_PLACE, "MayInvoke", FunctionName={"Fn::GetAtt": ["F", "Arn"]})
+    create(template)
+
+    function, permission = change(changed(template, "F", MemorySize=256))
+
+    assert (function["LogicalResourceId"], function["Replacement"]) == ("F", "False")
+    assert (permission["LogicalResourceId"], permission["Replacement"]) == (
+        "MayInvoke", "Conditional",
+    )  # fmt: skip
+    assert permission["Details"] == [
+        {
+            "Target": {
+                "Attribute": "Properties",
+                "Name": "FunctionName",
+                "RequiresRecreation": "Always",
+            },
+            "Evaluation": "Dynamic",
+            "ChangeSource": "ResourceAttribute",
+        }
+    ]
+    policy = endpoint.client("lambda").get_policy(FunctionName="f")["Policy"]
+    assert len(json.loads(policy)["Statement"]) == 1
+
+
 def test_resources_are_added_and_removed(endpoint, formation, create, change):
     create(TEMPLATE)
     template = copy.deepcopy(TEMPLATE)
