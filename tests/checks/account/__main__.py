@@ -86,8 +86,8 @@ def verified_and_removed(client: Client, options: argparse.Namespace) -> int:
             ensure_role(client("iam"))
             stack = stacks.deploy(client, Path(assembly), options.context)
             measured = _measured(client, stack, options.records)
-            changes = stacks.update(client, Path(assembly), options.context)
-            verified = replace(measured, changes=changes)
+            update = stacks.update(client, Path(assembly), options.context)
+            verified = replace(measured, update=update)
             confirmed = _checked(verified, options.patience)
     except KeyboardInterrupt:
         print("verify-aws: interrupted; everything is deleted now")
@@ -129,7 +129,7 @@ def _measured(client: Client, stack: Stack, records: int) -> Verified:
     if plan is None or outcome is None or not trials:
         status, cause = app.runs.status(run)
         raise DeploymentFailed(f"run {run.run_id} ended as {status} without a trial: {cause}")
-    return Verified(client, app, run, plan, trials[0], outcome, changes=[])
+    return Verified(client, app, run, plan, trials[0], outcome, update=None)
 
 
 def _confirmed(claim: str, check: Check, verified: Verified, deadline: float) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.checks.account.stacks import Client
+from tests.checks.account.stacks import Client, Update
 from tidemark.client.deployed import Deployed
 from tidemark.client.runs import Run
 from tidemark.model.outcome import Outcome
@@ -28,8 +28,8 @@ class Verified:
     plan: Plan
     trial: TrialResult
     outcome: Outcome
-    changes: list[dict[str, Any]]
-    """The resources that the second deployment changed, as a change set lists them."""
+    update: Update | None
+    """The second deployment; None before it."""
 
     @property
     def tasks(self) -> list[TaskResult]:
@@ -53,14 +53,36 @@ def _deployed(verified: Verified) -> str:
 
 
 def _changed_in_place(verified: Verified) -> str:
-    others = [
-        f"{change['LogicalResourceId']} ({change['Action']}, replaced: {change.get('Replacement')})"
-        for change in verified.changes
-        if change.get("Replacement") != "False"
-    ]
-    kept = list(verified.app.results.trials(verified.run.run_id)) == [verified.trial]
-    evidence = f"{len(verified.changes)} resources changed; others: {', '.join(others) or 'none'}"
-    return _seen(verified.changes and kept and not others, evidence)
+    assert verified.update is not None
+    changes, before, after = verified.update
+    # CloudFormation lists, as Conditional, what may be replaced if an attribute changes.
+    replaced = [each["LogicalResourceId"] for each in changes if each.get("Replacement") == "True"]
+    replaced += [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    kinds = {each["ResourceType"] for each in changes}
+    missing = sorted({"AWS::Lambda::Function", "AWS::Logs::LogGroup"} - kinds)
+    lost = _lost_streams(verified, changes)
+    evidence = (
+        f"{len(changes)} resources changed; replaced: {_names(replaced)}; "
+        f"types without a change: {_names(missing)}; lost log streams: {_names(lost)}"
+    )
+    return _seen(not (replaced or missing or lost), evidence)
+
+
+def _lost_streams(verified: Verified, changes: list[dict[str, Any]]) -> list[str]:
+    """Return the log streams of tasks that no changed log group has."""
+    pages = verified.client("logs").get_paginator("describe_log_streams")
+    found = {
+        stream["logStreamName"]
+        for change in changes
+        if change["ResourceType"] == "AWS::Logs::LogGroup"
+        for page in pages.paginate(logGroupName=change["PhysicalResourceId"])
+        for stream in page["logStreams"]
+    }
+    return [name for task in verified.tasks if (name := task.log_stream or "?") not in found]
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(names) or "none"
 
 
 def _same_second(verified: Verified) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
@@ -18,11 +18,21 @@ from tidemark.model.settings import EPHEMERAL_STACK
 DATA = f"{EPHEMERAL_STACK}-Data"
 _CHANGE_SET = "verification"
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
-_CHANGED = ("logRetention=ONE_WEEK", "logsDeadlineSeconds=120")
-"""Settings of groups that hold logs, and of every function."""
+_OTHER = {"logRetention": ("ONE_WEEK", "THREE_MONTHS"), "logsDeadlineSeconds": ("120", "180")}
+"""Values of settings of log groups and of all functions, other than those of cdk.json."""
 _CAUSE = "the verification ends"
 Client = Callable[[str], Any]
 """A function that returns a boto3 client by the name of its service."""
+
+
+class Update(NamedTuple):
+    """The deployment of other settings into the stack that may be replaced."""
+
+    changes: list[dict[str, Any]]
+    """The resources that it changes, as its change set lists them."""
+    before: Mapping[str, str]
+    """The physical ids of the stack's resources by logical id."""
+    after: Mapping[str, str]
 
 
 class CommandFailed(RuntimeError):
@@ -37,11 +47,22 @@ def deploy(client: Client, assembly: Path, context: Sequence[str]) -> Stack:
     return find_stack(client("cloudformation"), EPHEMERAL_STACK)
 
 
-def update(client: Client, assembly: Path, context: Sequence[str]) -> list[dict[str, Any]]:
-    """Deploy other settings into the stack that may be replaced; return its changed resources."""
-    _synthesise(assembly, [*context, *_CHANGED])
+def update(client: Client, assembly: Path, context: Sequence[str]) -> Update:
+    """Deploy other settings into the stack that may be replaced; return what that changed."""
+    _synthesise(assembly, [*context, *other_settings(context)])
     formation = client("cloudformation")
-    return _change(formation, assembly, EPHEMERAL_STACK, "stack_update_complete")
+    before = _ids(formation)
+    changes = _change(formation, assembly, EPHEMERAL_STACK, "stack_update_complete")
+    return Update(changes, before, _ids(formation))
+
+
+def other_settings(context: Sequence[str]) -> list[str]:
+    """Return settings that differ from those of a deployment with ``context``."""
+    given = dict(setting.split("=", 1) for setting in context)
+    return [
+        f"{name}={first if given.get(name) != first else second}"
+        for name, (first, second) in _OTHER.items()
+    ]
 
 
 def present(client: Client) -> list[str]:
@@ -105,13 +126,23 @@ def _physical_ids(client: Client, name: str, kind: str) -> list[str]:
     """Return the names of the resources of a type that a stack has, whatever its state."""
     if not _exists(client("cloudformation"), name):
         return []
-    pages = client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=name)
     return [
         resource["PhysicalResourceId"]
-        for page in pages
-        for resource in page["StackResourceSummaries"]
+        for resource in _resources(client("cloudformation"), name)
         if resource["ResourceType"] == kind and "PhysicalResourceId" in resource
     ]
+
+
+def _ids(cloudformation: Any) -> dict[str, str]:
+    return {
+        resource["LogicalResourceId"]: resource.get("PhysicalResourceId", "")
+        for resource in _resources(cloudformation, EPHEMERAL_STACK)
+    }
+
+
+def _resources(cloudformation: Any, name: str) -> Iterator[dict[str, Any]]:
+    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+    return (resource for page in pages for resource in page["StackResourceSummaries"])
 
 
 def _empty(client: Client, name: str) -> None:

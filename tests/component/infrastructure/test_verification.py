@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from tests.checks.account import __main__ as account
-from tests.checks.account.claims import CLAIMS
-from tests.checks.account.stacks import CommandFailed
+from tests.checks.account.claims import CLAIMS, NotSeen
+from tests.checks.account.stacks import CommandFailed, Update
 from tidemark.model.checkout import ROOT
 
 PLACE = "123456789012/us-east-1"
@@ -44,6 +44,61 @@ def test_everything_is_deleted_after_an_error_that_nobody_expected(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         account.verified_and_removed(no_service, NO_OPTIONS)
     assert removed == [no_service]
+
+
+def test_the_second_deployment_has_other_settings_than_the_first():
+    for given in ([], ["logRetention=ONE_WEEK", "logsDeadlineSeconds=120"]):
+        other = account.stacks.other_settings(given)
+        assert [setting.split("=")[0] for setting in other] == [
+            "logRetention", "logsDeadlineSeconds",
+        ]  # fmt: skip
+        assert not {*other} & {*given}
+
+
+IN_PLACE = Update(
+    changes=[
+        {"LogicalResourceId": name, "PhysicalResourceId": name.lower(), "ResourceType": kind,
+         "Replacement": replacement}
+        for name, kind, replacement in [
+            ("Logs", "AWS::Logs::LogGroup", "False"),
+            ("F", "AWS::Lambda::Function", "False"),
+            ("MayInvoke", "AWS::Lambda::Permission", "Conditional"),
+        ]
+    ],
+    before={"Logs": "logs", "F": "f", "MayInvoke": "id"},
+    after={"Logs": "logs", "F": "f", "MayInvoke": "id"},
+)  # fmt: skip
+REPLACED = [{**IN_PLACE.changes[0], "Replacement": "True"}, *IN_PLACE.changes[1:]]
+
+
+def changed_in_place(update, streams=("job/1",)):
+    pages = SimpleNamespace(
+        paginate=lambda logGroupName: [{"logStreams": [{"logStreamName": it} for it in streams]}]  # noqa: N803 (AWS's)
+    )
+    logs = SimpleNamespace(get_paginator=lambda _: pages)
+    tasks = [SimpleNamespace(log_stream="job/1")]
+    verified = SimpleNamespace(client=lambda _: logs, update=update, tasks=tasks)
+    return CLAIMS["A deployment with other settings"](verified)
+
+
+def test_a_change_that_replaces_nothing_confirms_the_deployment_of_other_settings():
+    assert changed_in_place(IN_PLACE) == (
+        "3 resources changed; replaced: none; types without a change: none; lost log streams: none"
+    )
+
+
+@pytest.mark.parametrize(
+    ("update", "streams", "seen"),
+    [
+        (IN_PLACE._replace(after={**IN_PLACE.after, "MayInvoke": "x"}), ["job/1"], "d: MayInvoke;"),
+        (IN_PLACE._replace(changes=REPLACED), ["job/1"], "replaced: Logs;"),
+        (IN_PLACE._replace(changes=IN_PLACE.changes[:1]), ["job/1"], "change: AWS::Lambda::Func"),
+        (IN_PLACE, [], "lost log streams: job/1"),
+    ],
+)
+def test_a_replacement_a_missing_change_and_lost_logs_do_not_confirm_it(update, streams, seen):
+    with pytest.raises(NotSeen, match=seen):
+        changed_in_place(update, streams)
 
 
 def no_service(_name):
