@@ -18,7 +18,7 @@ from tidemark.model.run_id import run_id, trial_execution
 
 if TYPE_CHECKING:
     from tidemark.model.plan import Plan
-    from tidemark.model.suite import Test
+    from tidemark.model.suite import Suite, Test
 
 _ACTIVE = "RUNNING"
 # EndRun takes seconds; the limit leaves time for a retry after a failure.
@@ -126,10 +126,10 @@ class RunClient:
         number = min(max(states.count("ChooseTest"), 1), len(plan.suite.tests))
         test = plan.suite.tests[number - 1]
         in_test = list(takewhile(lambda state: state != "ChooseTest", reversed(states)))
-        return ", ".join([test.name, *self._wait(test, in_test)])
+        return ", ".join([test.name, *self._wait(plan.suite, test, in_test)])
 
-    def _wait(self, test: Test, latest: Sequence[str]) -> Iterator[str]:
-        """Yield in words that a test waits for log lines, and how long at most.
+    def _wait(self, suite: Suite, test: Test, latest: Sequence[str]) -> Iterator[str]:
+        """Yield in words that a test waits for a service or log lines, and how long at most.
 
         ``latest`` are the states that the test has entered, the latest first.
         """
@@ -139,9 +139,16 @@ class RunClient:
             if seconds := self._stack.outputs.get("LogsDeadlineSeconds"):
                 yield f"{seconds} s at most"
         elif "WaitForCondition" in takewhile(lambda state: state != "ChooseStep", latest):
-            step = test.every_step[latest.count("ChooseStep") - 1]
-            yield f"waiting for the log line of step {step.name}"
-            yield f"{test.limit_seconds(step)} s at most"
+            number = latest.count("ChooseStep") - 1 - len(test.services)
+            # A test starts its services first, each as a step.
+            if number < 0:
+                name = test.services[number]
+                yield f"waiting for the service {name}"
+                yield f"{suite.services[name].within_seconds} s at most"
+            else:
+                step = test.every_step[number]
+                yield f"waiting for the log line of step {step.name}"
+                yield f"{test.limit_seconds(step)} s at most"
 
     def trial_arn(self, run: Run, trial: int) -> str:
         """Return the ARN of the execution of a run's trial."""

@@ -96,3 +96,37 @@ def test_the_current_test_of_a_trial_says_for_which_step_it_waits(client, machin
     assert client.current_test(run, waiting, 1) == (
         "ingest, waiting for the log line of step loaded, 60 s at most"
     )
+
+
+def test_the_current_test_of_a_trial_says_for_which_service_it_waits(client, machines):
+    plan = planned(["9.0.0"])
+    fields = plan.suite.model_dump(mode="json")
+    task = {name: fields["task"][name] for name in ("cpu", "memory", "storage")}
+    task |= {"workload": "rocksdb", "entry_point": ["server"]}
+    fields["services"] = {
+        name: {"task": task, "ready": {"port": 8080}, "within_seconds": seconds}
+        for name, seconds in (("database", 30), ("server", 90))
+    }
+    fields["tests"][0] |= {
+        "services": ["database", "server"],
+        "steps": [
+            {"name": "load", "run_tasks": {}},
+            {"name": "loaded", "wait_until": {"query": "loaded", "within_seconds": 60}},
+        ],
+    }
+    suite = type(plan.suite).model_validate(fields)
+    served = plan.model_copy(update={"suite": suite})
+    started = ["ChooseStep", "StartService", "CheckCondition", "ConditionHolds"]
+    run, waiting = Run("r", "arn:execution:run:x"), [*started, "WaitForCondition"]
+
+    def words(*states):
+        machines.states = ["PrepareTrial", "ChooseTest", *states]
+        return client.current_test(run, served, 1)
+
+    assert words(*waiting) == "ingest, waiting for the service database, 30 s at most"
+    assert words(*started, *waiting) == "ingest, waiting for the service server, 90 s at most"
+    load = [*started, *waiting, "ChooseStep", "RunTasks"]
+    assert words(*load) == "ingest"
+    assert words(*load, "ChooseStep", "CheckCondition", "ConditionHolds", "WaitForCondition") == (
+        "ingest, waiting for the log line of step loaded, 60 s at most"
+    )
