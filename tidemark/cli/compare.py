@@ -86,6 +86,8 @@ def command(
     Example:
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
+    if everything and form != "markdown":
+        raise Refused(f"--all: it goes with --format markdown alone, not with {form}")
     check_folder(output)
     for side, name in (("BASE", base), ("NEW", new)):
         parse_side(side, name)

@@ -82,6 +82,10 @@ def refused(*arguments):
             "sleeper; TIDEMARK_SYSTEMS names another folder of suites",
         ),
         (["../9.0.0", "9.8.4"], "BASE: '../9.0.0' names no version and no run; "),
+        (
+            ["9.0.0", "9.8.4", "--format", "json", "--all"],
+            "--all: it goes with --format markdown alone, not with json",
+        ),
         (["9.0.0", "9.8.4; --"], "NEW: '9.8.4; --' names no version and no run; "),
     ],
 )
