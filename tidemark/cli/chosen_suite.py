@@ -30,17 +30,25 @@ def suite_to_run() -> str:
 
 
 def suite_to_read(named: str | None, tables: Tables) -> str:
-    """Return the suite to read: the named one, the only one or that of the newest run.
+    """Return the suite to read: the named one, the only one, that of the newest run or the default.
 
     Standard error has the name of a suite that the user has not named.
     """
     if named is not None:
         return named
-    names = written_suites()
-    chosen = names[0] if len(names) == 1 else _newest(tables) or suite_to_run()
-    reason = "the only one" if len(names) == 1 else "that of the newest run"
+    chosen, reason = _chosen(tables)
     click.echo(f"suite: {chosen}, {reason}", err=True)
     return chosen
+
+
+def _chosen(tables: Tables) -> tuple[str, str]:
+    """Return the suite that goes without saying, and why."""
+    names = written_suites()
+    if len(names) == 1:
+        return names[0], "the only one"
+    if newest := _newest(tables):
+        return newest, "that of the newest run"
+    return suite_to_run(), "the default"
 
 
 def _newest(tables: Tables) -> str | None:

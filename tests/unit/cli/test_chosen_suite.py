@@ -47,9 +47,10 @@ def test_a_choice_between_suites_of_ones_own_is_refused(suites):
     [
         (["sorted"], ["rocksdb"], "sorted", "suite: sorted, the only one\n"),
         (["rocksdb", "tiny"], ["tiny"], "tiny", "suite: tiny, that of the newest run\n"),
+        (["rocksdb", "tiny"], [], "rocksdb", "suite: rocksdb, the default\n"),
     ],
 )
-def test_the_only_suite_is_read_or_else_that_of_the_newest_run_by_name(
+def test_the_only_suite_is_read_or_else_that_of_the_newest_run_or_the_default_by_name(
     suites, names, runs, chosen, said, capsys
 ):
     suites(*names)
