@@ -14,6 +14,7 @@ from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 from tidemark.cli.standard_output import StandardOutput
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import did_you_mean
 
 # The wheel installs tidemark alone; the folders beside it are found from the checkout.
 sys.path.append(str(ROOT))
@@ -74,8 +75,9 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
-            # Click would propose names only from the commands that are imported.
-            raise NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
+            name = error.command_name
+            sentence = f"No such command {name!r}{did_you_mean(name, COMMANDS)}"
+            raise click.UsageError(sentence, ctx) from None
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

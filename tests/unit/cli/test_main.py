@@ -71,10 +71,10 @@ def test_a_command_line_that_click_refuses_is_one_sentence_too(ended, arguments,
     assert len(err.splitlines()) == 1
 
 
-def test_a_misspelt_command_gets_the_commands_with_a_similar_name(ended):
+def test_a_misspelt_command_gets_the_command_with_the_most_similar_name(ended):
     _, _, err = ended("hstory")
 
-    assert "No such command 'hstory'. (Did you mean one of: 'history', 'stop'?) `tidemark" in err
+    assert "No such command 'hstory'; did you mean 'history'? `tidemark" in err
 
 
 @pytest.mark.parametrize("command", commands.tidemark.list_commands(None))
