@@ -1,0 +1,28 @@
+"""A load on a service: the service answers, or ends before its test."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.system.end_to_end.command_line import tidemark
+
+pytestmark = pytest.mark.systems
+SYSTEM = Path(__file__).parent / "system"
+
+
+def test_a_load_finds_its_service_and_a_service_that_ends_fails_the_test_by_its_last_lines(
+    tmp_path,
+):
+    place = ("--state", str(tmp_path / "state"))
+    options = {"env": {**os.environ, "TIDEMARK_SYSTEMS": str(SYSTEM)}}
+
+    done = tidemark("run", "plum", *place, **options)
+
+    sql = "SELECT version, value FROM rates WHERE value IS NOT NULL"
+    rates = tidemark("sql", sql, "--format", "json", *place, **options)
+    assert json.loads(rates.stdout) == [{"version": "1.0", "value": "7.0"}], done.stdout
+    (trial,) = (line for line in done.stdout.splitlines() if line.startswith("trial 2 of 2"))
+    assert "failed: answer: service server: its container ended with exit code 3; its last" in trial
+    assert trial.endswith(" / ValueError: no plum is left")
