@@ -85,8 +85,7 @@ class Service(Frozen):
     ready: Ready
     """The sign that it takes requests."""
     within_seconds: int = Field(default=READY_SECONDS, strict=True, ge=1, le=LONGEST_START_SECONDS)
-    """The time after which a service that is not ready fails the test, 1 to 3,600 [s], by default
-    300 s."""
+    """The time after which a service that is not ready fails the test, 1 to 3,600 [s]."""
 
     @property
     def questions(self) -> int:

@@ -90,7 +90,7 @@ class Subject(Consistent):
     """The folder of your own builds, such as ``~/kiwi``, with a folder of jars for each version.
     Only one machine has it."""
     advice: Line | None = Field(default=None, exclude_if=operator.not_)
-    """What to do if ``folder`` has no jars of a version, for the message that refuses it."""
+    """The advice in the message that refuses a version without jars in ``folder``."""
     source: str | None = Field(default=None, pattern=_SOURCE)
     """The Git repository of the package, from which a run on one machine builds ``git:COMMIT``."""
     form: Line
