@@ -43,6 +43,9 @@ _OF_LISTING = {
     "continuation-token", "delimiter", "encoding-type", "fetch-owner", "list-type", "max-keys",
     "prefix", "start-after",
 }  # fmt: skip
+# Amazon S3 user guide, "General purpose bucket naming rules". moto would drop what stands before a
+# colon, as a scheme, and what follows a semicolon, as a parameter.
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _JSON = "application/x-amz-json-1.0"
 _TABLE = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 _QUEUE = re.compile(rf"(?:https?://[^/?#]+/{ACCOUNT}/)?([a-zA-Z0-9_-]{{1,80}}(?:\.fifo)?)")
@@ -103,8 +106,9 @@ def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:
     # moto reads a + as itself, ignores what follows a #, and uses the first of two values.
     given = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)
     parameters = dict(given)
-    if copies or "#" in uri or len(parameters) < len(given):
-        return  # a copy reads another object
+    # A copy reads another object.
+    if copies or "#" in uri or len(parameters) < len(given) or not _BUCKET.fullmatch(bucket):
+        return
     asked = environ["REQUEST_METHOD"], frozenset(parameters)
     if key and asked in _OF_OBJECT:
         yield from _of_object(_OF_OBJECT[asked], bucket, unquote(key))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import select
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
+from botocore.auth import S3SigV4Auth, SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from moto.moto_api._internal.models import moto_api_backend
 
 from local.cloud import logs as cloudwatch_logs
@@ -65,6 +70,29 @@ def endpoint(server: Endpoint) -> Iterator[Endpoint]:
         thread.join(SECONDS)  # moto's threads end once they have answered
         assert not thread.is_alive(), f"{thread} was left behind"
     assert children() <= processes
+
+
+@pytest.fixture
+def answer(endpoint):
+    """Return a way to send a request that no client would send, signed with the key of a role."""
+
+    def answer(role, method, uri, place="us-east-1/s3", body=b"", **headers):
+        headers = {name.replace("_", "-"): text for name, text in headers.items()}
+        region, service = place.split("/")
+        # A server reads the path of mine:/a as /a.
+        url = endpoint.url + urlsplit(uri)._replace(scheme="").geturl()
+        signed = AWSRequest(method, url, headers=headers, data=body)
+        sign = S3SigV4Auth if service == "s3" else SigV4Auth
+        key = Credentials(*endpoint.access_key(role).values())
+        sign(key, service, region).add_auth(signed)
+        connection = http.client.HTTPConnection("127.0.0.1", endpoint.port)
+        connection.request(method, uri, body, dict(signed.headers))
+        received = connection.getresponse()
+        text = received.read()
+        connection.close()
+        return received.status, text
+
+    return answer
 
 
 @pytest.fixture

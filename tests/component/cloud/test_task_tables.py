@@ -215,6 +215,40 @@ def test_a_task_is_told_what_it_may_not_do_with_a_bucket(task, endpoint, call, a
     assert endpoint.client("s3").list_objects_v2(Bucket="theirs")["KeyCount"] == 1
 
 
+@pytest.mark.parametrize(
+    ("method", "uri"),
+    [
+        # moto takes what stands before the colon for a scheme, and drops it.
+        ("GET", "mine-x:/theirs/a"),
+        ("PUT", "mine-x:/theirs/a"),
+        ("DELETE", "mine-x:/theirs/a"),
+        # moto drops what follows the semicolon, as a parameter.
+        ("DELETE", "/mine-kept;x"),
+        ("GET", "/mine-kept;x?list-type=2"),
+        ("DELETE", "/mine-kept%3Bx"),
+        ("DELETE", "/mine-k%65pt"),
+    ],
+)
+def test_a_name_of_no_bucket_leads_a_task_to_no_bucket(task, endpoint, answer, method, uri):
+    endpoint.client("s3").put_object(Bucket="theirs", Key="a", Body=b"1")
+
+    status, text = answer(ROLE, method, uri)
+
+    assert (status, text[:33]) == (403, b"<Error><Code>AccessDenied</Code><")
+    assert endpoint.client("s3").head_bucket(Bucket="mine-kept")
+    stored = endpoint.client("s3").get_object(Bucket="theirs", Key="a")["Body"].read()
+    assert stored == b"1"
+
+
+@pytest.mark.parametrize("uri", ["/mine-kept/a;x", "/mine-kept/a%3Bx", "/mine-kept/mine-x:/a"])
+def test_a_key_names_its_whole_object(task, endpoint, answer, uri):
+    endpoint.client("s3").put_object(Bucket="mine-kept", Key="a", Body=b"1")
+
+    assert answer(ROLE, "GET", uri)[0] == 404
+    answer(ROLE, "DELETE", uri)
+    assert endpoint.client("s3").get_object(Bucket="mine-kept", Key="a")["Body"].read() == b"1"
+
+
 def test_a_task_may_ask_for_its_account_and_for_no_key(task):
     identity = task("sts")
 
