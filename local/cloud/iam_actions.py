@@ -47,6 +47,7 @@ _OF_LISTING = {
 # colon, as a scheme, and what follows a semicolon, as a parameter.
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _JSON = "application/x-amz-json-1.0"
+_WHO_AM_I = b"Action=GetCallerIdentity&Version=2011-06-15"
 _TABLE = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
 _QUEUE = re.compile(rf"(?:https?://[^/?#]+/{ACCOUNT}/)?([a-zA-Z0-9_-]{{1,80}}(?:\.fifo)?)")
 _OF_TABLE = {
@@ -76,11 +77,13 @@ _BATCHES = {
 def permissions(environ: WSGIEnvironment) -> list[Request]:
     """Return the permissions that a request needs; none for a request that is not known here."""
     region, service = scope(environ)
+    if region != REGION:
+        return []
     if service == "s3":
         return list(_of_s3(environ))
     api, _, operation = environ.get("HTTP_X_AMZ_TARGET", "").partition(".")
     known = {"dynamodb": ("DynamoDB_20120810", _of_tables), "sqs": ("AmazonSQS", _of_queue)}
-    if region != REGION or known.get(service, ("", None))[0] != api or not _plain(environ):
+    if known.get(service, ("", None))[0] != api or not _plain(environ):
         return []
     try:
         asked = list(known[service][1](operation, json.loads(body(environ).decode())))
@@ -95,8 +98,11 @@ def asks_who_it_is(environ: WSGIEnvironment) -> bool:
 
     Source: AWS Security Token Service API reference, "GetCallerIdentity".
     """
-    of_sts = scope(environ)[1] == "sts" and environ["REQUEST_URI"] == "/"
-    return of_sts and body(environ) == b"Action=GetCallerIdentity&Version=2011-06-15"
+    # moto takes other regions for names of its services, and finds another action, in a header or
+    # anywhere in a path, if it finds none in a form.
+    asked = (environ["REQUEST_METHOD"], environ["REQUEST_URI"], scope(environ))
+    form = environ.get("CONTENT_TYPE", "").startswith("application/x-www-form-urlencoded")
+    return asked == ("POST", "/", (REGION, "sts")) and form and body(environ) == _WHO_AM_I
 
 
 def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:

@@ -31,7 +31,10 @@ def check_task(environ: WSGIEnvironment, key_id: str) -> None:
         If the access key belongs to a role of tasks, and the role is not allowed to do this.
 
     """
-    if key_id not in _roles_of_tasks() or asks_who_it_is(environ):
+    if key_id not in _roles_of_tasks():
+        return
+    _check_place(environ)
+    if asks_who_it_is(environ):
         return
     needed = permissions(environ)
     granted = _statements(key_id)
@@ -40,6 +43,16 @@ def check_task(environ: WSGIEnvironment, key_id: str) -> None:
         request = f"{environ['REQUEST_METHOD']} {environ['REQUEST_URI']}"
         asked = lacking[0] if lacking else environ.get("HTTP_X_AMZ_TARGET", request)
         raise Forbidden("AccessDenied", f"The role {key_id} of a task is not allowed: {asked}.")
+
+
+def _check_place(environ: WSGIEnvironment) -> None:
+    """Refuse headers with which moto would use another account or region than the cloud's."""
+    if "HTTP_X_MOTO_ACCOUNT_ID" in environ:
+        raise Forbidden("AccessDenied", "The header X-Moto-Account-Id is not accepted from a task.")
+    agent = environ.get("HTTP_USER_AGENT", "")
+    if "region/" in agent:
+        message = f"The User-Agent of a task is {agent!r}; accepted: one without 'region/'."
+        raise Forbidden("AccessDenied", message)
 
 
 def _roles_of_tasks() -> set[str]:

@@ -22,6 +22,9 @@ FORM = {
     "BillingMode": "PAY_PER_REQUEST",
 }
 
+FORM_TYPE = "application/x-www-form-urlencoded; charset=utf-8"
+WHO_AM_I = b"Action=GetCallerIdentity&Version=2011-06-15"
+
 
 @pytest.fixture
 def task(endpoint):
@@ -247,6 +250,48 @@ def test_a_key_names_its_whole_object(task, endpoint, answer, uri):
     assert answer(ROLE, "GET", uri)[0] == 404
     answer(ROLE, "DELETE", uri)
     assert endpoint.client("s3").get_object(Bucket="mine-kept", Key="a")["Body"].read() == b"1"
+
+
+@pytest.mark.parametrize(
+    ("method", "place", "kind", "target"),
+    [
+        # moto takes these regions for names of its services.
+        ("GET", "s3.x/sts", FORM_TYPE, ""),
+        ("POST", "ddb.x/sts", "multipart/form-data; boundary=x", "DynamoDB_20120810.ListTables"),
+        ("POST", "sqs/sts", "multipart/form-data; boundary=x", "AmazonSQS.ListQueues"),
+        ("POST", "eu-west-1/sts", FORM_TYPE, ""),
+        ("GET", "us-east-1/sts", FORM_TYPE, ""),
+        ("POST", "us-east-1/sts", "multipart/form-data; boundary=x", ""),
+    ],
+)
+def test_a_question_for_an_account_in_another_form_is_refused(
+    task, answer, method, place, kind, target
+):
+    headers = {"Content_Type": kind, **({"X_Amz_Target": target} if target else {})}
+
+    status, text = answer(ROLE, method, "/", place, WHO_AM_I, **headers)
+
+    assert (status, b"AccessDenied" in text) == (403, True)
+
+
+def test_a_task_works_in_the_region_of_the_cloud_alone(task, answer):
+    assert answer(ROLE, "HEAD", "/mine-kept")[0] == 200
+    assert answer(ROLE, "HEAD", "/mine-kept", "eu-west-1/s3")[0] == 403
+
+
+@pytest.mark.parametrize(
+    "header", [{"X_Moto_Account_Id": "210987654321"}, {"User_Agent": "region/eu-west-1"}]
+)
+def test_no_header_leads_a_task_to_another_account_or_region(task, answer, header):
+    body = b'{"TableName": "mine-kept"}'
+    headers = {
+        "Content_Type": "application/x-amz-json-1.0",
+        "X_Amz_Target": "DynamoDB_20120810.DescribeTable",
+    }
+
+    assert answer(ROLE, "POST", "/", "us-east-1/dynamodb", body, **headers)[0] == 200
+    status, text = answer(ROLE, "POST", "/", "us-east-1/dynamodb", body, **headers, **header)
+    assert (status, b"AccessDenied" in text) == (403, True)
 
 
 def test_a_task_may_ask_for_its_account_and_for_no_key(task):
