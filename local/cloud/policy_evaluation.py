@@ -117,8 +117,9 @@ def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 (one value or a list o
 
 def _holds(condition: Condition, context: Mapping[str, str]) -> bool:
     operator, key, patterns = condition
-    # These operators fail if the request does not have the key.
-    return key in context and any(_OPERATORS[operator](value, context[key]) for value in patterns)
+    # These operators fail if the request does not have the key, in capital or small letters.
+    given = [value for name, value in context.items() if name.lower() == key.lower()]
+    return any(_OPERATORS[operator](pattern, value) for pattern in patterns for value in given)
 
 
 def _arn_like(pattern: str, arn: str) -> bool:

@@ -1,13 +1,14 @@
 """The permissions of ECS tasks: a system under test is not trusted.
 
 A task may do what the deployed policies of its role allow with objects and buckets of S3, tables of
-DynamoDB and queues of SQS. It may ask for its account, and nothing else.
+DynamoDB and queues of SQS. It may ask for its account, and nothing else. The managed policies and
+the permissions boundary of a role are not read: those may allow or deny more, this allows less.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moto.ecs.models import ecs_backends
 from moto.iam.models import iam_backends
@@ -16,7 +17,12 @@ from local.account import ACCOUNT, REGION
 from local.cloud.access_keys import access_key_id
 from local.cloud.forbidden import Forbidden
 from local.cloud.iam_actions import asks_who_it_is, permissions
-from local.cloud.policy_evaluation import Statement, allowed, read_statements
+from local.cloud.policy_evaluation import (
+    Statement,
+    Unsupported,
+    allowed,
+    read_statements,
+)
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -28,7 +34,8 @@ def check_task(environ: WSGIEnvironment, key_id: str) -> None:
     Raises
     ------
     Forbidden
-        If the access key belongs to a role of tasks, and the role is not allowed to do this.
+        If the access key belongs to a role of tasks, and the role is not allowed to do this or
+        has a policy that is not supported.
 
     """
     if key_id not in _roles_of_tasks():
@@ -66,4 +73,16 @@ def _roles_of_tasks() -> set[str]:
 def _statements(role: str) -> list[Statement]:
     known = {each.name: each for each in list(iam_backends[ACCOUNT]["aws"].get_roles())}
     policies = list(known[role].policies.values()) if role in known else []
-    return [statement for text in policies for statement in read_statements(json.loads(text))]
+    try:
+        return [statement for text in policies for statement in _supported(json.loads(text))]
+    except Unsupported as error:
+        message = f"The policies of the role {role} have {error}."
+        raise Forbidden("AccessDenied", message) from None
+
+
+def _supported(policy: dict[str, Any]) -> list[Statement]:
+    statements = read_statements(policy)
+    if any(each.effect == "Deny" and each.conditions for each in statements):
+        # It would deny nothing by a key that requests do not have here.
+        raise Unsupported("a Deny with a Condition; accepted: one without")
+    return statements

@@ -79,6 +79,13 @@ def test_all_conditions_must_hold():
     assert not allows(statement, a="1", c="3")
 
 
+def test_the_key_of_a_condition_is_found_in_any_case():
+    statement = {"Action": "*", "Condition": {"StringLike": {"S3:Prefix": "a"}}}
+
+    assert allows(statement, **{"s3:prefix": "a"})
+    assert not allows(statement, **{"s3:prefix": "b"})
+
+
 def test_string_like_has_wildcards_and_string_equals_has_none():
     assert allows({"Action": "*", "Condition": {"StringLike": {"key": "a*"}}}, key="ab")
     assert not allows({"Action": "*", "Condition": {"StringEquals": {"key": "a*"}}}, key="ab")

@@ -249,6 +249,31 @@ def test_a_denial_in_the_policies_of_a_role_holds(task, endpoint):
     task("s3").put_object(Bucket="results", Key=f"{DATA}yes/a", Body=b"1")
 
 
+@pytest.mark.parametrize(
+    ("element", "named"),
+    [
+        ({"NotResource": "arn:aws:s3:::other/*"}, "NotResource of a statement"),
+        (
+            {"Resource": "*", "Condition": {"StringNotLike": {"s3:prefix": "a"}}},
+            "the condition operator StringNotLike",
+        ),
+        # A condition on a key that the endpoint does not know never holds, and denies nothing.
+        (
+            {"Resource": "*", "Condition": {"Bool": {"aws:SecureTransport": "false"}}},
+            "a Deny with a Condition",
+        ),
+    ],
+)
+def test_a_denial_that_cannot_be_judged_refuses_all_by_name(task, endpoint, element, named):
+    denied = {"Effect": "Deny", "Action": "s3:GetObject", **element}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [ALLOWED, denied]})
+    endpoint.client("iam").put_role_policy(RoleName="task", PolicyName="p", PolicyDocument=policy)
+
+    with pytest.raises(ClientError, match=f"The policies of the role task have {named}") as error:
+        task("s3").put_object(Bucket="results", Key=f"{DATA}r/a", Body=b"1")
+    assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
+
+
 def test_a_role_of_tasks_without_policies_may_do_nothing(endpoint, task):
     endpoint.client("iam").delete_role_policy(RoleName="task", PolicyName="p")
 
