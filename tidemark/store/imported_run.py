@@ -54,7 +54,8 @@ class Release(NamedTuple):
 def write_release(bucket: Bucket, suite: str, title: str, release: Release) -> str:
     """Write the run of a release, but for its rows of rates and its report; return its name.
 
-    The same release gives the same name.
+    The same release gives the same name. A corrected one has another name, because a trial is
+    written once.
     """
     plan = _plan(suite, title, release)
     trial, outcome = _trial(plan, release), _outcome(plan)
@@ -68,7 +69,8 @@ def write_release(bucket: Bucket, suite: str, title: str, release: Release) -> s
 def _plan(suite: str, title: str, release: Release) -> Plan:
     begun = datetime.combine(release.tested_on, time(tzinfo=UTC))
     started_at = begun + timedelta(seconds=release.place)
-    mark = [suite, release.version, sorted(each.metric.metric for each in release.figures)]
+    figures = sorted((each.metric.test, each.metric.metric, each.text) for each in release.figures)
+    mark = [suite, release.version, figures]
     model = _suite(suite, title, release)
     return Plan(
         run_id=run_id(["import", *mark], started_at),

@@ -156,6 +156,19 @@ def test_an_import_that_dies_at_any_moment_stores_on_repetition_what_one_import_
     assert moments["last"] > 100
 
 
+def test_a_correction_after_an_import_that_died_before_its_rates_is_stored_as_it_is(target):
+    wrong, right = (
+        [figure("0.12.0", "2022-10-18", "compaction_rate", text)] for text in ("37800", "378000")
+    )
+    for release in releases(wrong, ORIGIN):
+        target.results.import_release("sleeper", "Sleeper", release)
+
+    found, _ = take_in(target, right)
+
+    assert found.new == right
+    assert [row["value_text"] for row in target.tables.rows()] == ["378000"]
+
+
 def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target):
     take_in(target, published())
     bucket = target.results._bucket
