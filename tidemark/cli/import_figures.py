@@ -103,7 +103,8 @@ def command(
         with stored(target, new=True) as results:
             found = differences(results.tables, suite, figures)
             if found.new and not dry_run:
-                store(results, suite, publication.title, list(releases(found.new, origin)))
+                added = list(releases(figures, found.new, origin))
+                store(results, suite, publication.title, added)
     _show(found, dry_run=dry_run)
     if found.conflicts:
         sys.exit(_CONFLICTS)

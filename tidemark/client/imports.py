@@ -94,8 +94,15 @@ def _stored(tables: Tables, suite: str) -> Mapping[_Key, list[_Stored]]:
     return found
 
 
-def releases(figures: Iterable[ReleaseFigure], origin: Import) -> Iterator[Release]:
-    """Yield the releases of figures in the order of their days and versions."""
+def releases(
+    figures: Iterable[ReleaseFigure], new: Iterable[ReleaseFigure], origin: Import
+) -> Iterator[Release]:
+    """Yield the releases of new figures in the order of their days and versions.
+
+    All figures of the file tell the order of a day: its runs have the same names once some of them
+    are stored.
+    """
+    added = {each.key for each in new}
 
     def order(figure: ReleaseFigure) -> tuple[date, str]:
         return figure.tested_on, version_order(figure.version)
@@ -103,15 +110,15 @@ def releases(figures: Iterable[ReleaseFigure], origin: Import) -> Iterator[Relea
     for tested_on, of_day in groupby(sorted(figures, key=order), key=lambda each: each.tested_on):
         of_versions = groupby(of_day, key=lambda each: each.version)
         for place, (version, group) in enumerate(of_versions):
-            of_release = list(group)
-            line = min(each.line for each in of_release)
-            yield Release(
-                version,
-                tested_on,
-                place,
-                [_imported(each) for each in of_release],
-                origin.model_copy(update={"line": line}),
-            )
+            if of_release := [each for each in group if each.key in added]:
+                line = min(each.line for each in of_release)
+                yield Release(
+                    version,
+                    tested_on,
+                    place,
+                    [_imported(each) for each in of_release],
+                    origin.model_copy(update={"line": line}),
+                )
 
 
 def _imported(figure: ReleaseFigure) -> ImportedFigure:
