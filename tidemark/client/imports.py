@@ -14,9 +14,8 @@ from tidemark.model.imported import Import
 from tidemark.model.version_order import version_order
 from tidemark.store.imported_run import ImportedFigure, Release
 
-# A trial that is left out of every figure is stored, too.
 _IMPORTED = (
-    "SELECT version, started_at, test, metric, value, value_text, run_id FROM rates "
+    "SELECT version, started_at, test, metric, value, value_text, run_id, excluded FROM rates "
     "WHERE suite = ? AND provenance = 'imported' AND value IS NOT NULL"
 )
 _Key = tuple[str, str, str]
@@ -27,6 +26,7 @@ class _Stored(NamedTuple):
     value: float
     text: str
     run_id: str
+    is_excluded: bool
 
 
 class Conflict(NamedTuple):
@@ -61,22 +61,35 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
     """Return which figures of a file are new, and which conflict with stored ones.
 
     The figure of a version and a day conflicts with another value of that day, and with the same
-    value of another day: the file then has another date for it.
+    value of another day: the file then has another date for it. An excluded figure is not added
+    again, and another one may replace it.
     """
     stored = _stored(tables, suite)
-    new, known, conflicts = [], 0, []
+    new, known, conflicts = list[ReleaseFigure](), 0, list[Conflict]()
+    excluded, replaced = list[tuple[ReleaseFigure, str]](), set[str]()
     for figure in figures:
-        metric = figure.metric
+        metric, both = figure.metric, (figure.tested_on, figure.amount.value)
         of_version = stored.get((figure.version, metric.test, metric.metric), [])
-        of_day = [each for each in of_version if each.tested_on == figure.tested_on]
-        same = [each for each in of_version if each.value == figure.amount.value]
-        if {*of_day} & {*same}:
+        same = [each for each in of_version if (each.tested_on, each.value) == both]
+        counted = [each for each in of_version if not each.is_excluded]
+        if not {*same}.isdisjoint(counted):
             known += 1
-        elif other := next(iter(of_day or same), None):
+        elif other := _other(counted, figure):
             conflicts.append(Conflict(figure, other.text, other.tested_on, other.run_id))
+        elif same:
+            excluded.append((figure, same[0].run_id))
         else:
             new.append(figure)
-    return Differences(new, known, conflicts)
+            replaced |= {each.run_id for each in of_version}
+    # A release is excluded with all its figures, and a correction brings the others back.
+    again = [figure for figure, run_id in excluded if run_id in replaced]
+    return Differences([*new, *again], known + len(excluded) - len(again), conflicts)
+
+
+def _other(stored: Sequence[_Stored], figure: ReleaseFigure) -> _Stored | None:
+    of_day = [each for each in stored if each.tested_on == figure.tested_on]
+    of_value = [each for each in stored if each.value == figure.amount.value]
+    return next(iter(of_day or of_value), None)
 
 
 def _stored(tables: Tables, suite: str) -> Mapping[_Key, list[_Stored]]:
@@ -89,6 +102,7 @@ def _stored(tables: Tables, suite: str) -> Mapping[_Key, list[_Stored]]:
             float(value),
             row["value_text"] or value,
             row["run_id"] or "",
+            row["excluded"] == "true",
         )
         found.setdefault(key, []).append(figure)
     return found

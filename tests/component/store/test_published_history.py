@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from local.store.object_files import ObjectFiles
 from local.store.stored_results import own_bucket
-from tidemark.cli import compare, doctor, history, import_figures, runs, show
+from tidemark.cli import compare, doctor, exclude, history, import_figures, runs, show
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 
@@ -79,6 +79,20 @@ def test_the_file_again_adds_nothing_and_another_figure_is_a_conflict(state, tmp
     assert other.stderr.startswith(
         f"conflict: 0.12.0 compaction_rate of 2022-10-18 is 378001 in line {line}; run 20221018T"
     )
+
+
+def test_the_import_of_a_corrected_file_replaces_an_excluded_release(tmp_path):
+    file, state = tmp_path / "page.csv", tmp_path / "state"
+    file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,16000\n")
+    imported(state, file)
+    listed = json.loads(invoke(runs.command, state, "--format", "json").stdout)
+    excluded = invoke(exclude.exclude, state, listed[0]["run_id"], "--reason", "a typo")
+    file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,160000\n")
+
+    done = imported(state, file)
+
+    assert excluded.exit_code == 0, excluded.output
+    assert done.stdout.splitlines()[-1] == "1 figure added, 0 stored already."
 
 
 def test_a_page_that_is_published_again_adds_only_its_new_releases(state, tmp_path):

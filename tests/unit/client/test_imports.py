@@ -24,7 +24,7 @@ from tidemark.store import keys
 
 PUBLICATION = find_publication(ROOT, "sleeper")
 ORIGIN = Import(file="page.md", line=1, source="", imported_on=date(2026, 11, 23))
-COLUMNS = ("version", "started_at", "test", "metric", "value", "value_text", "run_id")
+COLUMNS = ("version", "started_at", "test", "metric", "value", "value_text", "run_id", "excluded")
 
 
 class RateRows:
@@ -38,7 +38,12 @@ class RateRows:
             yield from map(json.loads, gzip.decompress(self.bucket.read(key)).splitlines())
 
     def ask(self, _, __):
-        rows = [[str(row[name]) for name in COLUMNS] for row in self.rows() if row["value"]]
+        # Athena prints a boolean as true or false.
+        rows = [
+            [str(row[name]).lower() if name == "excluded" else str(row[name]) for name in COLUMNS]
+            for row in self.rows()
+            if row["value"]
+        ]
         return Answer(COLUMNS, rows, 0, 0)
 
 
@@ -111,6 +116,28 @@ def test_a_figure_that_differs_in_its_value_or_its_day_is_a_conflict_and_changes
         "0.12.0 ingest_rate of 2022-10-19 is 146,600 in line 31",
     ]
     assert found.conflicts[1].sentence.endswith("has 146600 of 2022-10-18, which stays")
+
+
+def test_a_corrected_figure_replaces_an_excluded_one_with_the_others_of_its_release(target):
+    def page(compaction):
+        for metric, text in (("compaction_rate", compaction), ("ingest_rate", "146600")):
+            yield figure("0.12.0", "2022-10-18", metric, text)
+
+    _, (wrong,) = take_in(target, page("37800"))
+    target.exclude(wrong, None, "a typo", excluded=True)
+
+    again, _ = take_in(target, page("37800"))
+    corrected, _ = take_in(target, page("378000"))
+    known, _ = take_in(target, page("378000"))
+    wrong_again, _ = take_in(target, page("37800"))
+
+    assert (again.new, again.known, again.conflicts) == ([], 2, [])
+    assert [each.amount.text for each in corrected.new] == ["378000", "146600"]
+    assert (known.new, known.known, known.conflicts) == ([], 2, [])
+    assert (wrong_again.new, wrong_again.known) == ([], 1)
+    assert [each.text for each in wrong_again.conflicts] == ["378000"]
+    counted = [row["value_text"] for row in target.tables.rows() if not row["excluded"]]
+    assert sorted(counted) == ["146600", "378000"]
 
 
 def test_releases_of_one_day_are_runs_in_the_order_of_their_versions(target):
