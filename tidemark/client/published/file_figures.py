@@ -44,10 +44,13 @@ def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[Re
 
 
 def _json(text: str) -> object:
-    """Return the value of a JSON document, None if a text is none: a link may begin a page."""
+    """Return the value of a JSON document, None if a text is none: a link may begin a page.
+
+    Python reads neither deep nesting nor numbers of more than 4,300 digits.
+    """
     try:
         value: object = json.loads(text.removeprefix("\ufeff"))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     return value
 

@@ -46,10 +46,15 @@ class JobReport(NamedTuple):
     def mean(self) -> Amount:
         """The mean of each job's own rate."""
         if self.average is not None:
-            printed = amount(self.average, _UNIT)
-            return printed._replace(samples=len(self.jobs))
+            return self._printed(self.average)
         rates = [_rate(self, job.records, job.started_at, job.finished_at) for job in self.jobs]
         return _computed(sum(rates) / len(rates), len(rates))
+
+    def _printed(self, average: str) -> Amount:
+        try:
+            return amount(average, _UNIT)._replace(samples=len(self.jobs))
+        except ValueError as error:
+            raise refused_at(self.line, f"the average: {error}") from None
 
     @property
     def total(self) -> Amount:
@@ -132,12 +137,18 @@ def _job_of_row(row: Mapping[str, str], kind: str, line: int) -> Job | None:
     times = row.get("START_TIME", ""), row.get("FINISH_TIME", "")
     if row.get("STATE") == "FAILED" or not all(times) or counts[0] in {"", "0"}:
         return None
-    return _job(int(counts[0].replace(",", "")), *times, line)
+    return _job(counts[0].replace(",", ""), *times, line)
 
 
-def _job(records: int, started: str, finished: str, line: int) -> Job:
+def _job(records: object, started: str, finished: str, line: int) -> Job:
+    """Return a job; ``records`` is a whole number or its digits."""
     try:
-        return Job(records, datetime.fromisoformat(started), datetime.fromisoformat(finished))
+        count = int(str(records))
+        float(count)
+    except (ValueError, OverflowError):
+        raise refused_at(line, f"{shown(str(records))} is no number of records") from None
+    try:
+        return Job(count, datetime.fromisoformat(started), datetime.fromisoformat(finished))
     except ValueError:
         raise refused_at(line, f"{shown(started)} or {shown(finished)} is no time") from None
 
@@ -180,7 +191,7 @@ def _job_of_run(run: object, kind: str) -> Job | None:
     if "failureTime" in found or not counts or not counts[0]:
         return None
     started, finished = str(found.get("startTime")), str(found.get("finishTime"))
-    return _job(int(counts[0]), started, finished, 1)
+    return _job(counts[0], started, finished, 1)
 
 
 def _entries(value: object) -> Iterator[tuple[str, Any]]:

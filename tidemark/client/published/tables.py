@@ -90,7 +90,10 @@ def _separated(text: str) -> Iterator[PageTable]:
     first = next((line for line in lines if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    rows = [TableRow(reader.line_num, tuple(cell.strip() for cell in row)) for row in reader]
+    try:
+        rows = [TableRow(reader.line_num, tuple(cell.strip() for cell in row)) for row in reader]
+    except csv.Error as error:
+        raise refused_at(reader.line_num, str(error)) from None
     table = [row for row in rows if any(row.cells)]
     if not table or first.count(separator) == 0:
         return

@@ -157,6 +157,17 @@ def test_what_is_ambiguous_is_refused_with_its_line(page, sentence):
     assert refused(page) == sentence
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, f"[{'9' * 5000}]"])
+def test_json_that_cannot_be_read_has_no_figures(text):
+    assert refused(text).startswith("no table has figures of Sleeper")
+
+
+def test_a_cell_that_is_too_long_is_refused_with_its_line():
+    text = f"Version,Date,Ingest rate\n0.11.0,2022-06-13,{'1' * 200_000}\n"
+
+    assert refused(text) == "line 2: field larger than field limit (131072)"
+
+
 def test_an_unknown_column_of_figures_is_refused_unless_it_is_left_out():
     page = (
         "| Version | Date | Compaction rate | Query rate |\n|---|---|---|---|\n"
