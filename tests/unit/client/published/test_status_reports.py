@@ -10,11 +10,14 @@ OLD_COMPACTION = """
 Compaction Job Status Report
 ----------------------------
 Total jobs: 3
-Average compaction rate: 1,250.00 read/s, 625.00 write/s
+Average compaction rate: 1,000.00 read/s, 625.00 write/s
+Average standard compaction rate: 800.00 read/s, 375.00 write/s
+Average splitting compaction rate: 2,000.00 read/s, 1,000.00 write/s
 --------------------------------------------------------------------------------------
 | STATE    | TYPE    | START_TIME           | FINISH_TIME          | LINES_READ | READ_RATE (s) |
 | FINISHED | COMPACT | 2023-04-28T10:00:00Z | 2023-04-28T10:01:00Z |     30,000 |        500.00 |
 | FINISHED | SPLIT   | 2023-04-28T10:00:30Z | 2023-04-28T10:01:00Z |     60,000 |      2,000.00 |
+| FINISHED | COMPACT | 2023-04-28T10:01:00Z | 2023-04-28T10:02:00Z |     60,000 |      1,000.00 |
 | PENDING  | COMPACT |                      |                      |            |               |
 """
 INGEST = """Compaction Task Status Report
@@ -30,11 +33,11 @@ Average ingest rate: 10.00 read/s, 5.00 write/s
 """
 
 
-def test_a_report_gives_both_averages_of_its_finished_jobs_apart():
-    # 90,000 records in the minute from the first start to the last finish.
+def test_a_report_gives_both_averages_of_its_finished_standard_jobs_apart():
+    # 90,000 records in the two minutes from the first start to the last finish.
     assert figures(OLD_COMPACTION, version="0.16.0") == [
-        ("0.16.0", "2023-04-28", "compaction_rate", "1,250.00", 2),
-        ("0.16.0", "2023-04-28", "compaction_total_rate", "1,500.00", 2),
+        ("0.16.0", "2023-04-28", "compaction_rate", "800.00", 2),
+        ("0.16.0", "2023-04-28", "compaction_total_rate", "750.00", 2),
     ]
 
 
@@ -90,11 +93,12 @@ def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
         (OLD_COMPACTION * 2, "line 2: two reports of compaction jobs; expected one"),
         ("Ingest Job Status Report\n", "line 1: the report has no finished ingest job"),
         ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no creation"),
-        (OLD_COMPACTION.replace("1,250.00 read", "∞ read"),
+        (OLD_COMPACTION.replace("800.00 read", "∞ read"),
          "line 2: the average: '∞' is no figure; expected one such as 366000 or 366,000.5"),
-        (OLD_COMPACTION.replace("1,250.00 read", "1e999 read"),
+        (OLD_COMPACTION.replace("800.00 read", "1e999 read"),
          "line 2: the average: '1e999' is no finite number"),
-        (OLD_COMPACTION.replace("30,000", "30,000.0"), "line 8: '30000.0' is no number of records"),
+        (OLD_COMPACTION.replace("30,000", "30,000.0"),
+         "line 10: '30000.0' is no number of records"),
         (json.dumps([{"createUpdateTime": "x", "jobRuns": [run("10:00", "10:01", "ab")]}]),
          "line 1: 'ab' is no number of records"),
         ("[1]", "the JSON is no report; expected Sleeper's report of jobs"),
