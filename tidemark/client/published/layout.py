@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from tidemark.client.published.amounts import is_amount
@@ -28,8 +28,6 @@ class Layout(NamedTuple):
     version: int | None
     day: int | None
     metrics: Mapping[int, PublishedMetric]
-    others: tuple[str, ...]
-    """The headings of columns without figures."""
 
 
 def layout(table: PageTable, publication: Publication, left_out: Collection[str]) -> Layout:
@@ -41,29 +39,29 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
         If a column has two meanings, two columns have one, or a column has unknown figures.
 
     """
-    names = [plain_name(_parts(heading)[0]) for heading in table.headings]
+    ignored = {plain_name(heading) for heading in left_out}
+    names = [
+        None if plain_name(heading) in ignored else plain_name(_parts(heading)[0])
+        for heading in table.headings
+    ]
     title = plain_name(publication.title)
     version = _only(table, names, {*_VERSION, f"{title} version", title})
-    metrics: dict[int, PublishedMetric] = {}
-    others = []
-    ignored = {plain_name(heading) for heading in left_out}
     day = _only(table, names, _DAY)
+    metrics: dict[int, PublishedMetric] = {}
     for column, heading in enumerate(table.headings):
-        known = [each for each in publication.figures if names[column] in each.names]
-        if column in (version, day):
+        name = names[column]
+        if name is None or column in (version, day):
             continue
-        if plain_name(heading) in ignored:
-            others.append(heading)
-        elif not known:
+        known = next((each for each in publication.figures if name in each.names), None)
+        if known is None:
             if version is not None:
                 _check_remarks(table, column, publication)
-            others.append(heading)
-        elif known[0] in metrics.values():
+        elif known in metrics.values():
             raise refused_at(table.line, f"{shown(heading)} is a second column of one metric")
         else:
-            _check_unit(table, heading, known[0])
-            metrics[column] = known[0]
-    return Layout(version, day, metrics, tuple(others))
+            _check_unit(table, heading, known)
+            metrics[column] = known
+    return Layout(version, day, metrics)
 
 
 def _parts(heading: str) -> tuple[str, str]:
@@ -72,7 +70,7 @@ def _parts(heading: str) -> tuple[str, str]:
     return (match[1], match[2] or match[3] or "") if match else (heading, "")
 
 
-def _only(table: PageTable, names: list[str], wanted: Collection[str]) -> int | None:
+def _only(table: PageTable, names: Sequence[str | None], wanted: Collection[str]) -> int | None:
     found = [column for column, name in enumerate(names) if name in wanted]
     if len(found) > 1:
         both = listed(shown(table.headings[column]) for column in found)

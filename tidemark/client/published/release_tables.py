@@ -15,7 +15,8 @@ from tidemark.client.published.release_figure import (
     release_version,
 )
 from tidemark.client.published.tables import PageTable, TableRow
-from tidemark.model.publication import Publication, PublishedMetric
+from tidemark.model.publication import Publication, PublishedMetric, plain_name
+from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 
 
@@ -46,6 +47,7 @@ def release_figures(
         If a table is ambiguous or no table has figures; the sentence names the line.
 
     """
+    _check_left_out(tables, wishes)
     known = [_Table(table, layout(table, publication, wishes.left_out)) for table in tables]
     chosen = [each for each in known if each.columns.metrics]
     days = [day for each in chosen for row in each.table.rows if (day := _day(each, row))]
@@ -54,6 +56,13 @@ def release_figures(
         _check_complete(each, wishes)
         for row in each.table.rows:
             yield from _of_row(each, row, wishes, order)
+
+
+def _check_left_out(tables: Sequence[PageTable], wishes: Wishes) -> None:
+    headings = {plain_name(heading) for table in tables for heading in table.headings}
+    for heading in wishes.left_out:
+        if plain_name(heading) not in headings:
+            raise Refused(f"--leave-out: no table of FILE has the heading {shown(heading)}")
 
 
 def _check_complete(each: _Table, wishes: Wishes) -> None:

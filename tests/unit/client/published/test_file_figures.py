@@ -178,3 +178,18 @@ def test_an_unknown_column_of_figures_is_refused_unless_it_is_left_out():
         "line 1: the column 'Query rate' has figures and is no metric of Sleeper; known are "
     )
     assert len(figures(page, left_out=["Query rate"])) == 1
+
+
+def test_the_one_of_two_columns_of_one_meaning_that_is_left_out_does_not_count():
+    page = (
+        "| Version | Tag | Date | Compaction rate |\n|---|---|---|---|\n"
+        "| 1.0 | 2 | 2022-06-13 | 36 |\n"
+    )
+
+    assert figures(page, left_out=["Tag"]) == [("1.0", "2022-06-13", "compaction_rate", "36", 3)]
+
+
+def test_a_heading_that_no_table_has_cannot_be_left_out():
+    sentence = refused(f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n", left_out=["Querry rate"])
+
+    assert sentence == "--leave-out: no table of FILE has the heading 'Querry rate'"
