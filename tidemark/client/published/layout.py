@@ -48,19 +48,23 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
     version = _only(table, names, {*_VERSION, f"{title} version", title})
     day = _only(table, names, _DAY)
     metrics: dict[int, PublishedMetric] = {}
+    unknown = []
     for column, heading in enumerate(table.headings):
         name = names[column]
         if name is None or column in (version, day):
             continue
         known = next((each for each in publication.figures if name in each.names), None)
         if known is None:
-            if version is not None:
-                _check_remarks(table, column, publication)
+            unknown.append(column)
         elif known in metrics.values():
             raise refused_at(table.line, f"{shown(heading)} is a second column of one metric")
         else:
             _check_unit(table, heading, known)
             metrics[column] = known
+    # A table of settings counts for nothing, and its figures are no lost ones.
+    if metrics or (version is not None and day is not None):
+        for column in unknown:
+            _check_remarks(table, column, publication)
     return Layout(version, day, metrics)
 
 

@@ -193,3 +193,15 @@ def test_a_heading_that_no_table_has_cannot_be_left_out():
     sentence = refused(f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n", left_out=["Querry rate"])
 
     assert sentence == "--leave-out: no table of FILE has the heading 'Querry rate'"
+
+
+def test_an_unknown_column_is_refused_too_where_the_user_gives_the_version():
+    page = "Date,Compaction rate,Query rate\n2022-06-13,366000,7\n"
+
+    assert refused(page, version="0.36.0").startswith("line 1: the column 'Query rate' has figures")
+
+
+def test_a_table_of_versions_without_figures_of_the_suite_counts_for_nothing():
+    java = "| Version | Java |\n|---|---|\n| 0.11.0 | 17 |\n\n"
+
+    assert len(figures(f"{java}{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n")) == 1
