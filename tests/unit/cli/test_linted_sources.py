@@ -149,6 +149,7 @@ ARGUMENT = 'resource "aws_cloudwatch_query_definition" "a" {\n\n\n  query_string
         ("a.tf", ARGUMENT + "<<EOF\nlimit 1\n\n| filtre x\nEOF\n", 7),
         ("a.py", "aws_logs\nquery_string='limit 1\\n\\n| filtre x'", 2),
         ("a.py", 'aws_logs\nquery_string="""limit 1\n\n| filtre x"""', 4),
+        ("a.py", 'aws_logs\nquery_string="""\\\nlimit 1\n| filtre x"""', 4),
         ("a.ts", "aws-logs\nqueryString: `limit 1\n\n| filtre x`", 4),
         ("a.ts", "aws-logs\nqueryLines: ['limit 1', 'limit 1', 'filtre x']", 2),
     ],

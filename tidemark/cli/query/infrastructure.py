@@ -48,7 +48,8 @@ _ASSIGNED = re.compile(
     re.DOTALL,
 )
 _OF_LOGS = re.compile(r"aws[-_](?:logs|cloudwatch)\b")
-_ESCAPES = {"n": "\n", "t": "\t"}
+# A line end after a backslash stays, so that lines of the text are lines of the file.
+_ESCAPES = {"n": "\n", "t": "\t", "\n": "\n"}
 _INSERTED = "${"
 
 
