@@ -109,8 +109,8 @@ def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:
     uri, copies = environ["REQUEST_URI"], "HTTP_X_AMZ_COPY_SOURCE" in environ
     path, _, query = uri.partition("?")
     bucket, _, key = path.removeprefix("/").partition("/")
-    # moto reads a + as itself, ignores what follows a #, and uses the first of two values.
-    given = parse_qsl(query.replace("+", "%2B"), keep_blank_values=True)
+    # moto ignores what follows a #, and uses the first of two values.
+    given = parse_qsl(query, keep_blank_values=True)
     parameters = dict(given)
     # A copy reads another object.
     if copies or "#" in uri or len(parameters) < len(given) or not _BUCKET.fullmatch(bucket):

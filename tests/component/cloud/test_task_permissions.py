@@ -182,6 +182,19 @@ def test_a_listing_in_an_unusual_form_is_refused(answer, two_trials, query):
     assert text.startswith(b"<Error><Code>AccessDenied</Code>")
 
 
+def test_a_plus_in_a_prefix_is_a_blank(answer, endpoint, deployed):
+    blank = {**LISTED, "Condition": {"StringEquals": {"s3:prefix": f"{DATA}a b"}}}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": blank})
+    endpoint.client("iam").put_role_policy(RoleName="task", PolicyName="p", PolicyDocument=policy)
+    for name in ("a b", "a+b"):
+        endpoint.client("s3").put_object(Bucket="results", Key=f"{DATA}{name}", Body=b"1")
+
+    status, text = answer(ROLE, "GET", f"/results?list-type=2&prefix={DATA}a+b")
+
+    assert (status, b"a b</Key>" in text, b"a+b</Key>" in text) == (200, True, False)
+    assert answer(ROLE, "GET", f"/results?list-type=2&prefix={DATA}a%2Bb")[0] == 403
+
+
 def test_only_who_may_list_a_key_learns_that_it_is_missing(task, two_trials):
     with pytest.raises(ClientError, match="NoSuchKey"):
         task("s3").get_object(Bucket="results", Key=f"{OWN}missing")
