@@ -31,8 +31,9 @@ _AUTHORIZATION = re.compile(
 )
 # Amazon S3 API reference, "Error responses": RequestTimeTooSkewed.
 _LONGEST_AGE = timedelta(minutes=15)
-# A payload of Invoke, the longest of the services whose signature needs the body, has 6 MB.
-_MOST_BODY_BYTES = 8 << 20
+# A request of BatchWriteItem has at most 16 MB (Amazon DynamoDB API reference), the most of the
+# services whose signature needs the body.
+_MOST_BODY_BYTES = 16 << 20
 _HINT = "`tidemark up` prints the access key of its cloud."
 
 

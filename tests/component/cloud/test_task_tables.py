@@ -68,6 +68,13 @@ def test_a_task_keeps_items_in_a_table_that_it_may_use(task):
     tables.delete_table(TableName="mine-new")
 
 
+def test_a_batch_of_a_task_is_as_long_as_dynamodb_allows(task):
+    items = [{"id": {"S": str(n)}, "data": {"B": bytes(390_000)}} for n in range(25)]
+    requests = {"mine-kept": [{"PutRequest": {"Item": item}} for item in items]}
+
+    assert task("dynamodb").batch_write_item(RequestItems=requests)["UnprocessedItems"] == {}
+
+
 def test_a_task_sends_itself_messages_over_a_queue_that_it_may_use(task):
     queues = task("sqs")
     queue = queues.create_queue(QueueName="mine-jobs")["QueueUrl"]
