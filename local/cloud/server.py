@@ -60,10 +60,10 @@ def _for_signers_only(app: WSGIApplication, key: str) -> WSGIApplication:
 
 
 def _check(environ: WSGIEnvironment, key: str) -> None:
-    host = environ.get("HTTP_HOST", "")
+    host, accepted = environ.get("HTTP_HOST", ""), f"{_LOOPBACK}:{environ['SERVER_PORT']}"
     # moto would take the name of a bucket from another host.
-    if host.rpartition(":")[0] != _LOOPBACK:
-        raise Forbidden("AccessDenied", f"The host is {host!r}; accepted: {_LOOPBACK}.")
+    if host != accepted:
+        raise Forbidden("AccessDenied", f"The host is {host!r}; accepted: {accepted}.")
     check_task(environ, signer(environ, key))
     if environ["PATH_INFO"].startswith("/moto-api"):
         raise Forbidden("AccessDenied", "The controls of moto are closed.")

@@ -218,8 +218,23 @@ def test_a_web_page_of_any_site_is_refused(server):
     assert status(server, Origin="https://example.org") == 403
 
 
-def test_a_name_that_only_resolves_to_this_machine_is_refused(server):
-    assert status(server, Host="example.org") == 403
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1:{port}", 200),
+        ("127.0.0.1:1", 403),
+        ("127.0.0.1", 403),
+        ("localhost:{port}", 403),
+        ("example.org:{port}", 403),
+    ],
+)
+def test_a_request_for_another_host_is_refused_even_if_it_is_signed(server, host, expected):
+    host = host.format(port=server.endpoint.port)
+    request = AWSRequest("GET", f"http://{host}/", headers={"Host": host})
+    keys = Credentials(*server.endpoint.access_key("").values())
+    S3SigV4Auth(keys, "s3", REGION).add_auth(request)
+
+    assert status(server, **dict(request.headers)) == expected
 
 
 def test_the_endpoint_does_not_show_its_key(server):
