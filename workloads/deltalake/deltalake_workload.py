@@ -15,6 +15,7 @@ import deltalake
 import pyarrow as pa
 from botocore.session import Session
 from deltalake import DeltaTable, write_deltalake
+from harness.configuration import ConfigurationError
 from harness.records import BATCH_RECORDS, KEY_BYTES, Tally
 from pyarrow.parquet import read_table
 
@@ -27,9 +28,18 @@ _COMPACTED_BYTES = 1 << 30
 
 
 def _options() -> dict[str, str]:
-    """Return how S3 is reached, with the credentials of the task."""
+    """Return how S3 is reached, with the credentials of the task.
+
+    Raises
+    ------
+    ConfigurationError
+        If the task has no credentials.
+    """
     # Delta Lake 0.20 would ask ECS for credentials before nearly every request: 31 in a try.
-    credentials = Session().get_credentials().get_frozen_credentials()
+    found = Session().get_credentials()
+    if found is None:
+        raise ConfigurationError("The task has no AWS credentials: its tables are in S3.")
+    credentials = found.get_frozen_credentials()
     # Only the one-machine cloud has an address without TLS.
     plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http:")
     options = {

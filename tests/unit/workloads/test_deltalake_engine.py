@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from harness.configuration import ConfigurationError
 from harness.records import BATCH_RECORDS, RECORD_BYTES, batches
 
 from tests.unit.workloads.loaded_records import RECORDS, expected, load
@@ -240,3 +241,10 @@ def test_the_harness_stores_no_files_of_a_table(workload, tmp_path):
     (tmp_path / "a").touch()
 
     assert workload.Engine(PLACE).files(tmp_path) == []
+
+
+def test_a_task_without_credentials_is_refused(open_store, monkeypatch, workload):
+    monkeypatch.setattr(workload, "Session", lambda: SimpleNamespace(get_credentials=lambda: None))
+
+    with pytest.raises(ConfigurationError, match="The task has no AWS credentials"):
+        open_store()
