@@ -17,6 +17,7 @@ Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 MOST_SAMPLES = 9_999
 MARGIN, SAME_WITHIN = 0.03, 0.05
 """The bounds of a metric's changes unless its suite has others, as shares."""
+Share = Annotated[float, Field(strict=True, gt=0, le=0.5)]
 Quantile = Literal["p50", "p90", "p95", "p99"]
 Statistic = Literal["mean", Quantile, "max", "min", "total", "count", "per_second"]
 Basis = Literal["mean", "total", "max", "min"]
@@ -35,6 +36,13 @@ _OF_BASIS: dict[Statistic, Basis] = {
 def basis(statistic: Statistic) -> Basis:
     """Return the figure of a log stream that a metric's query gives for a statistic."""
     return _OF_BASIS.get(statistic, "mean")
+
+
+def contradicting_bounds(margin: float, same_within: float) -> Iterator[Problem]:
+    """Yield why the bounds of a metric's changes do not fit each other."""
+    if same_within < margin:
+        sentence = "expected the margin, {:.12g}, or more: a change between them has no verdict"
+        yield problem(("same_within",), sentence.format(margin))
 
 
 class Metric(Consistent):
@@ -61,9 +69,9 @@ class Metric(Consistent):
     values: Literal["jobs", "any"] = "jobs"
     """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
     at least one."""
-    margin: float = Field(default=MARGIN, strict=True, gt=0, le=0.5)
+    margin: Share = MARGIN
     """The least change that counts as slower or faster, as a share: 0.03 is 3 %."""
-    same_within: float = Field(default=SAME_WITHIN, strict=True, gt=0, le=0.5)
+    same_within: Share = SAME_WITHIN
     """The largest change that counts as the same, as a share: 0.05 is ±5 %; at least ``margin``."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
     """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
@@ -74,9 +82,7 @@ class Metric(Consistent):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
         yield from self._unreadable()
-        if self.same_within < self.margin:
-            sentence = "expected the margin, {:.12g}, or more: a change between them has no verdict"
-            yield problem(("same_within",), sentence.format(self.margin))
+        yield from contradicting_bounds(self.margin, self.same_within)
         if taken := [label for label in self.labels if label in _NO_LABELS]:
             yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")
         if bool(self.labels) != (self.most_labels is not None):

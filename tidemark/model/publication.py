@@ -1,6 +1,7 @@
 """The figures that a system's own pages publish: ``suites/<name>/published.yaml``."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -8,12 +9,19 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError
 
 from tidemark.model.consistent import Consistent
-from tidemark.model.frozen import Frozen
-from tidemark.model.metric import NAME, Name
+from tidemark.model.metric import (
+    MARGIN,
+    NAME,
+    SAME_WITHIN,
+    Metric,
+    Name,
+    Share,
+    contradicting_bounds,
+)
 from tidemark.model.refusal import Problem, Refused, problem, problems
 from tidemark.model.sentences import shown
 from tidemark.model.subject import Line
-from tidemark.model.suite import FORMS, Suite
+from tidemark.model.suite import FORMS, Suite, Test
 
 _FILE = "published.yaml"
 _Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -24,7 +32,7 @@ def plain_name(heading: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", heading.casefold()))
 
 
-class PublishedMetric(Frozen):
+class PublishedMetric(Consistent):
     """A metric that pages publish; a table has a column for it."""
 
     test: Name
@@ -38,11 +46,19 @@ class PublishedMetric(Frozen):
     """The better direction."""
     columns: tuple[Line, ...] = Field(min_length=1, max_length=20)
     """The headings of its column without unit; the first one is printed."""
+    margin: Share = MARGIN
+    """The least change that counts as slower or faster."""
+    same_within: Share = SAME_WITHIN
+    """The largest change that counts as the same."""
 
     @property
     def names(self) -> set[str]:
         """The plain names of its columns."""
-        return {plain_name(text) for text in (self.metric, *self.columns)}
+        return {plain_name(text) for text in self.columns}
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the bounds do not fit each other."""
+        yield from contradicting_bounds(self.margin, self.same_within)
 
 
 class Publication(Consistent):
@@ -51,7 +67,7 @@ class Publication(Consistent):
     title: Line
     no_runs: _Sentence | None = None
     """The reason why no run measures the system, if none does."""
-    figures: tuple[PublishedMetric, ...] = Field(min_length=1, max_length=50)
+    figures: tuple[PublishedMetric, ...] = Field(min_length=1, max_length=400)
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield the columns that are those of two metrics."""
@@ -93,19 +109,37 @@ def find_publication(systems: Path, suite: str) -> Publication | None:
 
 
 def measured_publication(suite: Suite) -> Publication:
-    """Return the metrics of a suite as pages may publish them, under the metrics' names."""
-    return Publication(
-        title=suite.title,
-        figures=tuple(
-            PublishedMetric(
-                test=test.name,
-                metric=metric.name,
-                means=f"{metric.statistics[0]} of {metric.name}",
-                unit=metric.unit,
-                direction=metric.direction,
-                columns=(metric.name.replace("_", " ").capitalize(),),
-            )
-            for test in suite.tests
-            for metric in test.metrics
-        ),
+    """Return the means that a suite measures, as pages may publish them under the metrics' names.
+
+    Raises
+    ------
+    Refused
+        If every metric has labels or other statistics: no column tells what such a figure is.
+
+    """
+    means = [
+        (test, metric)
+        for test in suite.tests
+        for metric in test.metrics
+        if "mean" in metric.statistics and not metric.labels
+    ]
+    if not means:
+        raise Refused(f"--suite: {suite.name} has no metric whose mean a page could publish")
+    names = Counter(metric.name for _, metric in means)
+    figures = (_mean(test, metric, names[metric.name] > 1) for test, metric in means)
+    return Publication(title=suite.title, figures=tuple(figures))
+
+
+def _mean(test: Test, metric: Metric, is_shared: bool) -> PublishedMetric:
+    """Return the mean of a metric; its column names the test if other tests share the name."""
+    name = f"{test.name} {metric.name}" if is_shared else metric.name
+    return PublishedMetric(
+        test=test.name,
+        metric=metric.name,
+        means=f"mean of {metric.name}",
+        unit=metric.unit,
+        direction=metric.direction,
+        columns=(name.replace("_", " ").capitalize(),),
+        margin=metric.margin,
+        same_within=metric.same_within,
     )

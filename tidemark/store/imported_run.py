@@ -121,6 +121,8 @@ def _metrics(release: Release, test: str) -> Iterator[Metric]:
             unit=published.unit,
             direction=published.direction,
             query=published.metric,
+            margin=published.margin,
+            same_within=published.same_within,
         )
 
 

@@ -199,6 +199,16 @@ def test_a_correction_after_an_import_that_died_before_its_rates_is_stored_as_it
     assert [row["value_text"] for row in target.tables.rows()] == ["378000"]
 
 
+def test_a_stored_release_has_the_bounds_of_its_metrics(target):
+    one = figure("0.12.0", "2022-10-18", "ingest_rate", "146600")
+    bounds = {"margin": 0.1, "same_within": 0.2}
+
+    _, (run,) = take_in(target, [one._replace(metric=one.metric.model_copy(update=bounds))])
+
+    (metric,) = target.results.plan(run).suite.tests[0].metrics
+    assert (metric.margin, metric.same_within) == (0.1, 0.2)
+
+
 def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target):
     take_in(target, published())
     bucket = target.results._bucket

@@ -23,9 +23,8 @@ def test_a_suite_may_publish_nothing():
 
 
 def test_two_metrics_have_no_heading_in_common(tmp_path):
-    text = (
-        f"title: X\nfigures:{FIGURE % ('one_rate', 'Rate')}{FIGURE % ('two_rate', 'One  RATE')}\n"
-    )
+    figures = FIGURE % ("one_rate", "One rate") + FIGURE % ("two_rate", "One  RATE")
+    text = f"title: X\nfigures:{figures}\n"
 
     with pytest.raises(Refused) as refused:
         publication(tmp_path, text)
@@ -33,6 +32,13 @@ def test_two_metrics_have_no_heading_in_common(tmp_path):
     assert str(refused.value) == (
         "x/published.yaml:4: figures.1.columns: 'one rate' is a column of two metrics"
     )
+
+
+def test_bounds_that_leave_a_change_without_a_verdict_are_refused(tmp_path):
+    figure = (FIGURE % ("one_rate", "Rate")).replace("}", ", margin: 0.2}")
+
+    with pytest.raises(Refused, match=r"same_within: expected the margin, 0\.2, or more: a change"):
+        publication(tmp_path, f"title: X\nfigures:{figure}\n")
 
 
 def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path):
@@ -48,6 +54,45 @@ def test_a_suite_without_a_file_publishes_what_its_runs_measure():
     found = measured_publication(read_suites()["rocksdb"])
 
     assert [each.columns for each in found.figures] == [("Ingest rate",), ("Compaction rate",)]
+
+
+def test_a_measured_suite_publishes_its_means_with_their_bounds_and_no_other_statistics():
+    suite = read_suites()["rocksdb"]
+    first = suite.tests[0]
+    mean = first.metrics[0].model_copy(update={"margin": 0.1, "same_within": 0.2})
+    others = [
+        mean.model_copy(update={"name": "slow_rate", "statistics": ("p99",)}),
+        mean.model_copy(update={"name": "rate_of_each", "labels": ("operation",)}),
+    ]
+    tests = [
+        first.model_copy(update={"name": name, "metrics": (mean, *others)})
+        for name in ("first", "second")
+    ]
+
+    found = measured_publication(suite.model_copy(update={"tests": tuple(tests)}))
+
+    assert [(*each.columns, each.margin, each.same_within) for each in found.figures] == [
+        (f"{test} {mean.name.replace('_', ' ')}", 0.1, 0.2) for test in ("First", "Second")
+    ]
+
+
+def test_a_measured_suite_without_a_mean_publishes_nothing():
+    suite = read_suites()["rocksdb"]
+    tests = [
+        test.model_copy(
+            update={
+                "metrics": tuple(
+                    metric.model_copy(update={"statistics": ("max",)}) for metric in test.metrics
+                )
+            }
+        )
+        for test in suite.tests
+    ]
+
+    with pytest.raises(Refused) as refused:
+        measured_publication(suite.model_copy(update={"tests": tuple(tests)}))
+
+    assert str(refused.value) == "--suite: rocksdb has no metric whose mean a page could publish"
 
 
 def test_no_run_measures_a_suite_that_only_publishes_figures():
