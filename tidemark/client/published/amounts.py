@@ -18,7 +18,8 @@ _FIGURE = re.compile(
     rf"(?:\s*\(?(?:±|\+/-|\+-)\s*(?P<spread>{_NUMBER})\s?(?P<percent>%)?\)?)?"
     r"(?:\s*\((?:n\s*=\s*)?(?P<trials>[0-9]+)(?: (?:trials?|runs?|jobs?|samples?))?\))?"
 )
-_UNSURE = re.compile(r"[0-9]{1,3}\.[0-9]{3}")
+# Nobody writes a thousand as 0.412.
+_UNSURE = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
 _SCALES = {"k": 1e3, "M": 1e6, "G": 1e9}
 # A mark of a footnote behind a figure.
 _MARKS = re.compile(r"[*†‡¹²³]+$")
@@ -62,7 +63,7 @@ def amount(text: str, unit: str) -> Amount:
     for number in filter(None, match.group("value", "spread")):
         if _UNSURE.fullmatch(number):
             whole, fraction = number.split(".")
-            both = f"{whole}{fraction} or {float(number):g}"
+            both = f"{whole}{fraction} or {number}0"
             raise ValueError(f"{shown(number)} may be {both}; write one of them")
     value, trials = _number(match["value"]), int(match["trials"] or 0)
     if not math.isfinite(value):

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from tidemark.client.published.amounts import amount, is_missing
@@ -12,6 +14,7 @@ from tidemark.client.published.amounts import amount, is_missing
         ("1.304.938", 1304938), ("734306.6000000001", 734306.6000000001), ("3.5e5", 350000),
         ("366k", 366000), ("1.3M", 1300000), ("2.5 G", 2.5e9), ("366000 records/s", 366000),
         ("366000*", 366000), ("366000 ²", 366000), ("0", 0),
+        ("0.412", 0.412), ("366.0000", 366), ("1.2340", 1.234),
     ],
 )  # fmt: skip
 def test_a_figure_has_its_value_with_any_mark_between_thousands(text, value):
@@ -39,8 +42,11 @@ def test_a_figure_may_have_a_spread_and_a_number_of_trials(text, spread, samples
 
 @pytest.mark.parametrize("text", ["366.000", "366000 ± 1.200"])
 def test_a_point_before_three_digits_is_refused_because_it_may_stand_between_thousands(text):
-    with pytest.raises(ValueError, match=r"may be \d+ or [\d.]+; write one of them"):
+    with pytest.raises(ValueError, match=r"may be \d+ or [\d.]+; write one of them") as refused:
         amount(text, "records/s")
+
+    first, second = re.findall(r"may be (\S+) or (\S+);", str(refused.value))[0]
+    assert amount(first, "records/s").value == 1000 * amount(second, "records/s").value
 
 
 @pytest.mark.parametrize(
