@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes, release_figures
-from tidemark.client.published.status_reports import json_report, report_figures, text_reports
+from tidemark.client.published.status_reports import (
+    JobReport,
+    json_report,
+    report_figures,
+    text_reports,
+)
 from tidemark.client.published.tables import tables
 from tidemark.model.publication import Publication
 from tidemark.model.refusal import Refused
@@ -37,10 +42,23 @@ def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[Re
 
 def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[ReleaseFigure]:
     if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} and (value := _json(text)) is not None:
-        return report_figures([json_report(value)], publication, wishes.version)
+        return _of_reports([json_report(value)], publication, wishes)
     if reports := text_reports(text):
-        return report_figures(reports, publication, wishes.version)
+        return _of_reports(reports, publication, wishes)
     return release_figures(tables(text), publication, wishes)
+
+
+def _of_reports(
+    reports: Sequence[JobReport], publication: Publication, wishes: Wishes
+) -> Iterable[ReleaseFigure]:
+    for option, given in (
+        ("--date", wishes.tested_on),
+        ("--dates", wishes.order),
+        ("--leave-out", listed(wishes.left_out)),
+    ):
+        if given:
+            raise Refused(f"{option}: {given} has no effect on a report; expected a page of tables")
+    return report_figures(reports, publication, wishes.version)
 
 
 def _json(text: str) -> object:

@@ -50,6 +50,7 @@ def release_figures(
     _check_left_out(tables, wishes)
     known = [_Table(table, layout(table, publication, wishes.left_out)) for table in tables]
     chosen = [each for each in known if each.columns.metrics]
+    _check_needed(chosen, wishes)
     days = [day for each in chosen for row in each.table.rows if (day := _day(each, row))]
     order = order_of(days, wishes.order)
     for each in chosen:
@@ -63,6 +64,18 @@ def _check_left_out(tables: Sequence[PageTable], wishes: Wishes) -> None:
     for heading in wishes.left_out:
         if plain_name(heading) not in headings:
             raise Refused(f"--leave-out: no table of FILE has the heading {shown(heading)}")
+
+
+def _check_needed(chosen: Sequence[_Table], wishes: Wishes) -> None:
+    """Refuse an option that stands for a column which every table has."""
+    for columns, given, option in (
+        ([each.columns.version for each in chosen], wishes.version, "--version"),
+        ([each.columns.day for each in chosen], wishes.tested_on, "--date"),
+    ):
+        if chosen and given is not None and None not in columns:
+            raise Refused(
+                f"{option}: {given} has no effect: every table of FILE has a column for it"
+            )
 
 
 def _check_complete(each: _Table, wishes: Wishes) -> None:

@@ -205,3 +205,16 @@ def test_a_table_of_versions_without_figures_of_the_suite_counts_for_nothing():
     java = "| Version | Java |\n|---|---|\n| 0.11.0 | 17 |\n\n"
 
     assert len(figures(f"{java}{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n")) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        ({"version": "0.36.0"}, "--version: 0.36.0"),
+        ({"tested_on": date(2022, 6, 13)}, "--date: 2022-06-13"),
+    ],
+)
+def test_an_option_for_a_column_that_every_table_has_is_refused(option, named):
+    sentence = refused(f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n", **option)
+
+    assert sentence == f"{named} has no effect: every table of FILE has a column for it"

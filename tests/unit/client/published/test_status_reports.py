@@ -1,6 +1,7 @@
 """Sleeper's reports of jobs in the forms of several of its releases, with figures made up here."""
 
 import json
+from datetime import date
 
 import pytest
 
@@ -110,3 +111,18 @@ def test_a_report_without_one_average_is_refused(text, sentence):
 
 def test_a_report_needs_the_version_of_its_jobs():
     assert refused(OLD_COMPACTION) == "a report names no version; --version gives it"
+
+
+@pytest.mark.parametrize("report", [OLD_COMPACTION, "[]"])
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        ({"order": "day-first"}, "--dates: day-first"),
+        ({"tested_on": date(2022, 6, 13)}, "--date: 2022-06-13"),
+        ({"left_out": ["TYPE"]}, "--leave-out: TYPE"),
+    ],
+)
+def test_an_option_for_tables_is_refused_of_a_report(report, option, named):
+    sentence = refused(report, version="0.16.0", **option)
+
+    assert sentence == f"{named} has no effect on a report; expected a page of tables"
