@@ -15,7 +15,11 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from moto.cloudformation import parsing
-from moto.cloudformation.exceptions import CloudFormationError, ValidationError
+from moto.cloudformation.exceptions import (
+    AlreadyExistsException,
+    CloudFormationError,
+    ValidationError,
+)
 from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult, EmptyResult
@@ -30,6 +34,7 @@ from local.cloud.stack_changes import (
 )
 from local.cloud.updates import update
 
+_EXECUTED = "EXECUTE_COMPLETE"
 _PLANNED = "REVIEW_IN_PROGRESS"
 _UNCHANGED = (
     "The submitted information didn't contain changes. Submit different information to create a "
@@ -48,15 +53,20 @@ class ChangeSetNotFound(CloudFormationError):
     code = "ChangeSetNotFound"
 
 
+class InvalidChangeSetStatus(CloudFormationError):
+    """The answer of CloudFormation to the execution of what cannot be executed, or was."""
+
+    code = "InvalidChangeSetStatus"
+
+
 def replace_methods(replacements: Replacements) -> None:
     """Make change sets create and change stacks, and deletions delete resources."""
 
     def plan(backend: CloudFormationBackend, stack_name: str, **options: object) -> tuple[str, str]:
+        for stack in _stacks_named(backend, stack_name):
+            _check_name(backend, stack, options["change_set_name"])
         if options["change_set_type"] == "CREATE":
-            for stack in _stacks_named(backend, stack_name):
-                if stack.status != _PLANNED:
-                    raise ValidationError(message=f"Stack [{stack_name}] already exists.")
-                del backend.stacks[stack.stack_id]
+            _discard_planned(backend, stack_name)
         else:
             stack = backend.get_stack(stack_name)
             _check_whole(stack)
@@ -74,6 +84,7 @@ def replace_methods(replacements: Replacements) -> None:
                 )
             _check_unused(backend, stack, stack.output_map)
             original_delete(backend, stack.stack_id)
+            _forget_all(backend, stack)
 
     def delete_all(stack: Stack) -> None:
         if stack.status != _PLANNED:
@@ -93,6 +104,34 @@ def replace_methods(replacements: Replacements) -> None:
     replacements.set(CloudFormationResponse, "delete_change_set", _forget)
     replacements.set(CloudFormationBackend, "update_stack", _update)
     replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
+
+
+def _discard_planned(backend: CloudFormationBackend, name: str) -> None:
+    """Delete a stack of which only a plan is there; refuse to create one that exists."""
+    for stack in _stacks_named(backend, name):
+        if stack.status != _PLANNED:
+            raise ValidationError(message=f"Stack [{name}] already exists.")
+        del backend.stacks[stack.stack_id]
+        _forget_all(backend, stack)
+
+
+def _check_name(backend: CloudFormationBackend, stack: Stack, name: object) -> None:
+    """Refuse the name of a change set that a stack has and has not executed."""
+    for change_set in _change_sets(backend, stack):
+        if change_set.execution_status == _EXECUTED:
+            del backend.change_sets[change_set.change_set_id]
+        elif change_set.change_set_name == name:
+            raise AlreadyExistsException(f"ChangeSet {name} already exists")
+
+
+def _forget_all(backend: CloudFormationBackend, stack: Stack) -> None:
+    """Delete the change sets of a stack, which are for its earlier state."""
+    for change_set in _change_sets(backend, stack):
+        del backend.change_sets[change_set.change_set_id]
+
+
+def _change_sets(backend: CloudFormationBackend, stack: Stack) -> list[ChangeSet]:
+    return [each for each in backend.change_sets.values() if each.stack_id == stack.stack_id]
 
 
 def _check_whole(stack: Stack) -> None:
@@ -161,15 +200,23 @@ def _describe(response: CloudFormationResponse) -> ActionResult:
 def _execute(response: CloudFormationResponse) -> ActionResult:
     """Create or change the stack of a change set; a new one has the id that its plan has."""
     backend, change_set = response.cloudformation_backend, _found(response)
+    if change_set.execution_status != "AVAILABLE":
+        raise InvalidChangeSetStatus(
+            f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current status of "
+            f"[{change_set.execution_status}]"
+        )
     stack = backend.stacks[change_set.stack_id]
     stack.cross_stack_resources = backend.exports
     if change_set.change_set_type == "CREATE":
         _create(stack, change_set)
     else:
+        _check_whole(stack)
         _check_exports(backend, stack, change_set)
         update(stack, change_set)
     backend.exports.update({export.name: export for export in stack.exports})
-    change_set.execution_status = "EXECUTE_COMPLETE"
+    change_set.execution_status = _EXECUTED
+    _forget_all(backend, stack)
+    backend.change_sets[change_set.change_set_id] = change_set
     return EmptyResult()
 
 

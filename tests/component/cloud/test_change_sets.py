@@ -94,7 +94,10 @@ def test_a_stack_imports_the_export_of_an_earlier_stack(endpoint, create):
 
 
 def test_a_planned_stack_can_be_planned_again_and_deleted(formation, plan):
-    plan(TOPIC)
+    _, change_set = plan(TOPIC)
+    with pytest.raises(ClientError, match=r"AlreadyExistsException.*: ChangeSet change-s already"):
+        plan(TOPIC)
+    formation.delete_change_set(ChangeSetName=change_set)
     status, change_set = plan(TOPIC)
     assert status == "CREATE_COMPLETE"
 
@@ -128,6 +131,17 @@ def test_a_change_set_without_changes_fails(create, plan):
     create(TOPIC)
 
     assert plan(TOPIC, kind="UPDATE")[0] == "FAILED"
+
+
+def test_a_change_set_is_executed_once(formation, create, plan):
+    create(TOPIC)
+    executed = {"ChangeSetName": "change-s", "StackName": "s"}
+
+    with pytest.raises(formation.exceptions.InvalidChangeSetStatusException, match="EXECUTE_COMPL"):
+        formation.execute_change_set(**executed)
+    assert plan(TOPIC, kind="UPDATE")[0] == "FAILED"
+    with pytest.raises(formation.exceptions.InvalidChangeSetStatusException, match="UNAVAILABLE"):
+        formation.execute_change_set(**executed)
 
 
 def test_a_stack_changes_by_change_sets_alone(formation, create, plan):

@@ -54,10 +54,10 @@ def create(formation):
 def plan(formation):
     """Return a way to plan a change of the stack ``s``; it returns the change set's description."""
 
-    def plan(template, **options):
+    def plan(template, name="change", **options):
         change_set = formation.create_change_set(
             StackName="s",
-            ChangeSetName="change",
+            ChangeSetName=name,
             ChangeSetType="UPDATE",
             TemplateBody=json.dumps(template),
             **options,
@@ -339,7 +339,9 @@ def test_a_stack_whose_update_failed_takes_no_other(formation, create, change, p
         change(template)
 
     with pytest.raises(ClientError, match="is in UPDATE_ROLLBACK_FAILED state and can not be upd"):
-        plan(changed(TEMPLATE, "Logs", RetentionInDays=30))
+        plan(changed(TEMPLATE, "Logs", RetentionInDays=30), "next")
+    with pytest.raises(ClientError, match="is in UPDATE_ROLLBACK_FAILED state and can not be upd"):
+        formation.execute_change_set(ChangeSetName="change", StackName="s")
     assert status(formation) == "UPDATE_ROLLBACK_FAILED"
 
 
@@ -352,6 +354,17 @@ def test_a_change_set_is_found_by_its_name_and_stack(formation, create, plan):
     for absent in ({"StackName": "other"}, {"ChangeSetName": "other"}):
         with pytest.raises(formation.exceptions.ChangeSetNotFoundException):
             formation.describe_change_set(**{**named, **absent})
+
+
+def test_an_executed_change_set_makes_the_others_of_its_stack_void(formation, create, plan):
+    create(TEMPLATE)
+    first = plan(changed(TEMPLATE, "Logs", RetentionInDays=30), "first")
+    other = plan(changed(TEMPLATE, "Logs", RetentionInDays=90), "other")
+
+    formation.execute_change_set(ChangeSetName=first["ChangeSetId"])
+
+    with pytest.raises(formation.exceptions.ChangeSetNotFoundException):
+        formation.execute_change_set(ChangeSetName=other["ChangeSetId"])
 
 
 def test_a_type_whose_rules_are_not_known_is_refused_when_the_change_is_planned(create, plan):
