@@ -7,14 +7,10 @@ that it mostly leaves unchanged.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from moto.cloudformation import parsing
 from moto.cloudformation.exceptions import (
     AlreadyExistsException,
     CloudFormationError,
@@ -24,13 +20,13 @@ from moto.cloudformation.models import ChangeSet, CloudFormationBackend, Stack
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult, EmptyResult
 
+from local.cloud import exports
 from local.cloud.deletions import delete_resources, refuse_undeletable
 from local.cloud.replacements import Replacements
 from local.cloud.stack_changes import (
     ResourceChange,
     UnknownChange,
     changes_between,
-    references,
 )
 from local.cloud.updates import update
 
@@ -82,7 +78,7 @@ def replace_methods(replacements: Replacements) -> None:
                     message=f"Stack [{stack.name}] cannot be deleted while TerminationProtection "
                     "is enabled"
                 )
-            _check_unused(backend, stack, stack.output_map)
+            exports.check_deletion(backend, stack)
             original_delete(backend, stack.stack_id)
             _forget_all(backend, stack)
 
@@ -180,19 +176,6 @@ def _diff(change_set: ChangeSet) -> list[ResourceChange]:
     ]
 
 
-def _check_unused(backend: CloudFormationBackend, stack: Stack, outputs: Iterable[str]) -> None:
-    """Refuse to lose outputs of a stack while another stack imports one of their exports."""
-    parts = stack.template_dict.get("Outputs", {})
-    exports = [parts[key]["Export"]["Name"] for key in outputs if "Export" in parts[key]]
-    names = {parsing.clean_json(name, stack.resource_map) for name in exports}
-    for other in backend.stacks.values():
-        imported = re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(other.template_dict))
-        if used := sorted(names & {*imported}):
-            raise ValidationError(
-                message=f"Export {used[0]} cannot be deleted as it is in use by {other.name}"
-            )
-
-
 def _describe(response: CloudFormationResponse) -> ActionResult:
     return ActionResult(_found(response))
 
@@ -211,9 +194,9 @@ def _execute(response: CloudFormationResponse) -> ActionResult:
         _create(stack, change_set)
     else:
         _check_whole(stack)
-        _check_exports(backend, stack, change_set)
+        exports.check_update(backend, stack, change_set)
         update(stack, change_set)
-    backend.exports.update({export.name: export for export in stack.exports})
+    exports.replace_exports(backend, stack)
     change_set.execution_status = _EXECUTED
     _forget_all(backend, stack)
     backend.change_sets[change_set.change_set_id] = change_set
@@ -236,19 +219,6 @@ def _found(response: CloudFormationResponse) -> ChangeSet:
         if name == arn or (name == change_set.change_set_name and of_stack):
             return change_set
     raise ChangeSetNotFound(f"ChangeSet [{name}] does not exist")
-
-
-def _check_exports(backend: CloudFormationBackend, stack: Stack, change_set: ChangeSet) -> None:
-    """Refuse to change or remove an export that another stack imports."""
-    old, new = stack.template_dict.get("Outputs", {}), change_set.template_dict.get("Outputs", {})
-    changes: Any = change_set.changes
-    replaced = {each.logical_resource_id for each in changes if each.is_replaced}
-    lost = [
-        key
-        for key, output in old.items()
-        if output != new.get(key) or replaced & {*references(output)}
-    ]
-    _check_unused(backend, stack, lost)
 
 
 def _create(stack: Stack, change_set: ChangeSet) -> None:

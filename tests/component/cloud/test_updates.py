@@ -408,5 +408,34 @@ def test_an_export_that_another_stack_imports_does_not_change(create, change):
     reader = resource("AWS::SNS::Topic", TopicName={"Fn::ImportValue": "query"})
     create({"Resources": {"Reader": reader}}, "reader")
 
-    with pytest.raises(ClientError, match="Export query cannot be deleted as it is in use by read"):
+    with pytest.raises(ClientError, match="Export query cannot be updated as it is in use by read"):
         change(changed(TEMPLATE, "Rates", QueryString="SELECT 2"))
+
+
+def test_an_export_that_another_stack_imports_is_not_removed_and_its_output_may_be_described(
+    formation, create, change
+):
+    create(TEMPLATE)
+    reader = resource("AWS::SNS::Topic", TopicName={"Fn::ImportValue": "query"})
+    create({"Resources": {"Reader": reader}}, "reader")
+    template = changed(TEMPLATE, "Logs", RetentionInDays=30)
+    template["Outputs"]["Query"]["Description"] = "The id of the query."
+
+    change(template)
+
+    assert status(formation) == "UPDATE_COMPLETE"
+    del template["Outputs"]
+    with pytest.raises(ClientError, match="Export query cannot be deleted as it is in use by read"):
+        change(changed(template, "Logs", RetentionInDays=90))
+
+
+def test_an_export_that_is_gone_is_not_listed(formation, create, change):
+    create(TEMPLATE)
+    template = changed(TEMPLATE, "Logs", RetentionInDays=30)
+    template["Outputs"]["Query"]["Export"]["Name"] = "other"
+
+    change(template)
+    assert [export["Name"] for export in formation.list_exports()["Exports"]] == ["other"]
+
+    formation.delete_stack(StackName="s")
+    assert formation.list_exports()["Exports"] == []
