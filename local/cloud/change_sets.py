@@ -21,10 +21,11 @@ from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult, EmptyResult
 
 from local.cloud import exports
-from local.cloud.deletions import delete_resources, refuse_undeletable
+from local.cloud.deletions import RETAINED, delete_resources, refuse_undeletable
 from local.cloud.replacements import Replacements
 from local.cloud.stack_changes import (
     ResourceChange,
+    Resources,
     UnknownChange,
     changes_between,
 )
@@ -79,15 +80,15 @@ def replace_methods(replacements: Replacements) -> None:
                     "is enabled"
                 )
             exports.check_deletion(backend, stack)
+            # moto forgets the stack before it deletes the resources.
+            if stack.status != _PLANNED:
+                refuse_undeletable(f"DeleteStack of {stack.name}", _going(stack))
             original_delete(backend, stack.stack_id)
             _forget_all(backend, stack)
 
     def delete_all(stack: Stack) -> None:
         if stack.status != _PLANNED:
-            parts = stack.template_dict["Resources"].items()
-            going = {key: part for key, part in parts if part.get("DeletionPolicy") != "Retain"}
-            refuse_undeletable(f"DeleteStack of {stack.name}", going)
-            delete_resources(going, stack.resource_map)
+            delete_resources(_going(stack), stack.resource_map)
         stack._add_stack_event("DELETE_COMPLETE")
         stack.status = "DELETE_COMPLETE"
 
@@ -100,6 +101,12 @@ def replace_methods(replacements: Replacements) -> None:
     replacements.set(CloudFormationResponse, "delete_change_set", _forget)
     replacements.set(CloudFormationBackend, "update_stack", _update)
     replacements.set(CloudFormationResponse, "update_termination_protection", _protect)
+
+
+def _going(stack: Stack) -> Resources:
+    """Return the parts of a stack's template that are deleted with the stack."""
+    parts = stack.template_dict["Resources"].items()
+    return {key: part for key, part in parts if part.get("DeletionPolicy") not in RETAINED}
 
 
 def _discard_planned(backend: CloudFormationBackend, name: str) -> None:

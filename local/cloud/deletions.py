@@ -26,6 +26,8 @@ from local.cloud.stack_changes import Resources, references
 
 Delete = Callable[[str], object]
 """A function that deletes a resource by its Ref."""
+RETAINED = {"Retain", "RetainExceptOnCreate"}
+"""The policies that keep a resource whose part of a template, or whose stack, is deleted."""
 _PARTS_OF = {
     "AWS::EC2::Route": "RouteTableId",
     "AWS::EC2::SubnetRouteTableAssociation": "SubnetId",

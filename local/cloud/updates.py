@@ -23,7 +23,7 @@ from moto.logs.models import logs_backends
 
 from local.account import ACCOUNT, REGION
 from local.cloud import accepted_properties
-from local.cloud.deletions import delete_resources, refuse_undeletable
+from local.cloud.deletions import RETAINED, delete_resources, refuse_undeletable
 from local.cloud.stack_changes import ResourceChange, Resources
 
 _OF_RULES = {"Description", "EventPattern", "ScheduleExpression", "State", "Targets"}
@@ -115,7 +115,7 @@ def _going(parts: Resources, changes: list[ResourceChange]) -> Resources:
         name: parts[name]
         for change in changes
         for name in [change.logical_resource_id]
-        if (change.action == "Remove" and parts[name].get("DeletionPolicy") != "Retain")
+        if (change.action == "Remove" and parts[name].get("DeletionPolicy") not in RETAINED)
         or (change.is_replaced and parts[name].get("UpdateReplacePolicy") != "Retain")
     }
 

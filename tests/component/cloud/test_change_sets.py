@@ -153,10 +153,11 @@ def test_a_stack_changes_by_change_sets_alone(formation, create, plan):
         plan(TOPIC)
 
 
+@pytest.mark.parametrize("policy", ["Retain", "RetainExceptOnCreate"])
 def test_a_deleted_stack_leaves_none_of_its_resources_but_those_it_retains(
-    endpoint, formation, create
+    endpoint, formation, create, policy
 ):
-    kept = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}
+    kept = {"Type": "AWS::S3::Bucket", "DeletionPolicy": policy}
     create({"Resources": {**TOPIC["Resources"], "Kept": kept, "Gone": {"Type": "AWS::S3::Bucket"}}})
 
     formation.delete_stack(StackName="s")
@@ -218,6 +219,7 @@ def test_a_stack_with_a_type_that_cannot_be_deleted_is_refused_and_loses_nothing
     with pytest.raises(ClientError, match=r"cannot delete Name \(AWS::SSM::Parameter\)"):
         formation.delete_stack(StackName="s")
     assert len(endpoint.client("sns").list_topics()["Topics"]) == 1
+    assert len(formation.describe_stacks(StackName="s")["Stacks"]) == 1
 
 
 def test_a_stack_whose_export_another_stack_imports_cannot_be_deleted(formation, create):

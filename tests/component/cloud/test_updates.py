@@ -276,9 +276,10 @@ def test_resources_are_added_and_removed(endpoint, formation, create, change):
     assert endpoint.client("cloudwatch").list_dashboards()["DashboardEntries"] == []
 
 
-def test_a_removed_resource_that_a_policy_retains_stays(endpoint, create, change):
+@pytest.mark.parametrize("policy", ["Retain", "RetainExceptOnCreate"])
+def test_a_removed_resource_that_a_policy_retains_stays(endpoint, create, change, policy):
     template = copy.deepcopy(TEMPLATE)
-    template["Resources"]["Results"]["DeletionPolicy"] = "Retain"
+    template["Resources"]["Results"]["DeletionPolicy"] = policy
     create(template)
     del template["Resources"]["Results"]
 
