@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 # Delta Lake warns of each column of bytes in each file, and reads this when it is loaded.
 os.environ.setdefault("RUST_LOG", "error")
@@ -17,7 +16,7 @@ from botocore.session import Session
 from deltalake import DeltaTable, write_deltalake
 from harness.configuration import ConfigurationError
 from harness.records import BATCH_RECORDS, KEY_BYTES, Tally
-from pyarrow.parquet import read_table
+from pyarrow.parquet import read_metadata, read_table
 
 _SCHEMA = pa.schema([("key", pa.binary()), ("value", pa.binary())])
 # An append makes a file and a commit: a million records have twenty of them.
@@ -81,7 +80,8 @@ class Store:
 
     def tally(self) -> Tally:
         """Return the tally of all records, in the order of their keys."""
-        table = pa.concat_tables(self._files().values()).sort_by("key")
+        files = _contents(self._table().file_uris())
+        table = pa.concat_tables([read_table(file).cast(_SCHEMA) for file in files]).sort_by("key")
         columns = (table.column(name).to_pylist() for name in _SCHEMA.names)
         return Tally.of(chain.from_iterable(zip(*columns, strict=True)), pieces=2)
 
@@ -92,25 +92,23 @@ class Store:
 
     def records_read(self) -> int:
         """Return the number of records in the files that compaction took out of the table."""
-        before = self._files(self._compacted_version)
+        before = self._table(self._compacted_version).file_uris()
         after = self._table(self._compacted_version + 1).file_uris()
-        return sum(table.num_rows for file, table in before.items() if file not in after)
-
-    def _files(self, version: int | None = None) -> dict[str, pa.Table]:
-        """Return the content of each file of a version of the table, by its address in S3."""
-        client = Session().create_client("s3")
-        return {file: _content(client, file) for file in self._table(version).file_uris()}
+        taken_out = [file for file in before if file not in after]
+        return sum(read_metadata(file).num_rows for file in _contents(taken_out))
 
     def _table(self, version: int | None = None) -> DeltaTable:
         return DeltaTable(self._address, version=version, storage_options=self._options)
 
 
-def _content(client: Any, file: str) -> pa.Table:  # noqa: ANN401 (botocore makes its classes at run time)
+def _contents(files: Iterable[str]) -> Iterator[pa.BufferReader]:
+    """Yield the content of each file, by its address in S3."""
     # Delta Lake would give pyarrow's threads a file system in Python. One of them may still use it
     # when Python ends, and that ends the process by SIGABRT.
-    _, _, bucket, key = file.split("/", 3)
-    body = client.get_object(Bucket=bucket, Key=key)["Body"].read()
-    return read_table(pa.BufferReader(body)).cast(_SCHEMA)
+    client = Session().create_client("s3")
+    for file in files:
+        _, _, bucket, key = file.split("/", 3)
+        yield pa.BufferReader(client.get_object(Bucket=bucket, Key=key)["Body"].read())
 
 
 class Engine:

@@ -20,7 +20,6 @@ class Table:
 
     def __init__(self, rows):
         self.rows = rows
-        self.num_rows = len(rows)
 
     def cast(self, schema):
         assert schema.names == ["key", "value"]
@@ -123,7 +122,10 @@ def workload(lake, monkeypatch):
         BufferReader=lambda body: body,
         concat_tables=lambda tables: Table([row for table in tables for row in table.rows]),
     )
-    parquet = SimpleNamespace(read_table=lambda name: Table(lake.files[name]))
+    parquet = SimpleNamespace(
+        read_metadata=lambda name: SimpleNamespace(num_rows=len(lake.files[name])),
+        read_table=lambda name: Table(lake.files[name]),
+    )
     monkeypatch.setattr("botocore.session.Session", lake.session)
     monkeypatch.setitem(sys.modules, "deltalake", deltalake)
     monkeypatch.setitem(sys.modules, "pyarrow", pyarrow)
