@@ -15,7 +15,7 @@ from tidemark.cli.written_suites import suites, systems
 from tidemark.client.imports import Differences, differences, releases, store
 from tidemark.client.published.dates import Order
 from tidemark.client.published.file_figures import file_figures
-from tidemark.client.published.release_figure import ReleaseFigure, release_version
+from tidemark.client.published.release_figure import ReleaseFigure, refused_at, release_version
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.context import check_written_suite, stored_suites
 from tidemark.model.imported import Import
@@ -26,6 +26,7 @@ from tidemark.model.sentences import plural, shown
 _CONFLICTS = 1
 _LARGEST = 8 << 20  # [B]
 _LONGEST_SOURCE = 200
+_FIRST_DAY = date(2000, 1, 1)
 
 
 def _check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -137,9 +138,13 @@ def _text(file: Path) -> str:
 
 
 def _check_days(figures: Sequence[ReleaseFigure], today: date) -> None:
-    if late := next((each for each in figures if each.tested_on > today), None):
-        sentence = f"{late.tested_on} is not over; expected {today} or earlier"
-        raise Refused(f"FILE: line {late.line}: {sentence}")
+    """Refuse days of the future, and those before 2000, which no run's name can have."""
+    for each in figures:
+        if not _FIRST_DAY <= each.tested_on <= today:
+            sentence = (
+                f"{each.tested_on} is not accepted; expected a day from {_FIRST_DAY} to {today}"
+            )
+            raise refused_at(each.line, sentence)
 
 
 def _show(found: Differences, *, dry_run: bool) -> None:

@@ -133,9 +133,11 @@ def test_a_later_cloud_finds_the_figures_in_the_bucket_of_its_stack(state):
     ("name", "content", "words", "sentence"),
     [
         ("a.csv", "Version,Date\n1.0,2022-01-01\n", [], "FILE: no table has figures of Sleeper"),
-        ("a.csv", "Version,Date,Ingest rate\n1.0,2999-01-01,1\n", [], "FILE: line 2: '2999-01-01'"),
+        ("a.csv", "Version,Date,Ingest rate\n1.0,2999-01-01,1\n", [], "FILE: line 2: 2999-01-01 "),
+        ("a.csv", "Version,Ingest rate\n1.0,1\n", ["--date", "1999-12-31"],
+         "FILE: line 2: 1999-12-31 is not accepted; expected a day from 2000-01-01 to "),
         ("a.csv", "Version,Date,Ingest rate\n1.0,2099-01-01,1\n", [],
-         "FILE: line 2: 2099-01-01 is not over; expected "),
+         "FILE: line 2: 2099-01-01 is not accepted; expected "),
         ("a.csv", b"\xff\xfe", [], "FILE: a.csv is no text in UTF-8"),
         ("a.csv", "", ["--version", "x"], "--version: 'x' is no version; expected one such as"),
         ("a.csv", "", ["--source", "a\nb"], "--source: 'a\\nb' is not accepted; expected 200 "),

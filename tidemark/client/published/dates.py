@@ -62,12 +62,9 @@ def day_of(day: Day, order: Order | None) -> date:
         advice = "--dates day-first or --dates month-first says which"
         raise refused_at(day.line, f"{day.text} may be {both}; {advice}")
     try:
-        found = _day(day.text, order)
+        return _day(day.text, order)
     except ValueError:
         raise refused_at(day.line, f"{shown(day.text)} is no day; {_EXPECTED}") from None
-    if not 2000 <= found.year < 2100:
-        raise refused_at(day.line, f"{shown(day.text)} is not accepted; expected a year from 2000")
-    return found
 
 
 def _is_unsure(one: int, other: int) -> bool:
