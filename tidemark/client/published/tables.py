@@ -13,7 +13,11 @@ from markdown_it.token import Token
 from tidemark.client.published.release_figure import refused_at
 
 _SEPARATORS = ",;\t|"
-_MARKDOWN_TABLE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$", re.MULTILINE)
+_MARKDOWN_TABLE = re.compile(
+    r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$", re.MULTILINE
+)
+# A page has no other ends of lines; Python's splitlines takes a form feed for one, too.
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _BAR = re.compile(r"(?<!\\)\|")
 
 
@@ -41,7 +45,7 @@ def tables(text: str) -> list[PageTable]:
 
 def _markdown(text: str) -> Iterator[PageTable]:
     """Yield the tables of a page; source: GitHub Flavored Markdown, "Tables (extension)"."""
-    lines, rows = text.splitlines(), list[TableRow]()
+    lines, rows = _LINE_END.split(text), list[TableRow]()
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     for index, token in enumerate(tokens):
         if token.type == "table_open":
@@ -86,7 +90,7 @@ def _count(line: str) -> int:
 
 
 def _separated(text: str) -> Iterator[PageTable]:
-    lines = text.removeprefix("\ufeff").splitlines()
+    lines = _LINE_END.split(text.removeprefix("\ufeff"))
     first = next((line for line in lines if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)

@@ -218,3 +218,14 @@ def test_an_option_for_a_column_that_every_table_has_is_refused(option, named):
     sentence = refused(f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n", **option)
 
     assert sentence == f"{named} has no effect: every table of FILE has a column for it"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"a\x0cb\u2028c\r\n\r\n{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n", 5),
+        ("Version,Date,Ingest\x0c rate\n0.11.0,2022-06-13,1", 2),
+    ],
+)
+def test_a_form_feed_ends_no_line(text, line):
+    assert [figure[-1] for figure in figures(text)] == [line]
