@@ -16,6 +16,7 @@ _ISO = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?:[T ].*)?")
 _NUMBERS = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})")
 _WEEKDAY = re.compile(r"^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+", re.IGNORECASE)
 _NTH = re.compile(r"(?<=[0-9])(?:st|nd|rd|th)\b", re.IGNORECASE)
+_SEPT = re.compile(r"\bsept\b", re.IGNORECASE)
 # "13 June 2022" and "June 13 2022", once commas, hyphens and slashes are spaces.
 _WORDS = ("%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y", "%Y %B %d", "%Y %b %d")
 _EXPECTED = "expected the form of 2022-06-13, 13/06/2022 or 13 June 2022"
@@ -44,7 +45,7 @@ def order_of(days: Iterable[Day], given: Order | None) -> Order | None:
             if max(first, second) > 12 and min(first, second) <= 12:
                 certain.setdefault("day-first" if first > 12 else "month-first", day)
     if len(certain) > 1:
-        both = " and ".join(f"{day.text} in line {day.line} {o}" for o, day in certain.items())
+        both = " and ".join(f"{day.text} in line {day.line} is {o}" for o, day in certain.items())
         raise refused_at(max(day.line for day in certain.values()), f"{both}; expected one order")
     found = next(iter(certain), None)
     if given and found and given != found:
@@ -79,7 +80,7 @@ def _day(text: str, order: Order | None) -> date:
     if match := _NUMBERS.fullmatch(text):
         first, second, year = int(match[1]), int(match[3]), int(match[4])
         return date(year, first, second) if order == "month-first" else date(year, second, first)
-    words = _NTH.sub("", _WEEKDAY.sub("", text)).replace("Sept ", "Sep ")
+    words = _SEPT.sub("Sep", _NTH.sub("", _WEEKDAY.sub("", text)))
     return _in_words(" ".join(re.split(r"[\s,./-]+", words.strip())))
 
 
