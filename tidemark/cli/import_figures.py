@@ -124,6 +124,8 @@ def _publication(suite: str) -> Publication:
 
 
 def _text(file: Path) -> str:
+    if not file.name.isprintable():
+        raise Refused(f"FILE: {shown(file.name)} is not accepted; expected printable characters")
     try:
         with file.open("rb") as opened:
             content = opened.read(_LARGEST + 1)

@@ -142,6 +142,7 @@ def test_a_later_cloud_finds_the_figures_in_the_bucket_of_its_stack(state):
         ("a.csv", "", ["--version", "x"], "--version: 'x' is no version; expected one such as"),
         ("a.csv", "", ["--source", "a\nb"], "--source: 'a\\nb' is not accepted; expected 200 "),
         ("missing.md", None, [], "FILE: "),
+        ("a\x1b.csv", "", [], "FILE: 'a\\x1b.csv' is not accepted; expected printable characters"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_sentence_and_stores_nothing(tmp_path, name, content, words, sentence):
