@@ -56,7 +56,9 @@ def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> d
     if not here:
         raise Refused(f"versions: {shown(texts[0])} can only be measured on this machine")
     if subject.package is None and subject.folder is None:
-        raise Refused(f"versions: {shown(texts[0])} is a build, which only a package has")
+        raise Refused(
+            f"versions: {shown(texts[0])} is a build, which only a package or a folder of jars has"
+        )
     found = {text: _build(text, subject) for text in texts}
     names = {text: build.version for text, build in found.items()}
     return {
@@ -98,11 +100,16 @@ def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
 
 def _of_jars(text: str) -> Build:
     folder = Path(text).expanduser().resolve()
-    jars = sorted(folder.glob("*.jar"), key=lambda jar: jar.name)
+    # The shell's *.jar has no hidden files.
+    found = [jar for jar in folder.glob("[!.]*.jar") if jar.is_file()]
+    jars = sorted(found, key=lambda jar: jar.name)
     if not jars:
         raise Refused(f"versions: {shown(text)} is no folder with files *.jar")
     # The preparation of the version compares the digest of what is there by then.
-    sums = "".join(f"{_digest(jar)}  {jar.name}\n" for jar in jars)
+    try:
+        sums = "".join(f"{_digest(jar)}  {jar.name}\n" for jar in jars)
+    except OSError as error:
+        raise Refused(f"versions: {shown(text)} cannot be read: {error.strerror}") from None
     digest = hashlib.sha256(sums.encode()).hexdigest()
     version = f"{folder.name.replace('+', '.')}+{digest[:_DIGITS]}"
     if not re.fullmatch(VERSION, version):

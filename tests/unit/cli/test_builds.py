@@ -183,5 +183,7 @@ def test_a_build_is_measured_on_this_machine_alone(wheel):
 def test_a_subject_without_a_package_has_no_builds(wheel):
     image = Subject(image="demo:{version}", form=".*")
 
-    with pytest.raises(Refused, match=r" is a build, which only a package has$"):
+    with pytest.raises(
+        Refused, match=r" is a build, which only a package or a folder of jars has$"
+    ):
         with_builds({"versions": [str(wheel)]}, image, here=True)

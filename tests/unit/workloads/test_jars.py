@@ -65,6 +65,28 @@ def test_any_folder_of_jars_is_measured_under_its_name_and_the_digest_of_its_jar
     assert jars_of_version(found) == folder
 
 
+def test_folders_and_hidden_files_are_no_jars(suite, tmp_path):
+    before, _ = variables(suite, str(tmp_path / "1.2.0"))
+    (tmp_path / "1.2.0" / "folder.jar").mkdir()
+    (tmp_path / "1.2.0" / ".hidden.jar").touch()
+
+    after, found = variables(suite, str(tmp_path / "1.2.0"))
+
+    assert after == before
+    assert jars_of_version(found) == tmp_path / "1.2.0"
+
+
+def test_a_jar_that_cannot_be_read_is_named(suite, tmp_path):
+    _, found = variables(suite, str(tmp_path / "1.2.0"))
+    # The first bytes of a process's memory belong to nobody, not even to root.
+    (tmp_path / "1.2.0" / "bad.jar").symlink_to("/proc/self/mem")
+
+    with pytest.raises(Refused, match=r"/1\.2\.0' cannot be read: Input/output error$"):
+        variables(suite, str(tmp_path / "1.2.0"))
+    with pytest.raises(ConfigurationError, match=r"/bad\.jar cannot be read: Input/output error$"):
+        jars_of_version(found)
+
+
 def test_jars_that_changed_after_the_plan_are_refused(suite, tmp_path):
     _, found = variables(suite, str(tmp_path / "1.2.0"))
     (tmp_path / "1.2.0" / "core.jar").write_text("another")

@@ -25,7 +25,9 @@ def jars_of_version(variables: Mapping[str, str]) -> Path:
     place, advice = json.loads(variables["TIDEMARK_JARS"])
     name, _, url = variables["TIDEMARK_PACKAGE"].partition("@")
     folder = Path(unquote(urlsplit(url).path)) if url else Path(place).expanduser() / name
-    jars = sorted(folder.glob("*.jar"), key=lambda jar: jar.name)
+    # The shell's *.jar has no hidden files.
+    found = [jar for jar in folder.glob("[!.]*.jar") if jar.is_file()]
+    jars = sorted(found, key=lambda jar: jar.name)
     if not jars:
         raise ConfigurationError(f"{folder} has no file *.jar: {advice}")
     digest = url.rpartition("#sha256=")[2]
@@ -38,7 +40,10 @@ def _digest(jars: Sequence[Path]) -> str:
     """Return the SHA-256 of the lines that ``sha256sum *.jar`` prints in the folder."""
     sums = hashlib.sha256()
     for jar in jars:
-        with jar.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
+        try:
+            with jar.open("rb") as file:
+                content = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ConfigurationError(f"{jar} cannot be read: {error.strerror}") from None
         sums.update(f"{content}  {jar.name}\n".encode())
     return sums.hexdigest()
