@@ -4,6 +4,7 @@ Source of the lines: gchq/sleeper, IngestCoordinator, CompactionTask, LoggedDura
 core/src/main/resources/log4j.properties; 0.36 as a real instance printed them.
 """
 
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from local.insights import run
 from local.logs.store import LogStore
 from tidemark.cli.query_contract import check_queries
+from tidemark.model.checkout import ROOT
 from tidemark.model.metric import Metric
 from tidemark.model.suite import Test
 from tidemark.model.suite_asset import FOLDER, query_file
@@ -173,3 +175,12 @@ def test_the_queries_give_what_metrics_need():
 
 def metric(query, samples=None):
     return Metric(name=query, unit="records/s", direction="higher", query=query, samples=samples)
+
+
+@pytest.mark.parametrize(
+    "query", sorted((ROOT / "suites" / "sleeper").glob("*.cwli")), ids=lambda path: path.stem
+)
+def test_a_parsed_pattern_captures_named_groups_alone(query):
+    parsed = [line for line in query.read_text().splitlines() if line.startswith("| parse")]
+
+    assert not [line for line in parsed if re.search(r"(?<!\\)\((?!\?)", line)]
