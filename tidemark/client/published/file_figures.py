@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from tidemark.client.published.layout import layout
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes, release_figures
 from tidemark.client.published.status_reports import (
@@ -13,7 +14,7 @@ from tidemark.client.published.status_reports import (
     report_figures,
     text_reports,
 )
-from tidemark.client.published.tables import tables
+from tidemark.client.published.tables import is_page, tables
 from tidemark.model.publication import Publication
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
@@ -44,8 +45,17 @@ def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[Re
     if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} and (value := _json(text)) is not None:
         return _of_reports([json_report(value)], publication, wishes)
     if reports := text_reports(text):
+        _check_alone(reports[0], text, publication)
         return _of_reports(reports, publication, wishes)
     return release_figures(tables(text), publication, wishes)
+
+
+def _check_alone(report: JobReport, text: str, publication: Publication) -> None:
+    """Refuse a page that has a report and a table with figures, which would be lost."""
+    for table in tables(text) if is_page(text) else ():
+        if layout(table, publication, ()).metrics:
+            sentence = f"line {report.line} begins a report; expected one of both in FILE"
+            raise refused_at(table.line, f"the table has figures, and {sentence}")
 
 
 def _of_reports(

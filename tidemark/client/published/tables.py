@@ -38,9 +38,12 @@ class PageTable(NamedTuple):
 
 def tables(text: str) -> list[PageTable]:
     """Return the tables of a Markdown page, or else the one of comma-separated values."""
-    if _MARKDOWN_TABLE.search(text):
-        return list(_markdown(text))
-    return list(_separated(text))
+    return list(_markdown(text) if is_page(text) else _separated(text))
+
+
+def is_page(text: str) -> bool:
+    """Tell whether a text is a Markdown page with a table."""
+    return _MARKDOWN_TABLE.search(text) is not None
 
 
 def _markdown(text: str) -> Iterator[PageTable]:

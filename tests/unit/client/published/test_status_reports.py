@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from tests.unit.client.published.test_file_figures import figures, refused
+from tests.unit.client.published.test_file_figures import HEADINGS, figures, refused
 
 OLD_COMPACTION = """
 Compaction Job Status Report
@@ -126,3 +126,11 @@ def test_an_option_for_tables_is_refused_of_a_report(report, option, named):
     sentence = refused(report, version="0.16.0", **option)
 
     assert sentence == f"{named} has no effect on a report; expected a page of tables"
+
+
+def test_a_page_with_a_report_and_a_table_of_figures_is_refused():
+    page = f"{HEADINGS}| 0.11.0 | 2022-06-13 | 366000 |\n\n```{OLD_COMPACTION}```\n"
+
+    assert refused(page, version="0.16.0") == (
+        "line 1: the table has figures, and line 6 begins a report; expected one of both in FILE"
+    )
