@@ -9,8 +9,8 @@ from datetime import date, datetime
 from typing import Any
 
 from tidemark.model.labels import figure_name
-from tidemark.model.level_alarm import versions_at
 from tidemark.model.numerals import figure, percent
+from tidemark.model.version_order import versions_at
 
 Row = Mapping[str, str | None]
 _Key = tuple[str | None, ...]

@@ -4,6 +4,7 @@ from typing import Literal
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.numerals import percent
+from tidemark.model.version_order import versions_at
 
 
 class LevelAlarm(Frozen):
@@ -32,8 +33,3 @@ class LevelAlarm(Frozen):
             f"{self.name} has been {percent(abs(self.change))} {self.verdict} since run "
             f"{self.run_id} ({versions_at(self.version, self.version_before)})."
         )
-
-
-def versions_at(version: str, before: str) -> str:
-    """Return in words which versions the runs on either side of a change measured."""
-    return f"{version} after {before}" if version != before else f"{version} before and after"

@@ -1,4 +1,4 @@
-"""The order of versions, and the words for the last two of them."""
+"""The order of versions, and words about them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def latest(released: Iterable[str]) -> dict[str, str]:
     """Return the version of ``newest`` and, if there are two, the version of ``previous``."""
     order = sorted(set(released), key=version_order, reverse=True)
     return dict(zip((NEWEST, PREVIOUS), order, strict=False))
+
+
+def versions_at(version: str, before: str) -> str:
+    """Return in words which versions the runs on either side of a change measured."""
+    return f"{version} after {before}" if version != before else f"{version} before and after"
 
 
 def versions_parameter(stack: str, suite: str) -> str:

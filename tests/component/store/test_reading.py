@@ -17,8 +17,8 @@ from tidemark.model.checkout import ROOT
 from tidemark.store import claims, keys
 from tidemark.store.claims import Claim
 
-# Each takes half a second or more to import.
-SLOW = ("aws_cdk", "boto3", "moto", "sqlglot")
+# Pydantic takes as long to import as half of a reading command, each of the others longer.
+SLOW = ("aws_cdk", "boto3", "moto", "pydantic", "sqlglot")
 MOMENT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 INTERRUPTED = "20261121T120000Z-0a1b2c"
 PLANNED = "20261121T110000Z-0a1b2c"
@@ -59,13 +59,15 @@ def tidemark(state, *words):
     )
 
 
-@pytest.mark.parametrize("words", READING.values(), ids=READING)
-def test_a_reading_command_imports_nothing_slow_once_its_statement_is_translated(state, words):
-    tidemark(state, *words)
-    done = tidemark(state, *words)
+@pytest.mark.parametrize("name", READING)
+def test_a_reading_command_imports_nothing_slow_once_its_statement_is_translated(state, name):
+    tidemark(state, *READING[name])
+    done = tidemark(state, *READING[name])
 
     assert done.returncode == 0, done.stderr
-    assert done.stderr.splitlines()[-1] == "imported set()"
+    # These two read plans, which are models; the others read tables alone.
+    needed = {"pydantic"} if name in {"runs", "show"} else set()
+    assert done.stderr.splitlines()[-1] == f"imported {needed}"
     assert not (state / "cloud.json").exists()
 
 
