@@ -14,10 +14,12 @@ from urllib.parse import urlsplit
 import pytest
 from botocore.auth import S3SigV4Auth, SigV4Auth
 from botocore.awsrequest import AWSRequest
+from botocore.client import BaseClient
 from botocore.credentials import Credentials
 from moto.moto_api._internal.models import moto_api_backend
 
 from local.cloud import logs as cloudwatch_logs
+from local.cloud import stacks
 from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
 from local.cloud.logs import CloudWatchLogs
@@ -105,6 +107,13 @@ def logs(store: LogStore, endpoint: Endpoint) -> Iterator[CloudWatchLogs]:
     logs = cloudwatch_logs.install(store, endpoint)
     yield logs
     logs.close()
+
+
+@pytest.fixture
+def formation(endpoint: Endpoint) -> Iterator[BaseClient]:
+    replacements = stacks.install()
+    yield endpoint.client("cloudformation")
+    replacements.restore()
 
 
 @pytest.fixture

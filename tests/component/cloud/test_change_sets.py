@@ -5,8 +5,6 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from local.cloud import stacks
-
 TOPIC = {
     "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
     "Outputs": {"Topic": {"Value": {"Ref": "Topic"}, "Export": {"Name": "topic"}}},
@@ -26,13 +24,6 @@ READER_OF_NOTHING = {
         "Properties": {"Name": "read", "Type": "String", "Value": "nothing"},
     }
 }
-
-
-@pytest.fixture
-def formation(endpoint):
-    replacements = stacks.install()
-    yield endpoint.client("cloudformation")
-    replacements.restore()
 
 
 @pytest.fixture

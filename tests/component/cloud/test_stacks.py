@@ -2,17 +2,8 @@ import json
 
 import pytest
 
-from local.cloud import stacks
-
 TOPIC = {"Resources": {"R": {"Type": "AWS::SNS::Topic", "Properties": {"TopicName": "t"}}}}
 YAML = "Resources: {R: {Type: 'AWS::SNS::Topic', Properties: {TopicName: t}}}"
-
-
-@pytest.fixture
-def formation(endpoint):
-    replacements = stacks.install()
-    yield endpoint.client("cloudformation")
-    replacements.restore()
 
 
 @pytest.mark.parametrize("template", [json.dumps(TOPIC), YAML])

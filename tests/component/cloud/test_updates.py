@@ -6,8 +6,6 @@ import json
 import pytest
 from botocore.exceptions import ClientError
 
-from local.cloud import stacks
-
 
 def resource(kind, **properties):
     return {"Type": kind, "Properties": properties}
@@ -33,13 +31,6 @@ TEMPLATE = {
     },
     "Outputs": {"Query": {"Value": {"Ref": "Rates"}, "Export": {"Name": "query"}}},
 }
-
-
-@pytest.fixture
-def formation(endpoint):
-    replacements = stacks.install()
-    yield endpoint.client("cloudformation")
-    replacements.restore()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from harness.records import BATCH_RECORDS, RECORD_BYTES, batches
 from tests.unit.workloads.loaded_records import RECORDS, expected, load
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite_files import read_suites
+from tidemark.store.keys import DATA
 
 
 class Table:
@@ -137,7 +138,7 @@ def workload(lake, monkeypatch):
     del sys.modules["deltalake_workload"]
 
 
-PLACE = "s3://results/work/data/run/001/secret/task-0000/"
+PLACE = f"s3://results/{DATA}run/001/secret/task-0000/"
 
 
 @pytest.fixture

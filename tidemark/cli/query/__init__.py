@@ -10,13 +10,14 @@ from local.insights import EventsError, LookupTableError, QueryError, QueryResul
 from local.insights import compile as compile_query
 from local.logs.clocks import LETTERS, Beginning, Clock, field_clock, format_clock
 from local.logs.folders import LogFilesError, files_of
+from local.logs.mending import Mending
 from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
 from tidemark.cli.query.bars import lines_of_bars
 from tidemark.cli.query.checks import check, lint_all
 from tidemark.cli.query.infrastructure import holds_queries
-from tidemark.cli.query.logs import FileOptions, LogQuery, Window
+from tidemark.cli.query.logs import LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import STANDARD_INPUT, recognised
 from tidemark.cli.query.text import beginning, lookup_tables, place_of, query_text
@@ -104,7 +105,7 @@ def command(
             return
         logs = LogQuery(compiled, window, tables)
         if paths:
-            _show(logs.over_files(paths, FileOptions(clock, begins, strict)), form)
+            _show(logs.over_files(paths, Mending(clock, begins), strict=strict), form)
         else:
             _show(logs.over_stored(groups, state), form)
     except QueryError as error:

@@ -10,7 +10,7 @@ from local.account import ACCOUNT
 from local.cancellation import interruptible
 from local.insights import CompiledQuery, EventsError, EventSource, QueryResult, run
 from local.insights.group_choice import NoLogGroupError, chosen
-from local.logs.clocks import Beginning, Clock
+from local.logs.clocks import Clock
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
@@ -22,26 +22,6 @@ from tidemark.cli.query.paths import damages, files_at, recognised, told_of_join
 from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """The user's options for the files.
-
-    Attributes
-    ----------
-    clock : Clock or None
-        The clock of each file; None if its first lines choose one.
-    begins : callable or None
-        Tells whether a line begins an event; None if the clock does.
-    strict : bool
-        Whether damaged files are refused.
-    """
-
-    clock: Clock | None
-    begins: Beginning | None
-    strict: bool
-
 
 Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
@@ -55,8 +35,10 @@ class LogQuery:
     window: Window
     tables: dict[str, Path]
 
-    def over_files(self, paths: tuple[str, ...], options: FileOptions) -> QueryResult:
+    def over_files(self, paths: tuple[str, ...], mending: Mending, *, strict: bool) -> QueryResult:
         """Return the result over files, or over copies of those that cannot be read as they are.
+
+        With ``strict`` no damaged file is read.
 
         Raises
         ------
@@ -70,29 +52,31 @@ class LogQuery:
             # Files belong to no account.
             self._named("", [str(file) for file in files])
             warn(unread(paths))
-            if options.begins:
-                return self._over_copies(files, folder, options)
+            if mending.begins:
+                return self._over_copies(files, folder, mending, strict=strict)
             try:
-                return self._over(files, options.clock, {})
+                return self._over(files, mending.clock, {})
             except (LogFilesError, EventsError) as error:
                 if not all(file.exists() for file in files):
                     raise
-                return self._over_copies(files, folder, options, error)
+                return self._over_copies(files, folder, mending, error, strict=strict)
 
     def _over_copies(
         self,
         files: list[Path],
         folder: Path,
-        options: FileOptions,
+        mending: Mending,
         error: LogFilesError | EventsError | None = None,
+        *,
+        strict: bool,
     ) -> QueryResult:
         """Return the result over copies; raise the error of the files if none can be read."""
-        mended = Mending(options.clock, options.begins).copies(files, folder)
+        mended = mending.copies(files, folder)
         if error and not any(mended.copies.values()):
             raise error
-        if options.strict and mended.damage:
+        if strict and mended.damage:
             raise Refused(f"--strict: {'; '.join(damages(mended))}")
-        result = self._over(files, options.clock, mended.copies)
+        result = self._over(files, mending.clock, mended.copies)
         tell(told_of_joining(mended))
         hint = "--strict refuses such files"
         warnings = (f"{damage}; {hint}" for damage in damages(mended))
