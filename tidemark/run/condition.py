@@ -33,7 +33,7 @@ class ConditionEvent(LoggedTest):
 
     @property
     def waited_seconds(self) -> float:
-        """The time since the begin of the wait [s]."""
+        """The time since the wait began [s]."""
         return (self.now - self.waiting_since).total_seconds()
 
 
