@@ -54,6 +54,7 @@ def stored_figures() -> Objects:
     objects |= _older(run_objects(chance, datetime(2023, 12, 31, 23, 59, 59, tzinfo=UTC)))
     objects |= _imported("sleeper", "20261101T000000Z-0000aa", _sleeper())
     objects |= _imported("rocksdb", "20261102T000000Z-0000bb", _latencies())
+    objects |= _changes()
     return objects | _latest(objects)
 
 
@@ -188,6 +189,32 @@ def _latest(objects: Objects) -> Objects:
     ]
     newest = [key for of_suite in suites for key in of_suite[-2:]]
     return {key.replace("/rates/", "/latest_rates/"): objects[key] for key in newest}
+
+
+def _changes() -> Objects:
+    """Return the changes of level as of two runs of one suite, and of a run without any."""
+    older, newer, unchanged = (f"202611{day}T000000Z-0000cc" for day in (20, 22, 23))
+    step = _change("", -0.0, accepted_level=None)
+    accepted = _change(
+        '{"operation": "read"}', 0.1 + 0.2, accepted_level=1e21,
+        acknowledged_until="2027-01-31", acknowledged_reason='"it\'s", 50 %\\ ∞',
+    )  # fmt: skip
+    changes = {("rocksdb", older): [step], ("rocksdb", newer): [step, accepted],
+               ("sleeper", unchanged): [{}]}  # fmt: skip
+    return {
+        keys.table("changes", suite, run_id): packed({**row, "run_id": run_id} for row in rows)
+        for (suite, run_id), rows in changes.items()
+    }
+
+
+def _change(labels: str, change: float, **accepted: Any) -> Row:
+    return {
+        "test": "load", "metric": "latency", "statistic": "p99" if labels else "mean",
+        "labels": labels, "unit": "ms", "direction": "lower",
+        "changed_run": "20261119T000000Z-0000dd", "changed_at": "2026-11-19 00:00:00.007",
+        "version": "8.10.0", "version_before": "8.8.1", "level_before": 3e-5, "level_after": 0.0,
+        "change": change, "verdict": "slower", "cause": "version", "schema": 5, **accepted,
+    }  # fmt: skip
 
 
 def _imported(suite: str, run_id: str, rows: Iterator[Row]) -> Objects:

@@ -46,6 +46,11 @@ def ask(engine):
     return ask
 
 
+@pytest.mark.parametrize("path", sorted(QUERIES.glob("*.sql")), ids=lambda path: path.stem)
+def test_each_saved_query_finds_rows_to_compare_with_trino(ask, path):
+    assert ask(path.stem)
+
+
 def key(row, columns):
     return tuple(row[column] for column in columns)
 
