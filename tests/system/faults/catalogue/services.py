@@ -14,7 +14,7 @@ from moto.ecs.responses import EC2ContainerServiceResponse
 
 from cdk.functions import module_of
 from local.cloud import tasks as ecs_tasks
-from local.cloud.processes import Process
+from local.cloud.processes import Child
 from local.cloud.runtime_api import Reply
 from local.cloud.sandboxes import Sandbox
 from local.logs.store import LogStore
@@ -163,10 +163,10 @@ def _started_twice(ground: Ground) -> list[Run]:
 
 
 def _not_started(ground: Ground) -> list[Run]:
-    def refuse(*_: object) -> Process:
+    def refuse(*_: object) -> Child:
         raise FileNotFoundError(2, "No such file or directory")
 
-    ground.replaced.set(ecs_tasks, "Process", refuse)
+    ground.replaced.set(ecs_tasks, "begin", refuse)
     return [ground.run()]
 
 
