@@ -18,6 +18,7 @@ from tests.checks.bench import (
     insights_queries,
     insights_speed,
     insights_steps,
+    load_rules,
     scale,
     stored_runs,
 )
@@ -59,6 +60,7 @@ def main() -> int:
     figures += scale.figures()
     figures += insights_steps.figures()
     figures += function_limits.figures()
+    figures += load_rules.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):
         table.add_column(heading)

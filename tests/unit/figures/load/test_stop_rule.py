@@ -1,0 +1,161 @@
+"""The search for the supported users of a service: every one ends, with its reason."""
+
+import math
+
+import pytest
+
+from tests.simulated_service import SimulatedService, search
+from tidemark.figures.load.next_level import Level
+from tidemark.figures.load.stop_rule import decide
+from tidemark.model.user_search import Bounds, Feedback, Plateaus
+
+PLATEAUS = Plateaus(searches=1)
+FEEDBACK = Feedback(window_seconds=600)
+RULES = pytest.mark.parametrize("rule", [PLATEAUS, FEEDBACK], ids=["plateaus", "feedback"])
+BOUNDS = Bounds(users=20_000, seconds=7_200, levels=5_000)
+SMALL = Bounds(users=200, seconds=7_200)
+
+
+def above(limit):
+    """Return a service that hits its limit above a number of users."""
+    return lambda users, _: users > limit
+
+
+def level(users, hit=False, **more):
+    return Level(users, more.pop("ended", 12.0), ("p99",) if hit else (), **more)
+
+
+@RULES
+def test_a_service_without_noise_supports_its_limit(rule):
+    decision, _ = search(rule, BOUNDS, above(1_000), 12)
+
+    assert decision.end == "found"
+    assert decision.found == (pytest.approx(1_000, rel=0.02),)
+
+
+@RULES
+def test_a_limit_that_is_never_reached_gives_no_figure(rule):
+    decision, levels = search(rule, SMALL, above(math.inf), 12)
+
+    assert (decision.end, decision.found) == ("no limit", ())
+    assert decision.reason == "200 users hit no limit, and the search has no more"
+    assert levels[-1].users == 200
+
+
+@RULES
+def test_a_service_at_its_limit_at_once_supports_nobody(rule):
+    decision, _ = search(rule, BOUNDS, above(0), 12)
+
+    assert (decision.end, decision.found) == ("none supported", ())
+    least = "1 user" if rule is PLATEAUS else "8 users"
+    assert decision.reason == f"{least} hit latency"
+
+
+@RULES
+def test_a_service_that_drops_all_users_ends_the_search(rule):
+    levels = [level(8), level(16, connected=0.0, ended=24.0)]
+
+    decision = decide(rule, BOUNDS, levels)
+    assert (decision.end, decision.found) == ("dropped", ())
+    assert decision.reason == "of 16 users none is connected: the service or the load is gone"
+
+
+def test_a_service_that_drops_all_users_keeps_the_figures_of_earlier_searches():
+    two = Plateaus(searches=2)
+    _, levels = search(PLATEAUS, BOUNDS, above(100), 12)
+
+    decision = decide(two, BOUNDS, [*levels, level(50, connected=0.0, ended=999.0)])
+    assert decision.end == "dropped"
+    assert decision.found == (pytest.approx(100, rel=0.03),)
+
+
+def test_users_that_drift_are_in_no_equilibrium():
+    bounds = Bounds(users=20_000, seconds=3_600)
+
+    decision, _ = search(FEEDBACK, bounds, lambda users, now: users > 200 + 0.3 * now, 12)
+    assert (decision.end, decision.found) == ("too long", ())
+    assert decision.reason.startswith("the bound of 3,600 s is reached; the users change by 0.")
+
+
+def test_users_that_swing_are_in_no_equilibrium():
+    # A service that answers so late that the limit is seen 15 levels after it was passed.
+    seen = []
+
+    def late(users, _):
+        seen.append(users > 100)
+        return seen[max(0, len(seen) - 15)]
+
+    decision, _ = search(FEEDBACK, Bounds(users=20_000, seconds=3_600), late, 12)
+    assert (decision.end, decision.found) == ("too long", ())
+    assert "the users swing by" in decision.reason or "the users change by" in decision.reason
+
+
+def test_users_that_follow_a_limit_closely_are_in_equilibrium():
+    decision, _ = search(FEEDBACK, BOUNDS, lambda users, now: users > 500 + now % 50, 12)
+
+    assert decision.end == "found"
+
+
+@RULES
+@pytest.mark.parametrize(
+    ("bounds", "end", "bound"),
+    [
+        ({"seconds": 60}, "too long", "60 s"),
+        ({"seconds": 9_999, "levels": 5}, "too many levels", "5 levels"),
+        ({"seconds": 9_999, "usd": 0.5}, "too costly", "0.5000 USD"),
+    ],
+)
+def test_a_bound_ends_a_search_before_its_rule_does(rule, bounds, end, bound):
+    _, levels = search(rule, BOUNDS, above(9_999), 12)
+    levels = [each._replace(usd=0.1 * n) for n, each in enumerate(levels[:5], start=1)]
+
+    assert decide(rule, Bounds(users=20_000, **bounds), levels[:4]).end is None
+    decision = decide(rule, Bounds(users=20_000, **bounds), levels)
+    assert (decision.end, decision.users) == (end, 0)
+    assert decision.reason.startswith(f"the bound of {bound} is reached; ")
+
+
+def test_a_bound_keeps_the_searches_that_are_done():
+    three = Plateaus(searches=3)
+    _, levels = search(three, BOUNDS, above(100), 12)
+
+    decision = decide(three, Bounds(users=20_000, seconds=9_999, levels=20), levels[:20])
+    assert decision.end == "too many levels"
+    assert decision.found == (pytest.approx(100, rel=0.03),) * 2
+    assert "; search 3 of 3: " in decision.reason
+
+
+def test_a_level_that_fails_once_is_repeated():
+    held = [level(8), level(16, hit=True)]
+
+    assert decide(PLATEAUS, BOUNDS, held).users == 16
+    assert decide(PLATEAUS, BOUNDS, [*held, level(16)]).users == 32
+    assert decide(PLATEAUS, BOUNDS, [*held, level(16, hit=True)]).users == 12
+
+
+def test_feedback_is_found_in_the_users_that_are_connected():
+    levels = [
+        level(108 - 8 * (n % 2), hit=n % 2 == 0, ended=2.0 * n, connected=70.0) for n in range(400)
+    ]
+
+    assert decide(FEEDBACK, BOUNDS, levels).found == (70.0,)
+
+
+@pytest.mark.parametrize("capacity", [52, 900])
+def test_plateaus_find_a_known_capacity_under_noise(capacity):
+    found = [
+        search(Plateaus(), BOUNDS, SimulatedService(capacity, seed, 8), 12)[0].found
+        for seed in range(20)
+    ]
+
+    near = [abs(sum(each) / len(each) / capacity - 1) <= 0.05 for each in found]
+    assert sum(near) >= 19
+
+
+@RULES
+def test_a_search_of_any_service_ends_within_its_levels(rule):
+    for seed in range(30):
+        service = SimulatedService(10 ** (seed / 8), seed, 2)
+        decision, levels = search(rule, BOUNDS, service, 12)
+        assert decision.end
+        assert len(levels) <= BOUNDS.levels

@@ -1,0 +1,43 @@
+"""The end of a search for the supported users: by its rule, by a bound, or without users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tidemark.figures.load.feedback import after_feedback
+from tidemark.figures.load.next_level import Decision, End, Level, ended
+from tidemark.figures.load.plateaus import after_plateaus
+from tidemark.model.numerals import figure
+from tidemark.model.user_search import Bounds, Feedback, Plateaus
+
+
+def decide(rule: Plateaus | Feedback, bounds: Bounds, levels: Sequence[Level]) -> Decision:
+    """Return the level that follows after all levels of a search so far, or its end.
+
+    A search always ends: it has at most ``bounds.levels`` levels.
+    """
+    if levels and levels[-1].counted == 0:
+        why = f"of {levels[-1].users:,} users none is connected: the service or the load is gone"
+        return ended("dropped", why, _by_rule(rule, bounds.users, levels[:-1]).found)
+    decision = _by_rule(rule, bounds.users, levels)
+    if decision.end is None:
+        for end, bound in _reached(bounds, levels):
+            why = f"the bound of {bound} is reached; {decision.reason}"
+            return ended(end, why, decision.found)
+    return decision
+
+
+def _by_rule(rule: Plateaus | Feedback, most: int, levels: Sequence[Level]) -> Decision:
+    if isinstance(rule, Plateaus):
+        return after_plateaus(rule, most, levels)
+    return after_feedback(rule, most, levels)
+
+
+def _reached(bounds: Bounds, levels: Sequence[Level]) -> Iterator[tuple[End, str]]:
+    """Yield the bounds that are reached, with their kind of end."""
+    if levels and levels[-1].ended >= bounds.seconds:
+        yield "too long", f"{bounds.seconds:,.12g} s"
+    if len(levels) >= bounds.levels:
+        yield "too many levels", f"{bounds.levels:,} levels"
+    if levels and bounds.usd is not None and levels[-1].usd >= bounds.usd:
+        yield "too costly", f"{figure(bounds.usd)} USD"

@@ -1,0 +1,48 @@
+"""The search for the most users that a service supports: its rules and its bounds."""
+
+from pydantic import Field
+
+from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Share
+
+
+class Plateaus(Frozen):
+    """The rule that doubles the users until a level fails, and then halves the bracket."""
+
+    first: int = Field(default=8, strict=True, ge=1, le=100_000)
+    """The users of the first level."""
+    bracket: Share = 0.04
+    """The width of the bracket at which a search ends, as a share of its upper end."""
+    searches: int = Field(default=3, strict=True, ge=1, le=20)
+    """The searches, one after the other: each gives a figure."""
+
+
+class Feedback(Frozen):
+    """The rule that adds users until a limit is hit, and then follows the limit step by step.
+
+    Source: the coordinator of Mattermost's load tests, mattermost-load-test-ng,
+    ``coordinator/coordinator.go``; the swing is Tidemark's.
+    """
+
+    step: int = Field(default=8, strict=True, ge=1, le=10_000)
+    """The users that a level has more or fewer than the one before."""
+    window_seconds: float = Field(default=1_800, gt=0, le=36_000)
+    """The time over which the users have to stay level [s]."""
+    slope: float = Field(default=0.2, gt=0, le=1_000)
+    """The change at which they are level [users/s]: that of the line through the window."""
+    swing: Share = 0.1
+    """The scatter at which they are level: their standard deviation, as a share of their mean; two
+    steps always are."""
+
+
+class Bounds(Frozen):
+    """The bounds at which a search ends in any case."""
+
+    users: int = Field(strict=True, ge=1, le=1_000_000)
+    """The most users of a level."""
+    seconds: float = Field(gt=0, le=86_400)
+    """The time after which no level begins [s]."""
+    levels: int = Field(default=500, strict=True, ge=1, le=10_000)
+    """The most levels."""
+    usd: float | None = Field(default=None, gt=0)
+    """The cost at which no level begins [USD]; without it there is no such bound."""
