@@ -49,8 +49,8 @@ class SavedQueries(Construct):
     def _save_log_queries(self, suite: Suite, log_group: LogGroup) -> None:
         """Save the queries that read a suite's logs, under ``<stack>/<suite>/``."""
         metrics = [metric for test in suite.tests for metric in test.metrics]
-        both = ((metric.query, metric.samples) for metric in metrics)
-        metric_queries = {query for queries in both for query in queries if query}
+        named = ((each.query, each.samples, each.histograms) for each in metrics)
+        metric_queries = {query for queries in named for query in queries if query}
         series_queries = {series.query for test in suite.tests for series in test.series}
         services = _SERVICES if suite.services else ()
         queries = {*metric_queries, *series_queries, *suite.conditions, *services, *_COMMON}

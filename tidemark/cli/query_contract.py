@@ -9,6 +9,7 @@ from typing import NamedTuple
 from local.insights import CompiledQuery, EventSource, QueryError, run
 from local.insights import compile as compile_query
 from tidemark.model.metric import (
+    HISTOGRAM_COLUMNS,
     MORE_SAMPLE_COLUMNS,
     MOST_SAMPLES,
     RATE_COLUMNS,
@@ -30,6 +31,8 @@ class _Need(NamedTuple):
     columns: Sequence[str] | None
     """The columns, None for any."""
     grouped: bool = True
+    more: Sequence[str] = ()
+    """The columns that the result may have, too."""
 
 
 def check_queries(suite: Suite, suites: Path) -> Sequence[str]:
@@ -61,7 +64,9 @@ def _needs(suite: Suite) -> Iterator[_Need]:
             yield _Need(metric.query, (*RATE_COLUMNS, *metric.labels))
             if metric.samples:
                 columns = (*SAMPLE_COLUMNS, *metric.labels)
-                yield _Need(metric.samples, columns, grouped=False)
+                yield _Need(metric.samples, columns, grouped=False, more=MORE_SAMPLE_COLUMNS)
+            if metric.histograms:
+                yield _Need(metric.histograms, (*HISTOGRAM_COLUMNS, *metric.labels), grouped=False)
         for series in test.series:
             yield _Need(series.query, SERIES_COLUMNS)
     for query in suite.conditions:
@@ -84,18 +89,18 @@ def _compiled(file: Path) -> CompiledQuery | str:
 
 
 def _misfits(query: CompiledQuery, need: _Need) -> Iterator[str]:
-    """Yield why the result of a query is not that of a metric or of its samples."""
+    """Yield why the result of a query is not what it is needed for."""
     if need.columns is None:
         return
     needed, grouped, expected = need.columns, need.grouped, listed(need.columns)
     if grouped and not query.grouped:
         yield f"the result has a row for each line; expected stats … by @logStream, with {expected}"
-    known = {*needed, _OF_ENGINE, *(() if grouped else MORE_SAMPLE_COLUMNS)}
+    known = {*needed, _OF_ENGINE, *need.more}
     if missing := [column for column in needed if column not in query.columns]:
         yield f"the result has no {listed(missing)}; expected {expected}"
     # A column that is missing mostly has another name.
     elif unknown := [column for column in query.columns if column not in known]:
-        also = "" if grouped else f" and, if the lines have them, {listed(MORE_SAMPLE_COLUMNS)}"
+        also = f" and, if the lines have them, {listed(need.more)}" if need.more else ""
         yield f"the result has {listed(unknown)}, too; expected only {expected}{also}"
     for limit in (stage for stage in query.stages if stage.startswith("limit ")):
         if limit.removeprefix("limit ").isdigit() and int(limit.split()[1]) <= MOST_SAMPLES:

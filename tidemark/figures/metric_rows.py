@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
+from tidemark.figures.load.histogram import Histogram, histogram, merged
 from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.refusal import Refused
@@ -31,21 +32,33 @@ class Answered(NamedTuple):
     """The number of values."""
 
 
+class Binned(NamedTuple):
+    """A histogram of one log stream and its labels."""
+
+    stream: str
+    labels: Labels
+    values: Histogram
+
+
 class Group(NamedTuple):
     """The rows of a metric under the same labels."""
 
     labels: Labels
     answered: Sequence[Answered]
     samples: Sequence[Sample]
+    histogram: Histogram
+    """The histogram of all values, empty if the metric has none."""
 
 
 class MetricRows:
     """The rows of the queries of one metric, over the log streams of its tasks, or of all tasks.
 
+    ``listed`` are the rows of its samples or of its histograms.
+
     Raises
     ------
     Refused
-        If a row's figure or number of values is no number.
+        If a row's figure or number of values is no number, or its histogram is none.
 
     """
 
@@ -53,14 +66,18 @@ class MetricRows:
         self,
         metric: Metric,
         rows: Sequence[Row],
-        sample_rows: Sequence[Row],
+        listed: Sequence[Row],
         streams: Collection[str] | None = None,
     ) -> None:
         self.metric = metric
         self._streams = streams
         self.answered = [_answered(metric, row) for row in rows]
+        self.histograms = [_binned(metric, row) for row in listed] if metric.histograms else []
+        sample_rows = [] if metric.histograms else listed
         self.samples = [_sample(metric, row) for row in sample_rows]
         self._listed = Counter(sample.log_stream for sample in self.samples)
+        for each in self.histograms:
+            self._listed[each.stream] += sum(each.values.values())
         self._not_finite = Counter(one.log_stream for one in self.samples if one.value is None)
         self._n: Counter[str] = Counter()
         for row in self.answered:
@@ -71,7 +88,7 @@ class MetricRows:
     @property
     def lines_of_any_number(self) -> int:
         """The lines of both queries, 0 for a metric whose number of values is known."""
-        return self._n.total() + len(self.samples) if self.metric.values == "any" else 0
+        return self._n.total() + self._listed.total() if self.metric.values == "any" else 0
 
     def has(self, stream: str) -> bool:
         """Tell whether a log stream is of the metric's tasks."""
@@ -83,7 +100,7 @@ class MetricRows:
         The query of the metric counts only finite numbers.
         """
         n = self._n[stream]
-        if self.metric.samples is None:
+        if self.metric.samples is None and self.metric.histograms is None:
             return n, n
         listed = self._listed[stream]
         counted = n if n > listed else min(listed, n + self._not_finite[stream])
@@ -98,13 +115,20 @@ class MetricRows:
         labels: dict[str, Labels] = {} if self.metric.labels else {"": {}}
         answered: defaultdict[str, list[Answered]] = defaultdict(list)
         samples: defaultdict[str, list[Sample]] = defaultdict(list)
+        histograms: defaultdict[str, list[Histogram]] = defaultdict(list)
         for row in self.answered:
             answered[canonical(row.labels)].append(row)
             labels[canonical(row.labels)] = row.labels
         for sample in self.samples:
             samples[canonical(sample.labels)].append(sample)
             labels[canonical(sample.labels)] = sample.labels
-        return [Group(labels[key], answered[key], samples[key]) for key in sorted(labels)]
+        for each in self.histograms:
+            histograms[canonical(each.labels)].append(each.values)
+            labels[canonical(each.labels)] = each.labels
+        return [
+            Group(labels[key], answered[key], samples[key], merged(histograms[key]))
+            for key in sorted(labels)
+        ]
 
 
 def _answered(metric: Metric, row: Row) -> Answered:
@@ -125,6 +149,16 @@ def _refusal(metric: Metric, row: Row) -> Refused:
         f"{metric.query}.cwli: value {value} with n {n} is not accepted; "
         "expected a number and how many values it is made of"
     )
+
+
+def _binned(metric: Metric, row: Row) -> Binned:
+    text = row.get("histogram", "")
+    try:
+        values = histogram(text)
+    except ValueError as error:
+        sentence = f"{metric.histograms}.cwli: histogram {shown(text)} is not accepted"
+        raise Refused(f"{sentence}; {error}") from None
+    return Binned(row["@logStream"], _labels(metric, row), values)
 
 
 def _sample(metric: Metric, row: Row) -> Sample:

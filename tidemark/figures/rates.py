@@ -7,8 +7,9 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
+from tidemark.figures.load.histogram import mean, quantile
 from tidemark.figures.metric_rows import Answered, Group, MetricRows
-from tidemark.figures.statistic import merged, of_samples, of_streams
+from tidemark.figures.statistic import QUANTILES, merged, of_samples, of_streams
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import Basis, Metric, Statistic, basis
 from tidemark.model.results import Rate, Sample, TaskResult
@@ -63,36 +64,48 @@ def surplus(
 
 
 def differing(rows: MetricRows) -> list[str]:
-    """Return a sentence for each figure of the query that differs from that of the samples.
+    """Return a sentence for each figure of the query that differs from that of its values.
+
+    The values are samples, or lie in the buckets of histograms.
 
     The precision in which Logs Insights prints a figure is not documented: a difference counts if
     it is greater than the last printed digit.
     """
-    if rows.metric.samples is None:
+    metric = rows.metric
+    if metric.samples is None and metric.histograms is None:
         return []
+    source = "histograms" if metric.histograms else "samples"
     return [
-        f"{_name(rows.metric, group, kind)}: {answer} by its query, {own} by its samples"
-        for kind in [basis(rows.metric.statistics[0])]
+        f"{_name(metric, group, kind)}: {answer} by its query, {own} by its {source}"
+        for kind in [basis(metric.statistics[0])]
         for group in rows.groups()
         for answer, own in _differences(kind, group)
     ]
 
 
 def _differences(kind: Basis, group: Group) -> Iterator[tuple[str, str]]:
-    """Yield the query's figure and that of the samples, if these are numbers and both differ."""
+    """Yield the query's figure and that of the values, if these are numbers and both differ."""
     answered = [row for row in group.answered if row.n]
     printed = [row.value for row in answered if row.value is not None]
     values, n = _finite(group.samples), sum(row.n for row in answered)
     if len(values) < len(group.samples):
         return  # another sentence says that some are no numbers
-    if n != len(values):
-        yield f"{n} values", f"{len(values)}"
-    elif len(printed) < len(answered):
-        yield "no number", f"{of_samples(kind, values, None):.12g}"
+    count = len(values) + sum(group.histogram.values())
+    if n != count:
+        yield f"{n} values", f"{count}"
+        return
+    own, error = _own(kind, group, values) if count else (0.0, 0.0)
+    if len(printed) < len(answered):
+        yield "no number", f"{own:.12g}"
     elif n:
-        answer, own = merged(kind, _figures(answered)), of_samples(kind, values, None)
-        if abs(answer - own) > max(_last_digit(kind, printed), _ROUNDING * abs(own)):
+        answer = merged(kind, _figures(answered))
+        if abs(answer - own) > max(_last_digit(kind, printed), _ROUNDING * abs(own)) + error:
             yield f"{answer:.12g}", f"{own:.12g}"
+
+
+def _own(kind: Basis, group: Group, values: Sequence[float]) -> tuple[float, float]:
+    """Return the figure of the values, and the most by which it may be wrong."""
+    return mean(group.histogram) if group.histogram else (of_samples(kind, values, None), 0.0)
 
 
 def _last_digit(kind: Basis, printed: Sequence[Decimal]) -> float:
@@ -191,6 +204,8 @@ def _rate(
 def _figure(metric: Metric, statistic: Statistic, group: Group, seconds: float | None) -> float:
     if metric.samples is not None:
         return of_samples(statistic, _finite(group.samples), seconds)
+    if metric.histograms is not None and statistic in QUANTILES:
+        return quantile(group.histogram, QUANTILES[statistic]).value
     return of_streams(statistic, _figures(group.answered), seconds)
 
 

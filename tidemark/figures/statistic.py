@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tidemark.model.metric import Basis, Statistic, basis
 
-_QUANTILES: Mapping[Statistic, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
+QUANTILES: Mapping[Statistic, float] = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 def of_samples(statistic: Statistic, values: Sequence[float], seconds: float | None) -> float:
@@ -15,8 +15,8 @@ def of_samples(statistic: Statistic, values: Sequence[float], seconds: float | N
 
     ``seconds`` is the time that the test took [s]; ``per_second`` is NaN if it is none.
     """
-    if statistic in _QUANTILES:
-        return quantile(values, _QUANTILES[statistic])
+    if statistic in QUANTILES:
+        return quantile(values, QUANTILES[statistic])
     return _finished(statistic, _SAMPLES[basis(statistic)](values), len(values), seconds)
 
 

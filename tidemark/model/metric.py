@@ -27,7 +27,9 @@ SAMPLE_COLUMNS = ("@timestamp", "@logStream", "value")
 """The columns of a metric's samples: each value as its line has it."""
 MORE_SAMPLE_COLUMNS = ("job", "records", "seconds")
 """The columns that samples may have, too."""
-_NO_LABELS = {*RATE_COLUMNS, *SAMPLE_COLUMNS, *MORE_SAMPLE_COLUMNS}
+HISTOGRAM_COLUMNS = ("@logStream", "histogram")
+"""The columns of a metric's histograms: the buckets as their line has them, by log stream."""
+_NO_LABELS = {*RATE_COLUMNS, *SAMPLE_COLUMNS, *MORE_SAMPLE_COLUMNS, *HISTOGRAM_COLUMNS}
 _OF_BASIS: dict[Statistic, Basis] = {
     "max": "max", "min": "min", "total": "total", "per_second": "total",
 }  # fmt: skip
@@ -59,7 +61,9 @@ class Metric(Consistent):
     step: Name | None = Field(default=None, exclude_if=operator.not_)
     """The step whose tasks log the values, by default every step with ``run_tasks``."""
     samples: Name | None = None
-    """The query of the values themselves, in the same places; quantiles need it."""
+    """The query of the values themselves, in the same places; quantiles need it, or histograms."""
+    histograms: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The query of [histograms](#histograms) of the values, in the same places."""
     statistics: tuple[Statistic, ...] = Field(default=("mean",), min_length=1, max_length=10)
     """The [figures](#statistics) of a trial."""
     labels: tuple[Name, ...] = Field(default=(), max_length=8)
@@ -82,6 +86,7 @@ class Metric(Consistent):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
         yield from self._unreadable()
+        yield from self._without_buckets()
         yield from contradicting_bounds(self.margin, self.same_within)
         if taken := [label for label in self.labels if label in _NO_LABELS]:
             yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")
@@ -89,13 +94,25 @@ class Metric(Consistent):
             there, lacking = ("labels", "most_labels")[:: 1 if self.labels else -1]
             yield Problem((there,), f"{there}: there is no {lacking}, which {there} needs")
 
+    def _without_buckets(self) -> Iterator[Problem]:
+        """Yield why histograms cannot give the values of the metric."""
+        if self.histograms is None:
+            return
+        if self.samples:
+            yield problem(("histograms",), "the metric has samples, too; expected one of both")
+        if self.values != "any":
+            yield problem(("histograms",), "they have any number of values; expected values: any")
+        if basis(self.statistics[0]) != "mean":
+            sentence = f"the mean checks them, which {self.statistics[0]} as first statistic is not"
+            yield problem(("histograms",), f"{sentence}; expected mean")
+
     def _unreadable(self) -> Iterator[Problem]:
         """Yield the statistics that need samples, of a metric without samples."""
         of_query = basis(self.statistics[0])
         needy = [
             statistic
             for statistic in self.statistics
-            if statistic in get_args(Quantile)
+            if (statistic in get_args(Quantile) and not self.histograms)
             or (statistic != "count" and basis(statistic) != of_query)
         ]
         if self.samples is None and needy:

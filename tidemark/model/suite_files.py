@@ -85,7 +85,10 @@ def _misnamed(place: Place, task: Mapping[str, object], workloads: Path) -> Iter
 
 def _queries(suite: object) -> Iterator[tuple[Place, object]]:
     for number, test in mappings(suite, "tests"):
-        for name, fields in (("metrics", ("query", "samples")), ("series", ("query",))):
+        for name, fields in (
+            ("metrics", ("query", "samples", "histograms")),
+            ("series", ("query",)),
+        ):
             for position, one in mappings(test, name):
                 for field in fields:
                     yield ("tests", number, name, position, field), one.get(field)

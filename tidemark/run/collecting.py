@@ -141,8 +141,9 @@ class _Search:
     def metric_rows(self, metric: Metric, streams: Collection[str]) -> MetricRows:
         """Return the rows of the two queries of a metric over the log streams of its tasks."""
         answered = self.rows(metric.query, streams)
-        samples = self.rows(metric.samples, streams) if metric.samples else []
-        return MetricRows(metric, answered, samples, streams)
+        listing = metric.samples or metric.histograms
+        listed = self.rows(listing, streams) if listing else []
+        return MetricRows(metric, answered, listed, streams)
 
 
 def collect(

@@ -181,6 +181,20 @@ def test_the_queries_of_a_metric_with_labels_have_these_as_columns(suite):
     ]
 
 
+def test_the_query_of_histograms_has_a_row_for_each_line_with_its_buckets(suite):
+    histograms = "histograms: ingest_samples\n        values: any"
+    replace(suite, "samples: ingest_samples", histograms)
+
+    assert problems_of(suite) == [
+        "rocksdb/ingest_samples.cwli:8: column 3: the result has no histogram; "
+        "expected @logStream, histogram"
+    ]
+    replace(suite.with_name("ingest_samples.cwli"), "value, records, seconds", "histogram")
+    replace(suite.with_name("ingest_samples.cwli"), "level, msg, value", "level, msg, histogram")
+    replace(suite.with_name("ingest_samples.cwli"), "@timestamp, ", "")
+    assert check(suite).exit_code == 0
+
+
 def test_the_query_of_a_series_has_a_time_and_a_value(suite):
     series = "    series: [{name: users, unit: users, query: ingest_rate}]\n    metrics:"
     replace(suite, "    metrics:", series)

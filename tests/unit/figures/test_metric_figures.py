@@ -188,3 +188,50 @@ def test_the_mean_of_a_trial_is_that_of_its_samples_to_the_last_bit():
 
     (rate,) = rates(rows, expected=3, whole=True)
     assert rate.value == (0.1 + 0.2 + 0.7) / 3
+
+
+BINNED = LATENCY.model_copy(update={"samples": None, "histograms": "histograms"})
+
+
+def bins(text, stream="t0"):
+    return {"@logStream": STREAMS[stream], "histogram": text, "operation": "a"}
+
+
+def test_the_quantile_of_histograms_is_that_of_all_streams():
+    rows = MetricRows(
+        BINNED,
+        [row(5.05, 99, operation="a"), row(500.5, 2, "t1", operation="a")],
+        [bins("5:90"), bins("5:9"), bins("500:2", "t1")],
+    )
+
+    assert missing([rows], TASKS, STREAMS, 1) == []
+    assert differing(rows) == []
+    assert figures(rows) == {
+        "latency {operation: a}": pytest.approx((5.05 * 99 + 500.5 * 2) / 101),
+        "latency p99 {operation: a}": pytest.approx(500.5),
+    }
+
+
+def test_histograms_of_another_number_of_values_are_late_lines():
+    rows = MetricRows(BINNED, [row(5.05, 99, operation="a")], [bins("5:90")])
+
+    assert rows.lines_of_any_number == 189
+    assert missing([rows], TASKS[:1], STREAMS, 1) == [
+        "task 0 (t0) logged lines of latency that one query counts as 90, the other as 99"
+    ]
+    assert differing(rows) == [
+        "latency {operation: a}: 99 values by its query, 90 by its histograms"
+    ]
+
+
+def test_a_mean_outside_the_buckets_is_named():
+    rows = MetricRows(BINNED, [row("5.2000", 99, operation="a")], [bins("5:99")])
+
+    assert differing(rows) == ["latency {operation: a}: 5.2 by its query, 5.05 by its histograms"]
+
+
+def test_a_text_that_is_no_histogram_is_refused_with_its_query():
+    with pytest.raises(
+        Refused, match=r"^histograms\.cwli: histogram '5' is not accepted; expected"
+    ):
+        MetricRows(BINNED, [], [bins("5")])

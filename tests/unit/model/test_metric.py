@@ -58,6 +58,22 @@ def suite_with(tmp_path, more):
             1,
             "most_labels: there is no labels, which most_labels needs",
         ),
+        (
+            ["samples: ingest_samples", "histograms: ingest_rate", "values: any"],
+            1,
+            "histograms: the metric has samples, too; expected one of both",
+        ),
+        (
+            ["histograms: ingest_rate"],
+            0,
+            "histograms: they have any number of values; expected values: any",
+        ),
+        (
+            ["histograms: ingest_rate", "values: any", "statistics: [total]"],
+            0,
+            "histograms: the mean checks them, which total as first statistic is not; "
+            "expected mean",
+        ),
     ],
 )
 def test_fields_that_do_not_fit_each_other_are_refused_with_their_line(
@@ -96,6 +112,12 @@ def test_a_metric_without_samples_has_what_its_query_gives(tmp_path, more):
     metric = suite_with(tmp_path, more).test("ingest").metrics[0]
 
     assert metric.samples is None
+
+
+def test_quantiles_need_samples_or_histograms(tmp_path):
+    more = ["histograms: ingest_rate", "values: any", "statistics: [mean, p50, p99]"]
+
+    assert suite_with(tmp_path, more).test("ingest").metrics[0].histograms == "ingest_rate"
 
 
 def test_more_labels_and_tasks_than_one_answer_holds_are_refused_beforehand(tmp_path):
