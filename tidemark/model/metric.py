@@ -33,6 +33,7 @@ _NO_LABELS = {*RATE_COLUMNS, *SAMPLE_COLUMNS, *MORE_SAMPLE_COLUMNS, *HISTOGRAM_C
 _OF_BASIS: dict[Statistic, Basis] = {
     "max": "max", "min": "min", "total": "total", "per_second": "total",
 }  # fmt: skip
+_LEAST_CHANGE, _LEAST_MS = 0.01, 2.0
 
 
 def basis(statistic: Statistic) -> Basis:
@@ -45,6 +46,10 @@ def contradicting_bounds(margin: float, same_within: float) -> Iterator[Problem]
     if same_within < margin:
         sentence = "expected the margin, {:.12g}, or more: a change between them has no verdict"
         yield problem(("same_within",), sentence.format(margin))
+
+
+def _is_missing(value: object) -> bool:
+    return value is None
 
 
 class Metric(Consistent):
@@ -77,8 +82,22 @@ class Metric(Consistent):
     """The least change that counts as slower or faster, as a share: 0.03 is 3 %."""
     same_within: Share = SAME_WITHIN
     """The largest change that counts as the same, as a share: 0.05 is ±5 %; at least ``margin``."""
+    least_change: Share | None = Field(default=None, exclude_if=_is_missing)
+    """The least change under a label that a comparison lists, as a share, by default 0.01."""
+    least_difference: float | None = Field(default=None, ge=0, exclude_if=_is_missing)
+    """The least difference under a label that a comparison lists, by default 2 ms, and 0 of other
+    units."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
     """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
+
+    @property
+    def noticed(self) -> tuple[float, float]:
+        """The least change and the least difference under a label that a comparison lists."""
+        difference = _LEAST_MS if self.unit == "ms" else 0.0
+        return (
+            _LEAST_CHANGE if self.least_change is None else self.least_change,
+            difference if self.least_difference is None else self.least_difference,
+        )
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other; the places begin in the metric."""

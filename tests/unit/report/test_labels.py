@@ -160,6 +160,45 @@ def test_labels_that_only_one_side_has_are_not_comparable():
     assert "no trial of 9.8.4 that counts gave a rate" in text
 
 
+def with_factors(run, version, factors):
+    """Return a run in which each operation of a version takes some times as long; 0 is none."""
+
+    def rate(one):
+        factor = factors[one.labels["operation"]] if one.labels else 1
+        return [one.model_copy(update={"value": one.value * factor})] if factor else []
+
+    def test(one):
+        return one.model_copy(update={"rates": tuple(r for each in one.rates for r in rate(each))})
+
+    trials = [
+        trial.model_copy(update={"tests": tuple(map(test, trial.tests))})
+        if trial.version == version
+        else trial
+        for trial in run.trials
+    ]
+    return StoredRun(run.plan, trials, NONE, [])
+
+
+def test_a_comparison_lists_the_operations_that_worsened_and_improved_with_the_worst_first():
+    # 9.8.4 takes twice as long before the factors.
+    factors = {"create": 0.6, "list": 0.75, "find": 0.4, "move": 0.501, "delete": 0}
+    run = with_factors(run_of(latency_plan(("mean",)), factors), "9.8.4", factors)
+
+    text = markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
+
+    tables = text.partition("Worsened: latency of ingest \\[ms\\]")[2]
+    worsened, _, improved = tables.partition("Improved: latency of ingest \\[ms\\]")
+    names = [line.split(" | ")[0] for line in worsened.splitlines() if line.startswith("| ")]
+    assert names == ["| Labels", "| list", "| create"]
+    assert row(worsened, "list")[1:] == ["20.30", "30.23", "9.925", "48.89 %"]
+    assert row(improved, "find")[3:] == ["−4.180", "−20.59 %"]
+    assert (
+        "latency of ingest: 1 combination of labels changed by less than 1 % or 2 ms." in improved
+    )
+    assert "latency of ingest is missing in 9.8.4: delete." in improved
+    assert "−100" not in text
+
+
 @pytest.fixture(scope="module")
 def thousand():
     plan = latency_plan(("mean",), repetitions=2)
@@ -182,6 +221,7 @@ def test_a_thousand_labels_are_compared_with_twenty_charts(thousand):
 
     assert row(text, "ingest", "latency {operation: operation-0999} \\[ms\\]")[5] == "cannot tell"
     assert "latency: 980 more are in the table of results, without charts." in text
+    assert "Worsened: latency of ingest: 980 more are in the table of results." in text
 
 
 def test_the_progress_of_a_run_shows_the_first_rates_and_counts_the_others(thousand):
