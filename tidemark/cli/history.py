@@ -76,7 +76,7 @@ def _titles(suite: str) -> Mapping[str, str]:
     from tidemark.model.publication import find_publication  # noqa: PLC0415
 
     published = find_publication(written_systems(), suite)
-    return {each.metric: each.columns[0] for each in published.figures} if published else {}
+    return {each.name: each.columns[0] for each in published.figures} if published else {}
 
 
 def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]:

@@ -14,7 +14,7 @@ from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.imports import Differences, differences, releases, store
 from tidemark.client.published.dates import Order
-from tidemark.client.published.file_figures import file_figures
+from tidemark.client.published.file_figures import contradictions, file_figures
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at, release_version
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.context import check_written_suite, stored_suites
@@ -95,7 +95,8 @@ def command(
     publication = _publication(suite)
     wishes = Wishes(version, tested_on.date() if tested_on else None, order, leave_out)
     today = datetime.now(UTC).date()
-    figures = file_figures(_text(file), publication, wishes)
+    text = _text(file)
+    figures = file_figures(text, publication, wishes)
     _check_days(figures, today)
     origin = Import(file=file.name, line=1, source=source, imported_on=today)
     if dry_run and target.is_empty:
@@ -106,6 +107,8 @@ def command(
             if found.new and not dry_run:
                 added = list(releases(figures, found.new, origin))
                 store(results, suite, publication.title, added)
+    for sentence in contradictions(text, figures):
+        click.echo(f"contradiction: {sentence}", err=True)
     _show(found, dry_run=dry_run)
     if found.conflicts:
         sys.exit(_CONFLICTS)
@@ -154,7 +157,7 @@ def _show(found: Differences, *, dry_run: bool) -> None:
         {
             "Version": each.version,
             "Date": each.tested_on.isoformat(),
-            "Metric": each.metric.metric,
+            "Metric": each.metric.name,
             "Figure": each.amount.text,
             "Unit": each.metric.unit,
             "Line": str(each.line),

@@ -11,14 +11,16 @@ from tidemark.client.published.release_figure import ReleaseFigure
 from tidemark.client.stored import Stored
 from tidemark.client.tables import Tables
 from tidemark.model.imported import Import
+from tidemark.model.labels import canonical
 from tidemark.model.version_order import version_order
 from tidemark.store.imported_run import ImportedFigure, Release
 
 _IMPORTED = (
-    "SELECT version, started_at, test, metric, value, value_text, run_id, excluded FROM rates "
-    "WHERE suite = ? AND provenance = 'imported' AND value IS NOT NULL"
+    "SELECT version, started_at, test, metric, labels, value, value_text, run_id, excluded "
+    "FROM rates WHERE suite = ? AND provenance = 'imported' AND value IS NOT NULL"
 )
-_Key = tuple[str, str, str]
+_KEY = ("version", "test", "metric", "labels")
+_Key = tuple[str, ...]
 
 
 class _Stored(NamedTuple):
@@ -69,7 +71,8 @@ def differences(tables: Tables, suite: str, figures: Iterable[ReleaseFigure]) ->
     excluded, replaced = list[tuple[ReleaseFigure, str]](), set[str]()
     for figure in figures:
         metric, both = figure.metric, (figure.tested_on, figure.amount.value)
-        of_version = stored.get((figure.version, metric.test, metric.metric), [])
+        key = figure.version, metric.test, metric.metric, canonical(metric.axes)
+        of_version = stored.get(key, [])
         same = [each for each in of_version if (each.tested_on, each.value) == both]
         counted = [each for each in of_version if not each.is_excluded]
         if not {*same}.isdisjoint(counted):
@@ -95,7 +98,7 @@ def _other(stored: Sequence[_Stored], figure: ReleaseFigure) -> _Stored | None:
 def _stored(tables: Tables, suite: str) -> Mapping[_Key, list[_Stored]]:
     found: dict[_Key, list[_Stored]] = {}
     for row in tables.ask(_IMPORTED, [suite]).records():
-        key = row["version"] or "", row["test"] or "", row["metric"] or ""
+        key = tuple(row[name] or "" for name in _KEY)
         value = row["value"] or ""
         figure = _Stored(
             datetime.fromisoformat(row["started_at"] or "").date(),

@@ -1,5 +1,6 @@
 """The figures that a system's own pages publish: ``suites/<name>/published.yaml``."""
 
+import operator
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -8,7 +9,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from tidemark.model.axes import Combination
 from tidemark.model.consistent import Consistent
+from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import (
     MARGIN,
     NAME,
@@ -45,11 +48,19 @@ class PublishedMetric(Consistent):
     direction: Literal["higher", "lower"]
     """The better direction."""
     columns: tuple[Line, ...] = Field(min_length=1, max_length=20)
-    """The headings of its column without unit; the first one is printed."""
+    """The headings of its column without unit, or of its row beside a column for each version; the
+    first one is printed."""
+    axes: Combination = Field(default={}, exclude_if=operator.not_)
+    """The values of axes, such as the database, that the figure is of."""
     margin: Share = MARGIN
     """The least change that counts as slower or faster."""
     same_within: Share = SAME_WITHIN
     """The largest change that counts as the same."""
+
+    @property
+    def name(self) -> str:
+        """The name of the figure, such as ``supported_users {database: mysql}``."""
+        return figure_name(self.metric, "mean", canonical(self.axes))
 
     @property
     def names(self) -> set[str]:
@@ -77,6 +88,8 @@ class Publication(Consistent):
                 sentence = f"{shown(twice[0])} is a column of two metrics"
                 yield problem(("figures", number, "columns"), sentence)
             known |= figure.names
+        if len({tuple(figure.axes) for figure in self.figures}) > 1:
+            yield problem(("figures",), "some have other axes; expected the same axes for all")
 
     def metric(self, name: str) -> PublishedMetric | None:
         """Return the metric of a name, None if the pages do not publish it."""

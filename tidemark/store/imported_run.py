@@ -8,7 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from tidemark import __version__
+from tidemark.model.axes import Combination
 from tidemark.model.imported import Import
+from tidemark.model.labels import canonical
 from tidemark.model.metric import Metric
 from tidemark.model.outcome import Outcome
 from tidemark.model.plan import Plan, PlannedTrial
@@ -58,18 +60,19 @@ def write_release(bucket: Bucket, suite: str, title: str, release: Release) -> s
     written once.
     """
     plan = _plan(suite, title, release)
-    trial, outcome = _trial(plan, release), _outcome(plan)
+    trials, outcome = _trials(plan, release), _outcome(plan)
     bucket.write(keys.plan(plan.run_id), plan.model_dump_json().encode())
-    record(bucket, trial)
+    for trial in trials:
+        record(bucket, trial)
     bucket.write(keys.outcome(plan.run_id), outcome.model_dump_json().encode())
-    record_run(bucket, plan, [trial], outcome)
+    record_run(bucket, plan, trials, outcome)
     return plan.run_id
 
 
 def _plan(suite: str, title: str, release: Release) -> Plan:
     begun = datetime.combine(release.tested_on, time(tzinfo=UTC))
     started_at = begun + timedelta(seconds=release.place)
-    figures = sorted((each.metric.test, each.metric.metric, each.text) for each in release.figures)
+    figures = sorted(map(_mark, release.figures))
     mark = [suite, release.version, figures]
     model = _suite(suite, title, release)
     return Plan(
@@ -82,16 +85,39 @@ def _plan(suite: str, title: str, release: Release) -> Plan:
             baseline=None,
             repetitions=1,
             parameters={},
+            axes=model.axes,
             note=f"figures of {release.origin.text}",
             trigger="import",
         ),
         suite=model,
         suite_digest=hashlib.sha256(model.model_dump_json().encode()).hexdigest(),
         seed=0,
-        trials=(PlannedTrial(trial=1, version=release.version, package="", repetition=1),),
+        trials=tuple(
+            PlannedTrial(trial=n, version=release.version, package="", repetition=1, axes=axes)
+            for n, axes in enumerate(_combinations(release), start=1)
+        ),
         tidemark_version=__version__,
         imported=release.origin,
     )
+
+
+def _mark(figure: ImportedFigure) -> tuple[str, ...]:
+    return figure.metric.test, figure.metric.metric, figure.text, *figure.metric.axes.values()
+
+
+def _combinations(release: Release) -> list[Combination]:
+    """Return the values of axes under which there are figures, in their order."""
+    return list(
+        {canonical(each.metric.axes): each.metric.axes for each in release.figures}.values()
+    )
+
+
+def _axes(release: Release) -> dict[str, tuple[str, ...]]:
+    """Return the axes of a release with the values that have figures."""
+    axes: dict[str, tuple[str, ...]] = {}
+    for name, value in (pair for each in _combinations(release) for pair in each.items()):
+        axes[name] = tuple(dict.fromkeys([*axes.get(name, ()), value]))
+    return axes
 
 
 def _suite(name: str, title: str, release: Release) -> Suite:
@@ -101,6 +127,7 @@ def _suite(name: str, title: str, release: Release) -> Suite:
         name=name,
         title=title,
         subject=Subject(prepare=("imported",), form=".+", versions={version: version}),
+        axes=_axes(release),
         task=_NO_TASK,
         defaults=Defaults(versions=(version,), repetitions=1),
         tests=tuple(
@@ -115,7 +142,8 @@ def _tests(release: Release) -> list[str]:
 
 
 def _metrics(release: Release, test: str) -> Iterator[Metric]:
-    for published in (each.metric for each in release.figures if each.metric.test == test):
+    of_test = [each.metric for each in release.figures if each.metric.test == test]
+    for published in {each.metric: each for each in of_test}.values():
         yield Metric(
             name=published.metric,
             unit=published.unit,
@@ -126,23 +154,26 @@ def _metrics(release: Release, test: str) -> Iterator[Metric]:
         )
 
 
-def _trial(plan: Plan, release: Release) -> TrialResult:
-    return TrialResult(
-        run_id=plan.run_id,
-        **plan.trials[0].model_dump(),
-        status="ok",
-        reason="",
-        tests=tuple(
-            TestResult(
-                test=test,
-                status="ok",
-                started_at=plan.started_at,
-                ended_at=plan.started_at,
-                rates=tuple(_rate(each) for each in release.figures if each.metric.test == test),
-            )
-            for test in _tests(release)
-        ),
-    )
+def _trials(plan: Plan, release: Release) -> list[TrialResult]:
+    return [
+        TrialResult(
+            run_id=plan.run_id,
+            **planned.model_dump(),
+            status="ok",
+            reason="",
+            tests=tuple(_results(plan, release, planned.axes)),
+        )
+        for planned in plan.trials
+    ]
+
+
+def _results(plan: Plan, release: Release, axes: Combination) -> Iterator[TestResult]:
+    """Yield the results of the tests that have figures under some values of axes."""
+    for test in _tests(release):
+        figures = [each for each in release.figures if each.metric.axes == axes]
+        if rates := tuple(_rate(each) for each in figures if each.metric.test == test):
+            at = plan.started_at
+            yield TestResult(test=test, status="ok", started_at=at, ended_at=at, rates=rates)
 
 
 def _rate(figure: ImportedFigure) -> Rate:
@@ -150,6 +181,7 @@ def _rate(figure: ImportedFigure) -> Rate:
         metric=figure.metric.metric,
         unit=figure.metric.unit,
         direction=figure.metric.direction,
+        labels=figure.metric.axes,
         value=figure.value,
         samples=figure.samples,
         expected=None,
@@ -168,8 +200,8 @@ def _outcome(plan: Plan) -> Outcome:
         suite=plan.suite.name,
         status="complete",
         reason="",
-        trials_planned=1,
-        trials_done=1,
+        trials_planned=len(plan.trials),
+        trials_done=len(plan.trials),
         ended_at=plan.started_at,
         execution_arn="",
     )

@@ -24,7 +24,10 @@ from tidemark.store import keys
 
 PUBLICATION = find_publication(ROOT, "sleeper")
 ORIGIN = Import(file="page.md", line=1, source="", imported_on=date(2026, 11, 23))
-COLUMNS = ("version", "started_at", "test", "metric", "value", "value_text", "run_id", "excluded")
+COLUMNS = (
+    "version", "started_at", "test", "metric", "labels", "value", "value_text", "run_id",
+    "excluded",
+)  # fmt: skip
 
 
 class RateRows:

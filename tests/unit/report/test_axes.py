@@ -149,13 +149,23 @@ def test_a_value_that_one_side_did_not_measure_is_not_comparable():
     assert "--axis database=postgresql" in text
 
 
+def test_a_comparison_has_the_values_of_an_axis_beside_each_other_for_both_versions(run):
+    text = markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
+
+    both = ["mariadb against postgresql"]
+    name = "ingest_rate \\[records/s\\]"
+    assert row(text, "ingest", name, "9.0.0", *both)[4:] == ["503.5 against 1,003.5", "−49.83 %"]
+    assert row(text, "ingest", name, "9.8.4", *both)[4:] == ["403.5 against 1,003.5", "−59.79 %"]
+
+
 def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
     plan = planned(BOTH, repetitions=6, name="20261119T124455Z-fedcba")
     older, newer = StoredRun(plan, measured(plan), NONE, []), run_of()
 
     text = markdown(comparison(sides((older, "9.0.0"), (newer, "9.8.4"))))
 
-    without = row(text, "ingest", "ingest_rate \\[records/s\\]")
+    results, _, _ = text.partition("The values of database beside each other")
+    without = row(results, "ingest", "ingest_rate \\[records/s\\]")
     assert (without[3], without[5]) == ("not measured", "not comparable")
     assert "no trial of 9.8.4 without axes is recorded" in text
     under = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")

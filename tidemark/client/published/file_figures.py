@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from tidemark.client.published.contradictions import of_figures, of_tables
 from tidemark.client.published.layout import layout
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes, release_figures
@@ -41,8 +42,19 @@ def file_figures(text: str, publication: Publication, wishes: Wishes) -> list[Re
     return figures
 
 
+def contradictions(text: str, figures: Sequence[ReleaseFigure]) -> Iterator[str]:
+    """Yield a sentence for each contradiction in a file whose figures are accepted."""
+    if not (_starts_json(text) and _json(text) is not None) and not text_reports(text):
+        yield from of_tables(tables(text))
+    yield from of_figures(figures)
+
+
+def _starts_json(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["}
+
+
 def _figures(text: str, publication: Publication, wishes: Wishes) -> Iterable[ReleaseFigure]:
-    if text.lstrip("\ufeff \t\r\n")[:1] in {"{", "["} and (value := _json(text)) is not None:
+    if _starts_json(text) and (value := _json(text)) is not None:
         return _of_reports([json_report(value)], publication, wishes)
     if reports := text_reports(text):
         _check_alone(reports[0], text, publication)

@@ -24,13 +24,13 @@ class ReleaseFigure(NamedTuple):
 
     @property
     def key(self) -> tuple[str, date, str, str]:
-        """The version, day, test and metric, which have one figure."""
-        return self.version, self.tested_on, self.metric.test, self.metric.metric
+        """The version, day, test and figure, which have one value."""
+        return self.version, self.tested_on, self.metric.test, self.metric.name
 
     @property
     def name(self) -> str:
         """The figure for a sentence: ``0.11.0 compaction_rate of 2022-06-13``."""
-        return f"{self.version} {self.metric.metric} of {self.tested_on}"
+        return f"{self.version} {self.metric.name} of {self.tested_on}"
 
 
 def release_version(text: str) -> str:

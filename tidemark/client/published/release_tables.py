@@ -15,6 +15,7 @@ from tidemark.client.published.release_figure import (
     release_version,
 )
 from tidemark.client.published.tables import PageTable, TableRow
+from tidemark.client.published.version_columns import with_version_rows
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
@@ -47,6 +48,7 @@ def release_figures(
         If a table is ambiguous or no table has figures; the sentence names the line.
 
     """
+    tables = [with_version_rows(table, publication) for table in tables]
     _check_left_out(tables, wishes)
     known = [_Table(table, layout(table, publication, wishes.left_out)) for table in tables]
     chosen = [each for each in known if each.columns.metrics]

@@ -8,7 +8,7 @@ from itertools import product
 
 from tidemark.model.labels import figure_name, labelled_name
 from tidemark.report.blocks import Block, Bullets, Report, Section
-from tidemark.report.comparison import by_labels, results, setup
+from tidemark.report.comparison import across_axes, by_labels, results, setup
 from tidemark.report.comparison.findings import action_items, comments, in_short
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.line_chart import Group
@@ -42,8 +42,9 @@ def _sections(sides: Sides) -> Iterator[Section]:
     yield Section("Comments", comments(sides))
     yield Section("Action items", (action_items(sides),))
     yield Section("Setup", (setup.table(sides),), details=True)
-    explanation, by_label = results.explanation(pairs), by_labels.blocks(sides, pairs)
-    yield Section("Results", (results.table(sides, pairs), explanation, *by_label))
+    across, by_label = across_axes.tables(sides, pairs), by_labels.blocks(sides, pairs)
+    explanation = results.explanation(pairs)
+    yield Section("Results", (results.table(sides, pairs), explanation, *across, *by_label))
     if all(side.run.plan.imported for side in sides.both):
         return  # published figures have no samples, tasks or times
     for test, axes in product(sides.tests(), sides.combinations()):

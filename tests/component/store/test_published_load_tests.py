@@ -1,0 +1,113 @@
+"""``tidemark import`` of pages with a column for each version, and the comparison of both."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli import compare, history, import_figures
+from tidemark.model.checkout import ROOT
+
+PAGE = (ROOT / "docs" / "import.md").read_text(encoding="utf-8")
+PUBLISHED, CHANGES = re.findall(r"^```markdown\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+# Mattermost's comparison of 9.5.1 with 9.6.0-rc1.
+UNCHANGED = r"""
+| Test     | v9.5.1 | v9.6.0-rc1 | Delta   |
+| -------- | ------ | ---------- | ------- |
+| MySQL    | 9230   | 9219       | \-0.12% |
+| Postgres | 11330  | 11292      | \-0.34% |
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run(command, *words):
+        return CliRunner().invoke(command, [*map(str, words), "--state", str(tmp_path / "state")])
+
+    return run
+
+
+@pytest.fixture
+def imported(run, tmp_path):
+    def imported(text, *words):
+        page = tmp_path / "comparison.md"
+        page.write_text(text, encoding="utf-8")
+        words = words or ("--suite", "mattermost")
+        return run(import_figures.command, page, "--date", "2025-03-10", *words)
+
+    return imported
+
+
+def test_the_changes_of_mattermosts_pages_come_out_of_the_stored_figures(run, imported):
+    for page in (PUBLISHED, UNCHANGED):
+        done = imported(page)
+        assert (done.exit_code, done.stderr) == (0, ""), done.output
+        assert done.stdout.splitlines()[-1] == "4 figures added, 0 stored already."
+
+    changed = run(compare.command, "10.5.0", "10.6.0-rc3", "--suite", "mattermost").stdout
+    unchanged = run(compare.command, "9.5.1", "9.6.0-rc1", "--suite", "mattermost").stdout
+
+    assert re.findall(r"\{database: \w+\} .*?\| [\d,.]+ \| [\d,.]+ \| (\S+ %)", changed) == [
+        "16.86 %", "15.70 %",
+    ]  # fmt: skip
+    assert re.findall(r"\{database: \w+\} .*?\| [\d,.]+ \| [\d,.]+ \| (\S+ %)", unchanged) == [
+        "−0.12 %", "−0.34 %",
+    ]  # fmt: skip
+    assert CHANGES in changed
+
+
+def test_history_prints_the_figures_digit_for_digit_under_the_names_of_the_page(run, imported):
+    imported(PUBLISHED)
+
+    done = run(history.command, "mattermost", "--format", "markdown")
+
+    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()][
+        :1
+    ] == [["Version number", "Test date", "MySQL (users)", "Postgres (users)"]]
+    assert re.findall(r"\| (\d+) ", done.stdout) == ["8552", "8682", "9994", "10045"]
+
+
+def test_a_printed_change_that_does_not_follow_is_named_and_its_figures_are_stored(imported):
+    done = imported(PUBLISHED.replace("15.70%", "15.60%"))
+
+    assert done.exit_code == 0
+    assert done.stderr == "contradiction: line 4: 8682 and 10045 are 15.70 % apart, not 15.60%\n"
+    assert done.stdout.splitlines()[-1] == "4 figures added, 0 stored already."
+
+
+def test_a_row_of_changes_between_databases_is_no_figure(imported):
+    done = imported(PUBLISHED + "| Delta | 1.52% | 0.51% | – |\n")
+
+    assert done.stdout.splitlines()[-1] == "4 figures added, 0 stored already."
+
+
+def test_a_row_with_figures_of_no_known_metric_is_refused(imported):
+    done = imported(PUBLISHED + "| Oracle | 7000 | 7001 | 0.01% |\n")
+
+    assert "the column 'Oracle' has figures and is no metric of Mattermost" in str(done.exception)
+
+
+def test_rates_in_several_units_that_contradict_each_other_are_named(
+    imported, tmp_path, monkeypatch
+):
+    folder = tmp_path / "suites" / "kiwi"
+    folder.mkdir(parents=True)
+    (tmp_path / "workloads").mkdir()
+    metrics = {"Hourly": "calls/h", "Rate": "calls/s", "Time": "ms/call"}
+    figures = "".join(
+        f"  - {{test: api, metric: {name.lower()}, means: calls, unit: {unit}, direction: higher, "
+        f"columns: [{name}]}}\n"
+        for name, unit in metrics.items()
+    )
+    (folder / "published.yaml").write_text(f"title: Kiwi TCMS\nfigures:\n{figures}")
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
+    page = "Version,Hourly,Rate,Time\n10.0,71500,{},50.3\n"
+
+    holding = imported(page.format("19.9"), "--suite", "kiwi", "--dry-run")
+    wrong = imported(page.format("19"), "--suite", "kiwi", "--dry-run")
+
+    assert (holding.exit_code, holding.stderr) == (0, ""), holding.output
+    assert wrong.stderr.splitlines() == [
+        "contradiction: line 2: 10.0: 71500 calls/h is not 19 calls/s, if one client calls",
+        "contradiction: line 2: 10.0: 19 calls/s is not 50.3 ms/call, if one client calls",
+    ]

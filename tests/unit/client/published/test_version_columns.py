@@ -1,0 +1,80 @@
+"""Pages with a column for each version, as Mattermost's developers publish them."""
+
+from datetime import date
+
+import pytest
+
+from tidemark.client.published.file_figures import contradictions, file_figures
+from tidemark.client.published.release_tables import Wishes
+from tidemark.figures.summary import change
+from tidemark.model.checkout import ROOT
+from tidemark.model.numerals import percent
+from tidemark.model.publication import find_publication
+from tidemark.model.refusal import Refused
+
+PUBLICATION = find_publication(ROOT, "mattermost")
+WISHES = Wishes(tested_on=date(2025, 3, 10))
+# The versions, and for each database the users of both with the printed change.
+COMPARISONS = [
+    ("v10.5.0", "v10.6.0-rc3", (8552, 9994, "16.86%"), (8682, 10045, "15.70%")),
+    ("v9.5.1", "v9.6.0-rc1", (9230, 9219, r"\-0.12%"), (11330, 11292, r"\-0.34%")),
+    ("v9.11.0", "v10.0.0-rc2", (11137, 11087, r"\-0.45%"), (13223, 12832, r"\-2.96%")),
+    ("v8.1.2", "v9.0.0-rc2", (11745, 12813, "9.09%"), (11383, 12745, "11.97%")),
+    ("v10.2.0", "v10.3.0-rc1", (7696, 7933, "3.08%"), (8323, 8638, "3.78%")),
+    ("v10.8.1", "v10.9.0-rc2", (8044, 8048, "0.05%"), (7805, 7593, r"\-2.72%")),
+    ("v10.0.0", "v10.1.0-rc1", (10081, 10652, r"\+5.66%"), (13185, 13967, r"\+5.93%")),
+    ("v9.4.0", "v9.5.0-rc1", (8780, 7889, r"\-10.15%"), (11478, 10377, r"\-9.59%")),
+    ("v9.9.0", "v9.10.0-rc1", (9330, 9429, "1.06%"), (12546, 11987, r"\-4.46%")),
+]
+
+
+def page(base, new, mysql, postgres, more=""):
+    rows = [("MySQL", *mysql), ("Postgres", *postgres)]
+    table = "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+    return f"# Comparison\n\n| Test | {base} | {new} | Delta |\n|---|---|---|---|\n{table}\n{more}"
+
+
+def figures(text):
+    return file_figures(text, PUBLICATION, WISHES)
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS, ids=lambda each: each[1])
+def test_each_published_change_is_that_of_the_figures_of_its_row(comparison):
+    text = page(*comparison)
+    found = {(each.version, each.metric.name): each.amount.value for each in figures(text)}
+
+    base, new = (version.removeprefix("v") for version in comparison[:2])
+    for name, (_, _, printed) in zip(("mysql", "postgres"), comparison[2:], strict=True):
+        metric = f"supported_users {{database: {name}}}"
+        changed = percent(change(found[base, metric], found[new, metric]))
+        assert changed.replace("\N{MINUS SIGN}", "-").replace(" ", "") == printed.lstrip("\\+")
+    assert list(contradictions(text, figures(text))) == []
+
+
+def test_a_change_that_does_not_follow_is_named_with_its_line():
+    text = page("v1.0", "v1.1", (100, 110, "11%"), (100, 90, r"\-10%"))
+
+    assert list(contradictions(text, figures(text))) == [
+        "line 5: 100 and 110 are 10 % apart, not 11%"
+    ]
+
+
+def test_a_table_of_other_rows_is_left_out():
+    errors = (
+        "\n| Test | v1.0 | v1.1 | Delta |\n|---|---|---|---|\n| Bounded MySQL | 3 | 4 | 33% |\n"
+    )
+
+    assert len(figures(page("v1.0", "v1.1", (100, 110, ""), (100, 90, ""), errors))) == 4
+
+
+def test_a_missing_figure_is_none():
+    (one, two, three) = figures(page("v1.0", "v1.1", (100, "n/a", "-"), (100, 90, "")))
+
+    assert [each.amount.text for each in (one, two, three)] == ["100", "100", "90"]
+
+
+def test_two_rows_of_one_figure_are_refused():
+    text = page("v1.0", "v1.1", (100, 110, ""), (100, 90, ""), "| PostgreSQL | 1 | 2 | |\n")
+
+    with pytest.raises(Refused, match=r"^FILE: line 3: 'PostgreSQL' is a second column of one"):
+        figures(text)
