@@ -17,22 +17,29 @@ class Plateaus(Frozen):
     """The searches, one after the other: each gives a figure."""
 
 
-class Feedback(Frozen):
-    """The rule that adds users until a limit is hit, and then follows the limit step by step.
+class Equilibrium(Frozen):
+    """The rule by which users, or any quantity over time, stay level.
 
     Source: the coordinator of Mattermost's load tests, mattermost-load-test-ng,
     ``coordinator/coordinator.go``; the swing is Tidemark's.
     """
 
+    window_seconds: float = Field(default=1_800, gt=0, le=36_000)
+    """The time over which the quantity has to stay level [s]."""
+    slope: float = Field(default=0.2, gt=0, le=1_000_000)
+    """The change from which it is not level [1/s]: that of the line through the window."""
+    swing: Share = 0.1
+    """The scatter up to which it is level: its standard deviation, as a share of its mean."""
+
+
+class Feedback(Equilibrium):
+    """The rule that adds users until a limit is hit, and then follows the limit step by step.
+
+    A scatter of two steps is level, too.
+    """
+
     step: int = Field(default=8, strict=True, ge=1, le=10_000)
     """The users that a level has more or fewer than the one before."""
-    window_seconds: float = Field(default=1_800, gt=0, le=36_000)
-    """The time over which the users have to stay level [s]."""
-    slope: float = Field(default=0.2, gt=0, le=1_000)
-    """The change at which they are level [users/s]: that of the line through the window."""
-    swing: Share = 0.1
-    """The scatter at which they are level: their standard deviation, as a share of their mean; two
-    steps always are."""
 
 
 class Bounds(Frozen):

@@ -1,4 +1,4 @@
-"""The equilibrium of a number of users over time: they neither grow nor swing."""
+"""The equilibrium of a quantity over time, such as users: it neither grows nor swings."""
 
 from __future__ import annotations
 
@@ -6,57 +6,56 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.figures.summary import mean
 from tidemark.model.numerals import figure
-from tidemark.model.user_search import Feedback
+from tidemark.model.user_search import Equilibrium
 
-Users = tuple[float, float]
-"""A time [s] and the users that were connected then."""
+At = tuple[float, float]
+"""A time [s] and the value then."""
 
 
 class Window(NamedTuple):
-    """The users over some time."""
+    """The values over some time."""
 
     since: float
     until: float
     """The first and the last time [s]."""
-    users: float
-    """The mean."""
+    mean: float
     slope: float
-    """The slope of the line of least squares [users/s]."""
+    """The slope of the line of least squares [1/s]."""
     scatter: float
-    """The standard deviation [users]."""
+    """The standard deviation."""
 
-    def unsteady(self, rule: Feedback) -> str:
-        """Return why the users are in no equilibrium, '' if they are in one.
+    def unsteady(self, rule: Equilibrium, step: int = 0) -> str:
+        """Return why the values are in no equilibrium, '' if they are in one.
 
-        Users that change step by step scatter by two steps at least.
+        Values that change by a ``step`` at a time scatter by two steps.
         """
-        if self.users < rule.step:
-            return "fewer users are connected than a step has"
+        if self.mean <= 0 or self.mean < step:
+            return "there are fewer than a step has"
         if abs(self.slope) >= rule.slope:
-            return f"the users change by {figure(self.slope)} a second"
-        accepted = max(rule.swing * self.users, 2 * rule.step)
-        return f"the users swing by {figure(self.scatter)}" if self.scatter > accepted else ""
+            return f"they change by {figure(self.slope)} a second"
+        accepted = max(rule.swing * self.mean, 2 * step)
+        return f"they swing by {figure(self.scatter)}" if self.scatter > accepted else ""
 
 
-def window(points: Sequence[Users]) -> Window:
+def window(points: Sequence[At]) -> Window:
     """Return the mean, slope and scatter of one point or more, in order of time."""
-    times, users = zip(*points, strict=True)
-    middle, level = mean(times), mean(users)
-    spread = math.fsum((time - middle) ** 2 for time in times)
-    along = math.fsum((time - middle) * (count - level) for time, count in points)
+    count = len(points)
+    middle = math.fsum(time for time, _ in points) / count
+    level = math.fsum(value for _, value in points) / count
+    spread = math.fsum((time - middle) ** 2 for time, _ in points)
+    along = math.fsum((time - middle) * (value - level) for time, value in points)
     return Window(
-        since=times[0],
-        until=times[-1],
-        users=level,
+        since=points[0][0],
+        until=points[-1][0],
+        mean=level,
         slope=along / spread if spread else 0.0,
-        scatter=math.sqrt(math.fsum((count - level) ** 2 for count in users) / len(users)),
+        scatter=math.sqrt(math.fsum((value - level) ** 2 for _, value in points) / count),
     )
 
 
-def last_equilibrium(points: Sequence[Users], rule: Feedback) -> Window | None:
-    """Return the last whole window of a recorded series in which the users are in equilibrium.
+def last_equilibrium(points: Sequence[At], rule: Equilibrium) -> Window | None:
+    """Return the last whole window of a recorded series in which its values are in equilibrium.
 
     ``points`` are in order of time. A coordinator ends its test in equilibrium, so this is the
     window that it reports: the users who leave after it, and those who come before, are not level.
@@ -72,7 +71,7 @@ def last_equilibrium(points: Sequence[Users], rule: Feedback) -> Window | None:
     return None
 
 
-def last_window(points: Sequence[Users], seconds: float) -> Sequence[Users] | None:
+def last_window(points: Sequence[At], seconds: float) -> Sequence[At] | None:
     """Return the points of the last so many seconds; None if the series is not longer."""
     begin = points[-1][0] - seconds
     first = len(points)

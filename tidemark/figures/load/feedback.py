@@ -27,9 +27,9 @@ def after_feedback(rule: Feedback, most: int, levels: Sequence[Level]) -> Decisi
         reason = "no whole window yet" if since else "no limit is hit yet"
         return Decision(_next(rule, most, last), reason=reason)
     found = window(latest)
-    if reason := found.unsteady(rule):
-        return Decision(_next(rule, most, last), reason=reason)
-    return _end(since[-len(latest) :], found.users)
+    if reason := found.unsteady(rule, rule.step):
+        return Decision(_next(rule, most, last), reason=f"no equilibrium of users: {reason}")
+    return _end(since[-len(latest) :], found.mean)
 
 
 def _since_first_hit(levels: Sequence[Level]) -> Sequence[Level]:

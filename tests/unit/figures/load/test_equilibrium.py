@@ -5,9 +5,9 @@ import random
 import pytest
 
 from tidemark.figures.load.equilibrium import last_equilibrium, window
-from tidemark.model.user_search import Feedback
+from tidemark.model.user_search import Equilibrium
 
-RULE = Feedback()
+RULE = Equilibrium()
 EVERY = 15
 
 
@@ -32,14 +32,14 @@ def coordinated(level, seed=1, until=9_000):
 def test_the_equilibrium_is_the_mean_of_the_last_window_before_the_users_leave(level):
     found = last_equilibrium(coordinated(level, until=17_000), RULE)
 
-    assert found.users == pytest.approx(level, rel=0.02)
+    assert found.mean == pytest.approx(level, rel=0.02)
     assert found.until == pytest.approx(17_000, abs=100)
 
 
 def test_users_who_still_rise_slowly_are_in_equilibrium_at_their_last_mean():
     rising = recorded(lambda now: min(2 * now, 8_000 + 0.05 * now), 9_000)
 
-    assert last_equilibrium(rising, RULE).users == pytest.approx(8_000 + 0.05 * 8_100, rel=0.001)
+    assert last_equilibrium(rising, RULE).mean == pytest.approx(8_000 + 0.05 * 8_100, rel=0.001)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_users_who_drift_or_swing_have_no_equilibrium(users):
 def test_an_equilibrium_before_the_service_died_is_found():
     found = last_equilibrium(recorded(lambda now: 900 if now < 5_000 else 0), RULE)
 
-    assert found.users == pytest.approx(900, rel=0.02)
+    assert found.mean == pytest.approx(900, rel=0.02)
 
 
 @pytest.mark.parametrize("points", [[], recorded(lambda now: 900, 1_700)])
@@ -70,5 +70,5 @@ def test_a_series_shorter_than_the_window_has_no_equilibrium(points):
 def test_a_window_has_the_slope_of_the_line_of_least_squares():
     found = window([(0.0, 10.0), (10.0, 14.0), (20.0, 18.0)])
 
-    assert (found.users, found.slope, found.since, found.until) == (14.0, 0.4, 0.0, 20.0)
+    assert (found.mean, found.slope, found.since, found.until) == (14.0, 0.4, 0.0, 20.0)
     assert found.scatter == pytest.approx((32 / 3) ** 0.5)
