@@ -26,6 +26,7 @@ from cdk.tables import Tables
 from cdk.workflow import Workflow
 from tidemark.model.context import published_suites, written_context
 from tidemark.model.refusal import Refused
+from tidemark.model.request import example_input
 from tidemark.model.sentences import listed, shown
 from tidemark.model.settings import Settings, read_settings
 from tidemark.model.suite import Suite
@@ -151,7 +152,7 @@ class TidemarkStack(Stack):
 
 def _default_input(suite: Suite) -> dict[str, Any]:
     defaults = suite.defaults.model_dump(mode="json")
-    return {"suite": suite.name, **defaults, "parameters": suite.default_parameters}
+    return {**example_input(suite), **defaults, "parameters": suite.default_parameters}
 
 
 def build(app: App) -> TidemarkStack:
@@ -174,6 +175,12 @@ def build(app: App) -> TidemarkStack:
             f"cdk.json: context: images: {shown(named[0])} is not accepted: the subject of the "
             "suite names an image of each version"
         )
+    for name in sorted(settings.schedules):
+        if suites[name].subject.instance:
+            raise Refused(
+                f"cdk.json: context: schedules: {shown(name)} is not accepted: it measures "
+                "instances, and a schedule names none"
+            )
     if active := suites.keys() & settings.retired_suites:
         raise Refused(
             f"cdk.json: context: retiredSuites: {shown(min(active))} is not accepted: it is in "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from aws_cdk import CfnResource, Stack, Validations
+from aws_cdk import Aws, CfnResource, Stack, Validations
 from aws_cdk.aws_ecs import Cluster
 from aws_cdk.aws_logs import ILogGroup
 from aws_cdk.aws_s3 import IBucket
@@ -13,6 +13,7 @@ from constructs import IConstruct
 
 EXECUTIONS = "An execution has a name when it is started, and no sooner."
 DEFINITIONS = "A run may measure a version that was released after the deployment."
+INSTANCES = "A run names its instance, which exists before or after the deployment."
 
 
 def acknowledge(construct: IConstruct, finding: str, reason: str) -> None:
@@ -45,6 +46,14 @@ def definitions_finding(family: str) -> str:
     """Return the finding that a role may use every task definition of some families."""
     arn = "arn:<AWS::Partition>:ecs:<AWS::Region>:<AWS::AccountId>"
     return f"IAM5[Resource::{arn}:task-definition/{family}-*:*]"
+
+
+def instances_finding(arn: str) -> str:
+    """Return the finding that a role may read the properties of every instance at an ARN."""
+    named = arn.replace(Aws.PARTITION, "<AWS::Partition>").replace(
+        Aws.ACCOUNT_ID, "<AWS::AccountId>"
+    )
+    return f"IAM5[Resource::{named}]"
 
 
 def streams_finding(log_group: ILogGroup) -> str:

@@ -11,8 +11,10 @@ from constructs import Construct
 
 from cdk.findings import (
     DEFINITIONS,
+    INSTANCES,
     acknowledge,
     definitions_finding,
+    instances_finding,
     objects_finding,
     streams_finding,
 )
@@ -94,6 +96,8 @@ class Functions(Construct):
             )
         for family in self._tests.families if needs.registers_images else ():
             acknowledge(role, definitions_finding(family), DEFINITIONS)
+        for arn in self._instance_objects if needs.reads_instances else ():
+            acknowledge(role, instances_finding(arn), INSTANCES)
         if needs.queries_logs and self._tests.usage_logs:
             acknowledge(
                 role,
@@ -169,6 +173,10 @@ class Functions(Construct):
         if needs.reads_releases:
             parameters = [self._parameter(suite) for suite in self._tests.suites]
             statements.append(allow(["ssm:GetParameter"], parameters))
+        if needs.reads_instances and self._instance_objects:
+            # Anybody may create a bucket with such a name in another account.
+            own = {"StringEquals": {"s3:ResourceAccount": Aws.ACCOUNT_ID}}
+            statements.append(allow(["s3:GetObject"], self._instance_objects, own))
         if needs.reads_quotas:
             statements.append(
                 allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
@@ -192,6 +200,17 @@ class Functions(Construct):
             allow(["ecs:DescribeTaskDefinition"], ["*"]),
             # A definition names roles: those of the suite's own tasks, and no others.
             passing_to_tasks([role for tasks in suites for role in tasks.roles]),
+        ]
+
+    @property
+    def _instance_objects(self) -> list[str]:
+        """The ARNs of the properties of the suites' instances, with a wildcard for each id."""
+        found = [tasks.suite.subject.instance for tasks in self._tests.suites.values()]
+        return [
+            f"arn:{Aws.PARTITION}:s3:::{bucket}/{key}"
+            for instance in found
+            if instance
+            for bucket, key in instance.addresses("*", Aws.ACCOUNT_ID)
         ]
 
     def _quota(self, quota: Quota) -> str:

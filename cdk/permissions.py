@@ -24,6 +24,7 @@ class Needs:
     announces: bool = False
     reads_releases: bool = False
     reads_quotas: bool = False
+    reads_instances: bool = False
     stops_tasks: bool = False
     registers_images: bool = False
     timeout_seconds: int = 30
@@ -42,6 +43,7 @@ class Needs:
             announces=any(needs.announces for needs in parts),
             reads_releases=any(needs.reads_releases for needs in parts),
             reads_quotas=any(needs.reads_quotas for needs in parts),
+            reads_instances=any(needs.reads_instances for needs in parts),
             stops_tasks=any(needs.stops_tasks for needs in parts),
             registers_images=any(needs.registers_images for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
@@ -146,6 +148,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         lists=["claims/*", "runs/*/plan.json", "runs/*/resumes/*", "runs/*/trials/*"],
         reads_releases=True,
         reads_quotas=True,
+        reads_instances=True,
     ),
     "ChooseTrial": Needs(
         reads=[
@@ -168,7 +171,7 @@ FUNCTIONS: Mapping[str, Needs] = {
         # The first choice of a resumed run with a budget, or until decided, reads every trial.
         timeout_seconds=240,
     ),
-    "PrepareTrial": Needs(reads=["runs/*/plan.json"], registers_images=True),
+    "PrepareTrial": Needs(reads=["runs/*/plan.json"], reads_instances=True, registers_images=True),
     "ClassifyStop": Needs(),
     "CollectRates": Needs(
         reads=["runs/*/plan.json"],

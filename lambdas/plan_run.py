@@ -28,6 +28,7 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
         services.executions(),
         services.releases(),
         services.quotas(),
+        services.properties(),
         event,
         packed_suites(),
         one_machine=services.on_one_machine(),

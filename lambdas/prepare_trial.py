@@ -10,18 +10,28 @@ from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.events import TrialEvent
 from tidemark.run.preparing import prepare
+from tidemark.run.reported_version import check_version_of
 from tidemark.store.stored_plan import planned, read_plan
 
 
 @logger.inject_lambda_context(clear_state=True)
 @event_parser(model=TrialEvent)
 def handler(event: TrialEvent, _: LambdaContext) -> dict[str, Any]:
-    """Return the tests in order, each with its environment, groups of tasks and time limit [s]."""
+    """Return the tests in order, each with its environment, groups of tasks and time limit [s].
+
+    Raises
+    ------
+    Refused
+        If the instance of the run reports another version than before.
+
+    """
     environment, plan = Environment(), read_plan(storage.bucket(), event.run_id)
     system, trial = environment.systems[plan.suite.name], planned(plan, event.trial)
     if plan.suite.subject.image:
         definitions = services.task_definitions()
         arn = definitions.of_image(system.task_definition, trial.package)
         system = system._replace(task_definition=arn)
+    if plan.suite.subject.instance:
+        check_version_of(services.properties(), plan, trial)
     prepared = prepare(plan, trial, system, environment.bucket)
     return prepared.model_dump(mode="json")

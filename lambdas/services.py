@@ -6,6 +6,7 @@ from functools import cache
 
 from aws.announcements import DefaultEventBus, SnsTopic
 from aws.executions import StepFunctionsExecutions
+from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
 from aws.metrics import EmbeddedMetrics
 from aws.quotas import AppliedQuotas
@@ -21,6 +22,7 @@ from tidemark.run.ports import (
     Executions,
     LogQueries,
     Metrics,
+    Properties,
     Releases,
     Schedules,
     TaskDefinitions,
@@ -74,6 +76,12 @@ def topic() -> Topic:
 def releases() -> Releases:
     """Return the versions that release pipelines have announced to the stack."""
     return ParameterReleases(client("ssm"), Environment().stack)
+
+
+@cache
+def properties() -> Properties:
+    """Return the properties of instances that exist."""
+    return S3Properties(client("s3"))
 
 
 @cache

@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.files_to_keep import Artefact
+from tidemark.model.instance import Instance
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
@@ -34,6 +35,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
     SUITES: (
         Suite,
         Subject,
+        Instance,
         Task,
         Defaults,
         Parameter,

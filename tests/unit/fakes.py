@@ -18,6 +18,7 @@ from tidemark.run.ports import (
     Executions,
     LogQueries,
     Metrics,
+    Properties,
     Releases,
     Schedules,
     TaskDefinitions,
@@ -225,6 +226,16 @@ class FakeSchedules:
         return self.known.get(name)
 
 
+class FakeProperties:
+    """The text of each object with properties, by its address."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def read(self, bucket: str, key: str) -> str | None:
+        return self.texts.get(f"s3://{bucket}/{key}")
+
+
 class FakeReleases:
     """The versions that release pipelines have announced, by suite."""
 
@@ -277,6 +288,7 @@ class World:
     bus: FakeEventBus = field(default_factory=FakeEventBus)
     releases: FakeReleases = field(default_factory=FakeReleases)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
+    properties: FakeProperties = field(default_factory=FakeProperties)
     quotas: FakeQuotas = field(default_factory=FakeQuotas)
     task_definitions: FakeTaskDefinitions = field(default_factory=FakeTaskDefinitions)
 
@@ -300,6 +312,7 @@ def ports(
     EventBus,
     Releases,
     Schedules,
+    Properties,
     Quotas,
     TaskDefinitions,
     Metrics,
@@ -314,6 +327,7 @@ def ports(
         world.bus,
         world.releases,
         world.schedules,
+        world.properties,
         world.quotas,
         world.task_definitions,
         FakeMetrics(),

@@ -14,7 +14,7 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import state_option
 from tidemark.cli.written_suites import written_suite
 from tidemark.model.context import written_context
-from tidemark.model.request import resolve_request
+from tidemark.model.request import example_input, resolve_request
 from tidemark.model.settings import read_settings
 from tidemark.model.suite import Suite
 from tidemark.money.estimate import estimate
@@ -66,7 +66,7 @@ def _idle(templates: list[dict[str, Any]]) -> Iterator[Mapping[str, str]]:
 
 
 def _run(suite: Suite) -> Iterator[Mapping[str, str]]:
-    request = resolve_request({"suite": suite.name}, {suite.name: suite})
+    request = resolve_request(example_input(suite), {suite.name: suite})
     expected = estimate(request, suite, list_prices())
     of = f"run of {suite.name}"
     for what, amount, usd, reason in (

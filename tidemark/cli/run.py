@@ -60,6 +60,11 @@ from tidemark.money.prices import list_prices
     help="Measure whole repetitions until each version has its verdict against the baseline (if "
     "not given, the oldest version), or until more would give none.",
 )
+@click.option(
+    "--instance",
+    help="Id of the instance to measure, for a suite that measures instances that exist.",
+    metavar="ID",
+)
 @set_option
 @axis_option
 @tasks_option
@@ -80,6 +85,7 @@ def command(
     baseline: str | None,
     repetitions: int | None,
     until: str | None,
+    instance: str | None,
     settings: tuple[str, ...],
     axes: tuple[str, ...],
     tasks: int | None,
@@ -114,6 +120,7 @@ def command(
         "baseline": baseline,
         "repetitions": repetitions,
         "until": until,
+        "instance": instance,
         "parameters": split(settings) or None,
         "axes": split_axes(axes) or None,
         "tasks": tasks,

@@ -16,8 +16,8 @@ MOST_TASKS = 200
 # Greater whole numbers are not the same in every JSON reader.
 _GREATEST = 2**53 - 1
 RESERVED = frozenset({
-    "address", "artefacts", "cache", "data", "deadline_seconds", "jars", "jobs", "package",
-    "prepare", "prepared", "ready", "seed", "state", "task", "uv", "version",
+    "address", "artefacts", "cache", "data", "deadline_seconds", "instance", "jars", "jobs",
+    "package", "prepare", "prepared", "ready", "seed", "state", "task", "uv", "version",
 })  # fmt: skip
 """Names whose ``TIDEMARK_<NAME>`` has another meaning in a task."""
 

@@ -10,10 +10,17 @@ from pydantic import Field, ValidationError, field_validator
 from tidemark.model.axes import count, narrowed
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
+from tidemark.model.instance import ACCEPTED_ID, EXAMPLE, INSTANCE, is_instance_id
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.repetitions import Until, most_until_decided
-from tidemark.model.requested_versions import Released, check_version, requested_versions
+from tidemark.model.requested_versions import (
+    Released,
+    Reported,
+    check_version,
+    instance_version,
+    requested_versions,
+)
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
@@ -60,7 +67,10 @@ class RunRequest(Frozen):
     """The system under test, a folder of ``suites/``."""
     versions: Annotated[list[str], Field(min_length=1, max_length=MOST_VERSIONS)] | None = None
     """The versions to measure: 1 to 20 that the suite has, each once. ``newest`` and ``previous``
-    stand for the last two."""
+    stand for the last two. The one version of an ``instance`` may be named, or left out."""
+    instance: str | None = None
+    """The id of the instance to measure, such as ``my-id``, for a suite that measures instances: 1
+    to 32 small letters, digits and hyphens. Its own properties report the version."""
     builds: dict[VersionText, Wheel] | None = None
     """On one machine: the wheels, or the folders of jars, of versions that nobody released, such as
     ``{"1.4.0+1a2b3c4d": "file:///home/you/dist/x.whl#sha256=…"}``. The command line makes them from
@@ -147,11 +157,13 @@ def resolve_request(
     value: object,
     suites: Mapping[str, Suite],
     released: Released = lambda suite: suite.subject.versions,
+    reported: Reported = lambda _suite, _instance: None,
 ) -> RunSpec:
     """Return the run that an execution input asks for.
 
     ``released`` returns the versions of a suite that ``newest`` and ``previous`` are taken from; by
     default these are the versions of the suite's file.
+    ``reported`` returns the version of an instance; by default nobody can ask the instance.
 
     Raises
     ------
@@ -164,11 +176,9 @@ def resolve_request(
     bisect = request.bisect
     if bisect:
         request = _first_comparison(request, bisect, suite)
-    requested = suite.defaults.versions if request.versions is None else request.versions
-    builds = request.builds or {}
-    versions, baseline = requested_versions(requested, request.baseline, builds, suite, released)
-    axes = narrowed(suite.name, suite.axes, request.axes or {})
     parameters, repetitions = _parameters(request, suite), request.repetitions
+    versions, baseline = _versions(request, parameters, suite, released, reported)
+    axes = narrowed(suite.name, suite.axes, request.axes or {})
     if request.until:
         _check_deciding(suite)
         of_repetition = len({*versions, suite.canary} - {None}) * count(axes)
@@ -178,7 +188,7 @@ def resolve_request(
     spec = RunSpec(
         suite=suite.name,
         versions=versions,
-        builds=builds,
+        builds=request.builds or {},
         baseline=baseline,
         repetitions=repetitions or suite.defaults.repetitions,
         parameters=parameters,
@@ -201,6 +211,21 @@ def resolve_request(
     return spec.model_copy(update={"bisect": search})
 
 
+def _versions(
+    request: RunRequest,
+    parameters: Mapping[str, Value],
+    suite: Suite,
+    released: Released,
+    reported: Reported,
+) -> tuple[tuple[str, ...], str | None]:
+    """Return the versions of a run and its baseline."""
+    requested = suite.defaults.versions if request.versions is None else request.versions
+    if suite.subject.instance:
+        instance = str(parameters[INSTANCE])
+        return (instance_version(requested, instance, suite, reported),), None
+    return requested_versions(requested, request.baseline, request.builds or {}, suite, released)
+
+
 def _first_comparison(request: RunRequest, bisect: Bisect, suite: Suite) -> RunRequest:
     """Return the request for the first comparison of a search."""
     fields = ("versions", "builds", "baseline", "until")
@@ -213,6 +238,11 @@ def _first_comparison(request: RunRequest, bisect: Bisect, suite: Suite) -> RunR
             check_listed(field, version, suite)
     comparison = {"versions": [bisect.base, bisect.new], "baseline": bisect.base}
     return request.model_copy(update={**comparison, "until": "decided"})
+
+
+def example_input(suite: Suite) -> dict[str, str]:
+    """Return the shortest input of a run of a suite; the id of an instance is made up."""
+    return {"suite": suite.name, **({INSTANCE: EXAMPLE} if suite.subject.instance else {})}
 
 
 def _validated(model: type[_Request], value: object) -> _Request:
@@ -254,10 +284,11 @@ def known_suite(name: str, suites: Mapping[str, Suite]) -> Suite:
 
 
 def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
-    """Return the value of every parameter of a suite."""
+    """Return the value of every parameter of a suite, and the id of an instance."""
     short = {name: getattr(request, name) for name in ("records", "tasks")}
     short = {name: value for name, value in short.items() if value is not None}
-    given = request.parameters or {}
+    given = {**(request.parameters or {})}
+    instance = _instance(request, given.pop(INSTANCE, None), suite)
     for name, value in [*given.items(), *short.items()]:
         parameter = suite.parameters.get(name)
         if parameter is None:
@@ -272,7 +303,28 @@ def _parameters(request: RunRequest, suite: Suite) -> dict[str, Value]:
         if name in given:
             raise Refused(f"{name}: the parameter stands twice, here and in parameters")
     values = {**suite.default_parameters, **given, **short}
-    return {name: suite.parameters[name].normal(value) for name, value in values.items()}
+    normal = {name: suite.parameters[name].normal(value) for name, value in values.items()}
+    return {**instance, **normal}
+
+
+def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Value]:
+    """Return the id of the instance by its name; nothing for a suite without instances.
+
+    ``stored`` is the id among the parameters of a stored request.
+    """
+    given = stored if request.instance is None else request.instance
+    if suite.subject.instance is None:
+        if given is None:
+            return {}
+        raise Refused(f"instance: {suite.name} measures no instances that exist; leave it out")
+    for name in ("builds", "baseline"):
+        if getattr(request, name):
+            raise Refused(f"{name}: an instance has one version, its own; leave it out")
+    if not isinstance(given, str) or not is_instance_id(given):
+        there_is = "there is none" if given is None else f"{shown(given)} is not accepted"
+        expected = f"the id of an instance of {suite.title} such as {EXAMPLE}: {ACCEPTED_ID}"
+        raise Refused(f"instance: {there_is}; expected {expected}")
+    return {INSTANCE: given}
 
 
 def _check_deciding(suite: Suite) -> None:

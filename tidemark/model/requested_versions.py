@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.suite import Suite
-from tidemark.model.version_order import NEWEST, PREVIOUS, latest
+from tidemark.model.version_order import DEPLOYED, NEWEST, PREVIOUS, latest
 
 Released = Callable[[Suite], Iterable[str]]
 """Returns the versions of a suite that ``newest`` and ``previous`` are taken from."""
+Reported = Callable[[Suite, str], str | None]
+"""Returns the version that an instance of a suite reports, by the id of the instance; None where
+nobody can ask the instance."""
 
 
 def requested_versions(
@@ -45,6 +48,37 @@ def requested_versions(
             f"it must be one of {listed(versions)}"
         )
     return versions, baseline
+
+
+def instance_version(
+    requested: Sequence[str], instance: str, suite: Suite, reported: Reported
+) -> str:
+    """Return the version of an instance, which the input of a run may name.
+
+    It is ``deployed`` if nobody can ask the instance and the input names none.
+
+    Raises
+    ------
+    Refused
+        If the instance reports another version, or one without the form of the suite.
+
+    """
+    if len(requested) > 1:
+        there_is = f"an instance has one version, and there are {listed(requested)}"
+        raise Refused(f"versions: {there_is}; name none of them")
+    (wanted,) = requested
+    if wanted != DEPLOYED:
+        check_version(wanted, "versions", suite)
+    version = reported(suite, instance)
+    if version is None:
+        return wanted
+    check_version(version, "instance", suite)
+    if wanted not in (DEPLOYED, version):
+        raise Refused(
+            f"versions: {wanted} is not accepted, since {instance} reports {version}; expected "
+            f"{version} or no version"
+        )
+    return version
 
 
 def _check_builds(builds: Mapping[str, str], versions: Sequence[str], suite: Suite) -> None:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from tidemark.model.axes import count
 from tidemark.model.frozen import Frozen
+from tidemark.model.instance import INSTANCE
 from tidemark.model.parameters import TASKS, Value
 from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS, Until
 from tidemark.model.search import Search
@@ -23,7 +24,7 @@ class RunSpec(Frozen):
     baseline: str | None
     repetitions: int
     parameters: dict[str, Value]
-    """The value of every parameter of the suite."""
+    """The value of every parameter of the suite, and the id of an instance."""
     axes: dict[str, tuple[str, ...]] = Field(default={}, exclude_if=operator.not_)
     """The values of every axis of the suite that the run measures."""
     canary: str | None = Field(default=None, exclude_if=operator.not_)
@@ -66,6 +67,12 @@ class RunSpec(Frozen):
     def tasks(self) -> int:
         """The number of tasks that do each test side by side."""
         return int(self.parameters.get(TASKS, 1))
+
+    @property
+    def instance(self) -> str | None:
+        """The id of the instance that the run measures; None if it measures none."""
+        instance = self.parameters.get(INSTANCE)
+        return None if instance is None else str(instance)
 
     @property
     def measured_versions(self) -> tuple[str, ...]:

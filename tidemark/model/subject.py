@@ -16,6 +16,7 @@ from pydantic import (
 from pydantic_core import SchemaError
 
 from tidemark.model.consistent import Consistent
+from tidemark.model.instance import INSTANCE_FORMS, Instance
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import ONE_LINE, listed, shown
 from tidemark.model.version_order import NEWEST, latest
@@ -38,6 +39,7 @@ SUBJECT_FORMS = {
     _VERSION: "a letter or digit, and up to 63 letters, digits and .+_- after it",
     _PACKAGE: "a small letter, and up to 63 small letters, digits and hyphens after it",
     _IMAGE: "an image with {version} once, in its tag, such as ghcr.io/x/y:{version}",
+    **INSTANCE_FORMS,
 }
 """The accepted texts of a subject in words, by regular expression."""
 VersionText = Annotated[str, Field(pattern=_VERSION)]
@@ -45,7 +47,7 @@ Line = Annotated[str, Field(min_length=1, max_length=200, pattern=ONE_LINE)]
 _REQUIREMENT = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,63}}(\[[a-z0-9,._-]+\])?=={VERSION}")
 _MOST_REQUIREMENTS = 20
 _RELEASE = "a version such as 1.4.0, or a list of requirements such as [deltalake==0.20.2]"
-_KINDS = ("package", "image", "prepare", "folder")
+_KINDS = ("package", "image", "prepare", "folder", "instance")
 
 
 def _named(versions: object) -> object:
@@ -91,6 +93,9 @@ class Subject(Consistent):
     Only one machine has it."""
     advice: Line | None = Field(default=None, exclude_if=operator.not_)
     """The advice in the message that refuses a version without jars in ``folder``."""
+    instance: Instance | None = Field(default=None, exclude_if=operator.not_)
+    """The place where an instance that exists reports its version. A run measures the instance of
+    an id, and changes no version."""
     source: str | None = Field(default=None, pattern=_SOURCE)
     """The Git repository of the package, from which a run on one machine builds ``git:COMMIT``."""
     form: Line
@@ -113,6 +118,8 @@ class Subject(Consistent):
         if (self.folder is None) != (self.advice is None):
             there, lacking = ("folder", "advice")[:: 1 if self.folder else -1]
             yield Problem((there,), f"{there}: there is no {lacking}, which {there} needs")
+        if self.instance and self.versions:
+            yield problem(("versions",), "an instance reports its version; leave the versions out")
         yield from self._misfits()
         for version, release in self.versions.items():
             if isinstance(release, list) and re.split(r"[\[=]", release[0])[0] != self.package:
@@ -164,8 +171,10 @@ class Subject(Consistent):
 
         For a package these are requirements with spaces between, such as ``rocksdict==0.3.23``;
         for an image its name; for a folder of jars its name; for a command of the workload the
-        release.
+        release; for an instance nothing.
         """
+        if self.instance is not None:
+            return ""
         release = self.versions.get(version, version)
         if isinstance(release, list):
             return " ".join(release)

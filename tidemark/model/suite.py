@@ -146,7 +146,8 @@ class Defaults(Frozen):
     """The default values of a run's input."""
 
     versions: tuple[VersionText, ...] = Field(min_length=1, max_length=MOST_VERSIONS)
-    """The versions of a run that names none, 1 to 20; ``newest`` and ``previous`` are accepted."""
+    """The versions of a run that names none, 1 to 20; ``newest`` and ``previous`` are accepted.
+    For an instance the one word ``deployed``: the version that it reports."""
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100."""
 

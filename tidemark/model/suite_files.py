@@ -14,7 +14,7 @@ from tidemark.model.harness import HARNESS
 from tidemark.model.metric import NAME
 from tidemark.model.older_suites import moved
 from tidemark.model.refusal import Place, Problem, Refused, problem, problems
-from tidemark.model.request import resolve_request
+from tidemark.model.request import example_input, resolve_request
 from tidemark.model.sentences import shown
 from tidemark.model.suite import FORMS, Suite
 from tidemark.model.suite_asset import query_file
@@ -105,7 +105,7 @@ def _is_name(value: object) -> TypeGuard[str]:
 def _defaults(suite: Suite) -> Iterator[Problem]:
     """Yield why the defaults of a suite are no valid request."""
     try:
-        resolve_request({"suite": suite.name}, {suite.name: suite})
+        resolve_request(example_input(suite), {suite.name: suite})
     except Refused as refused:
         field, _, _ = str(refused).partition(":")
         if field == "canary":

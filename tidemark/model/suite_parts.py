@@ -34,6 +34,8 @@ def contradictions(suite: object) -> Iterator[Problem]:
     metrics = [metric.get("name") for _, test in tests for _, metric in mappings(test, "metrics")]
     yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
+    if "instance" in mapping(suite, "subject") and "canary" in mapping(suite):
+        yield problem(("canary",), "an instance has one version, its own; leave the canary out")
     services = mapping(suite, "services")
     yield from _unusable_services(suite, services)
     limits = [limit for _, test in tests for limit in _time_limits(test)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-NEWEST, PREVIOUS = "newest", "previous"
+NEWEST, PREVIOUS, DEPLOYED = "newest", "previous", "deployed"
 _WIDTH = 8
 
 

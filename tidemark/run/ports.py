@@ -121,6 +121,13 @@ class Metrics(Protocol):
         """
 
 
+class Properties(Protocol):
+    """The properties of instances that exist, in S3."""
+
+    def read(self, bucket: str, key: str) -> str | None:
+        """Return the text of an object with properties, None if there is none to read."""
+
+
 class Schedules(Protocol):
     """Schedules of EventBridge Scheduler."""
 

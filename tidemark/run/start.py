@@ -17,7 +17,8 @@ from tidemark.money.quotas import Quotas
 from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
 from tidemark.run.new_plan import make_plan
-from tidemark.run.ports import Executions, Releases
+from tidemark.run.ports import Executions, Properties, Releases
+from tidemark.run.reported_version import reported_version
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Claim
@@ -50,6 +51,7 @@ def begin(
     executions: Executions,
     releases: Releases,
     quotas: Quotas,
+    properties: Properties,
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
     *,
@@ -73,7 +75,10 @@ def begin(
 
     """
     resume = resume_request(event.input, suites)
-    plan = _plan_to_resume(bucket, resume) if resume else _new_plan(bucket, releases, event, suites)
+    if resume:
+        plan = _plan_to_resume(bucket, resume)
+    else:
+        plan = _new_plan(bucket, releases, properties, event, suites)
     if one_machine:
         check_one_machine(plan.suite)
     else:
@@ -135,11 +140,18 @@ def _planned(
 
 
 def _new_plan(
-    bucket: Bucket, releases: Releases, event: ExecutionEvent, suites: Mapping[str, Suite]
+    bucket: Bucket,
+    releases: Releases,
+    properties: Properties,
+    event: ExecutionEvent,
+    suites: Mapping[str, Suite],
 ) -> Plan:
     """Return the plan of the run that this execution or an earlier one starts."""
     request = resolve_request(
-        event.input, suites, lambda suite: releases.versions(suite.name) or suite.subject.versions
+        event.input,
+        suites,
+        lambda suite: releases.versions(suite.name) or suite.subject.versions,
+        lambda suite, instance: reported_version(properties, suite, instance, event.execution_arn),
     )
     name = run_id(event.execution_name, event.started_at)
     if request.scheduled_at:

@@ -35,7 +35,8 @@ def data(stack):
 
 @pytest.fixture(scope="session")
 def systems_with_images(tmp_path_factory):
-    """Return a folder with the shipped suites, one of images that keeps files, and one served."""
+    """Return a folder with the shipped suites, one of images that keeps files, one served,
+    and one of instances."""
     folder = tmp_path_factory.mktemp("systems")
     (folder / "workloads").symlink_to(ROOT / "workloads")
     shutil.copytree(ROOT / "suites", folder / "suites")
@@ -63,7 +64,17 @@ def systems_with_images(tmp_path_factory):
         "services": {name: {"task": {**task, **size}, "ready": ports[name]} for name in ports},
         "tests": [{**test, "services": list(ports)} for test in fields["tests"]],
     }
-    for name, written in (("kiwi", suite), ("served", served)):
+    places = [
+        "s3://pear-{instance}-config-{account}/instance.properties",
+        "s3://pear-{instance}/config",
+    ]
+    pear = {
+        **fields,
+        "name": "pear",
+        "subject": {"instance": {"objects": places, "version": "pear.version"}, "form": ".*"},
+        "defaults": {"versions": ["deployed"], "repetitions": 1},
+    }
+    for name, written in (("kiwi", suite), ("served", served), ("pear", pear)):
         (folder / "suites" / name).mkdir()
         (folder / "suites" / name / "suite.yaml").write_text(json.dumps(written))
     return str(folder)

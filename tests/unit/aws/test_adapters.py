@@ -1,15 +1,18 @@
 """The adapters over API answers that the one-machine cloud never gives."""
 
+import io
 from datetime import UTC, datetime, timedelta
 
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError
+from botocore.response import StreamingBody
 from botocore.stub import Stubber
 
 from aws.announcements import DefaultEventBus, SnsTopic
 from aws.bucket import S3Bucket
 from aws.executions import StepFunctionsExecutions
+from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
@@ -344,3 +347,27 @@ def test_a_query_that_fails_is_an_error_with_its_status(insights):
 
     with pytest.raises(QueryFailed, match=r"^the query over g ended as Timeout: fields x"):
         InsightsQueries(insights.client).run("fields x", "g", 0, 1, 60, ["system/task/1"])
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "NoSuchBucket", "NoSuchKey"])
+def test_properties_that_cannot_be_read_are_not_there(s3, code):
+    s3.add_client_error("get_object", code, http_status_code=404)
+
+    assert S3Properties(s3.client).read("kiwi-my-id", "config") is None
+
+
+def test_another_error_of_properties_is_raised(s3):
+    s3.add_client_error("get_object", "SlowDown", http_status_code=503)
+
+    with pytest.raises(ClientError, match="SlowDown"):
+        S3Properties(s3.client).read("kiwi-my-id", "config")
+
+
+def test_one_mebibyte_of_properties_is_read(s3):
+    body = StreamingBody(io.BytesIO(b"\xe9=1\n" + b"x" * (1 << 20)), (1 << 20) + 4)
+    s3.add_response("get_object", {"Body": body}, {"Bucket": "kiwi-my-id", "Key": "config"})
+
+    text = S3Properties(s3.client).read("kiwi-my-id", "config")
+
+    assert text is not None
+    assert (text[:4], len(text)) == ("é=1\n", 1 << 20)

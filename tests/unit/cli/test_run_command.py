@@ -9,6 +9,8 @@ from click.testing import CliRunner
 from tests.plans import DATABASES, with_axes
 from tests.unit.measured_runs import planned
 from tidemark.cli import attended_run, chosen_suite, run, written_suites
+from tidemark.model.subject import Subject
+from tidemark.model.suite import Defaults
 
 
 @pytest.fixture
@@ -99,3 +101,18 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
 
     expected = "--fail-on: one version is compared with nothing; name two or more"
     assert str(refused) == expected
+
+
+def test_the_id_of_an_instance_is_printed_and_its_version_left_to_the_instance(start, monkeypatch):
+    places = {"objects": ["s3://kiwi/{instance}/x"], "version": "kiwi.version"}
+    subject = Subject(instance=places, form=r"\d+\.\d+")
+    defaults = Defaults(versions=("deployed",), repetitions=3)
+    suite = with_axes({}).model_copy(update={"subject": subject, "defaults": defaults})
+    monkeypatch.setattr(written_suites, "suites", lambda: {"rocksdb": suite})
+
+    output, execution_input = start("--instance", "my-id")
+
+    assert output.startswith("RocksDB deployed: 3 repetitions, 3 trials of ingest and compaction ")
+    assert " with instance my-id, records 600,000, tasks 1; " in output
+    assert execution_input["instance"] == "my-id"
+    assert "versions" not in execution_input

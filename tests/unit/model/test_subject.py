@@ -72,10 +72,14 @@ def test_a_version_of_another_form_is_unknown():
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({}, "there is no kind; expected exactly one of package, image, prepare, folder"),
+        (
+            {},
+            "there is no kind; expected exactly one of package, image, prepare, folder, instance",
+        ),
         (
             {"package": "chdb", "image": "chdb:{version}"},
-            "there is package, image; expected exactly one of package, image, prepare, folder",
+            "there is package, image; expected exactly one of package, image, prepare, folder, "
+            "instance",
         ),
         ({"folder": "~/kiwi"}, "folder: there is no advice, which folder needs"),
         ({"package": "chdb", "advice": "x"}, "advice: there is no folder, which advice needs"),
@@ -91,8 +95,7 @@ def test_a_version_of_another_form_is_unknown():
         ),
         (
             {"instance": "kiwi"},
-            "instance: unknown field; known are package, image, prepare, folder, advice, source, "
-            "form, versions",
+            "instance: 'kiwi' is not accepted; expected names with values",
         ),
         (
             {"package": "chdb", "versions": [3.1]},

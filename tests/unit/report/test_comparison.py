@@ -8,7 +8,7 @@ import pytest
 import vl_convert
 
 from lambdas import publish_comparison, publish_report
-from tests.plans import RUN, STARTED
+from tests.plans import RUN, STARTED, plan_of
 from tests.unit.measured_runs import (
     HOSTILE,
     charts,
@@ -25,6 +25,7 @@ from tests.unit.measured_runs import (
 )
 from tidemark.model.exclusions import NONE, Exclusion
 from tidemark.model.refusal import Refused
+from tidemark.model.subject import Subject
 from tidemark.report.comparison import publishing
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.pull_request import comment
@@ -287,6 +288,25 @@ def test_the_first_action_for_unlike_sizes_is_to_measure_alike():
     assert first.startswith(f"- Measure 9.8.4 again, as run {RUN} did, with about 5 repetitions")
     assert ": tidemark run rocksdb --versions 9.8.4 --repetitions" in first
     assert first.endswith("--set records=1000000 --set tasks=1")
+
+
+def test_two_instances_are_unlike_and_no_run_is_advised_that_no_instance_allows():
+    places = {"objects": ["s3://kiwi/{instance}/x"], "version": "kiwi.version"}
+    subject = Subject(instance=places, form=r"\d\.\d\.\d")
+    suite = planned().suite.model_copy(update={"subject": subject})
+    runs = []
+    for name, instance, version in ((RUN, "old", "9.0.0"), (LATER, "new", "9.8.4")):
+        fields = {"versions": [version], "repetitions": 2, "instance": instance}
+        plan = plan_of(fields, suite=suite, name=name)
+        runs.append((run_of(plan, ingest_of(plan, {version: [1000, 1010]})), version))
+
+    text = markdown(comparison(sides(*runs)))
+
+    assert "Parameter instance is old for 9.0.0 and new for 9.8.4" in section(text, "Comments")
+    assert row(section(text, "Setup"), "Parameter instance")[1:] == ["differs", "old", "new"]
+    assert row(section(text, "Setup"), "Package")[1:] == ["", "missing", "missing"]
+    assert "- Judge the change by its interval: a verdict needs pairs of trials in one run" in text
+    assert "tidemark run" not in text
 
 
 def test_one_command_has_more_trials_and_longer_tests():

@@ -245,6 +245,11 @@ def _again(sides: Sides, metrics: Sequence[_JudgedMetric], is_unlike: bool) -> s
     """Return what to measure again, and how, to get a verdict; '' for nothing."""
     if _published(sides):
         return "Measure both in one run: a verdict needs pairs of trials, which no page publishes."
+    if sides.new.run.plan.suite.subject.instance:
+        return (
+            "Judge the change by its interval: a verdict needs pairs of trials in one run, and an "
+            "instance has one version at a time."
+        )
     verdicts = [metric.verdict for metric in metrics]
     undecided = [verdict for verdict in verdicts if verdict.more_pairs or _is_short(verdict)]
     versions = [shlex.quote(text) for text in dict.fromkeys(map(_requested, sides.both))]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tidemark.model.parameters import Value
 from tidemark.model.resume import Resume
 from tidemark.model.run_spec import requirement
 from tidemark.model.sentences import listed
+from tidemark.model.suite import Suite
 from tidemark.model.task import Task
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
@@ -42,7 +44,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         "Suite": suite,
         "Repetitions": (request.until_decided if request.until else f"{request.repetitions:,}"),
         **{
-            f"{PARAMETER}{name}": plan.suite.parameters[name].text(value)
+            f"{PARAMETER}{name}": _parameter(plan.suite, name, value)
             for name, value in request.parameters.items()
         },
         **{f"{AXIS}{name}": listed(values) for name, values in request.axes.items()},
@@ -62,12 +64,18 @@ def settings(run: MeasuredRun) -> dict[str, str]:
     }
 
 
+def _parameter(suite: Suite, name: str, value: Value) -> str:
+    """Return a parameter for people, with its unit; the id of an instance has none."""
+    parameter = suite.parameters.get(name)
+    return parameter.text(value) if parameter else str(value)
+
+
 def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
     """Return the package and image of a version, by name; nothing for published figures."""
     if run.plan.imported:
         return {}
     return {
-        "Package": requirement(run.plan.request, run.plan.suite, version),
+        "Package": requirement(run.plan.request, run.plan.suite, version) or MISSING,
         "Package digest": digests(run.trials, version),
         "Image digest": images(run.trials, version),
     }

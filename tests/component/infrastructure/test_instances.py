@@ -1,0 +1,55 @@
+"""The permissions to read the properties of instances in the synthesised template."""
+
+import json
+
+import pytest
+from aws_cdk import App
+
+from cdk.app import build
+from tidemark.model.refusal import Refused
+
+CONDITION = {"StringEquals": {"s3:ResourceAccount": {"Ref": "AWS::AccountId"}}}
+
+
+def readers(template):
+    """Return the resources that each policy allows to read in the own account, by its roles."""
+    return {
+        policy["Properties"]["Roles"][0]["Ref"]: statement["Resource"]
+        for policy in template.find_resources("AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Action"] == "s3:GetObject" and statement.get("Condition") == CONDITION
+    }
+
+
+def test_two_functions_may_read_the_properties_of_instances_and_nothing_else(everything, template):
+    found = readers(everything)
+
+    functions = ("PlanRun", "PrepareTrial")
+    assert sorted(found) == [
+        role for role in sorted(found) for name in functions if f"Functions{name}Service" in role
+    ]
+    assert len(found) == len(functions)
+    for resources in found.values():
+        newer, older = (json.dumps(each) for each in resources)
+        assert ':s3:::pear-*-config-", {"Ref": "AWS::AccountId"}, "/instance.properties"' in newer
+        assert ':s3:::pear-*/config"' in older
+    assert readers(template) == {}
+
+
+def test_the_output_of_such_a_suite_starts_a_run_of_an_instance(everything):
+    output = everything.find_outputs("PearInput")["PearInput"]["Value"]
+
+    assert json.loads(output)["instance"] == "my-id"
+    assert json.loads(output)["versions"] == ["deployed"]
+
+
+def test_a_schedule_of_instances_is_refused(systems_with_images):
+    context = {"systems": systems_with_images, "schedules": {"pear": {"cron": "30 3 ? * SAT *"}}}
+
+    with pytest.raises(Refused) as refused:
+        build(App(context=context))
+
+    assert str(refused.value) == (
+        "cdk.json: context: schedules: 'pear' is not accepted: it measures instances, and a "
+        "schedule names none"
+    )

@@ -1,0 +1,65 @@
+"""An instance of a system that exists, and the place where it reports its version."""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field
+
+from tidemark.model.consistent import Consistent
+from tidemark.model.refusal import Problem, problem
+from tidemark.model.sentences import shown
+
+INSTANCE = "instance"
+"""The name of the id among the parameters of a run."""
+EXAMPLE = "my-id"
+_LONGEST_ID = 32
+# The id becomes a part of the names of buckets, which have the narrowest form of all names.
+_ID = re.compile(rf"[a-z0-9]([a-z0-9-]{{0,{_LONGEST_ID - 2}}}[a-z0-9])?")
+ACCEPTED_ID = f"1 to {_LONGEST_ID} small letters, digits and hyphens, with no hyphen at either end"
+# An asterisk would be a wildcard in the policy that allows to read the object.
+_PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
+_ADDRESS = rf"^s3://{_PART}(/{_PART})+$"
+_PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
+# Amazon S3 user guide, "General purpose bucket naming rules".
+_BUCKET = re.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+INSTANCE_FORMS = {
+    _ADDRESS: "an address such as s3://kiwi-{instance}-config/instance.properties",
+    _PROPERTY: "up to 100 letters, digits and ._-",
+}
+"""The accepted texts of an instance in words, by regular expression."""
+Address = Annotated[str, Field(pattern=_ADDRESS, max_length=200)]
+
+
+def is_instance_id(text: str) -> bool:
+    """Tell whether a text can be the id of an instance."""
+    return _ID.fullmatch(text) is not None
+
+
+class Instance(Consistent):
+    """The place where an instance reports its version."""
+
+    objects: tuple[Address, ...] = Field(min_length=1, max_length=5)
+    """The addresses in S3 of the instance's properties, 1 to 5, such as
+    ``s3://kiwi-{instance}-config/instance.properties``. ``{instance}`` stands for its id, and
+    ``{account}`` for the number of the account. The first object that can be read counts."""
+    version: str = Field(pattern=_PROPERTY)
+    """The property that has the version, on a line ``property=version`` of the object."""
+
+    def addresses(self, instance: str, account: str) -> Iterator[tuple[str, str]]:
+        """Yield the bucket and the key of each object of an instance in an account."""
+        for address in self.objects:
+            named = address.replace("{instance}", instance).replace("{account}", account)
+            bucket, _, key = named.removeprefix("s3://").partition("/")
+            yield bucket, key
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why an address is not that of one instance, or has no name of a bucket."""
+        longest = self.addresses("i" * _LONGEST_ID, "0" * 12)
+        for number, (address, (bucket, _)) in enumerate(zip(self.objects, longest, strict=True)):
+            if "{instance}" not in address:
+                yield problem(("objects", number), f"{shown(address)} has no {{instance}}")
+            if not _BUCKET.fullmatch(bucket):
+                sentence = f"no bucket has the name in {shown(address)}"
+                accepted = f"with an id of {_LONGEST_ID} characters 3 to 63 small letters, digits"
+                yield problem(("objects", number), f"{sentence}; expected {accepted} and .-")
