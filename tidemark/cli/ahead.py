@@ -6,15 +6,18 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from tidemark.client.results import Results
-from tidemark.figures.verdicts.course import Course
+from tidemark.figures.summary import Quantity
 from tidemark.figures.verdicts.needed_trials import with_next_comparison
 from tidemark.figures.verdicts.outlook import missing
-from tidemark.figures.verdicts.rule import Criteria
 from tidemark.figures.verdicts.standing import (
     Standing,
     awaited,
     criteria,
+    ends,
+    finding,
     following,
+    is_between,
+    judged,
     settled,
     undecided,
 )
@@ -57,12 +60,11 @@ def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
     """Yield each decided verdict; a first ``slower`` is none until new pairs confirm it."""
     for version in plan.compared:
         for quantity in awaited(plan):
-            course = standing.course(version, quantity)
-            if course.is_decided:
-                judgement = course.judgement(criteria(plan, quantity))
-                reason = judgement.reason and f": {judgement.reason}"
-                confirmed = " new" if course.again else ""
-                told = f"{judgement.word} after {judgement.pairs}{confirmed} pairs{reason}"
+            if found := finding(standing, plan, version, quantity):
+                judgement = judged(standing, plan, version, quantity)
+                reason = f": {judgement.reason}" if found == "cannot tell" else ""
+                confirmed = " new" if standing.course(version, quantity).again else ""
+                told = f"{found} after {judgement.pairs}{confirmed} pairs{reason}"
                 yield f"decided  {version:>8}  {quantity.name} {told}"
 
 
@@ -70,15 +72,18 @@ def _expected(standing: Standing, plan: Plan) -> int:
     """Return about how many trials are left if rates change and scatter as before."""
     versions = undecided(standing, plan)
     repetitions = [
-        _missing(course, criteria(plan, quantity), plan)
+        _missing(standing, plan, version, quantity)
         for version in versions
         for quantity in awaited(plan)
-        if not (course := standing.course(version, quantity)).is_decided
+        if finding(standing, plan, version, quantity) is None
     ]
     measured = {plan.request.baseline, plan.request.canary, *versions} - {None}
     return len(measured) * count(plan.request.axes) * max(repetitions, default=0)
 
 
-def _missing(course: Course, rule: Criteria, plan: Plan) -> int:
+def _missing(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> int:
+    course, between = standing.course(version, quantity), ends(standing, plan)
+    if between and is_between(plan, version, quantity):
+        return between.missing(course.first)
     most = CONFIRMATION if course.again else plan.request.repetitions
-    return missing(course.pairs, rule, most) or most - course.pairs.count
+    return missing(course.pairs, criteria(plan, quantity), most) or most - course.pairs.count

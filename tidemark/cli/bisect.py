@@ -54,10 +54,10 @@ def command(
 ) -> None:
     """Find the first version after BASE, up to NEW, that is slower.
 
-    One run compares BASE with one version after the other, each until decided: first with NEW, then
-    with the version in the middle of those that are left. The search ends at a version that the
-    trials cannot tell from BASE. The report of the run has the comparisons. A search that was
-    stopped goes on with `tidemark run --resume`.
+    One run compares BASE with NEW until decided. If NEW is slower, the run measures the version in
+    the middle of those that are left until it is nearer to BASE or to NEW, and so on. The search
+    ends at a version that the trials cannot tell. The report of the run has the comparisons. A
+    search that was stopped goes on with `tidemark run --resume`.
 
     Exit code 0 if the first slower version is found or NEW is not slower, 1 if the run fails or is
     stopped, 2 if the input is refused, 4 if the trials cannot tell.

@@ -87,8 +87,8 @@ class RunRequest(Frozen):
     default what a run has room for, at most 100; up to 60 more confirm a first ``slower``."""
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
-    ``{"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}``. The run compares versions with
-    ``base``, each until decided, and chooses the next version by the verdicts so far.
+    ``{"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}``. The run compares ``new`` with
+    ``base`` until decided, and then measures versions between until each is nearer to one of both.
     ``repetitions`` is the upper limit of each comparison. The search takes the place of
     ``versions``, ``builds``, ``baseline`` and ``until``."""
     parameters: dict[str, Any] | None = None

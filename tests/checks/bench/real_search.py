@@ -16,7 +16,7 @@ from tests.checks.bench.slowed_rocksdb import FIRST_SLOWER, SEARCHED, SEARCHED_L
 from tests.checks.bench.slowed_runs import FOLDER, StoredRun, seconds_of_trials, start, stored
 from tests.checks.docs import write_part
 from tidemark.figures.verdicts.first_slower import Bisection
-from tidemark.figures.verdicts.standing import settled, standing_of, words
+from tidemark.figures.verdicts.standing import findings, settled, standing_of
 from tidemark.model.exclusions import NONE
 from tidemark.model.numerals import decimal
 from tidemark.model.sentences import listed
@@ -35,16 +35,16 @@ class Search(NamedTuple):
 
     @property
     def bisection(self) -> Bisection:
-        """The verdicts so far."""
+        """The findings so far."""
         plan = self.run.plan
         standing = settled(standing_of(plan, self.run.trials, NONE), plan)
-        return Bisection(searched(self.number), words(standing, plan))
+        return Bisection(searched(self.number), findings(standing, plan))
 
     @property
     def is_right(self) -> bool:
         """Whether the search found the truth in as few comparisons as it may take."""
-        found = self.bisection
-        return self.found == truth(self.number) and len(found.words) <= MOST_COMPARISONS
+        comparisons = len(self.bisection.findings)
+        return self.found == truth(self.number) and comparisons <= MOST_COMPARISONS
 
     @property
     def found(self) -> str:
@@ -53,7 +53,7 @@ class Search(NamedTuple):
         match bisection.suspects:
             case [first]:
                 return f"from {first} on"
-            case [] if bisection.words.get(bisection.versions[-1]) == "same":
+            case [] if bisection.findings.get(bisection.versions[-1]) == "same":
                 return "none"
             case suspects:
                 return f"cannot tell {listed(suspects or bisection.versions[-1:])}"
@@ -71,7 +71,7 @@ class Search(NamedTuple):
         cells = (
             truth(self.number),
             self.found if self.is_right else f"{self.found} **wrong**",
-            str(len(self.bisection.words)),
+            str(len(self.bisection.findings)),
             str(repetitions),
             decimal(self.minutes, 1),
         )

@@ -10,8 +10,9 @@ from itertools import islice
 
 from tests.checks.bench.noises import Noise
 from tidemark.figures.verdicts.course import Course
-from tidemark.figures.verdicts.first_slower import Bisection
+from tidemark.figures.verdicts.first_slower import Bisection, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
+from tidemark.figures.verdicts.nearer_end import Ends, Nearer
 from tidemark.figures.verdicts.outlook import is_hopeless
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, Word, judge, word
@@ -41,20 +42,24 @@ class Metric:
         return (pair + shift for pair in self.noise(chance, self.scatter))
 
     @property
-    def share(self) -> float:
-        """The metric's share of the alarms."""
-        return 1 / self.metrics
+    def planned(self) -> Criteria:
+        """The criteria of a fixed plan."""
+        return Criteria("higher", PAIRED_T, self.margins, 1 / self.metrics)
+
+    @property
+    def adaptive(self) -> Criteria:
+        """The criteria of a run until decided."""
+        return Criteria("higher", MIXTURE_T, self.margins, 1 / self.metrics)
 
 
 def fixed(metric: Metric, chance: random.Random, count: int) -> Judgement:
     """Return the verdict after a number of pairs that was planned."""
-    criteria = Criteria("higher", PAIRED_T, metric.margins, metric.share)
-    return judge(Pairs.of(list(islice(metric.pairs(chance), count))), criteria)
+    return judge(Pairs.of(list(islice(metric.pairs(chance), count))), metric.planned)
 
 
 def first_stage(metric: Metric, chance: random.Random, most: int) -> Judgement:
     """Return the first verdict of a run that looks after each pair, from the fifth to the last."""
-    criteria = Criteria("higher", MIXTURE_T, metric.margins, metric.share)
+    criteria = metric.adaptive
     source = metric.pairs(chance)
     pairs = Pairs.of(list(islice(source, FEWEST - 1)))
     while True:
@@ -77,14 +82,18 @@ class Ended:
 
 def confirmed(metric: Metric, chance: random.Random, most: int) -> Ended:
     """Return the end of a run in which new pairs have to confirm ``slower``."""
-    criteria = Criteria("higher", MIXTURE_T, metric.margins, metric.share)
-    course = Course()
+    course = _decided(metric, chance, most)
+    extra = course.again.count if course.again else 0
+    return Ended(course.judgement(metric.adaptive).word, course.first.count + extra, extra)
+
+
+def _decided(metric: Metric, chance: random.Random, most: int) -> Course:
+    course, criteria = Course(), metric.adaptive
     for pair in metric.pairs(chance):
         course = course.after(pair, criteria, most)
         if course.is_decided:
             break
-    extra = course.again.count if course.again else 0
-    return Ended(course.judgement(criteria).word, course.first.count + extra, extra)
+    return course
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,8 @@ class Searched:
     """The end of a search for the first slower version."""
 
     is_found: bool
+    is_wrong: bool
+    """Whether it names another version; else it cannot tell."""
     comparisons: int
     pairs: int
 
@@ -100,11 +111,24 @@ def searched(metric: Metric, chance: random.Random, versions: Sequence[str]) -> 
     """Return the end of a search in which a version drawn by chance is the first slower one."""
     first = chance.randrange(1, len(versions))
     alike = replace(metric, loss=0.0)
-    words: dict[str, Word] = {}
-    pairs = 0
-    while (version := Bisection(versions, words).following) is not None:
+    newest = _decided(metric, chance, CAP)
+    findings: dict[str, Finding] = {versions[-1]: newest.judgement(metric.adaptive).word}
+    known = newest.first + newest.pairs if newest.again else newest.first
+    ends, pairs = Ends(known, metric.adaptive.alpha), known.count
+    while (version := Bisection(versions, findings).following) is not None:
         of_version = metric if versions.index(version) >= first else alike
-        ended = confirmed(of_version, chance, CAP)
-        words[version], pairs = ended.word, pairs + ended.pairs
-    suspects = Bisection(versions, words).suspects
-    return Searched(list(suspects) == [versions[first]], len(words), pairs)
+        findings[version], count = _nearer(of_version, chance, ends)
+        pairs += count
+    suspects = list(Bisection(versions, findings).suspects)
+    is_found = suspects == [versions[first]]
+    return Searched(is_found, len(suspects) == 1 and not is_found, len(findings), pairs)
+
+
+def _nearer(metric: Metric, chance: random.Random, ends: Ends) -> tuple[Nearer, int]:
+    """Return the end that a version is nearer to, and the pairs that tell it."""
+    pairs = Pairs()
+    for pair in islice(metric.pairs(chance), CAP):
+        pairs += Pairs.of([pair])
+        if ends.nearer(pairs) != "cannot tell":
+            break
+    return ends.nearer(pairs), pairs.count

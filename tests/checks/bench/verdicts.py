@@ -30,7 +30,7 @@ from tests.checks.bench.verdict_runs import (
     searched,
 )
 from tests.checks.docs import write_part
-from tidemark.figures.verdicts.rule import Judgement, Margins
+from tidemark.figures.verdicts.rule import Judgement
 from tidemark.model.search import Search
 from tidemark.model.suite_files import read_suites
 from tidemark.model.version_order import version_order
@@ -39,6 +39,8 @@ RUNS, MANY_RUNS = 4_000, 50_000
 SCATTERS = (0.03, 0.07, 0.12)
 PLANNED = (5, 10, 20, 30)
 MOST_COMPARISONS = 5
+MOST_SEARCHED = {0.03: 35, 0.07: 45, 0.12: 75}
+"""The limits of the mean pairs of a search, by scatter."""
 _Run = TypeVar("_Run")
 
 
@@ -176,17 +178,16 @@ def searches(runs: int) -> Iterator[Figure]:
     """
     versions = sorted(read_suites()["rocksdb"].subject.versions, key=version_order)
     search = Search(metric="ingest_rate", versions=tuple(versions))
-    for same, scatter, least, most in (
-        (0.05, 0.03, 95, 60), (0.05, 0.07, 95, 110), (0.05, 0.12, 0, 200),
-        (0.1, 0.03, 95, 60), (0.1, 0.07, 95, 80), (0.1, 0.12, 95, 135),
-    ):  # fmt: skip
-        margins, family = Margins(same=same), 2 * search.most_comparisons
-        metric = Metric(normal, scatter, 0.15, metrics=family, margins=margins)
-        ends = simulated(partial(searched, metric, versions=versions), runs)
-        name = f"{scatter:g}, the same within ±{same:.0%}"
-        found = [end.is_found and end.comparisons <= MOST_COMPARISONS for end in ends]
-        yield Figure(f"{name}: found", percentage(found), least, least=True)
-        yield Figure(f"{name}: pairs", sum(end.pairs for end in ends) / runs, most, "pairs")
+    for name, noise in NOISES.items():
+        for scatter, most in MOST_SEARCHED.items():
+            metric = Metric(noise, scatter, 0.15, metrics=2 * search.most_comparisons)
+            ends = simulated(partial(searched, metric, versions=versions), runs)
+            found = [end.is_found and end.comparisons <= MOST_COMPARISONS for end in ends]
+            yield Figure(f"{name}, {scatter:g}: found", percentage(found), 95, least=True)
+            wrong = percentage([end.is_wrong for end in ends])
+            yield Figure(f"{name}, {scatter:g}: another version named", wrong, 1)
+            pairs = sum(end.pairs for end in ends) / runs
+            yield Figure(f"{name}, {scatter:g}: pairs", pairs, most, "pairs")
 
 
 def histories(runs: int) -> Iterator[Figure]:

@@ -1,12 +1,14 @@
 """A run that searches for the first slower version, chosen trial by trial."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from tests.plans import RUN, with_axes
 from tests.unit.measured_runs import left_out, row
 from tests.unit.run.test_next_trial import Measuring
+from tidemark.cli.ahead import ahead
 from tidemark.figures.verdicts import needed_trials
 from tidemark.figures.verdicts.standing import closed, standing_of
 from tidemark.model.refusal import Refused
@@ -55,8 +57,10 @@ def test_one_run_finds_the_first_slower_version_and_keeps_its_path(ended):
 
     assert (search.first_slower, search.is_conclusive) == ("9.0.0", True)
     assert [(each.version, each.verdict) for each in search.path] == [
-        ("9.8.4", "slower"), ("9.0.0", "slower"), ("8.10.0", "same"),
-    ]  # fmt: skip
+        ("9.8.4", "slower"),
+        ("9.0.0", "nearer to the newest"),
+        ("8.10.0", "nearer to the base"),
+    ]
     assert ended.outcome().status == "complete"
     trials = ended.stored.trials
     assert [trial.trial for trial in trials] == list(range(1, len(trials) + 1))
@@ -80,7 +84,7 @@ def test_the_report_has_the_comparisons_in_the_order_of_the_search(ended):
     assert [comparison["version"] for comparison in stored["path"]] == ["9.8.4", "9.0.0", "8.10.0"]
     summary, _, section = text.partition("First version slower than 8.8.1")
 
-    assert "By ingest_rate 9.0.0 is the first slower version; 8.10.0 is not slower than" in summary
+    assert "By ingest_rate 9.0.0 is the first slower version; 8.10.0 is nearer to 8.8.1" in summary
     assert "cannot tell:" not in summary
     assert row(section.partition("Verdicts against")[0], "9.8.4")[1] == "slower"
     assert section.index("| 9.8.4 |") < section.index("| 9.0.0 |") < section.index("| 8.10.0 |")
@@ -174,6 +178,47 @@ def test_the_running_sums_of_a_search_are_those_of_the_stored_trials(ended):
     assert closed(read_standing(ended.bucket, RUN), ended.plan) == closed(whole, ended.plan)
 
 
+def test_a_version_between_needs_few_pairs(ended):
+    _, *between = found(ended).path
+
+    assert [each.pairs for each in between] == [5, 5]
+
+
+def test_the_first_slower_version_of_a_gradual_change_has_lost_at_least_half_of_it():
+    losses = {"9.0.0": 0.05, "9.7.3": 0.15, "9.8.4": 0.2}
+    run = Measuring(losses, bisect=BISECT)
+    run.go_on()
+
+    assert found(run).first_slower == "9.7.3"
+    assert found(run).sentence == (
+        "By ingest_rate 9.7.3 is the first slower version; 9.0.0 is nearer to 8.8.1 than to 9.8.4."
+    )
+
+
+def test_the_progress_of_a_search_has_what_it_has_found(ended):
+    trials = len(ended.stored.trials)
+    results = SimpleNamespace(standing=lambda _: read_standing(ended.bucket, RUN))
+
+    left = ahead(results, ended.plan, range(1, trials + 1))
+
+    assert (left.trial, left.trials, left.open) == (None, 0, 0)
+    assert left.decided[:2] == (
+        "decided    8.10.0  ingest_rate nearer to the base after 5 pairs",
+        "decided     9.0.0  ingest_rate nearer to the newest after 5 pairs",
+    )
+
+
+def test_the_progress_of_a_comparison_between_has_the_pairs_that_tell_the_ends_apart():
+    run = searching("9.0.0")
+    while (trial := run.choose().trial) and run.plan.trials[trial - 1].version != "9.0.0":
+        run.record(trial)
+    results = SimpleNamespace(standing=lambda _: read_standing(run.bucket, RUN))
+
+    left = ahead(results, run.plan, [each.trial for each in run.stored.trials])
+
+    assert left.trials == 2 * 5
+
+
 def test_a_search_plans_no_more_trials_than_a_run_has_room_for(monkeypatch):
     monkeypatch.setattr(needed_trials, "most_trials", lambda *_: 31)
     run = searching("9.0.0")
@@ -201,6 +246,8 @@ def test_the_canary_of_a_search_may_be_one_of_the_versions_to_compare(first):
     assert all({"8.8.1", "9.0.0"} <= versions for versions in run.repetitions())
     assert [each.version for each in found(run).path] == ["9.8.4", "9.0.0", first]
     assert (found(run).first_slower, run.outcome().status) == (first, "complete")
+    reason = run.verdicts("9.0.0")[0].judgement.reason
+    assert reason.startswith("not confirmed: a search ") == (first == "8.10.0")
     whole = standing_of(run.plan, run.stored.trials, run.stored.exclusions)
     assert closed(read_standing(run.bucket, RUN), run.plan) == closed(whole, run.plan)
 

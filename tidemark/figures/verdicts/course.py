@@ -6,6 +6,7 @@ A first ``slower`` is an alarm that nobody is told: new pairs alone have to conf
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -21,6 +22,8 @@ WITHOUT_PAIR = "repetitions in a row gave no pair"
 _MOST_WITHOUT_PAIR = 5
 
 Stage = Literal["first", "confirmed"]
+Step = Callable[["Course", float], "Course"]
+"""A function of a course and one more pair d that returns the course after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,11 @@ class Course:
     lacking: int = 0
     """The repetitions without a pair since the last pair."""
 
-    def after_rates(
-        self, base: float | None, new: float | None, criteria: Criteria, most: int
-    ) -> Course:
-        """Return the course after the rates of one more repetition; None is a missing rate."""
+    def after_rates(self, base: float | None, new: float | None, step: Step) -> Course:
+        """Return the course after the rates of one more repetition; None is a missing rate.
+
+        ``step`` takes the pair of both rates, if they have one.
+        """
         if self.is_decided:
             return self
         if base is None or new is None:
@@ -50,7 +54,7 @@ class Course:
             return replace(self, is_decided=True, given_up=f"{lacking} {WITHOUT_PAIR}")
         if min(base, new) <= 0:
             return replace(self, is_decided=True, given_up=NOT_POSITIVE)
-        return self.after(math.log(new) - math.log(base), criteria, most)
+        return step(self, math.log(new) - math.log(base))
 
     def after(self, pair: float, criteria: Criteria, most: int) -> Course:
         """Return the course after one more pair d, with ``most`` pairs in the first stage."""
@@ -58,6 +62,10 @@ class Course:
         if self.again is None:
             return _first(self.first + one, criteria, most)
         return _ended(self.first, self.again + one, criteria)
+
+    def longer(self, pair: float) -> Course:
+        """Return the course after one more pair d that something else than the rule decides by."""
+        return Course(self.first + Pairs.of([pair]))
 
     def judgement(self, criteria: Criteria) -> Judgement:
         """Return the verdict; a change is estimated from the confirming pairs alone, if any."""
@@ -95,11 +103,11 @@ def _ended(first: Pairs, again: Pairs, criteria: Criteria) -> Course:
     return Course(first, again, decided or hopeless, HOPELESS if hopeless else "")
 
 
-def unconfirmed(judgement: Judgement) -> Judgement:
+def unconfirmed(judgement: Judgement, why: str) -> Judgement:
     """Return the judgement on versions that no confirmation compares: none is slower."""
     if judgement.word != "slower":
         return judgement
-    return _untold(judgement, "not confirmed: new pairs confirm changes from the baseline alone")
+    return _untold(judgement, f"not confirmed: {why}")
 
 
 def _untold(judgement: Judgement, reason: str) -> Judgement:

@@ -33,13 +33,15 @@ class Pairs:
         return self.total / self.count if self.count else 0.0
 
     @property
+    def scatter(self) -> float:
+        """The sum of the squares of d around its mean."""
+        # Rounding errors of equal differences must not give a number below zero.
+        return max(0.0, self.squares - self.total * self.mean)
+
+    @property
     def deviation(self) -> float:
         """The sample standard deviation of d (n - 1); zero for fewer than two pairs."""
-        if self.count < 2:
-            return 0.0
-        # Rounding errors of equal differences must not give the root of a number below zero.
-        scatter = max(0.0, self.squares - self.total * self.mean)
-        return math.sqrt(scatter / (self.count - 1))
+        return math.sqrt(self.scatter / (self.count - 1)) if self.count > 1 else 0.0
 
     @property
     def error(self) -> float:

@@ -1,14 +1,16 @@
 """The standing of a run that goes on until it is decided, from one trial to the next."""
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from pydantic import Field
 
 from tidemark.figures.summary import Quantity, rate_key
-from tidemark.figures.verdicts.course import Course
-from tidemark.figures.verdicts.first_slower import Bisection
+from tidemark.figures.verdicts.course import Course, unconfirmed
+from tidemark.figures.verdicts.first_slower import Bisection, Finding
 from tidemark.figures.verdicts.methods import MIXTURE_T
-from tidemark.figures.verdicts.rule import Criteria, Margins, Word
+from tidemark.figures.verdicts.nearer_end import Ends
+from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins
 from tidemark.model.axes import combinations
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.frozen import Frozen
@@ -95,18 +97,28 @@ def closed(standing: Standing, plan: Plan) -> Standing:
         return standing.model_copy(update={"rates": {}})
     courses = {
         version: {
-            _name(quantity): standing.course(version, quantity).after_rates(
-                base.get(_name(quantity)),
-                new.get(_name(quantity)),
-                criteria(plan, quantity),
-                plan.request.repetitions,
-            )
+            _name(quantity): _course_after(standing, plan, version, quantity, base, new)
             for quantity in deciding(plan)
         }
         for version, new in standing.rates.items()
         if version in plan.comparable
     }
     return standing.model_copy(update={"rates": {}, "courses": {**standing.courses, **courses}})
+
+
+def _course_after(
+    standing: Standing, plan: Plan, version: str, quantity: Quantity, base: Figures, new: Figures
+) -> Course:
+    """Return the course of a quantity after a repetition with these rates."""
+    course, name = standing.course(version, quantity), _name(quantity)
+    if is_between(plan, version, quantity):
+        if finding(standing, plan, version, quantity):
+            return course
+        step = Course.longer
+    else:
+        rule = criteria(plan, quantity)
+        step = partial(Course.after, criteria=rule, most=plan.request.repetitions)
+    return course.after_rates(base.get(name), new.get(name), step)
 
 
 def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusions) -> Standing:
@@ -121,23 +133,61 @@ def standing_of(plan: Plan, trials: Iterable[TrialResult], exclusions: Exclusion
 def undecided(standing: Standing, plan: Plan) -> list[str]:
     """Return the versions that need more pairs; a search compares one version at a time."""
     if plan.request.bisect:
-        following = Bisection(plan.request.bisect.versions, words(standing, plan)).following
+        following = Bisection(plan.request.bisect.versions, findings(standing, plan)).following
         return [following] if following else []
     return [
         version
         for version in plan.compared
-        if any(not standing.course(version, each).is_decided for each in awaited(plan))
+        if any(finding(standing, plan, version, each) is None for each in awaited(plan))
     ]
 
 
-def words(standing: Standing, plan: Plan) -> dict[str, Word]:
-    """Return the decided verdict of each version by the quantity that a search follows."""
+def findings(standing: Standing, plan: Plan) -> dict[str, Finding]:
+    """Return what a search has found of each version that it has compared with the base."""
     (quantity,) = awaited(plan)
-    return {
-        version: course.judgement(criteria(plan, quantity)).word
-        for version in plan.compared
-        if (course := standing.course(version, quantity)).is_decided
-    }
+    found = {version: finding(standing, plan, version, quantity) for version in plan.compared}
+    return {version: each for version, each in found.items() if each}
+
+
+def ends(standing: Standing, plan: Plan) -> Ends | None:
+    """Return the ends of a search; None unless its newest version is slower."""
+    search = plan.request.bisect
+    if search is None:
+        return None
+    (quantity,) = awaited(plan)
+    rule, newest = criteria(plan, quantity), standing.course(search.versions[-1], quantity)
+    if newest.judgement(rule).word != "slower":
+        return None
+    return Ends(newest.first + newest.pairs, rule.alpha)
+
+
+def is_between(plan: Plan, version: str, quantity: Quantity) -> bool:
+    """Tell whether a search looks for the end that a version is nearer to in a quantity."""
+    search = plan.request.bisect
+    return (
+        search is not None
+        and version != search.versions[-1]
+        and follows(search, quantity.metric, quantity.statistic)
+    )
+
+
+def judged(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> Judgement:
+    """Return the verdict on a version against the baseline."""
+    judgement = standing.course(version, quantity).judgement(criteria(plan, quantity))
+    if is_between(plan, version, quantity):
+        return unconfirmed(judgement, "a search confirms the change of its newest version alone")
+    return judgement
+
+
+def finding(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> Finding | None:
+    """Return what is decided about a quantity of a version; None if it needs more pairs."""
+    course = standing.course(version, quantity)
+    if not is_between(plan, version, quantity):
+        return judged(standing, plan, version, quantity).word if course.is_decided else None
+    between = ends(standing, plan)
+    nearer = between.nearer(course.first) if between else "cannot tell"
+    is_last = course.is_decided or (between and course.first.count >= plan.request.repetitions)
+    return nearer if is_last or nearer != "cannot tell" else None
 
 
 def following(standing: Standing, plan: Plan) -> list[PlannedTrial]:

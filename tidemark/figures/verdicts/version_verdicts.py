@@ -14,7 +14,7 @@ from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T, Method
 from tidemark.figures.verdicts.outlook import detectable, missing
 from tidemark.figures.verdicts.pairs import Pairs, differences
 from tidemark.figures.verdicts.rule import Criteria, Judgement, Margins, judge, judge_by
-from tidemark.figures.verdicts.standing import Standing, closed, criteria, standing_of
+from tidemark.figures.verdicts.standing import Standing, closed, criteria, judged, standing_of
 from tidemark.model.exclusions import Exclusions
 from tidemark.model.plan import Plan
 from tidemark.model.repetitions import CONFIRMATION
@@ -144,12 +144,13 @@ def _staged(verdict: Verdict, plan: Plan, standing: Standing | None) -> Verdict:
     if standing is None:
         return verdict
     if verdict.base != plan.request.baseline:
-        return verdict._replace(judgement=unconfirmed(verdict.judgement))
+        why = "new pairs confirm changes from the baseline alone"
+        return verdict._replace(judgement=unconfirmed(verdict.judgement, why))
     rule = criteria(plan, verdict.quantity)
     course = standing.course(verdict.version, verdict.quantity)
     most = CONFIRMATION if course.again else plan.request.repetitions
     return verdict._replace(
-        judgement=course.judgement(rule),
+        judgement=judged(standing, plan, verdict.version, verdict.quantity),
         stage=course.stage,
         first=judge(course.first, rule) if course.again else None,
         detectable=detectable(course.pairs, rule),

@@ -4,22 +4,31 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from tidemark.figures.verdicts.first_slower import Bisection
-from tidemark.figures.verdicts.rule import Word
-from tidemark.figures.verdicts.standing import awaited, closed, standing_of, words
-from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.figures.verdicts.first_slower import Bisection, Finding
+from tidemark.figures.verdicts.standing import (
+    Standing,
+    awaited,
+    closed,
+    findings,
+    judged,
+    standing_of,
+)
+from tidemark.model.plan import Plan
 from tidemark.model.search import Search
 from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
 from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
 
+_UNTOLD = "the pairs do not tell which end is nearer"
+
 
 class Comparison(NamedTuple):
     """A comparison of a version with the base, by the metric of the search."""
 
     version: str
-    verdict: Word
+    verdict: Finding
+    """The verdict on the newest version; of one between, the end that it is nearer to."""
     reason: str
     """The reason for ``cannot tell``, '' for other verdicts."""
     pairs: int
@@ -54,20 +63,19 @@ def search_path(run: MeasuredRun, search: Search) -> SearchPath:
     """Return the path of a search, as far as its run has come."""
     base = search.versions[0]
     standing = closed(standing_of(run.plan, run.trials, run.exclusions), run.plan)
-    known = words(standing, run.plan)
-    suspects = Bisection(search.versions, known).suspects
+    found = findings(standing, run.plan)
+    suspects = Bisection(search.versions, found).suspects
     is_found = len(suspects) == 1
-    (quantity,) = awaited(run.plan)
     return SearchPath(
         metric=search.metric,
         base=base,
         path=tuple(
-            _comparison(run.verdict(base, version, quantity))
+            _comparison(standing, run.plan, version, found.get(version, "cannot tell"))
             for version in run.plan.request.versions[1:]
         ),
         first_slower=suspects[0] if is_found else None,
-        is_conclusive=is_found or known.get(search.versions[-1]) in ("same", "faster"),
-        sentence=f"By {search.metric} {_end(search.versions, known)}.",
+        is_conclusive=is_found or found.get(search.versions[-1]) in ("same", "faster"),
+        sentence=f"By {search.metric} {_end(search.versions, found)}.",
     )
 
 
@@ -95,12 +103,13 @@ def _cells(each: Comparison) -> tuple[str, ...]:
     return each.version, verdict, str(each.pairs), percent(each.effect), interval
 
 
-def _comparison(verdict: Verdict) -> Comparison:
-    judgement = verdict.judgement
+def _comparison(standing: Standing, plan: Plan, version: str, found: Finding) -> Comparison:
+    (quantity,) = awaited(plan)
+    judgement = judged(standing, plan, version, quantity)
     return Comparison(
-        version=verdict.version,
-        verdict=judgement.word,
-        reason=judgement.reason,
+        version=version,
+        verdict=found,
+        reason=judgement.reason or _UNTOLD if found == "cannot tell" else "",
         pairs=judgement.pairs,
         effect=judgement.effect,
         low=judgement.low,
@@ -108,17 +117,17 @@ def _comparison(verdict: Verdict) -> Comparison:
     )
 
 
-def _end(versions: tuple[str, ...], known: Mapping[str, Word]) -> str:
+def _end(versions: tuple[str, ...], found: Mapping[str, Finding]) -> str:
     """Return the end of a search as the rest of a sentence."""
     base, new = versions[0], versions[-1]
-    suspects = Bisection(versions, known).suspects
+    suspects = Bisection(versions, found).suspects
     if len(suspects) == 1:
         before = versions[versions.index(suspects[0]) - 1]
-        found = f"{suspects[0]} is the first slower version"
-        return found if before == base else f"{found}; {before} is not slower than {base}"
+        text = f"{suspects[0]} is the first slower version"
+        return text if before == base else f"{text}; {before} is nearer to {base} than to {new}"
     if suspects:
         text = f"one of {listed(suspects)} is the first slower version, and the trials cannot tell"
         return f"{text} which"
-    if known.get(new, "cannot tell") == "cannot tell":
+    if found.get(new, "cannot tell") == "cannot tell":
         return f"the trials cannot tell {new} from {base}"
     return f"{new} is not slower than {base}"

@@ -1,0 +1,52 @@
+"""The end of a search that a version is nearer to: its base or its newest version.
+
+Both levels are known once the newest version is slower, so Wald's sequential test of two levels
+decides, which needs far fewer pairs than a verdict against the base alone. With an estimate s of
+the scatter, of n degrees of freedom, a version at one end is taken for one at the other at most as
+often as E[exp(-bound · s²/σ²)] = (1 + 2 · bound / n)^(-n / 2).
+
+Sources: Wald, Annals of Mathematical Statistics 16 (1945); Hall, Biometrika 49 (1962), for an
+estimate from earlier pairs alone. That of both versions' pairs is right for outliers, too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+from tidemark.figures.verdicts.pairs import Pairs
+from tidemark.model.repetitions import FEWEST
+
+Nearer = Literal["nearer to the newest", "nearer to the base", "cannot tell"]
+
+
+class Ends(NamedTuple):
+    """The two levels of a search: no change, and the mean change of its newest version."""
+
+    newest: Pairs
+    """All pairs of the newest version, two or more."""
+    alpha: float
+    """The probability that a version at one end is taken for one at the other."""
+
+    def nearer(self, pairs: Pairs) -> Nearer:
+        """Return the end that some pairs of another version are nearer to."""
+        beyond = self._beyond(pairs)
+        if pairs.count < FEWEST or abs(beyond) < self._bound(pairs):
+            return "cannot tell"
+        return "nearer to the newest" if beyond > 0 else "nearer to the base"
+
+    def missing(self, pairs: Pairs) -> int:
+        """Return about how many more pairs tell the ends apart, for a version at one of them."""
+        left = self._bound(pairs) - abs(self._beyond(pairs))
+        return max(1, FEWEST - pairs.count, math.ceil(left / (self.newest.mean**2 / 2)))
+
+    def _beyond(self, pairs: Pairs) -> float:
+        """Return the logarithm of the likelihood ratio of both levels, times s²."""
+        level = self.newest.mean
+        return level * (pairs.total - pairs.count * level / 2)
+
+    def _bound(self, pairs: Pairs) -> float:
+        """Return the logarithm at which the ends are told apart, times s²."""
+        freedom = self.newest.count - 1 + max(0, pairs.count - 1)
+        squares = self.newest.scatter + pairs.scatter  # n · s²
+        return squares / 2 * (math.pow(self.alpha, -2 / freedom) - 1)
