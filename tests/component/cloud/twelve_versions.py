@@ -25,9 +25,10 @@ START = datetime(2026, 1, 5, 3, tzinfo=UTC)
 class Tables:
     """The tables of a store in memory."""
 
-    def __init__(self, objects):
+    def __init__(self, objects, suites="rocksdb,sleeper"):
         self._engine = LocalEngine(objects)
-        self._catalogue = {"tidemark": {table: described(table, "results") for table in TABLES}}
+        tables = {table: described(table, "results", suites) for table in TABLES}
+        self._catalogue = {"tidemark": tables}
 
     def ask(self, statement, parameters=()):
         literals = [f"'{value}'" for value in parameters]

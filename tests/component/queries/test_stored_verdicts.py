@@ -1,34 +1,99 @@
-"""The verdicts that QuickSight reads, against the verdicts that the stored trials give."""
+"""The verdicts that people and programs read, against those that the stored trials give."""
 
 import pytest
 
-from tests.checks.conformance.local_engine import LocalEngine
-from tests.plans import RUN
+from tests.component.cloud.twelve_versions import Tables
+from tests.plans import EXECUTION, RUN, STARTED
 from tests.unit.measured_runs import left_out
 from tests.unit.run.test_next_trial import BASE, NEW, OTHER, Measuring
 from tidemark.dashboard.definition import data_sets, read_definition
+from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
+from tidemark.model.resume import Resume
+from tidemark.model.version_order import NEWEST, PREVIOUS
+from tidemark.report.comparison.document import document
+from tidemark.report.comparison.sides import sides
 from tidemark.store import keys
-from tidemark.store.run_objects import each_trial, read_exclusions
 from tidemark.store.stored_plan import read_plan
+from tidemark.store.stored_run import read_run
 from tidemark.store.tables import record_rates
 
+NAMES = ("test", "metric", "base", "new")
 KINDS = {
     "verdict": "STRING", "reason": "STRING", "low": "DECIMAL", "high": "DECIMAL",
     "change": "DECIMAL",
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def run():
-    """Return a run until decided, with a trial that a user excluded, and its tables."""
+def decided():
+    run = Measuring({NEW: 0, OTHER: 0.2})
+    run.go_on()
+    return run
+
+
+def ended_by_a_budget_and_resumed():
+    run = Measuring({NEW: 0, OTHER: 0.2})
+    run.go_on(most=9)
+    assert run.choose(budget_usd=0.001).over_budget
+    resumed(run)
+    run.go_on()
+    return run
+
+
+def killed():
+    run = Measuring({NEW: 0, OTHER: 0.2})
+    run.go_on(most=13)
+    run.bucket.delete(keys.work(RUN))
+    run.go_on()
+    return run
+
+
+def planned_and_resumed():
+    run = Measuring({NEW: 0, OTHER: 0.2}, until=None, repetitions=8)
+    run.go_on(most=11)
+    resumed(run)
+    run.go_on()
+    return run
+
+
+def with_an_excluded_trial():
     run = Measuring({NEW: 0, OTHER: 0.2})
     run.go_on(most=6)
     (exclusion,) = left_out(4, "busy")._decisions.values()
     run.bucket.write(keys.exclusion(RUN, 4), exclusion.model_dump_json().encode())
     run.go_on()
-    record_rates(run.bucket, RUN)
     return run
+
+
+def searched():
+    run = Measuring({NEW: 0.2, OTHER: 0.2}, bisect={"base": BASE, "new": OTHER, "metric": METRIC})
+    run.go_on()
+    return run
+
+
+METRIC = "ingest_rate"
+RUNS = (
+    decided,
+    ended_by_a_budget_and_resumed,
+    killed,
+    planned_and_resumed,
+    with_an_excluded_trial,
+    searched,
+)
+
+
+def resumed(run):
+    by_hand = Resume(execution_arn=EXECUTION, started_at=STARTED, trigger="cli", note="")
+    run.bucket.write(keys.resume(RUN, "by-hand"), by_hand.model_dump_json().encode())
+
+
+@pytest.fixture(scope="module")
+def buckets():
+    """Return the bucket of each run with its tables."""
+    found = {make.__name__: make().bucket for make in RUNS}
+    for bucket in found.values():
+        record_rates(bucket, RUN)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +102,9 @@ def data_set():
     return data_sets(read_definition())["version_pairs"]
 
 
-def recomputed(bucket):
+def recomputed(run):
     """Return the verdicts that a run's stored trials give, by test, metric, base and version."""
-    plan, exclusions = read_plan(bucket, RUN), read_exclusions(bucket, RUN)
-    trials = list(each_trial(bucket, RUN))
+    resumed = bool(run.resumes)
     return {
         (each.quantity.test, each.quantity.metric.name, base, version): (
             each.judgement.word,
@@ -49,23 +113,43 @@ def recomputed(bucket):
             each.judgement.high,
             each.change,
         )
-        for base, version in version_pairs(plan)
-        for each in verdicts(plan, trials, exclusions, base, version, resumed=False)
+        for base, version in version_pairs(run.plan)
+        for each in verdicts(run.plan, run.trials, run.exclusions, base, version, resumed=resumed)
     }
 
 
-def test_the_data_set_of_quicksight_has_the_verdicts_of_the_stored_trials(run, data_set):
-    tables = {key: run.bucket.read(key) for key in run.bucket.keys("tables/")}
-    columns, rows = LocalEngine(tables).ask(data_set.within("tidemark"))
-    named = [dict(zip([name for name, _ in columns], row, strict=True)) for row in rows]
-
-    read = {
-        (row["test"], row["metric"], row["base"], row["new"]): tuple(row[name] for name in KINDS)
-        for row in named
-        if {row["base"], row["new"]} <= {BASE, NEW, OTHER}
+def test_the_page_and_the_data_set_of_quicksight_have_the_verdicts_of_the_stored_trials(
+    buckets, data_set
+):
+    # One statement reads all runs, each as that of a suite of its own.
+    tables = {
+        key.replace("suite=rocksdb", f"suite={name}"): bucket.read(key)
+        for name, bucket in buckets.items()
+        for key in bucket.keys("tables/")
     }
-    assert read == recomputed(run.bucket)
-    assert {word for word, *_ in read.values()} == {"slower", "same", "cannot tell"}
+    # The page asks for these columns of the statement that QuickSight asks for.
+    rows = read_rows(Tables(tables, ",".join(buckets)), data_set, ["suite", *NAMES, *KINDS]).rows
+
+    # Rows of the words newest and previous repeat those of the versions that they stand for.
+    of_versions = [row for row in rows if not {NEWEST, PREVIOUS} & {*row}]
+    for name, bucket in buckets.items():
+        found = {tuple(row[1:5]): tuple(row[5:]) for row in of_versions if row[0] == name}
+        assert found == recomputed(read_run(bucket, read_plan(bucket, RUN)))
+        assert "slower" in {word for word, *_ in found.values()}
+
+
+@pytest.mark.parametrize("name", [make.__name__ for make in RUNS])
+def test_a_comparison_for_programs_has_the_verdicts_of_the_stored_trials(buckets, name):
+    run = read_run(buckets[name], read_plan(buckets[name], RUN))
+
+    found = {
+        (metric.test, metric.name, base, new): (
+            metric.verdict, metric.reason, metric.low, metric.high, metric.change,
+        )
+        for base, new in version_pairs(run.plan)
+        for metric in document(sides((run, base), (run, new))).metrics
+    }  # fmt: skip
+    assert found == recomputed(run)
 
 
 def test_quicksight_reads_each_part_of_a_verdict_with_its_type(data_set):

@@ -33,7 +33,7 @@ class Measuring:
     def __init__(self, losses, scatter=0.02, seed=1, suite=None, **request):
         fields = {"repetitions": 20, **request}
         if "bisect" not in request:
-            fields |= {"versions": [BASE, *losses], "until": "decided"}
+            fields = {"versions": [BASE, *losses], "until": "decided", **fields}
         self.plan = plan_of(fields, suite=suite)
         self.bucket = FakeBucket({keys.plan(RUN): self.plan.model_dump_json().encode()})
         self.losses, self.scatter, self.chance = losses, scatter, random.Random(seed)
