@@ -135,6 +135,11 @@ FLOW_LOG = Clock(
     "epoch",
     likes=("% eni-%",),
 )
+# AWS documentation, Amazon VPC: flow log records.
+_DEFAULT_COLUMNS = (
+    "version account-id interface-id srcaddr dstaddr srcport dstport protocol packets bytes start"
+)
+_COLUMN = re.compile("[a-z][a-z0-9-]*").fullmatch
 CLOCKS = (
     Clock("aws logs tail", rf"^{_ISO} \S*/\S* ", "iso", prefix=(
         r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?\+00:00 (\S*/\S*) "
@@ -183,6 +188,21 @@ def beginning(clock: Clock | None) -> Beginning:
     others = re.compile("|".join(forms).encode()).search
     own = re.compile((clock.pattern or r"^\{").encode()).search
     return lambda line: own(line) or others(line)
+
+
+def flow_log_clock(header: str) -> Clock | None:
+    """Return the clock of a VPC flow log by the names of its columns, None if a line has none.
+
+    S3 has them as the first line of a file, in the order that the owner of the flow log chose.
+    """
+    names = header.split()
+    is_header = "start" in names and all(map(_COLUMN, names))
+    if not is_header or not {"interface-id", "srcaddr"} & set(names):
+        return None
+    if header.startswith(_DEFAULT_COLUMNS):
+        return FLOW_LOG
+    pattern = rf"^(?:\S+ ){{{names.index('start')}}}(\d{{10}})\b"
+    return Clock(FLOW_LOG.name, pattern, "epoch")
 
 
 def field_clock(field: str, form: str = "") -> Clock:

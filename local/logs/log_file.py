@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from local.insights.source import quoted_path
 from local.insights.values import quoted
-from local.logs.clocks import FLOW_LOG, S3_EXPORT, Clock, clock_of
+from local.logs.clocks import S3_EXPORT, Clock, clock_of, flow_log_clock
 from local.logs.folders import LogFilesError
 from local.logs.joining import first_lines
 from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
@@ -110,7 +110,8 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
         status = original.stat()
         begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
     form = form_of(begin)
-    clock = clock or clock_in(original, first_lines(begin[:_CLOCK_PEEKED]))
+    first = first_lines(begin[:_CLOCK_PEEKED])
+    clock = clock or clock_in(original, first)
     return LogFile(
         original,
         path,
@@ -120,7 +121,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
         clock=clock if form is Form.TEXT else None,
         packing=packing_of(path),
         returns=form is Form.TEXT and "\r" in begin,
-        header=clock is FLOW_LOG and begin.startswith("version "),
+        header=form is Form.TEXT and flow_log_clock(first[0]) is not None,
         is_joined=is_joined,
     )
 
@@ -128,7 +129,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
 def clock_in(original: Path, first: Sequence[str]) -> Clock | None:
     """Return the clock of the first lines of a file, None if they have none that is known."""
     is_export = _EXPORTED.fullmatch(original.name) and any(map(S3_EXPORT.fits, first[:1]))
-    return S3_EXPORT if is_export else clock_of(first)
+    return S3_EXPORT if is_export else flow_log_clock("".join(first[:1])) or clock_of(first)
 
 
 def form_of(begin: str) -> Form:

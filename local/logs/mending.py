@@ -1,8 +1,8 @@
 """Copies of files that DuckDB cannot read as they are, and the counts of the damage in them.
 
 A query first reads the files as they are. Only if that fails, they are read here line by line:
-damaged files, files in which an event has several lines or a carriage return, and files that
-bzip2 or zstd packed.
+damaged files, files in UTF-16, files in which an event has several lines or a carriage return, and
+files that bzip2 or zstd packed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from local.logs.boundaries import LIMITS
 from local.logs.clocks import Beginning, Clock, beginning
+from local.logs.encodings import utf8_lines
 from local.logs.joining import MARKS, Joining, without_returns
 from local.logs.log_file import Form, clock_in, form_of
 from local.logs.packing import INCOMPLETE, unpacked
@@ -121,7 +122,7 @@ class _Copy:
             self._count(Damage.UNREADABLE)
             return
         with packed as file, self.path.open("wb") as copy:
-            read = self._read(file)
+            read = self._read(utf8_lines(file))
             begin = list(islice(read, _FORM_LINES))
             self._form = form_of(b"".join(line for _, line in begin).decode(errors="replace"))
             lines = starmap(self._mended, chain(begin, read))

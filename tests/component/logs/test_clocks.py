@@ -216,3 +216,9 @@ def test_the_names_of_columns_in_a_flow_log_are_no_event(log, query):
         assert result.statistics["recordsScanned"] == number
         assert result.statistics["recordsMatched"] == number
     assert times(path) == [SECOND, SECOND]
+
+
+def test_a_flow_log_of_another_format_has_the_times_of_its_column(log):
+    path = log("interface-id srcaddr start flow-direction", "eni-1 10.0.0.1 1717338360 ingress")
+    assert times(path) == [SECOND]
+    assert clocks_of([path])[path].name == "VPC flow log"

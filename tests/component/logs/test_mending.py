@@ -158,3 +158,23 @@ def test_packed_files_are_unpacked_as_far_as_they_can_be(tmp_path, pack):
         assert whole == lines[: len(whole)]
         assert len(whole) > 1_000
         assert mended.damage == damage
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_in_utf_16_is_read_as_its_byte_order_mark_tells(tmp_path, encoding):
+    path = tmp_path / "windows.log"
+    text = "\ufeff2024-06-02T14:26:00Z ☃\r\n  at a\n2024-06-02T14:26:01Z \U0001f600\r\n"
+    path.write_bytes(text.encode(encoding))
+    found, mended = events(path, tmp_path, Mending())
+    assert found == [
+        ("2024-06-02T14:26:00Z ☃\n  at a", AT), ("2024-06-02T14:26:01Z \U0001f600", LATER),
+    ]  # fmt: skip
+    assert not mended.damage
+
+
+def test_a_cut_character_of_utf_16_is_replaced_and_counted(tmp_path):
+    path = tmp_path / "windows.log"
+    path.write_bytes("a\nb☃".encode("utf-16")[:-1])
+    found, mended = events(path, tmp_path, Mending())
+    assert [message for message, _ in found] == ["a", "b\ufffd"]
+    assert mended.damage == {Damage.BYTES: 1}
