@@ -11,8 +11,10 @@ from pathlib import Path
 import duckdb
 
 from local.cancellation import Cancellation
+from local.insights.clusters import create_patterns
 from local.insights.commands.fields import Display, Fields
 from local.insights.commands.stats import Stats
+from local.insights.comparison import Comparison
 from local.insights.counts import count_events
 from local.insights.group_choice import Groups
 from local.insights.lookup_tables import Lookup, LookupTableError
@@ -72,6 +74,8 @@ class CompiledQuery:
         The log groups that the query or its subqueries name.
     lookups : tuple of Lookup
         The uses of lookup tables.
+    comparisons : tuple of Comparison
+        The comparison with an earlier time range, if the query has one.
     discovered : tuple of str
         The fields that the query takes from messages.
     statements : Statements
@@ -92,6 +96,7 @@ class CompiledQuery:
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
     lookups: tuple[Lookup, ...]
+    comparisons: tuple[Comparison, ...]
     discovered: tuple[str, ...]
     statements: Statements
     patterns: tuple[Pattern, ...]
@@ -153,6 +158,7 @@ def compile_query(query: str) -> CompiledQuery:
         plan.sources,
         plan.named,
         plan.lookups,
+        plan.comparisons,
         tuple(plan.discovered),
         statements(plan),
         plan.patterns,
@@ -205,6 +211,7 @@ def run(
         If ``cancellation`` ended the query.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
+    ranges = [(start, end), *(each.earlier(start, end) for each in compiled.comparisons)]
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     may_be_cut = limit is None and most == DEFAULT_ROWS
@@ -221,12 +228,16 @@ def run(
         _load(connection, compiled.lookups, tables or {})
         try:
             for view, source in {"events": events, "named": named or events}.items():
-                connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(start, end).sql}")
+                connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(*ranges).sql}")
             if sql.parsed:
-                select = events.parsed(sql.parsed, start, end)
+                select = sql.parsed
+                if not compiled.comparisons:  # no cache has rows of two time ranges
+                    select = events.parsed(sql.parsed, start, end)
                 connection.execute(f"CREATE TEMP VIEW parsed AS {select}")
             whole = start is None and end is None
             counts = count_events(connection, sql, events, whole=whole)
+            if sql.templates:
+                create_patterns(connection, sql.templates)
             rows = connection.execute(f"{sql.result} LIMIT {int(most) + may_be_cut}").fetchall()
             warnings = _absent_fields(connection, compiled) if counts.records else []
         except duckdb.Error as error:

@@ -9,6 +9,7 @@ from itertools import chain, count
 from typing import TypeVar
 
 from local.insights.arguments import check_arguments, with_implied, with_patterns
+from local.insights.comparison import Comparison
 from local.insights.discovery import Discover, is_discovered
 from local.insights.expressions import source_name
 from local.insights.foreign import nearest, suggestion, unknown_function
@@ -88,6 +89,7 @@ class Names:
         self.sources: list[Groups] = []
         self._subqueries: list[Names] = []
         self.lookups: list[Lookup] = []
+        self.comparisons: list[Comparison] = []
         self.seen: list[str] = []
 
     def add(self, command: Command) -> None:
@@ -120,6 +122,7 @@ class Names:
             sources=tuple(self.sources),
             named=(*self.sources, *chain.from_iterable(plan.named for plan in subplans)),
             lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in subplans)),
+            comparisons=tuple(self.comparisons),
         )
 
     def enter(self, subquery: Subquery) -> Names:
@@ -127,6 +130,8 @@ class Names:
         inner = Names(self._columns)
         for command in subquery.commands:
             inner.add(command)
+        if {"Pattern", "Diff"} & set(inner.seen):
+            raise QueryError("patterns are not supported in a subquery", subquery.span)
         inner.sources = inner.sources or self.sources
         self._subqueries.append(inner)
         return inner
@@ -136,6 +141,10 @@ class Names:
     def step(self, *steps: Step) -> None:
         """Add steps."""
         self._steps += steps
+
+    def last_step(self) -> Step | None:
+        """Return the last step, None before the first."""
+        return self._steps[-1] if self._steps else None
 
     def warn(self, span: Span, message: str) -> None:
         """Add a warning to the author of the query."""

@@ -14,6 +14,7 @@ from local.insights.regexes import Pattern
 from local.insights.syntax import Attribute, Call, Column, Expression, Operation
 
 if TYPE_CHECKING:
+    from local.insights.comparison import Comparison
     from local.insights.group_choice import Groups
     from local.insights.lookup_tables import Lookup
     from local.insights.sql import Writer
@@ -156,6 +157,8 @@ class Plan:
         The log groups that the query or its subqueries name.
     lookups : tuple of Lookup
         The uses of lookup tables in the query and its subqueries.
+    comparisons : tuple of Comparison
+        The comparison with an earlier time range, if the query has one.
     """
 
     steps: tuple[Step, ...]
@@ -169,6 +172,7 @@ class Plan:
     sources: tuple[Groups, ...]
     named: tuple[Groups, ...]
     lookups: tuple[Lookup, ...]
+    comparisons: tuple[Comparison, ...]
 
     @property
     def result(self) -> frozenset[str]:

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from local.insights.values import quoted
 
+TimeRange = tuple[int | None, int | None]
+"""The first and the last whole second [s since 1970-01-01 UTC], None where it has no limit."""
+
 
 @dataclass(frozen=True)
 class EventSource:
@@ -34,9 +37,9 @@ class EventSource:
         """Return the events of all sources, from ``size`` bytes of files; no source has none."""
         return cls(" UNION ALL ".join(source.sql for source in sources) or _NOTHING, bytes=size)
 
-    def within(self, start: int | None, end: int | None) -> EventSource:
-        """Return the events from a first to a last second [s since 1970-01-01 UTC], inclusive."""
-        return EventSource(rows_within(self.sql, start, end), bytes=self.bytes)
+    def within(self, *ranges: TimeRange) -> EventSource:
+        """Return the events of time ranges that do not overlap."""
+        return EventSource(rows_within(self.sql, *ranges), bytes=self.bytes)
 
     def parsed(self, select: str, start: int | None, end: int | None) -> str:
         """Return the SELECT of the values that a query takes from the events in a time window.
@@ -51,14 +54,21 @@ class EventSource:
         return select
 
 
-def rows_within(select: str, start: int | None, end: int | None) -> str:
-    """Return the SELECT of the rows with a ``timestamp`` in a window of whole seconds."""
+def rows_within(select: str, *ranges: TimeRange) -> str:
+    """Return the SELECT of the rows with a ``timestamp`` in one of the time ranges."""
+    if (None, None) in ranges:
+        return select
+    within = " OR ".join(f"({_is_within(*each)})" for each in ranges)
+    return f"SELECT * FROM ({select}) WHERE {within}"  # noqa: S608
+
+
+def _is_within(start: int | None, end: int | None) -> str:
     bounds = []
     if start is not None:
         bounds.append(f"timestamp >= {int(start) * 1000}")
     if end is not None:
         bounds.append(f"timestamp <= {int(end) * 1000 + 999}")
-    return f"SELECT * FROM ({select}) WHERE {' AND '.join(bounds)}" if bounds else select  # noqa: S608
+    return " AND ".join(bounds)
 
 
 def quoted_path(path: Path) -> str:

@@ -73,6 +73,9 @@ class Statements:
     groups : str or None
         The SELECT of the table ``groups``, which the other statements read: the result of the
         first stats. None without stats, or if a step before it does not work row by row.
+    templates : str or None
+        The SELECT of the texts and their counts whose clusters are the table ``patterns``, which
+        the statement of the result reads. None without pattern.
     statistics : str
         The SELECT of three numbers: events, bytes of messages, and matching events. An event
         matches if it passes every filter before the first stats, limit or dedup.
@@ -84,6 +87,7 @@ class Statements:
 
     parsed: str | None
     groups: str | None
+    templates: str | None
     statistics: str
     result: str
     discovered: str | None
@@ -102,7 +106,14 @@ def statements(plan: Plan) -> Statements:
     columns = (str(text(writer.value(column))) for column in plan.outputs.values())
     result = writer.select(", ".join(columns)) + writer.order_by(plan.order)
     statistics = _group_statistics(plan) if writer.groups else _event_statistics(plan)
-    return Statements(writer.parsed, writer.groups, statistics, result, _discovered_fields(plan))
+    return Statements(
+        writer.parsed,
+        writer.groups,
+        writer.templates,
+        statistics,
+        result,
+        _discovered_fields(plan),
+    )
 
 
 def members_sql(plan: Plan, column: str) -> str:
@@ -163,11 +174,14 @@ class Writer:
         The SELECT of the view ``parsed``.
     groups : str or None
         The SELECT of the table ``groups``, with the number of events of each row.
+    templates : str or None
+        The SELECT of the texts and counts that the table ``patterns`` is made of.
     """
 
     def __init__(self, *, grouping: bool = False) -> None:
         self.parsed: str | None = None
         self.groups: str | None = None
+        self.templates: str | None = None
         self._grouping = grouping
         self._names = count(1)
         self._source = "events"
@@ -235,6 +249,11 @@ class Writer:
         self.define(keys, {**values, _MATCHED: Value("count(*)", Type.NUMBER)}, clause)
         self.groups = self.select("*")
         self._source, self._selects = "groups", []
+
+    def cluster(self, columns: str) -> None:
+        """Read from here on the table ``patterns``, made of columns of the last step."""
+        self.templates = self.select(columns)
+        self._source, self._selects = "patterns", []
 
     def materialize(self) -> str:
         """Return the name of the last step, and make DuckDB compute its rows only once."""

@@ -41,7 +41,7 @@ class Segment:
 
     def is_within(self, start: int | None, end: int | None) -> bool:
         """Tell whether a time window holds all events of the segment."""
-        inside = rows_within(self.sql, start, end)
+        inside = rows_within(self.sql, (start, end))
         if inside == self.sql:
             return True
         with duckdb.connect() as connection:
@@ -163,7 +163,7 @@ class StoredEvents(EventSource):
             return select
         kept = [self.cache.rows(segment, select, start, end) for segment in self.segments]
         rows = " UNION ALL BY NAME ".join((*kept, over(self.others.sql, select)))
-        return rows_within(rows, start, end)
+        return rows_within(rows, (start, end))
 
 
 def over(events: str, select: str) -> str:

@@ -42,6 +42,8 @@ COMMANDS = {
     "fillmissing": "counts.Fillmissing.read",
     "outlier": "outliers.Outlier.read",
     "sessionize": "sessions.Sessionize.read",
+    "pattern": "patterns.Pattern.read",
+    "diff": "patterns.Diff.read",
     "countfrequent": "counts.CountFrequent.read",
     "count_frequent": "counts.CountFrequent.read",
 }
@@ -49,8 +51,6 @@ COMMANDS = {
 
 _UNPUBLISHED = "AWS does not publish how Logs Insights finds patterns"
 REFUSED = {
-    "pattern": f"{_UNPUBLISHED}; use parse and stats to group by a pattern of your own",
-    "diff": f"it compares patterns, and {_UNPUBLISHED}",
     "anomaly": "AWS does not publish its model",
     "logcompare": f"it compares patterns, and {_UNPUBLISHED}",
     "relevantfields": "AWS does not publish how Logs Insights scores fields",

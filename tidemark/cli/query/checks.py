@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from local.insights import CompiledQuery, EventSource, QueryError, run
+from local.insights import CompiledQuery, EventSource, QueryError, QueryResult, run
 from local.insights import compile as compile_query
 from tidemark.cli.query.infrastructure import Written, holds_queries, queries_at
 from tidemark.cli.query.messages import warn
@@ -28,7 +28,7 @@ def lint_all(queries: list[str], tables: dict[str, Path]) -> None:
     for query in queries:
         for each in _queries(query):
             try:
-                result = run(compile_query(each.text), EventSource.union([]), tables=tables)
+                result = _over_no_events(compile_query(each.text), tables)
             except QueryError as error:
                 errors.append(each.place_of(error))
                 continue
@@ -66,12 +66,17 @@ def _queries(query: str) -> Iterator[_Query]:
 
 def check(compiled: CompiledQuery, tables: dict[str, Path], *, explain: bool, lint: bool) -> None:
     """Compile a query's SQL; with ``explain`` show it, with ``lint`` say that it is accepted."""
-    result = run(compiled, EventSource.union([]), tables=tables)
+    result = _over_no_events(compiled, tables)
     if explain:
         _explain(compiled)
     if lint:
         click.echo("accepted")
     warn(result.warnings)
+
+
+def _over_no_events(compiled: CompiledQuery, tables: dict[str, Path]) -> QueryResult:
+    # A query with diff needs a time range.
+    return run(compiled, EventSource.union([]), 0, 0, tables=tables)
 
 
 def _explain(compiled: CompiledQuery) -> None:
