@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
-import signal
 import sys
-from typing import NoReturn, TextIO, cast
 
 import click
-from click.exceptions import NoArgsIsHelpError, NoSuchCommand
+from click.exceptions import NoSuchCommand
 
-from tidemark.cli.standard_output import StandardOutput
+from tidemark.cli.program import execute
 from tidemark.model.checkout import ROOT
-from tidemark.model.refusal import Refused
 from tidemark.model.sentences import did_you_mean
 
 # The wheel installs tidemark alone; the folders beside it are found from the checkout.
 sys.path.append(str(ROOT))
-
-_FAILED, _REFUSED = 1, 2
-_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 # The function of each command and its line in the list, as texts: --help imports no command.
 # A test compares each line with the docstring of its command.
@@ -91,47 +84,5 @@ def tidemark() -> None:
 
 
 def main() -> None:
-    """Run the command line and end the process, with exit code 0 after a success.
-
-    An error is one sentence on standard error after ``tidemark: ``. Its exit code is 1 for a
-    failure, 2 for an input that is not accepted, 130 for an interrupt.
-    """
-    _end_as_by_ctrl_c()
-    if sys.stdout is not None:  # None if it is closed
-        sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
-    try:
-        sys.exit(tidemark(prog_name="tidemark", standalone_mode=False))
-    except Refused as refused:
-        _end(_REFUSED, str(refused))
-    except NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(_REFUSED)
-    except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "tidemark"
-        sentence = _with_full_stop(error.format_message())
-        _end(_REFUSED, f"{sentence} `{command} --help` says what is accepted.")
-    except click.ClickException as error:
-        _end(_FAILED, error.format_message())
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        place = error.filename or "the state folder"
-        _end(_FAILED, f"{place} cannot be written: {error.strerror}; what was stored is kept")
-    except click.Abort:
-        _end(_INTERRUPTED, "interrupted")
-
-
-def _end_as_by_ctrl_c() -> None:
-    """Let a closed terminal or a cancelled job act as Ctrl-C: no task is left behind."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, signal.default_int_handler)
-
-
-def _with_full_stop(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?", "?)")) else f"{sentence}."
-
-
-def _end(code: int, sentence: str) -> NoReturn:
-    click.echo(f"tidemark: {sentence}", err=True)
-    sys.exit(code)
+    """Run the command line and end the process."""
+    execute(tidemark, "tidemark")

@@ -1,0 +1,65 @@
+"""A command as a program: its errors are one sentence each, with an exit code."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+from typing import NoReturn, TextIO, cast
+
+import click
+from click.exceptions import NoArgsIsHelpError
+
+from tidemark.cli.standard_output import StandardOutput
+from tidemark.model.refusal import Refused
+
+_FAILED, _REFUSED = 1, 2
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+
+def execute(command: click.Command, program: str) -> NoReturn:
+    """Run a command with the arguments of the process and end it, with code 0 after a success.
+
+    An error is one sentence on standard error after the name of the program. Its exit code is 1 for
+    a failure, 2 for an input that is not accepted, 130 for an interrupt.
+    """
+    _end_as_by_ctrl_c()
+    if sys.stdout is not None:  # None if it is closed
+        sys.stdout = cast(TextIO, StandardOutput(sys.stdout))
+    try:
+        sys.exit(command(prog_name=program, standalone_mode=False))
+    except Refused as refused:
+        _end(program, _REFUSED, str(refused))
+    except NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(_REFUSED)
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else program
+        sentence = _with_full_stop(error.format_message())
+        _end(program, _REFUSED, f"{sentence} `{path} --help` says what is accepted.")
+    except click.ClickException as error:
+        _end(program, _FAILED, error.format_message())
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        place = error.filename or "the state folder"
+        reason = f"{place} cannot be written: {error.strerror}; what was stored is kept"
+        _end(program, _FAILED, reason)
+    except click.Abort:
+        _end(program, _INTERRUPTED, "interrupted")
+
+
+def _end_as_by_ctrl_c() -> None:
+    """Let a closed terminal or a cancelled job act as Ctrl-C: no task is left behind."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, signal.default_int_handler)
+
+
+def _with_full_stop(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "?", "?)")) else f"{sentence}."
+
+
+def _end(program: str, code: int, sentence: str) -> NoReturn:
+    click.echo(f"{program}: {sentence}", err=True)
+    sys.exit(code)
