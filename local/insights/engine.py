@@ -25,7 +25,7 @@ from local.insights.progress import Told, report_progress
 from local.insights.regexes import Pattern
 from local.insights.source import EventSource
 from local.insights.sql import Statements, statements
-from local.insights.syntax import QueryError
+from local.insights.syntax import Command, QueryError
 from local.insights.values import quoted
 
 # The most rows of a query without a limit command (AWS documentation, StartQuery: limit).
@@ -62,6 +62,8 @@ class CompiledQuery:
         does.
     grouped : bool
         Whether the result has a row for each group of a stats command.
+    per_event : bool
+        Whether each row is of one event, in the order of the events.
     warnings : tuple of str
         The warnings to the author of the query, each with line and column.
     unmade : tuple of Unmade
@@ -90,6 +92,7 @@ class CompiledQuery:
     columns: tuple[str, ...]
     choice: tuple[int, int]
     grouped: bool
+    per_event: bool
     warnings: tuple[str, ...]
     unmade: tuple[Unmade, ...]
     stages: tuple[str, ...]
@@ -152,6 +155,7 @@ def compile_query(query: str) -> CompiledQuery:
         tuple(plan.outputs),
         (choices[-1].line, choices[-1].column) if choices else (1, 1),
         any(isinstance(one, Stats) for one in commands),
+        all(step.per_event for step in plan.steps) and not any(map(_is_sort, commands)),
         plan.warnings,
         plan.unmade,
         tuple(map(str, commands)),
@@ -164,6 +168,10 @@ def compile_query(query: str) -> CompiledQuery:
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
     )
+
+
+def _is_sort(command: Command) -> bool:
+    return type(command).__name__ == "Sort"  # its module is imported with it
 
 
 def run(

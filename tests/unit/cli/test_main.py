@@ -121,3 +121,14 @@ def test_the_list_of_commands_has_the_first_sentence_of_each(name):
     command = commands.tidemark.get_command(None, name)
 
     assert commands.COMMANDS[name][1] == command.get_short_help_str(limit=100)
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "completions"),
+    [("tidemark que", "1", "plain,query\n"), ("tidemark query --li", "2", "plain,--lint\n")],
+)
+def test_a_shell_completes_commands_and_options(ended, monkeypatch, words, place, completions):
+    monkeypatch.setenv("_TIDEMARK_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", place)
+    assert ended() == (0, completions, "")

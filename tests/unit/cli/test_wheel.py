@@ -5,7 +5,9 @@ import sys
 import tomllib
 
 import pytest
+import yaml
 
+from tidemark.cli.query import command
 from tidemark.model.checkout import ROOT
 
 PACKAGE = ROOT / "packages" / "cwli"
@@ -65,3 +67,10 @@ def test_a_file_of_the_wheel_has_its_place_in_the_checkout(source):
 def test_the_wheel_needs_the_versions_that_the_tests_have():
     ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert pins(PROJECT).items() <= pins(ours).items()
+
+
+def test_the_hook_of_pre_commit_runs_the_command_of_the_wheel():
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    program, *options = hook["entry"].split()
+    assert program in PROJECT["project"]["scripts"]
+    assert set(options) <= {name for option in command.params for name in option.opts}

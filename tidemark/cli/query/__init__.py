@@ -16,6 +16,7 @@ from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
 from tidemark.cli.query.bars import lines_of_bars
 from tidemark.cli.query.checks import check, lint_all
+from tidemark.cli.query.following import Following, check_following
 from tidemark.cli.query.infrastructure import holds_queries
 from tidemark.cli.query.logs import LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
@@ -27,7 +28,7 @@ from tidemark.model.sentences import plural
 
 @click.command(name="query")
 @click.argument("query")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @click.option(
     "--log-group", "groups", multiple=True, help="Stored log group to query; if not given, all."
 )
@@ -51,6 +52,7 @@ from tidemark.model.sentences import plural
     help="Regular expression that the first line of an event contains; other lines belong to the "
     "event before.",
 )
+@click.option("--follow", is_flag=True, help="Show events as the files get them, until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")
 @click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
@@ -66,6 +68,7 @@ def command(
     time_field: str | None,
     time_format: str | None,
     begins: Beginning | None,
+    follow: bool,
     strict: bool,
     lint: bool,
     explain: bool,
@@ -103,6 +106,10 @@ def command(
             check(compiled, tables, explain=explain, lint=lint)
             tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), clock, {}))
             return
+        if follow:
+            others = {"--start": start, "--end": end, "--strict": strict}
+            check_following(compiled, paths, form, others)
+            Following(compiled, Mending(clock, begins), tables, form).run(paths)
         logs = LogQuery(compiled, window, tables)
         if paths:
             _show(logs.over_files(paths, Mending(clock, begins), strict=strict), form)

@@ -1,0 +1,88 @@
+"""Files that grow."""
+
+import gzip
+from contextlib import ExitStack
+
+import pytest
+
+from local.logs.folders import LogFilesError
+from local.logs.tails import Tails
+
+A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
+
+
+@pytest.fixture
+def log(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text("2024-06-02T14:25:00Z before\n")
+    return path
+
+
+def append(path, text):
+    with path.open("a") as file:
+        file.write(text)
+
+
+@pytest.fixture
+def following():
+    with ExitStack() as opened:
+        yield lambda path: opened.enter_context(Tails([path]))
+
+
+def taken(tails):
+    return [lines.decode() for _, lines in tails.events()]
+
+
+def test_only_what_is_appended_is_new(log, following):
+    tails = following(log)
+    assert taken(tails) == []
+    append(log, A + B)
+    assert [taken(tails), taken(tails), taken(tails)] == [[A], [B], []]
+
+
+def test_the_lines_of_a_stack_trace_stay_together_however_they_come(log, following):
+    tails = following(log)
+    append(log, A + "Traceback\n")
+    assert taken(tails) == []
+    append(log, "  File 'a'\nValueError\n" + B)
+    assert taken(tails) == [A + "Traceback\n  File 'a'\nValueError\n"]
+
+
+def test_a_line_without_its_end_is_no_event_yet(log, following):
+    tails = following(log)
+    append(log, A + B[:-3])
+    assert [taken(tails), taken(tails)] == [[], [A]]
+    append(log, B[-3:])
+    assert [taken(tails), taken(tails)] == [[], [B]]
+
+
+def test_a_rotation_loses_and_repeats_nothing(log, following):
+    tails = following(log)
+    append(log, A.rstrip())
+    log.rename(log.with_suffix(".log.1"))
+    assert taken(tails) == []
+    log.write_text(B)
+    assert [taken(tails), taken(tails)] == [[A], [B]]
+
+
+def test_a_file_that_is_emptied_is_read_from_its_beginning(log, following):
+    tails = following(log)
+    log.write_text(A)
+    assert [taken(tails), taken(tails)] == [[], [A]]
+
+
+def test_a_new_file_of_a_folder_is_read_from_its_beginning(log, following):
+    tails = following(log.parent)
+    other = log.with_name("other.log")
+    other.write_text(A)
+    assert list(tails.events()) == []
+    assert list(tails.events()) == [(other, A.encode())]
+
+
+@pytest.mark.parametrize("content", [gzip.compress(b"a"), "a".encode("utf-16"), None])
+def test_a_file_that_cannot_be_followed_is_refused(tmp_path, content):
+    path = tmp_path / "a.log"
+    if content:
+        path.write_bytes(content)
+    with pytest.raises(LogFilesError, match=r"packed|UTF-16|cannot be read"):
+        Tails([path])
