@@ -1,0 +1,60 @@
+"""Plain names of functions, over compilers, demanglers and profilers."""
+
+import pytest
+
+from tidemark.figures.profiles.function_names import named, plain_name
+
+
+@pytest.mark.parametrize(
+    ("frame", "plain"),
+    [
+        ("MYSQLparse", "MYSQLparse"),
+        ("rocksdb::DBIter::Next(int, char) const", "rocksdb::DBIter::Next"),
+        ("rocksdb::DBIter::Next(std::function<void (int)>&&) &", "rocksdb::DBIter::Next"),
+        ("void ns::BlockIter<ns::IndexValue>::Seek<int>(int)", "ns::BlockIter::Seek"),
+        ("std::vector<int>* ns::f<char>(char)", "ns::f"),
+        ("rocksdb::(anonymous namespace)::SkipListRep::Allocate", "rocksdb::SkipListRep::Allocate"),
+        ("F(int)::{lambda(int)#1}::operator()(int) const", "F::{lambda#1}::operator()"),
+        ("bool ns::operator< <char>(A const&, B const&)", "ns::operator< <char>"),
+        ("ns::A::operator->() const", "ns::A::operator->"),
+        ("std::ostream& operator<<(std::ostream&, int)", "operator<<"),
+        ("operator new(unsigned long)", "operator new"),
+        ("ns::A::operator bool() const", "ns::A::operator bool"),
+        ("foo.isra.0", "foo"),
+        ("foo(int) [clone .constprop.0] [clone .cold]", "foo"),
+        ("main.(*T).func3", "main.(*T).func3"),
+        ("main.Sort[go.shape.int]", "main.Sort"),
+        ("java/lang/String.indexOf_[j]", "java/lang/String.indexOf"),
+        ("<Vec<T> as ops::Drop>::drop::h0123456789abcdef", "<Vec as ops::Drop>::drop"),
+        ("handle (app.py:12)", "handle (app.py)"),
+        ("<module> (app.py:12)", "<module> (app.py)"),
+        ("[libc.so.6]", "[libc.so.6]"),
+        ("[unknown]", "[unknown]"),
+        ("rocksdb:low", "rocksdb:low"),
+        ("C2 CompilerThre", "C2 CompilerThre"),
+        ("f(", "f("),
+        ("clock_gettime@@GLIBC_2.17", "clock_gettime"),
+        ("memcmp@plt", "memcmp"),
+    ],
+)  # fmt: skip
+def test_a_plain_name_has_no_arguments_types_or_marks(frame, plain):
+    assert plain_name(frame) == plain
+    assert plain_name(plain) == plain
+
+
+@pytest.mark.parametrize(
+    ("wanted", "frame", "is_it"),
+    [
+        ("DBIter::Seek", "rocksdb::DBIter::Seek(int)", True),
+        ("DBIter::Seek", "rocksdb::ArenaWrappedDBIter::Seek", False),
+        ("PutCFImpl / PutCF", "rocksdb::(anonymous namespace)::MemTableInserter::PutCF", True),
+        ("func3", "main.(*T).func3", True),
+        ("f<int>(int)", "f<int>(int)", True),
+        ("String.indexOf", "java/lang/String.indexOf_[j]", True),
+        ("rocksdb:low", "rocksdb:low", True),
+        ("low", "rocksdb:low", False),
+        ("my-oneconnection", "my-oneconnectio", True),
+    ],
+)
+def test_a_function_is_named_by_the_end_of_its_name(wanted, frame, is_it):
+    assert named(wanted)(frame) is is_it

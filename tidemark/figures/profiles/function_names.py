@@ -1,0 +1,102 @@
+"""The plain name of a function, which is the same in builds of several versions.
+
+Compilers, demanglers and profilers write more than the name: template arguments, parameter lists,
+return types and marks of clones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+# async-profiler and FlameGraph mark the kind of a frame: _[j] for Java compiled just in time.
+_KIND = re.compile(r"_\[[a-z0-9]\]$")
+# GCC names parts and copies of a function, demangled or not. Linkers add the version of a symbol,
+# as in clock_gettime@@GLIBC_2.17 and memcmp@plt, and Rust a hash.
+_MARKS = re.compile(
+    r"(?: \[clone [^\]]*\]|\.(?:isra|part|constprop|cold|lto_priv|llvm)(?:\.\d+)*"
+    r"|@plt|@@?[A-Z]+_[0-9.]+|::h[0-9a-f]{16})+$"
+)
+# py-spy writes "name (file.py:12)"; the line is another one in another version.
+_PYTHON = re.compile(r"(?P<name>[^\s()]+) \((?P<file>[^()]+?)(?::\d+)?\)")
+_QUALIFIERS = re.compile(r"(?: (?:const|volatile|noexcept)| ?&&?)+$")
+_OPERATOR = re.compile(
+    r"\boperator(?:\(\)|\[\]|<=>|<<=|>>=|->\*?|<<|>>|&&|\|\||\+\+|--|[-+*/%^&|~!=<>,]=?|\b)"
+)
+# Linux cuts the name of a thread, which profilers have as the lowest frame.
+_LONGEST_THREAD = 15
+_NAMELESS = "(anonymous namespace)::"
+_PAIRS = {"<": ">", "(": ")", "[": "]"}
+_ENDS_OF_NAMES = frozenset("_>)]~}'")
+
+
+@lru_cache(maxsize=100_000)
+def plain_name(frame: str) -> str:
+    """Return the name of a function without all that is not its name."""
+    text = _MARKS.sub("", _KIND.sub("", frame))
+    if python := _PYTHON.fullmatch(text):
+        return f"{python['name']} ({python['file']})"
+    if text.startswith("[") or not any(mark in text for mark in _PAIRS):
+        return text or frame
+    text = text.replace(_NAMELESS, "")
+    if operator := _OPERATOR.search(text):
+        before, after = _bare(text[: operator.start()]), _bare(text[operator.end() :], inside=True)
+        return _last_word(before) + operator[0] + _QUALIFIERS.sub("", after)
+    bare = _QUALIFIERS.sub("", _bare(text))
+    return (bare if bare == text else _last_word(bare)) or frame
+
+
+def _last_word(text: str) -> str:
+    """Return a text without the return type before it; Rust's ``<T as Trait>`` is no such type."""
+    return text if text.startswith("<") else text.rpartition(" ")[2]
+
+
+def _bare(text: str, *, inside: bool = False) -> str:
+    """Return a text without its groups in brackets that follow a name.
+
+    Another group stays: ``(*T)`` in a name of Go, and the type in Rust's ``<T as Trait>::name``.
+    ``inside`` tells that a name ends where the text begins.
+    """
+    kept, place = list[str](), 0
+    while place < len(text):
+        last = text[place - 1] if place else "_" if inside else " "
+        follows = last.isalnum() or last in _ENDS_OF_NAMES
+        end = _end(text, place) if follows and text[place] in _PAIRS else None
+        if end is None:
+            kept.append(text[place])
+        place = end or place + 1
+    return "".join(kept)
+
+
+def _end(text: str, start: int) -> int | None:
+    """Return the place behind the group that begins at ``start``, None if it has no end."""
+    opening, closing, depth = text[start], _PAIRS[text[start]], 0
+    for place in range(start, len(text)):
+        if text[place] == opening:
+            depth += 1
+        # The arrow before a type that a function returns closes nothing.
+        elif text[place] == closing and text[place - 1] != "-":
+            depth -= 1
+            if not depth:
+                return place + 1
+    return None
+
+
+def named(wanted: str) -> Callable[[str], bool]:
+    """Return a test of whether a frame has a wanted name: in full, or its last parts.
+
+    ``CompactionIterator::Next`` is also the name of ``rocksdb::CompactionIterator::Next(int)``. A
+    name that other versions have instead stands behind `` / ``.
+    """
+    names = {name.strip() for name in wanted.split(" / ")}
+    whole = names | {name[:_LONGEST_THREAD] for name in names}
+    plain = {plain_name(name) for name in names}
+    ends = tuple(mark + name for name in plain for mark in ("::", ".", "/"))
+
+    @cache
+    def has_name(frame: str) -> bool:
+        own = plain_name(frame)
+        return frame in whole or own in plain or own.endswith(ends)
+
+    return has_name
