@@ -18,6 +18,7 @@ from tidemark.run.judging import planned_outcome, published_keys
 from tidemark.store import keys
 from tidemark.store.run_ends import record_run
 from tidemark.store.stored_plan import read_plan
+from tidemark.store.stored_profile import record_profile
 from tidemark.store.stored_run import read_run
 
 _TRIALS = "the trials of its run"
@@ -42,6 +43,9 @@ def rebuilding(bucket: FileBucket, key: str) -> Rebuilding | None:
         return Rebuilding(_TRIALS, partial(publisher.report, run[0]))
     if key.startswith("tables/runs/"):
         return Rebuilding("the outcome of its run", partial(_record_run, bucket, run[0]))
+    if key.startswith("tables/profiles/"):
+        suite = key.split("/")[2].removeprefix("suite=")
+        return Rebuilding("its profile", partial(record_profile, bucket, suite, run[0]))
     return Rebuilding(_TRIALS, partial(publisher.rates, run[0])) if folder == "tables" else None
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
         "import_figures.command",
         "Add the published figures of FILE to the stored results.",
     ),
+    "profile": ("profile.command", "Show which functions take the CPU time of each version."),
     "dashboard": ("dashboard.command", "Write the dashboard of all figures as one HTML page."),
     "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
     "show": ("show.command", "Show the results and the end of RUN, or of the newest run."),

@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 
 from tidemark.cli.formats import show
+from tidemark.cli.release_options import check_source, check_version
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.imports import Differences, differences, releases, store
 from tidemark.client.published.dates import Order
 from tidemark.client.published.file_figures import contradictions, file_figures
-from tidemark.client.published.release_figure import ReleaseFigure, refused_at, release_version
+from tidemark.client.published.release_figure import ReleaseFigure, refused_at
 from tidemark.client.published.release_tables import Wishes
 from tidemark.model.context import check_written_suite, stored_suites
 from tidemark.model.imported import Import
@@ -25,24 +26,7 @@ from tidemark.model.sentences import plural, shown
 
 _CONFLICTS = 1
 _LARGEST = 8 << 20  # [B]
-_LONGEST_SOURCE = 200
 _FIRST_DAY = date(2000, 1, 1)
-
-
-def _check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    try:
-        return None if value is None else release_version(value)
-    except ValueError as error:
-        raise Refused(f"--version: {error}") from None
-
-
-def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
-    if len(value) > _LONGEST_SOURCE or not value.isprintable():
-        raise Refused(
-            f"--source: {shown(value)} is not accepted; expected {_LONGEST_SOURCE} printable "
-            "characters or fewer"
-        )
-    return value
 
 
 @click.command(name="import")
@@ -55,7 +39,7 @@ def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
     type=click.Choice(["day-first", "month-first"]),
     help="The order in dates such as 06/01/2023, where no other date tells it.",
 )
-@click.option("--version", callback=_check_version, help="The version of a file that names none.")
+@click.option("--version", callback=check_version, help="The version of a file that names none.")
 @click.option(
     "--date",
     "tested_on",
@@ -65,7 +49,7 @@ def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
 @click.option(
     "--source",
     default="",
-    callback=_check_source,
+    callback=check_source,
     help="Where FILE is published, such as its URL; stored.",
 )
 @click.option("--leave-out", multiple=True, metavar="HEADING", help="A column that does not count.")

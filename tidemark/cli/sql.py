@@ -19,8 +19,8 @@ _LONGEST_STATEMENT = 262_144  # AWS documentation, StartQueryExecution: QueryStr
 def command(statement: str, form: str, target: Target) -> None:
     """Query the tables of results with a SELECT in Athena's SQL.
 
-    The tables are runs, rates, latest_rates, task_rates, task_usage, verdicts
-    and changes.
+    The tables are runs, rates, latest_rates, task_rates, task_usage, verdicts,
+    profiles and changes.
 
     \b
     Example:

@@ -14,9 +14,11 @@ from tidemark.store import keys
 from tidemark.store.bucket import Bucket, Damaged, Tagged
 
 if TYPE_CHECKING:
+    from tidemark.figures.profiles.folded_stacks import Stacks
     from tidemark.figures.verdicts.standing import Standing
     from tidemark.model.outcome import Outcome
     from tidemark.model.plan import Plan
+    from tidemark.model.profile import Profile
     from tidemark.model.results import TrialResult
     from tidemark.store.imported_run import Release
 
@@ -140,6 +142,24 @@ class Results:
         from tidemark.store.imported_run import write_release  # noqa: PLC0415
 
         return write_release(self._bucket, suite, title, release)
+
+    def profiles(self, suite: str) -> list[Profile]:
+        """Return the profiles of a suite."""
+        from tidemark.store.stored_profile import read_profiles  # noqa: PLC0415
+
+        return read_profiles(self._bucket, suite)
+
+    def stacks(self, profile: Profile) -> Stacks:
+        """Return the stacks of a profile."""
+        from tidemark.store.stored_profile import read_stacks  # noqa: PLC0415
+
+        return read_stacks(self._bucket, profile)
+
+    def add_profile(self, profile: Profile, stacks: Stacks) -> Profile | None:
+        """Store a profile; return the stored one with the same stacks, if there is one."""
+        from tidemark.store.stored_profile import add_profile  # noqa: PLC0415
+
+        return add_profile(self._bucket, profile, stacks)
 
     def is_indexed(self, suite: str, version: str) -> bool:
         """Tell whether a comparison can find a run of a version without the run's id."""

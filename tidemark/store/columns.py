@@ -163,6 +163,23 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "cost_usd": "double",  # of both versions' trials, on AWS [USD]
         "change": "double",  # (new - base) / base of the means of all trials
     },
+    # Since 5. One row per frame of a profile. Key: run_id, path.
+    "profiles": {
+        "run_id": "string",  # the name of the profile
+        "version": "string",
+        "version_order": "string",
+        "test": "string",
+        "path": "string",  # the frames from the root, with ; between them
+        "function": "string",  # the last frame of the path
+        "self": "double",  # share of all samples in which the frame is the leaf
+        "inclusive": "double",  # share of all samples
+        "samples": "bigint",  # of the inclusive share
+        "samples_of_all": "bigint",
+        "least_share": "double",  # frames with a smaller inclusive share have no row
+        "unit": "string",  # of the samples
+        "source": "string",
+        "schema": "int",
+    },
 }
 _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {
     # The rows of each suite's newest run with rates: a query reads few bytes however many runs

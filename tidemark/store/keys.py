@@ -121,6 +121,21 @@ def table(name: str, suite: str, run_id: str) -> str:
     return f"{tables(name, suite)}year={run_id[:4]}/{run_id}.jsonl.gz"
 
 
+def profiles(suite: str) -> str:
+    """Return the prefix of a suite's profiles."""
+    return f"profiles/{suite}/"
+
+
+def profile(suite: str, name: str) -> str:
+    """Return the key of the origin of a profile."""
+    return f"{profiles(suite)}{name}.json"
+
+
+def stacks(suite: str, name: str) -> str:
+    """Return the key of the folded stacks of a profile."""
+    return f"{profiles(suite)}{name}.folded.gz"
+
+
 def report(suite: str, run_id: str, file: str) -> str:
     """Return the key of a file of a run's report."""
     return f"reports/{suite}/{run_id}/{file}"

@@ -1,0 +1,261 @@
+"""`tidemark profile`: profiles on their way into the store, and the shares that it prints."""
+
+import csv
+import gzip
+import io
+import json
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
+from tests.unit.fakes import FakeBucket
+from tidemark.cli.profile import command, function_shares, importing
+from tidemark.client.results import Results
+from tidemark.model.profile import Profile
+from tidemark.model.refusal import Refused
+from tidemark.store.columns import TABLES
+
+OLD = {"low;BG;ns::Process": 4030, "low;ns::Process;ns::Next": 547, "one;commit;Iterate": 5423}
+NEW = {"low;BG;ns::Process": 3000, "low;ns::Process;ns::Next<int>": 1172, "one;commit;Write": 5828}
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    bucket = FakeBucket()
+
+    @contextmanager
+    def stored(_target, **_):
+        yield SimpleNamespace(results=Results(bucket), tables=None)
+
+    for module in (importing, function_shares):
+        monkeypatch.setattr(module, "stored", stored)
+    return bucket
+
+
+def invoke(*words):
+    done = CliRunner().invoke(command, list(map(str, words)))
+    if isinstance(done.exception, Refused):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def folded(stacks):
+    return "".join(f"{stack} {samples}\n" for stack, samples in stacks.items())
+
+
+def add(folder, version, content, *words, name="all.folded"):
+    file = folder / name
+    file.write_text(content)
+    day = () if "--date" in words else ("--date", "2023-08-17")
+    return invoke("import", file, "--suite", "rocksdb", "--version", version, *day, *words)
+
+
+def figures(*words):
+    done = invoke("show", "rocksdb", "--format", "csv", *words)
+    return list(csv.reader(io.StringIO(done.stdout))), done.stderr
+
+
+def rows(bucket):
+    for key in bucket.keys("tables/profiles/suite=rocksdb/year=2023/"):
+        yield from map(json.loads, gzip.decompress(bucket.read(key)).splitlines())
+
+
+def test_a_profile_is_stored_with_its_origin_and_its_rows(bucket, tmp_path):
+    svg = flamegraph_pl({"main;ns::f": 9990, "main": 9, "tiny": 1})
+    source = ("--source", "https://example.org/all.svg")
+    done = add(tmp_path, "v8.8.1", svg, "--test", "l.i1", *source, name="all.svg")
+
+    assert done.stdout.splitlines()[-1] == "1 profile added, 0 stored already."
+    stacks, origin = sorted(bucket.keys("profiles/rocksdb/"))
+    assert gzip.decompress(bucket.read(stacks)) == b"main 9\nmain;ns::f 9990\ntiny 1\n"
+    profile = Profile.model_validate_json(bucket.read(origin))
+    assert (profile.version, profile.test, str(profile.profiled_on)) == (
+        "8.8.1",
+        "l.i1",
+        "2023-08-17",
+    )
+    assert (profile.samples, profile.unit, profile.form) == (10_000, "samples", "SVG")
+    assert profile.origin.startswith("all.svg of https://example.org/all.svg, imported 20")
+    first, second = rows(bucket)
+    assert set(first) == set(TABLES["profiles"])
+    assert (first["path"], first["self"], first["inclusive"]) == ("main", 0.0009, 0.9999)
+    assert (second["path"], second["function"]) == ("main;ns::f", "ns::f")
+    assert (second["samples"], second["samples_of_all"], second["least_share"]) == (
+        9990,
+        10_000,
+        0.001,
+    )
+
+
+def test_a_stored_profile_is_not_added_again_whatever_its_name_day_or_form(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+    before = dict(bucket.objects)
+
+    again = add(tmp_path, "8.8.1", flamegraph_pl(OLD), "--date", "2024-01-01", name="again.svg")
+
+    assert again.stdout == "0 profiles added, 1 stored already.\n"
+    assert bucket.objects == before
+    add(tmp_path, "8.8.1", folded(OLD), "--test", "ingest")
+    add(tmp_path, "9.8.4", folded(OLD))
+    assert len(list(bucket.keys("profiles/"))) == 6
+
+
+def test_an_import_that_is_cut_off_at_any_moment_is_completed_by_its_repetition(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+    whole, moments = dict(bucket.objects), 0
+    for last in range(20):
+        bucket.objects.clear()
+        moments = 0
+
+        def die(last=last):
+            nonlocal moments
+            moments += 1
+            if moments > last:
+                raise KeyboardInterrupt
+
+        bucket.moment = die
+        died = CliRunner().invoke(
+            command, ["import", str(tmp_path / "all.folded"), "--suite", "rocksdb", "--version",
+                      "8.8.1", "--date", "2023-08-17"],
+        )  # fmt: skip
+        bucket.moment = lambda: None
+        # Whoever reads meanwhile finds a whole profile or none.
+        for profile in Results(bucket).profiles("rocksdb"):
+            assert Results(bucket).stacks(profile) == OLD
+        add(tmp_path, "8.8.1", folded(OLD))
+        assert bucket.objects == whole
+        if died.exit_code == 0:
+            break
+    assert died.exit_code == 0
+    assert last > 4
+
+
+def test_nothing_is_stored_if_one_of_several_files_cannot_be_read(bucket, tmp_path):
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    good.write_text(folded(OLD))
+    bad.write_text("main;f")
+
+    with pytest.raises(
+        Refused, match=r"^FILE: bad: line 1: the file ends within it; expected a whol"
+    ):
+        invoke("import", good, bad, "--suite", "rocksdb", "--version", "8.8.1")
+    assert not bucket.objects
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--version", "none"), "--version: 'none' is no version"),
+        (
+            ("--date", "1999-12-31"),
+            "--date: 1999-12-31 is not accepted; expected a day from 2000-01-",
+        ),
+        (("--date", "2999-12-31"), "--date: 2999-12-31 is not accepted"),
+        (("--test", "a b"), "--test: 'a b' is not accepted; expected a name such as l.i1"),
+        (("--suite", "mysql"), "suite: 'mysql' is not known"),
+        (("--records", "5"), "--cpu-seconds and --records go together"),
+    ],
+)
+def test_an_option_that_is_not_accepted_is_one_sentence(bucket, tmp_path, words, sentence):
+    with pytest.raises(Refused) as refused:
+        add(tmp_path, "8.8.1", folded(OLD), *words)
+    assert sentence in str(refused.value)
+    assert not bucket.objects
+
+
+def test_a_time_is_stored_by_million_records(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD), "--cpu-seconds", "30", "--records", "20000000")
+
+    (profile,) = Results(bucket).profiles("rocksdb")
+    assert profile.seconds == 1.5
+
+
+def test_shares_are_shown_by_version_as_people_read_them_off_a_flame_graph(bucket, tmp_path):
+    # Versions are in the order of their numbers, and a version's profiles are added up.
+    add(tmp_path, "10.1.0", folded(NEW))
+    for half in (folded(OLD).replace("4030", "3030"), "low;BG;ns::Process 1000\n"):
+        add(tmp_path, "9.8.4", half)
+
+    table, sentence = figures(
+        "--function", "low", "--function", "Process", "--function", "Iterate / Write"
+    )
+    assert table == [
+        ["Version", "low", "Process", "Iterate / Write"],
+        ["9.8.4", "45.77", "40.30", "54.23"],
+        ["10.1.0", "41.72", "30.00", "58.28"],
+    ]
+    assert sentence == (
+        "% of all samples, of the largest frame of the name; x: the version has none.\n"
+    )
+    table, sentence = figures("--under", "low", "--outside", "BG", "--function", "Process")
+    assert [row[1] for row in table[1:]] == ["5.47", "11.72"]
+    assert "of the largest frame of the name under low outside BG; x" in sentence
+    table, sentence = figures("--function", "Process", "--sum", "--version", "10.1.0")
+    assert table[1:] == [["10.1.0", "41.72"]]
+    assert "of all frames of the name; x" in sentence
+
+
+def test_a_version_without_the_function_has_an_x_and_null_in_json(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+    add(tmp_path, "9.8.4", folded(NEW))
+
+    table, _ = figures("--under", "commit", "--function", "Iterate")
+    assert table[1:] == [["8.8.1", "54.23"], ["9.8.4", "x"]]
+    found = invoke("show", "rocksdb", "--function", "Iterate", "--format", "json").stdout
+    assert [row["Iterate"] for row in json.loads(found)] == ["54.23", None]
+    page = invoke("show", "rocksdb", "--function", "Iterate", "--format", "markdown").stdout
+    assert "| 9.8.4   |       x |" in page or "| x" in page
+
+
+def test_towers_are_walked_up_by_children(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+    add(tmp_path, "9.8.4", folded(NEW))
+
+    assert figures()[0][0] == ["Version", "one", "low"]
+    assert figures("--children-of", "low")[0] == [
+        ["Version", "BG", "ns::Process"],
+        ["8.8.1", "40.30", "5.47"],
+        ["9.8.4", "30.00", "11.72"],
+    ]
+    assert figures("--children-of", "low", "--least", "12")[0][0] == ["Version", "BG"]
+    below = figures("--children-of", "Process", "--under", "low", "--outside", "BG")[0]
+    assert below[0] == ["Version", "ns::Next"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--under", "low"), "--under: low has no effect without --function or --children-of"),
+        (("--function", "a", "--children-of", "b"), "expected no --function"),
+        (("--sum",), "--sum: it has no effect without --function"),
+        (("--function", "Nothing"), "--function: no version has a frame of 'Nothing'"),
+        (("--children-of", "Nothing"), "--children-of: no version has a frame of 'Nothing'"),
+        (("--version", "9.8.5"), "version: '9.8.5' has no profile; there are 8.8.1, 9.8.4"),
+        (
+            ("--test", "q100"),
+            "suite: rocksdb has no profile of test q100; `tidemark profile import",
+        ),
+    ],
+)
+def test_a_question_without_an_answer_is_one_sentence(bucket, tmp_path, words, sentence):
+    add(tmp_path, "8.8.1", folded(OLD))
+    add(tmp_path, "9.8.4", folded(NEW))
+
+    with pytest.raises(Refused) as refused:
+        invoke("show", "rocksdb", *words)
+    assert sentence in str(refused.value)
+
+
+def test_profiles_of_several_tests_are_not_mixed(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD), "--test", "l.i1")
+    add(tmp_path, "8.8.1", folded(NEW))
+
+    with pytest.raises(
+        Refused, match=r"^--test: the profiles of rocksdb are of no test, l\.i1; exp"
+    ):
+        invoke("show", "rocksdb")
+    assert figures("--test", "l.i1", "--function", "low")[0][1] == ["8.8.1", "45.77"]

@@ -1,0 +1,173 @@
+"""Stacks from the files of profilers."""
+
+import gzip
+
+import pytest
+
+from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
+from tidemark.client.profiled import file_content, tally
+from tidemark.client.profiled.profile_file import read_profile
+from tidemark.client.profiled.unreadable import Unreadable
+
+# Source of the form: perf-script(1); the frames are those of the RocksDB workload.
+PERF = """\
+# ========
+# captured on: Mon Nov 23 2026
+
+rocksdb:low 4242/4251 [007] 158665.570607:     250000 cpu-clock:pppH:
+\t    7f5c8d0a1b2c rocksdb::DBIter::Next(int, char) const+0x1c (/usr/lib/librocksdb.so)
+\t    7f5c8d0a1b2d std::function<void (int)>::operator()+0x1c (/usr/lib/librocksdb.so (deleted))
+\t    7f5c8d0a1b2e [unknown] (/usr/lib/libc.so.6)
+
+my server 17 [001] 158665.570608: cpu-clock:pppH:
+\tffffffff81 a;b ([kernel.kallsyms])
+\tffffffff82 [unknown] ([unknown])
+
+rocksdb:low 4242/4251 [007] 158665.570609:     250000 cpu-clock:pppH:
+\t    7f5c8d0a1b2c rocksdb::DBIter::Next(int, char) const+0x1c (/usr/lib/librocksdb.so)
+\t    7f5c8d0a1b2d std::function<void (int)>::operator()+0x1c (/usr/lib/librocksdb.so (deleted))
+\t    7f5c8d0a1b2e [unknown] (/usr/lib/libc.so.6)
+
+"""
+PERF_STACKS = {
+    "rocksdb:low;[libc.so.6];std::function<void (int)>::operator();"
+    "rocksdb::DBIter::Next(int, char) const": 2,
+    "my_server;[unknown];a:b": 1,
+}
+FOLDED = "main;f (int) 3\nmain;B.run_[j] 4\n\nmain;f (int) 2\n"
+FOLDED_STACKS = {"main;f (int)": 5, "main;B.run_[j]": 4}
+
+
+def varint(number):
+    parts = []
+    while number > 0x7F:
+        parts.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*parts, number])
+
+
+def field(number, value):
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def packed(*numbers):
+    return b"".join(map(varint, numbers))
+
+
+def pprof(types=((1, 2), (3, 4)), default=0):
+    """Return a profile of two functions, one of them inlined into the other, as Go writes it."""
+    texts = [b"", b"samples", b"count", b"cpu", b"nanoseconds", b"main.main", b"main.(*T).func3"]
+    return b"".join(
+        [
+            *(field(1, field(1, kind) + field(2, unit)) for kind, unit in types),
+            field(2, field(1, packed(2, 1)) + field(2, packed(3, 30_000_000))),
+            # An older writer does not pack numbers.
+            field(2, field(1, 3) + field(2, 1) + field(2, 10_000_000)),
+            field(4, field(1, 1) + field(4, field(1, 1) + field(2, 12))),
+            field(4, field(1, 2) + field(4, field(1, 2)) + field(4, field(1, 1))),
+            field(4, field(1, 3) + field(3, 0xABC)),
+            *(field(5, field(1, number) + field(2, number + 4)) for number in (1, 2)),
+            *(field(6, text) for text in texts),
+            varint(9 << 3 | 1) + bytes(8),
+            field(14, default),
+        ]
+    )
+
+
+GO = "main.main;main.main;main.(*T).func3"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content):
+        file = tmp_path / "profile"
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_profile(file)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "stacks"),
+    [
+        (FOLDED, "folded", FOLDED_STACKS),
+        (PERF, "perf script", PERF_STACKS),
+        (pprof(), "pprof", {GO: 3, "[0xabc]": 1}),
+        (flamegraph_pl({"main;f": 2}), "SVG", {"main;f": 2}),
+    ],
+)
+def test_the_content_tells_the_form_also_if_it_is_packed(read, content, form, stacks):
+    content = content if isinstance(content, bytes) else content.encode()
+    for body in (content, gzip.compress(content)):
+        found = read(body)
+        assert (found.form, found.stacks) == (form, stacks)
+
+
+def test_a_profile_without_numbers_of_samples_has_its_default_values_or_its_last(read):
+    assert read(pprof(types=((3, 4), (2, 2)), default=3)).stacks[GO] == 3
+    assert read(pprof(types=((3, 4), (2, 2)))).stacks[GO] == 30_000_000
+
+
+PACKED = gzip.compress(FOLDED.encode() * 50)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "it is empty; expected folded stacks, perf script, pprof or a flame graph as an SVG"),
+        (" \n\n", "it is empty"),
+        (gzip.compress(b""), "it is empty"),
+        ("main;f 0\n", "it has no samples"),
+        ("main;f 3\nmain;g", "line 2: the file ends within it; expected a whole file"),
+        ("main;f 3\nmain;g\n", "line 2: 'main;g' is no stack with its samples"),
+        ("version,rate\n8.8.1,12\n", "line 1: 'version,rate' is no stack with its samples"),
+        ("main;f 3\nmain;\xff 3\n".encode("latin-1"), "line 2: it is no text in UTF-8"),
+        (f"{'a' * (1 << 20)} 3\n", "line 1: it has more than 1,048,576 bytes"),
+        (PACKED[:-12], "its gzip ends too early; expected a whole file"),
+        (PACKED[:20] + b"\xff\xff\xff" + PACKED[23:], "its gzip is damaged"),
+        (
+            b"PERFILE2" + bytes(90),
+            "it is perf.data; `perf script` writes its text; expected folded",
+        ),
+        (b"FLR\0" + bytes(90), "it is a recording of Java's Flight Recorder"),
+        (pprof()[:-40], "its protocol buffer ends too early; expected a whole file"),
+        (pprof(types=()), "it is no profile of pprof: it has no types of values"),
+        (pprof().replace(field(1, 3) + field(2, 1), field(1, 9) + field(2, 1)), "a part that it"),
+        (b"\x7fELF\x02\x01\x01\x00" + b"\x0f" * 40, "it is no protocol buffer"),
+        (PERF.replace("\tffffffff82", "\tno frame"), "' is no frame of perf script"),
+        (PERF + "x\n", "line 18: 'x' is no sample of perf script"),
+        (
+            PERF.replace("570608: cpu-clock", "570608: cycles"),
+            "the samples are of cpu-clock:pppH and cycles:pppH; expected one event",
+        ),
+        (f"main;f {2**62}\nmain;g {2**62}\nmain;h {2**62}\n", "no stack with its samples"),
+        ("".join(f"main;f{n} {10**18 - 1}\n" for n in range(10)), "it has more than 9,223,"),
+    ],
+)
+def test_a_file_that_is_no_whole_profile_is_one_sentence(read, content, sentence):
+    with pytest.raises(Unreadable) as refused:
+        read(content)
+
+    assert sentence in str(refused.value)
+    assert len(str(refused.value)) < 200
+
+
+def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
+    monkeypatch.setattr(file_content, "MOST_BYTES", 1000)
+    with pytest.raises(Unreadable, match=r"^it has more than 1,000 bytes, unpacked$"):
+        read(gzip.compress(FOLDED.encode() * 50))
+    monkeypatch.setattr(file_content, "MOST_BYTES", 10**6)
+    monkeypatch.setattr(tally, "_MOST_CHARACTERS", 20)
+
+    assert read("main;f 1\nmain;f 2\nmain;g 1\n").stacks.total() == 4
+    with pytest.raises(Unreadable, match="different stacks have more than 20 characters"):
+        read("main;f 1\nmain;f 2\nmain;g 1\nmain;much_longer 1\n")
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path):
+    with pytest.raises(Unreadable, match=r"^it cannot be read: No such file or directory$"):
+        read_profile(tmp_path / "none")
+    with pytest.raises(Unreadable, match=r"^it cannot be read: Is a directory$"):
+        read_profile(tmp_path)

@@ -1,0 +1,150 @@
+"""``tidemark profile show``: the shares of functions by version, tower by tower."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import click
+
+from tidemark.cli.chosen_suite import check_suite, suite_to_read
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.profile.options import check_test, profiles_by_version
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.figures.profiles.call_tree import Frame, call_tree
+from tidemark.figures.profiles.folded_stacks import merged
+from tidemark.figures.profiles.shares import Place, child_shares, share
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+
+_Shares = Mapping[str, float]
+"""Shares of all samples by function [%]."""
+_NO_FRAME = "x"
+
+
+@click.command("show")
+@click.argument("suite", required=False, callback=check_suite)
+@click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
+@click.option("--version", "versions", multiple=True, help="Only this version; may be repeated.")
+@click.option(
+    "--function",
+    "functions",
+    multiple=True,
+    metavar="NAME",
+    help="A function; may be repeated. NAME is the end of its name, and NAME / NAME either.",
+)
+@click.option(
+    "--children-of", metavar="NAME", help="The functions that the largest frame of NAME calls."
+)
+@click.option(
+    "--under", multiple=True, metavar="NAME", help="Only frames above NAME; the lowest first."
+)
+@click.option("--outside", multiple=True, metavar="NAME", help="No frames in towers of NAME.")
+@click.option("--sum", "summed", is_flag=True, help="Add up all frames of a name.")
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 100),
+    default=0.5,
+    show_default=True,
+    help="The share [%] that a child has in some version.",
+)
+@format_option
+@target_options
+def command(
+    suite: str | None,
+    test: str,
+    versions: Sequence[str],
+    functions: Sequence[str],
+    children_of: str | None,
+    under: Sequence[str],
+    outside: Sequence[str],
+    summed: bool,
+    least: float,
+    form: str,
+    target: Target,
+) -> None:
+    """Show the share of functions in all samples, by version [%].
+
+    A share is that of one frame with all that it calls: the largest frame of its name under the
+    functions that --under names. Without a function, the base of each tower is shown, from where
+    --children-of leads up. x means that the version has no such frame. The profiles of a version
+    are added up.
+
+    \b
+    Example:
+      tidemark profile show rocksdb --under WriteImpl --function MemTable::Add
+    """
+    if functions and children_of:
+        raise Refused("--children-of: it finds the functions itself; expected no --function")
+    if under and not (functions or children_of):
+        raise Refused(f"--under: {listed(under)} has no effect without --function or --children-of")
+    if summed and not functions:
+        raise Refused("--sum: it has no effect without --function")
+    with stored(target) as store:
+        results, suite = store.results, suite_to_read(suite, store.tables)
+        found = profiles_by_version(results, suite, test, versions)
+        trees = {
+            version: call_tree(merged(map(results.stacks, profiles)))
+            for version, profiles in found.items()
+        }
+    place = Place(under, outside)
+    if functions:
+        shares = {
+            version: _shares(tree, functions, place, summed) for version, tree in trees.items()
+        }
+        names = list(functions)
+    else:
+        shares = {
+            version: child_shares(tree, children_of, place) for version, tree in trees.items()
+        }
+        names = _children(shares.values(), least)
+    _check(shares.values(), names, children_of)
+    _show(shares, names, form)
+    # Standard output holds only the table that people keep.
+    click.echo(_meaning(place, summed=summed), err=form != "table")
+
+
+def _shares(tree: Frame, functions: Sequence[str], place: Place, summed: bool) -> _Shares:
+    found = {name: share(tree, name, place, summed=summed) for name in functions}
+    return {name: figure for name, figure in found.items() if figure is not None}
+
+
+def _children(shares: Iterable[_Shares], least: float) -> list[str]:
+    """Return the children with the least share in some version, the largest first."""
+    most: dict[str, float] = {}
+    for of_version in shares:
+        for name, figure in of_version.items():
+            most[name] = max(figure, most.get(name, 0.0))
+    large = [name for name, figure in most.items() if figure >= least]
+    return sorted(large, key=lambda name: (-most[name], name))
+
+
+def _check(shares: Iterable[_Shares], names: Sequence[str], children_of: str | None) -> None:
+    """Refuse a function that no version has at the place."""
+    known = set().union(*shares)
+    missing = [name for name in names if name not in known]
+    if missing or not names:
+        option, name = ("--function", missing[0]) if missing else ("--children-of", children_of)
+        raise Refused(
+            f"{option}: no version has a frame of {shown(name)} with calls at this place; "
+            "`tidemark profile show --children-of NAME` leads up a tower"
+        )
+
+
+def _show(shares: Mapping[str, _Shares], names: Sequence[str], form: str) -> None:
+    missing = None if form in {"json", "ndjson"} else _NO_FRAME
+    rows = [
+        {
+            "Version": version,
+            **{name: f"{found[name]:.2f}" if name in found else missing for name in names},
+        }
+        for version, found in shares.items()
+    ]
+    show(["Version", *names], rows, form)
+
+
+def _meaning(place: Place, *, summed: bool) -> str:
+    """Return how the figures are to be read."""
+    frames = "all frames of the name" if summed else "the largest frame of the name"
+    under = f" under {listed(place.under)}" if place.under else ""
+    outside = f" outside {listed(place.outside)}" if place.outside else ""
+    return f"% of all samples, of {frames}{under}{outside}; {_NO_FRAME}: the version has none."

@@ -1,0 +1,156 @@
+"""``tidemark profile import``: profiles and flame graphs of other profilers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from tidemark.cli.chosen_suite import check_suite
+from tidemark.cli.formats import show
+from tidemark.cli.profile.options import check_test
+from tidemark.cli.release_options import check_source, check_version
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.client.profiled.profile_file import ReadProfile, read_profile
+from tidemark.client.profiled.unreadable import Unreadable
+from tidemark.model.profile import Profile
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural, shown
+from tidemark.store.stored_profile import digest, named
+
+_FIRST_DAY = date(2000, 1, 1)
+_MILLION = 1_000_000
+
+
+class _Found(NamedTuple):
+    """A profile that was read."""
+
+    profile: Profile
+    read: ReadProfile
+
+
+@click.command("import")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE..."
+)
+@click.option("--suite", required=True, callback=check_suite, help="The profiled system.")
+@click.option("--version", required=True, callback=check_version, help="The profiled version.")
+@click.option("--test", default="", callback=check_test, help="The profiled test, such as q100.")
+@click.option(
+    "--date",
+    "profiled_on",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day of the profile; if not given, today.",
+)
+@click.option(
+    "--source",
+    default="",
+    callback=check_source,
+    help="Where FILE is published, such as its URL; stored.",
+)
+@click.option(
+    "--cpu-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="CPU time of the profile [s].",
+)
+@click.option(
+    "--records", type=click.IntRange(min=1), help="Records that were processed in that time."
+)
+@target_options
+def command(
+    files: Sequence[Path],
+    suite: str,
+    version: str,
+    test: str,
+    profiled_on: datetime | None,
+    source: str,
+    cpu_seconds: float | None,
+    records: int | None,
+    target: Target,
+) -> None:
+    """Add profiles of one version to the stored results.
+
+    Each FILE is one profile, of one trial: folded stacks, also of async-profiler, the text of perf
+    script, pprof, or a flame graph as an SVG. gzip may pack it. A profile that is stored already is
+    not added again. Nothing is stored if one FILE cannot be read.
+
+    With --cpu-seconds and --records, comparisons also tell the CPU time per million records.
+
+    \b
+    Example:
+      tidemark profile import all.svg --suite rocksdb --version 8.8.1 --test ingest
+    """
+    today = datetime.now(UTC).date()
+    day = profiled_on.date() if profiled_on else today
+    if not _FIRST_DAY <= day <= today:
+        raise Refused(f"--date: {day} is not accepted; expected a day from {_FIRST_DAY} to {today}")
+    profile = Profile(
+        name="",
+        suite=suite,
+        version=version,
+        test=test,
+        profiled_on=day,
+        samples=0,
+        unit="",
+        form="",
+        file="",
+        source=source,
+        imported_on=today,
+        digest="",
+        seconds=_seconds(cpu_seconds, records, files),
+    )
+    found = [_found(file, profile) for file in files]
+    with stored(target, new=True) as results:
+        known = [results.results.add_profile(each.profile, each.read.stacks) for each in found]
+    _show([each for each, stored_one in zip(found, known, strict=True) if stored_one is None])
+    number = sum(each is None for each in known)
+    already = f"{len(known) - number:,} stored already"
+    click.echo(f"{plural(number, 'profile')} added, {already}.")
+
+
+def _seconds(cpu_seconds: float | None, records: int | None, files: Sequence[Path]) -> float | None:
+    """Return the CPU time per million records [s], None if it is not known."""
+    if (cpu_seconds is None) != (records is None):
+        raise Refused("--cpu-seconds and --records go together; expected both or neither")
+    if cpu_seconds is None or records is None:
+        return None
+    if len(files) > 1:
+        raise Refused(f"--cpu-seconds is that of one profile; expected one FILE, not {len(files)}")
+    return cpu_seconds / records * _MILLION
+
+
+def _found(file: Path, profile: Profile) -> _Found:
+    if not file.name.isprintable():
+        raise Refused(f"FILE: {shown(file.name)} is not accepted; expected printable characters")
+    try:
+        read = read_profile(file)
+    except Unreadable as error:
+        raise Refused(f"FILE: {file.name}: {error}") from None
+    of_file = {
+        "samples": sum(read.stacks.values()),
+        "unit": read.unit,
+        "form": read.form,
+        "file": file.name,
+        "digest": digest(read.stacks),
+    }
+    return _Found(named(profile.model_copy(update=of_file)), read)
+
+
+def _show(added: Sequence[_Found]) -> None:
+    rows = [
+        {
+            "Profile": each.profile.name,
+            "Version": each.profile.version,
+            "Test": each.profile.test,
+            "File": each.profile.file,
+            "Form": each.profile.form,
+            "Samples": f"{each.profile.samples:,}",
+            "Stacks": f"{len(each.read.stacks):,}",
+        }
+        for each in added
+    ]
+    if rows:
+        show(list(rows[0]), rows, "table")

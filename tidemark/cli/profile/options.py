@@ -1,0 +1,57 @@
+"""The stored profiles of a command: those of a suite and a test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+import click
+
+from tidemark.client.results import Results
+from tidemark.model.profile import Profile
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown, there_are
+from tidemark.model.version_order import version_order
+
+# The names of tests that others publish, such as l.i1.
+_TEST = "[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
+
+
+def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return the name of a test, '' without one."""
+    if value and not re.fullmatch(_TEST, value):
+        raise Refused(f"--test: {shown(value)} is not accepted; expected a name such as l.i1")
+    return value
+
+
+def profiles_by_version(
+    results: Results, suite: str, test: str, versions: Sequence[str] = ()
+) -> dict[str, list[Profile]]:
+    """Return the profiles of a test by version, in the order of versions; all without ``versions``.
+
+    Raises
+    ------
+    Refused
+        If there are none, a version has none, or the profiles are of several tests.
+
+    """
+    found = [each for each in results.profiles(suite) if test in {"", each.test}]
+    if not found:
+        of_test = f" of test {test}" if test else ""
+        hint = f"`tidemark profile import FILE --suite {suite} --version VERSION` adds one"
+        raise Refused(f"suite: {suite} has no profile{of_test}; {hint}")
+    tests = sorted({each.test for each in found})
+    if len(tests) > 1:
+        names = listed(name or "no test" for name in tests)
+        raise Refused(f"--test: the profiles of {suite} are of {names}; expected one of them")
+    ordered = sorted(found, key=lambda each: version_order(each.version))
+    by_version = {
+        version: list(group) for version, group in groupby(ordered, key=lambda each: each.version)
+    }
+    for version in versions:
+        if version not in by_version:
+            raise Refused(
+                f"version: {shown(version)} has no profile; {there_are(by_version, version)}"
+            )
+    return {version: by_version[version] for version in versions or by_version}

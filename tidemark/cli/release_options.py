@@ -1,0 +1,29 @@
+"""The options of imports that name a release and where its figures are published."""
+
+from __future__ import annotations
+
+import click
+
+from tidemark.client.published.release_figure import release_version
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
+
+_LONGEST_SOURCE = 200
+
+
+def check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return the version without the ``v`` of a tag, None without a version."""
+    try:
+        return None if value is None else release_version(value)
+    except ValueError as error:
+        raise Refused(f"--version: {error}") from None
+
+
+def check_source(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return the place of publication; refuse one that is too long for a table."""
+    if len(value) > _LONGEST_SOURCE or not value.isprintable():
+        raise Refused(
+            f"--source: {shown(value)} is not accepted; expected {_LONGEST_SOURCE} printable "
+            "characters or fewer"
+        )
+    return value

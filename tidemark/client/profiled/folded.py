@@ -1,0 +1,29 @@
+"""Folded stacks as text, which FlameGraph, inferno, async-profiler and py-spy write."""
+
+from __future__ import annotations
+
+import re
+
+from tidemark.client.profiled.file_content import Content
+from tidemark.client.profiled.tally import Tally
+from tidemark.client.profiled.unreadable import unreadable_at
+from tidemark.model.sentences import shown
+
+_COUNT = re.compile(r"\d{1,18}")
+
+
+def add_folded(content: Content, tally: Tally) -> None:
+    """Add the samples of lines such as ``main;parse;malloc 12``.
+
+    Raises
+    ------
+    Unreadable
+        If a line has another form.
+
+    """
+    for number, line in content.lines():
+        stack, _, count = line.rpartition(" ")
+        if stack.strip(" ;") and _COUNT.fullmatch(count):
+            tally.add(stack, int(count))
+        elif line.strip():
+            raise unreadable_at(number, f"{shown(line)} is no stack with its samples")

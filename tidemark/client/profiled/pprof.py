@@ -1,0 +1,130 @@
+"""A profile of pprof, which Go, gperftools and others write.
+
+Source: google/pprof, proto/profile.proto; the numbers are those of its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tidemark.client.profiled.tally import Tally
+from tidemark.client.profiled.unreadable import Unreadable
+from tidemark.client.profiled.wire import Value, message, numbers
+from tidemark.figures.profiles.folded_stacks import folded
+
+_SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _DEFAULT_TYPE = 1, 2, 4, 5, 6, 14
+_ID, _TYPE, _NAME = 1, 1, 2
+_LOCATIONS, _VALUES = 1, 2
+_ADDRESS, _LINE, _LINE_FUNCTION = 3, 4, 1
+_COUNTS = ("samples", "sample")
+"""The names of a type of value that counts samples."""
+
+
+class _Sample(NamedTuple):
+    locations: Sequence[int]
+    """The leaf first."""
+    values: Sequence[int]
+
+
+class _Fields(NamedTuple):
+    """The fields of a profile by number."""
+
+    types: list[int]
+    samples: list[memoryview]
+    locations: list[memoryview]
+    functions: list[memoryview]
+    texts: list[str]
+    default: list[int]
+
+
+def add_pprof(data: bytes, tally: Tally) -> None:
+    """Add the samples of a profile.
+
+    A profile with several values for each sample counts those that are numbers of samples, or else
+    its default values, or the last ones.
+
+    Raises
+    ------
+    Unreadable
+        If the data are cut off or no profile.
+
+    """
+    fields = _fields(data)
+    try:
+        chosen, names = _chosen(fields), _frames(fields)
+        for each in fields.samples:
+            sample = _sample(each)
+            frames = [name for place in sample.locations for name in names[place]]
+            tally.add(folded(reversed(frames or ["[unknown]"])), _signed(sample.values[chosen]))
+    except (KeyError, IndexError):
+        raise Unreadable("it is no profile of pprof: a part that it names is missing") from None
+
+
+def _fields(data: bytes) -> _Fields:
+    found = _Fields([], [], [], [], [], [])
+    parts = {_SAMPLE: found.samples, _LOCATION: found.locations, _FUNCTION: found.functions}
+    for number, value in message(memoryview(data)):
+        if isinstance(value, int):
+            if number == _DEFAULT_TYPE:
+                found.default.append(value)
+        elif number == _STRING:
+            found.texts.append(bytes(value).decode(errors="replace"))
+        elif number == _SAMPLE_TYPE:
+            found.types.append(_number(value, _TYPE))
+        elif number in parts:
+            parts[number].append(value)
+    if not found.types or not found.texts:
+        raise Unreadable("it is no profile of pprof: it has no types of values")
+    return found
+
+
+def _chosen(fields: _Fields) -> int:
+    """Return the place of the values that count."""
+    types = [fields.texts[each] for each in fields.types]
+    default = [fields.texts[each] for each in fields.default]
+    return next((types.index(name) for name in (*_COUNTS, *default) if name in types), -1)
+
+
+def _frames(fields: _Fields) -> Mapping[int, Sequence[str]]:
+    """Return the names of the frames of each location, the leaf first: inlined ones are several."""
+    functions = {
+        _number(each, _ID): fields.texts[_number(each, _NAME)] for each in fields.functions
+    }
+    found: dict[int, Sequence[str]] = {}
+    for location in fields.locations:
+        parts = list(message(location))
+        lines = [value for number, value in parts if number == _LINE]
+        names = [functions[_number(_part(line), _LINE_FUNCTION)] for line in lines]
+        address = next((value for number, value in parts if number == _ADDRESS), 0)
+        found[_number(location, _ID)] = names or [f"[0x{address:x}]"]
+    return found
+
+
+def _sample(data: memoryview) -> _Sample:
+    fields = list(message(data))
+    locations = [
+        each for number, value in fields if number == _LOCATIONS for each in numbers(value)
+    ]
+    values = [each for number, value in fields if number == _VALUES for each in numbers(value)]
+    return _Sample(locations, values)
+
+
+def _number(data: memoryview, field: int) -> int:
+    """Return a number of a message, 0 without one, as protocol buffers have it."""
+    found = (value for number, value in message(data) if number == field)
+    value = next(found, 0)
+    if not isinstance(value, int):
+        raise Unreadable("it is no profile of pprof: a number has another form")
+    return value
+
+
+def _part(value: Value) -> memoryview:
+    if isinstance(value, int):
+        raise Unreadable("it is no profile of pprof: a line has another form")
+    return value
+
+
+def _signed(value: int) -> int:
+    """Return a number of 64 bits with its sign."""
+    return value - 2**64 if value >= 2**63 else value

@@ -1,0 +1,84 @@
+"""The profile of a file in any of the accepted forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from tidemark.client.profiled.file_content import Content, opened
+from tidemark.client.profiled.flame_graph import drawn_frames
+from tidemark.client.profiled.folded import add_folded
+from tidemark.client.profiled.perf_script import add_perf_script, is_perf_script
+from tidemark.client.profiled.pprof import add_pprof
+from tidemark.client.profiled.tally import Tally
+from tidemark.client.profiled.towers import add_drawn
+from tidemark.client.profiled.unreadable import Unreadable
+from tidemark.figures.profiles.folded_stacks import Stacks
+
+Form = Literal["folded", "perf script", "pprof", "SVG"]
+FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"
+_BEGINNING = 4096  # [B]
+_SAMPLES = "samples"
+# The signatures of what profilers write and Tidemark does not read, and how to write another form.
+_FOREIGN: Mapping[bytes, str] = {
+    b"PERFILE2": "it is perf.data; `perf script` writes its text",
+    b"FLR\0": "it is a recording of Java's Flight Recorder; async-profiler's jfrconv folds it",
+}
+# Texts have no control characters but tabs, line ends and escapes, which names of threads may have.
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
+
+
+class ReadProfile(NamedTuple):
+    """The samples of a file."""
+
+    stacks: Stacks
+    form: Form
+    unit: str
+    """The unit of the samples, such as ``samples``."""
+
+
+def read_profile(file: Path) -> ReadProfile:
+    """Return the profile of a file, whose content tells its form.
+
+    Raises
+    ------
+    Unreadable
+        If the file is no whole profile, has no samples, or is too large.
+
+    """
+    tally = Tally()
+    with opened(file) as content:
+        form, unit = _add(content, tally)
+    if not tally.stacks:
+        raise Unreadable("it has no samples")
+    return ReadProfile(tally.stacks, form, unit)
+
+
+def _add(content: Content, tally: Tally) -> tuple[Form, str]:
+    """Add the samples of a file; return its form and the unit of the samples."""
+    beginning = content.beginning(_BEGINNING)
+    for signature, advice in _FOREIGN.items():
+        if beginning.startswith(signature):
+            raise Unreadable(f"{advice}; expected {FORMS}")
+    if not beginning.strip():
+        raise Unreadable(f"it is empty; expected {FORMS}")
+    if _BINARY.search(beginning):
+        add_pprof(b"".join(content.chunks()), tally)
+        return "pprof", _SAMPLES
+    if beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        frames, unit = drawn_frames(content)
+        add_drawn(frames, tally)
+        return "SVG", unit
+    if is_perf_script(_first_line(beginning)):
+        add_perf_script(content, tally)
+        return "perf script", _SAMPLES
+    add_folded(content, tally)
+    return "folded", _SAMPLES
+
+
+def _first_line(beginning: bytes) -> str:
+    """Return the first line that is neither empty nor a remark of perf."""
+    lines = beginning.decode(errors="replace").splitlines()
+    return next((line for line in lines if line.strip() and not line.startswith("#")), "")

@@ -1,0 +1,40 @@
+"""Samples by stack while a profile is read, within bounds of memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tidemark.client.profiled.unreadable import Unreadable
+
+_MOST_CHARACTERS = 64 << 20
+_MOST_SAMPLES = 2**63 - 1  # the largest bigint of a table
+
+
+class Tally:
+    """The samples so far, and the room for different stacks."""
+
+    def __init__(self) -> None:
+        self.stacks = Counter[str]()
+        self._room, self._total = _MOST_CHARACTERS, 0
+
+    def add(self, stack: str, samples: int) -> None:
+        """Add the samples of a folded stack.
+
+        Raises
+        ------
+        Unreadable
+            If the different stacks or the samples are too many.
+
+        """
+        if samples <= 0:
+            return
+        if stack not in self.stacks:
+            self._room -= len(stack)
+            if self._room < 0:
+                raise Unreadable(
+                    f"its different stacks have more than {_MOST_CHARACTERS:,} characters"
+                )
+        self._total += samples
+        if self._total > _MOST_SAMPLES:
+            raise Unreadable(f"it has more than {_MOST_SAMPLES:,} samples")
+        self.stacks[stack] += samples

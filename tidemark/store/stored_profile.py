@@ -1,0 +1,105 @@
+"""Stored profiles: folded stacks, their origin, and their rows in the table ``profiles``."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterator
+from datetime import UTC, datetime, time
+from typing import Any
+
+from tidemark.figures.profiles.call_tree import call_tree, walked
+from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
+from tidemark.model.profile import Profile
+from tidemark.model.run_id import run_id
+from tidemark.model.version_order import version_order
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.columns import SCHEMA
+from tidemark.store.rows import packed
+
+LEAST_SHARE = 0.001
+"""The share of all samples that a frame has, or the table leaves it out."""
+
+
+def digest(stacks: Stacks) -> str:
+    """Return the SHA-256 of some stacks as text, in hexadecimal."""
+    return hashlib.sha256(_text(stacks)).hexdigest()
+
+
+def named(profile: Profile) -> Profile:
+    """Return a profile with its name: the same stacks on the same day have the same name."""
+    begun = datetime.combine(profile.profiled_on, time(tzinfo=UTC))
+    mark = ["profile", profile.suite, profile.version, profile.test, profile.digest]
+    return profile.model_copy(update={"name": run_id(mark, begun)})
+
+
+def read_profiles(bucket: Bucket, suite: str) -> list[Profile]:
+    """Return the profiles of a suite in the order of their names."""
+    found = (key for key in bucket.keys(keys.profiles(suite)) if key.endswith(".json"))
+    return [Profile.model_validate_json(bucket.read(key)) for key in found]
+
+
+def read_stacks(bucket: Bucket, profile: Profile) -> Stacks:
+    """Return the stacks of a profile."""
+    body = bucket.read(keys.stacks(profile.suite, profile.name))
+    lines = zlib.decompress(body, wbits=31).decode().splitlines()
+    pairs = (line.rpartition(" ") for line in lines)
+    return {stack: int(samples) for stack, _, samples in pairs}
+
+
+def add_profile(bucket: Bucket, profile: Profile, stacks: Stacks) -> Profile | None:
+    """Store a profile; return the stored one of the same version, test and stacks, if there is one.
+
+    A profile without its stacks is never stored. An addition that is cut off is completed by its
+    repetition.
+    """
+    stored = next(
+        (each for each in read_profiles(bucket, profile.suite) if _same(each, profile)), None
+    )
+    if stored is None:
+        bucket.write(
+            keys.stacks(profile.suite, profile.name), zlib.compress(_text(stacks), wbits=31)
+        )
+        bucket.write(keys.profile(profile.suite, profile.name), profile.model_dump_json().encode())
+    rows = keys.table("profiles", profile.suite, (stored or profile).name)
+    if stored is None or not any(bucket.keys(rows)):
+        bucket.write(rows, packed(profile_rows(stored or profile, stacks)))
+    return stored
+
+
+def _same(one: Profile, other: Profile) -> bool:
+    return (one.version, one.test, one.digest) == (other.version, other.test, other.digest)
+
+
+def record_profile(bucket: Bucket, suite: str, name: str) -> None:
+    """Write the rows of a stored profile again."""
+    profile = Profile.model_validate_json(bucket.read(keys.profile(suite, name)))
+    rows = profile_rows(profile, read_stacks(bucket, profile))
+    bucket.write(keys.table("profiles", suite, name), packed(rows))
+
+
+def profile_rows(profile: Profile, stacks: Stacks) -> Iterator[dict[str, Any]]:
+    """Yield a row for each frame of a profile with ``LEAST_SHARE`` or more."""
+    root = call_tree(stacks)
+    for path, frame in walked(root, LEAST_SHARE * root.samples):
+        yield {
+            "run_id": profile.name,
+            "version": profile.version,
+            "version_order": version_order(profile.version),
+            "test": profile.test,
+            "path": SEPARATOR.join(path),
+            "function": frame.name,
+            "self": frame.own / root.samples,
+            "inclusive": frame.samples / root.samples,
+            "samples": frame.samples,
+            "samples_of_all": root.samples,
+            "least_share": LEAST_SHARE,
+            "unit": profile.unit,
+            "source": profile.origin,
+            "schema": SCHEMA,
+        }
+
+
+def _text(stacks: Stacks) -> bytes:
+    return "".join(f"{stack} {samples}\n" for stack, samples in sorted(stacks.items())).encode()
