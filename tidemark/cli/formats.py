@@ -18,8 +18,8 @@ from tidemark.report.markdown import table_lines
 
 Rows = Sequence[Mapping[str, str | None]]
 
-# A number, perhaps with its spread: 12, 695,700.7 ± 33,629.9 (6 trials), 1.5e-07, +5.17%.
-_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?%?( ± .*)?", re.IGNORECASE)
+# A number, perhaps with its spread or its whole: 12, 696 k ± 34 k (6 trials), 1.5e-07, +5.17%, 3/4.
+_NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?[kMG%])?(/\d+| ± .*)?", re.IGNORECASE)
 # Source: OWASP, "CSV Injection".
 _FORMULA = {*"=+-@\t\r"}
 _LONGEST_WORD = 24

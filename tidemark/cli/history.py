@@ -30,19 +30,21 @@ from tidemark.model.sentences import shown, there_are
 @click.argument("suite", required=False, callback=check_suite)
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
+@click.option("--exact", is_flag=True, help="Print all digits in the table, as the other forms do.")
 @format_option
 @target_options
 def command(
-    suite: str | None, test: str | None, metric: str | None, form: str, target: Target
+    suite: str | None, test: str | None, metric: str | None, exact: bool, form: str, target: Target
 ) -> None:
     """Show the rates of each version of SUITE over all runs.
 
     Without SUITE, the command takes the only suite or that of the newest run. Each figure is the
-    mean over the version's trials with their standard deviation. Excluded trials do not count, and
-    a warning names versions with trials of several sizes. Below the table stand the changes of
-    level over at least 16 runs. A published figure that was imported stands digit for digit, and is
-    a run of its own. JSON is a list with one object for each version. CSV has a line for each
-    version and figure; its columns have the names of the fields in JSON.
+    mean over the version's trials with their standard deviation; the table has the digits that this
+    spread supports. Excluded trials do not count, and a warning names versions with trials of
+    several sizes. Below the table stand the changes of level over at least 16 runs. A published
+    figure that was imported stands digit for digit, and is a run of its own. JSON is a list with
+    one object for each version. CSV has a line for each version and figure; its columns have the
+    names of the fields in JSON.
 
     \b
     Example:
@@ -65,7 +67,8 @@ def command(
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
     else:
-        _show(versions, changes, _titles(suite), form)
+        exact = exact or form != "table"
+        _show(versions, changes, _titles(suite), form, exact=exact)
 
 
 def _titles(suite: str) -> Mapping[str, str]:
@@ -94,6 +97,8 @@ def _show(
     changes: Sequence[Row],
     titles: Mapping[str, str],
     form: str,
+    *,
+    exact: bool,
 ) -> None:
     names = columns(versions, titles)
     headings = {name: heading(name, versions, titles) for name in names}
@@ -104,7 +109,7 @@ def _show(
             "Version number": version.version,
             "Test date": version.last_at.strftime(day),
             **{
-                headings[name]: version.figures[name].text()
+                headings[name]: version.figures[name].text(exact=exact)
                 for name in names
                 if name in version.figures
             },

@@ -7,21 +7,18 @@ import math
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from tidemark.cli.ahead import Ahead, ahead
+from tidemark.cli.rates_table import table
 from tidemark.cli.report import FILES, save_report
 from tidemark.cli.target import Target
 from tidemark.cli.wording import duration, resume_hint
 from tidemark.client.runs import Run, RunClient
-from tidemark.model.labels import figure_name
-from tidemark.model.numerals import figure, percent
+from tidemark.model.numerals import figure
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
@@ -182,45 +179,5 @@ def _last(known: Collection[int]) -> int:
     return max(known, default=0)
 
 
-def table(rates: list[dict[str, Any]]) -> Table:
-    """Return the rates of a summary, each with its change, interval and verdict."""
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("Version", "Metric"):
-        shown.add_column(name, no_wrap=True)
-    for name in ("Rate", "± spread"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("Unit", no_wrap=True)
-    for name in ("Samples", "Δ before", "95 % interval"):
-        shown.add_column(name, justify="right", no_wrap=True)
-    shown.add_column("Verdict", no_wrap=True)
-    before = None
-    for rate in rates:
-        # Older summaries have means without labels.
-        name = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
-        if before not in {None, name}:
-            shown.add_section()
-        before = name
-        value, spread, change = rate["value"], rate["spread"], rate["change"]
-        shown.add_row(
-            rate["version"],
-            name,
-            _shown(value),
-            "" if spread is None else figure(spread),
-            rate["unit"],
-            str(rate["samples"]),
-            "" if change is None else percent(change),
-            *_judged(rate.get("verdict")),
-        )
-    return shown
-
-
 def _shown(value: float | None) -> str:
     return "missing" if value is None else figure(value)
-
-
-def _judged(verdict: dict[str, Any] | None) -> tuple[str, str]:
-    """Return the interval and the word of a verdict; older summaries have none."""
-    if verdict is None:
-        return "", ""
-    low, high = verdict["low"], verdict["high"]
-    return "" if low is None else f"{percent(low)} to {percent(high)}", verdict["word"]

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 from tidemark.model.labels import figure_name
-from tidemark.model.numerals import figure, percent
+from tidemark.model.numerals import figure, percent, supported
 from tidemark.model.version_order import versions_at
 
 Row = Mapping[str, str | None]
@@ -54,13 +54,17 @@ class Figure:
     acknowledged_until: str | None
     """The last day on which the new level is accepted."""
 
-    def text(self) -> str:
-        """Return the figure as text: as imported, or else with its spread."""
+    def text(self, *, exact: bool) -> str:
+        """Return the figure as text: as imported, or else with its spread.
+
+        If it is not ``exact``, it has the digits that the spread supports.
+        """
         if self.value_text is not None:
             return self.value_text
-        if self.spread is None:
-            return figure(self.value)
-        return f"{figure(self.value)} ± {figure(self.spread)} ({self.trials} trials)"
+        value, spread = supported(self.value, self.spread)
+        if exact:
+            value, spread = figure(self.value), figure(self.spread or 0.0)
+        return value if self.spread is None else f"{value} ± {spread} ({self.trials} trials)"
 
 
 @dataclass(frozen=True)

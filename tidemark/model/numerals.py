@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import math
 
+# From which power of ten on a figure has which prefix, for which power (SI brochure, 3).
+_PREFIXES = ((9, 9, " G"), (6, 6, " M"), (4, 3, " k"))
+_MOST_DIGITS = 6
+_TIMES = frozenset({"h", "min", "s", "ms", "us", "µs", "ns"})
+
 
 def decimal(value: float, places: int) -> str:
     """Return a number with separated thousands, ``−1,234.5``; a rounded zero has no sign.
@@ -19,6 +24,33 @@ def figure(value: float) -> str:
     return f"{value:,.{places}f}"
 
 
+def supported(value: float, spread: float | None) -> tuple[str, str]:
+    """Return a figure and its spread in the digits that it supports: ``1.86 M``, ``0.61 M``.
+
+    The last digit is the second one of the spread, or the figure's fourth without a spread, whose
+    text is then ''.
+    """
+    power = math.floor(math.log10(abs(value))) if value else 0
+    last = math.floor(math.log10(spread)) - 1 if spread else power - 3
+    last = max(last, power - _MOST_DIGITS + 1)
+    of, prefix = next(((of, prefix) for least, of, prefix in _PREFIXES if power >= least), (0, ""))
+
+    def text(number: float) -> str:
+        return decimal(round(number, -last) / 10**of, max(0, of - last)) + prefix
+
+    return text(value), "" if spread is None else text(spread)
+
+
+def percent_places(low: float | None, high: float | None) -> int:
+    """Return the places of percentages that an interval supports: two digits of its half-width.
+
+    Without an interval there are two.
+    """
+    if low is None or high is None or low == high:
+        return 2
+    return min(2, max(0, 1 - math.floor(math.log10(50 * (high - low)))))
+
+
 def bound(share: float) -> str:
     """Return a share that somebody chose as a percentage, without needless digits; 1 is 100 %."""
     return f"{100 * share:.12g} %"
@@ -30,3 +62,18 @@ def percent(share: float, places: int = 2) -> str:
     Source: The International System of Units (SI), 9th edition, 5.4.7: a space before the symbol.
     """
     return f"{decimal(100 * share, places)} %"
+
+
+def delta(share: float, direction: str, unit: str, places: int = 2) -> str:
+    """Return the change of a figure, ``−3.61 %``; ``13.8 times as long`` if less is better.
+
+    A change of which less is better can be far above 100 %.
+    """
+    return times_as(share, direction, unit) or percent(share, places)
+
+
+def times_as(share: float, direction: str, unit: str) -> str:
+    """Return a change of 100 % or more as ``13.8 times as long`` if less is better, else ''."""
+    if direction != "lower" or share < 1:
+        return ""
+    return f"{decimal(1 + share, 1)} times as {'long' if unit in _TIMES else 'much'}"

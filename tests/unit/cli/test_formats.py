@@ -39,6 +39,13 @@ def test_numbers_are_aligned_right_even_if_one_is_missing(capsys):
     assert rows[2:] == ["     1.5", " 1,234.5  9.8.4"]
 
 
+@pytest.mark.parametrize("number", ["734 k ± 22 k (3 trials)", "−7 %", "12/12", "1.86 M"])
+def test_a_number_with_a_prefix_a_sign_or_a_whole_is_aligned_right(capsys, number):
+    show(["rate"], [{"rate": number}, {"rate": "5" * 30}], "table")
+
+    assert f"{number:>30}" in capsys.readouterr().out
+
+
 def test_markdown_aligns_numbers_right_and_escapes_markup(capsys):
     rows = [{"a|b": "1.5", "note": None}, {"a|b": "2,000", "note": "*over*\ntwo lines"}]
 

@@ -12,7 +12,8 @@ from rich.console import Console
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.measured_runs import measured, planned, with_values
 from tidemark.cli.ahead import ahead
-from tidemark.cli.live import Pace, Place, place, show_result, table
+from tidemark.cli.live import Pace, Place, place, show_result
+from tidemark.cli.rates_table import table
 from tidemark.cli.target import Target
 from tidemark.client.results import Progress
 from tidemark.client.runs import Run
@@ -202,7 +203,8 @@ def test_a_run_prints_the_changes_of_level_that_its_message_tells():
 
 def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
     rate = {
-        "metric": "ingest_rate", "unit": "records/s", "samples": 12, "spread": 1.5,
+        "metric": "ingest_rate", "unit": "records/s", "direction": "higher", "samples": 12,
+        "spread": 1.5,
     }  # fmt: skip
     verdict = {"word": "faster", "low": 0.031, "high": 0.072}
     printed = io.StringIO()
@@ -218,7 +220,29 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
 
     first, second = (line.split() for line in printed.getvalue().splitlines() if "ingest" in line)
     assert first[-1] == "12"
-    assert " ".join(second[-8:]) == "5.00 % 3.10 % to 7.20 % faster"
+    assert " ".join(second[2:]) == "105.0 1.5 records/s 12 5.0 % 3.1 % to 7.2 % ▲ faster"
+
+
+@pytest.mark.parametrize(
+    ("word", "mark", "color"),
+    [
+        ("slower", "▼", "\x1b[1;31m"), ("faster", "▲", "\x1b[1;32m"), ("same", "=", ""),
+        ("cannot tell", "?", "\x1b[33m"),
+    ],
+)  # fmt: skip
+def test_each_verdict_has_a_mark_and_on_a_terminal_a_colour(monkeypatch, word, mark, color):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    rate = {
+        "version": "9.8.4", "metric": "ingest_rate", "unit": "records/s", "samples": 12,
+        "spread": 1.5, "value": 1.0, "change": 0.05,
+        "verdict": {"word": word, "low": -0.1, "high": 0.2},
+    }  # fmt: skip
+    printed = io.StringIO()
+
+    console = Console(file=printed, width=120, force_terminal=True, color_system="standard")
+    console.print(table([rate]))
+
+    assert f"{color}{mark} {word}" in printed.getvalue()
 
 
 def test_the_table_of_an_older_run_has_no_verdicts():

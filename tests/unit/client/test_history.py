@@ -81,20 +81,42 @@ def test_a_line_of_csv_has_the_fields_and_numbers_of_json():
 
 
 @pytest.mark.parametrize(
-    ("more", "text"),
+    ("more", "supported", "exact"),
     [
-        ({"value_text": "366000"}, "366000"),
-        ({"mean": "734306.64"}, "734,306.6"),
+        ({"value_text": "366000"}, "366000", "366000"),
+        ({"mean": "734306.64"}, "734.3 k", "734,306.6"),
         (
             {"mean": "734306.64", "stddev": "22316.3", "trials": "3"},
+            "734 k ± 22 k (3 trials)",
             "734,306.6 ± 22,316.3 (3 trials)",
         ),
     ],
 )
-def test_a_figure_is_printed_as_imported_or_with_its_spread(more, text):
+def test_a_figure_is_printed_as_imported_or_with_its_spread(more, supported, exact):
     (found,) = histories([row("9.8.4", **more)])
 
-    assert found.figures["ingest_rate"].text() == text
+    figure = found.figures["ingest_rate"]
+    assert (figure.text(exact=False), figure.text(exact=True)) == (supported, exact)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ([], " 734 k ± 22 k (3 trials)"),
+        (["--exact"], " 734,306.6 ± 22,316.3 (3 trials)"),
+        (["--format", "markdown"], " 734,306.6 ± 22,316.3 (3 trials)"),
+    ],
+)
+def test_the_table_alone_leaves_out_the_digits_that_the_spread_does_not_support(
+    monkeypatch, options, text
+):
+    rates = [row("9.8.4", mean="734306.64", stddev="22316.3", trials="3")]
+    stored = nullcontext(SimpleNamespace(tables=SimpleNamespace(ask=answering(rates))))
+    monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
+
+    result = CliRunner().invoke(command, ["rocksdb", *options])
+
+    assert text in result.output
 
 
 def test_a_version_with_trials_of_several_sizes_has_a_warning():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.model.numerals import bound, percent
+from tidemark.model.numerals import bound, delta, percent, percent_places, supported
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,45 @@ def test_a_percentage_has_the_requested_places():
 @pytest.mark.parametrize(("share", "text"), [(0.03, "3 %"), (0.07, "7 %"), (0.0025, "0.25 %")])
 def test_a_chosen_share_has_no_needless_digits(share, text):
     assert bound(share) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "texts"),
+    [
+        (1_857_213.0, 611_044.0, ("1.86 M", "0.61 M")),
+        (399_726.5, 27_983.0, ("400 k", "28 k")),
+        (9_812.0, 123.0, ("9,810", "120")),
+        (0.01234, 0.00056, ("0.01234", "0.00056")),
+        (12_000.0, 250_000.0, ("10 k", "250 k")),
+        (734_306.64, None, ("734.3 k", "")),
+        (1_010.0, None, ("1,010", "")),
+        (1_000.0, 1e-13, ("1,000.00", "0.00")),
+        (1_000.0, 0.0, ("1,000", "0")),
+        (0.0, None, ("0.000", "")),
+        (-5.25, 0.5, ("−5.25", "0.50")),
+        (3.2e9, 4e7, ("3.200 G", "0.040 G")),
+    ],
+)
+def test_a_figure_has_the_digits_that_its_spread_supports(value, spread, texts):
+    assert supported(value, spread) == texts
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "places"),
+    [(-0.0695, 0.137, 0), (0.031, 0.072, 1), (0.03, 0.031, 2), (-5.0, 9.0, 0), (None, None, 2)],
+)
+def test_a_percentage_has_the_places_that_its_interval_supports(low, high, places):
+    assert percent_places(low, high) == places
+
+
+@pytest.mark.parametrize(
+    ("share", "direction", "unit", "text"),
+    [
+        (12.8, "lower", "ms", "13.8 times as long"),
+        (1.0, "lower", "bytes", "2.0 times as much"),
+        (0.99, "lower", "ms", "99.00 %"),
+        (12.8, "higher", "records/s", "1,280.00 %"),
+    ],
+)
+def test_a_figure_that_became_far_worse_is_so_many_times_as_long(share, direction, unit, text):
+    assert delta(share, direction, unit) == text

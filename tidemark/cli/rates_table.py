@@ -1,0 +1,64 @@
+"""The table of a run's rates, each with its change, interval and verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from tidemark.model.labels import figure_name
+from tidemark.model.numerals import delta, percent, percent_places, supported
+from tidemark.report.marks import marked
+from tidemark.report.numbers import MISSING
+
+STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
+"""The style of each verdict on a terminal that has colours."""
+
+
+def table(rates: list[dict[str, Any]]) -> Table:
+    """Return the table of a summary, in the digits that the spreads and intervals support."""
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Version", "Metric"):
+        shown.add_column(name, no_wrap=True)
+    for name in ("Rate", "± spread"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("Unit", no_wrap=True)
+    for name in ("Samples", "Δ before", "95 % interval"):
+        shown.add_column(name, justify="right", no_wrap=True)
+    shown.add_column("Verdict", no_wrap=True)
+    before = None
+    for rate in rates:
+        # Older summaries have means without labels.
+        name = figure_name(rate["metric"], rate.get("statistic", "mean"), rate.get("labels", ""))
+        if before not in {None, name}:
+            shown.add_section()
+        before = name
+        value, spread = _figures(rate["value"], rate["spread"])
+        shown.add_row(
+            rate["version"],
+            name,
+            value,
+            spread,
+            rate["unit"],
+            str(rate["samples"]),
+            *_judged(rate),
+        )
+    return shown
+
+
+def _figures(value: float | None, spread: float | None) -> tuple[str, str]:
+    return (MISSING, "") if value is None else supported(value, spread)
+
+
+def _judged(rate: dict[str, Any]) -> tuple[str, str, Text]:
+    """Return the change, its interval and the verdict; older summaries have no verdict."""
+    change, verdict = rate["change"], rate.get("verdict")
+    low, high = (verdict["low"], verdict["high"]) if verdict else (None, None)
+    places = percent_places(low, high)
+    return (
+        "" if change is None else delta(change, rate.get("direction", ""), rate["unit"], places),
+        "" if low is None or high is None else f"{percent(low, places)} to {percent(high, places)}",
+        Text(marked(verdict["word"]), STYLES.get(verdict["word"], "")) if verdict else Text(),
+    )
