@@ -114,8 +114,8 @@ def test_an_unknown_suite_is_refused_before_anything_starts(command, tmp_path):
 
     one_sentence(
         refused,
-        "suite: 'nosuch' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni, "
-        "sleeper; TIDEMARK_SYSTEMS names another folder of suites",
+        "suite: 'nosuch' is not known; there are clickhouse, deltalake, mattermost, "
+        "rocksdb, rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
     )
     assert not (tmp_path / "state").exists()
 
