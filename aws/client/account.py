@@ -9,15 +9,11 @@ from typing import Any
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    NoCredentialsError,
-    NoRegionError,
-)
+from botocore.exceptions import ClientError
 
 from aws.client.cloudformation import find_stack
 from aws.client.deployed import deployed_stack
+from aws.client.failures import AccountFailed, in_one_sentence
 from tidemark.client.deployed import Deployed
 from tidemark.client.stack import DeploymentFailed
 
@@ -30,10 +26,6 @@ _RETRIES = Config(retries={"mode": "standard", "total_max_attempts": 5})
 _INVOCATIONS = _RETRIES.merge(Config(read_timeout=300, tcp_keepalive=True))
 
 
-class AccountFailed(RuntimeError):
-    """An account that cannot be used; the message names the option and gives the reason."""
-
-
 @contextmanager
 def in_account(name: str) -> Iterator[Deployed]:
     """Yield the stack ``name`` of the account.
@@ -44,7 +36,7 @@ def in_account(name: str) -> Iterator[Deployed]:
         If the account or the stack in it cannot be used.
 
     """
-    with _in_one_sentence():
+    with in_one_sentence("--aws"), _deployment_in_one_sentence():
         # boto3 reads only AWS_DEFAULT_REGION, but the CDK's command line reads AWS_REGION.
         session: Any = boto3.Session(region_name=os.environ.get("AWS_REGION"))
         cloudformation = session.client("cloudformation", config=_RETRIES)
@@ -68,22 +60,8 @@ def in_account(name: str) -> Iterator[Deployed]:
 
 
 @contextmanager
-def _in_one_sentence() -> Iterator[None]:
+def _deployment_in_one_sentence() -> Iterator[None]:
     try:
         yield
-    except NoRegionError:
-        raise AccountFailed(
-            "--aws: no region is set; AWS_REGION or the profile's configuration may name one"
-        ) from None
-    except NoCredentialsError:
-        raise AccountFailed(
-            "--aws: there are no AWS credentials; `aws configure` or `aws sso login` makes some"
-        ) from None
-    except ClientError as error:
-        answer = error.response["Error"]
-        raise AccountFailed(
-            f"--aws: {error.operation_name} was refused: {answer['Code']}: {answer['Message']}"
-        ) from None
-    # These include a missing profile, an expired session and a service that does not answer.
-    except (BotoCoreError, DeploymentFailed) as error:
+    except DeploymentFailed as error:
         raise AccountFailed(f"--aws: {error}") from None

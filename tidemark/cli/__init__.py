@@ -43,7 +43,7 @@ COMMANDS = {
         "acknowledge.command",
         "Accept the new level of a metric since RUN, until a day.",
     ),
-    "query": ("query.command", "Run a Logs Insights query over log files or stored logs."),
+    "query": ("account_query.command", "Run a Logs Insights query over log files or stored logs."),
     "suite": ("suite.command", "Write and check the files of systems under test."),
     "doctor": ("doctor.command", "Check everything that is stored, and say what is damaged."),
     "cost": ("cost.command", "Show what the stacks cost idle in a month and what a run costs."),

@@ -1,0 +1,83 @@
+"""Log events that were fetched from an account, an hour of a log group in each file.
+
+The file of an hour that is over is written once, whole, and read from then on. An interrupted fetch
+therefore goes on with the hours that are missing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from local.logs.folders import LogFilesError
+from local.logs.log_file import EVENT_FIELDS
+
+Fetch = Callable[[str, int, int], Iterable[Mapping[str, Any]]]
+"""Returns the events of a log group between two times [ms since 1970-01-01 UTC], inclusive."""
+_HOUR = 3600
+_LONGEST_NAME = 255
+# Events may arrive late: AWS documents no bound; most agents send a batch within seconds.
+_SETTLED_SECONDS = 900
+
+
+class FetchedLogs:
+    """The fetched events of log groups.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the files, created with the first.
+    fetch : callable
+        Fetches events.
+    now : int
+        The present time [s since 1970-01-01 UTC].
+    """
+
+    def __init__(self, folder: Path, fetch: Fetch, now: int) -> None:
+        self._folder = folder
+        self._fetch = fetch
+        self._now = now
+        self.fetched = 0
+        """The number of hours that were fetched now."""
+
+    def files(self, group: str, start: int, end: int) -> list[Path]:
+        """Return the files with the events from a first to a last second; fetch those missing."""
+        folder = self._folder / _name(group)
+        hours = range(start // _HOUR * _HOUR, min(end, self._now) + 1, _HOUR)
+        files = [self._file(group, folder, hour) for hour in hours]
+        return [file for file in files if file.stat().st_size]
+
+    def _file(self, group: str, folder: Path, hour: int) -> Path:
+        name = f"{datetime.fromtimestamp(hour, UTC):%Y-%m-%dT%H}"
+        whole = folder / f"{name}.jsonl.gz"
+        if whole.exists():
+            return whole
+        self.fetched += 1
+        is_over = hour + _HOUR + _SETTLED_SECONDS <= self._now
+        part = folder / f"{name}.part.jsonl.gz"
+        folder.mkdir(parents=True, exist_ok=True)
+        self._write(part, self._fetch(group, hour * 1000, (hour + _HOUR) * 1000 - 1))
+        return part.replace(whole) if is_over else part
+
+    def _write(self, file: Path, events: Iterable[Mapping[str, Any]]) -> None:
+        """Write events as lines of JSON, an empty file for none."""
+        file.write_bytes(b"")
+        lines = (json.dumps({name: event.get(name) for name in EVENT_FIELDS}) for event in events)
+        first = next(lines, None)
+        if first is None:
+            return
+        with gzip.open(file, "wt", encoding="utf-8") as packed:
+            packed.write(f"{first}\n")
+            packed.writelines(f"{line}\n" for line in lines)
+
+
+def _name(group: str) -> str:
+    name = quote(group, safe="").replace(".", "%2E")
+    if len(name) > _LONGEST_NAME:
+        raise LogFilesError(f"{group}: this name is too long for a folder")
+    return name

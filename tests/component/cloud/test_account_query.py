@@ -1,0 +1,82 @@
+"""``tidemark query --from-aws`` over the Logs API of the one-machine cloud."""
+
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from tidemark.cli.account_query import command
+from tidemark.model.refusal import Refused
+
+QUERY = "parse @message 'n=*' as n | stats sum(n) as total, count(*) by @logStream"
+
+
+@pytest.fixture
+def query(endpoint, logs, monkeypatch, tmp_path):
+    for name, value in endpoint.environment().items():
+        monkeypatch.setenv(name, value)
+    api = endpoint.client("logs")
+    api.create_log_group(logGroupName="group")
+    api.create_log_group(logGroupName="group-of-nothing")
+    now = time.time_ns() // 1_000_000
+    for stream, numbers in (("a", (1, 2)), ("b", (3,))):
+        api.create_log_stream(logGroupName="group", logStreamName=stream)
+        lines = [{"timestamp": now - 10_000 + n, "message": f"n={n}"} for n in numbers]
+        api.put_log_events(logGroupName="group", logStreamName=stream, logEvents=lines)
+
+    def query(*arguments, group="group"):
+        state = str(tmp_path / "state")
+        options = [*arguments, "--from-aws", group, "--start", "-2h", "--state", state]
+        return CliRunner().invoke(command, options)
+
+    return query
+
+
+def test_the_events_of_a_group_are_queried_as_often_as_wanted(query):
+    for _ in range(2):
+        done = query(QUERY, "--format", "csv")
+        assert done.stdout == "@logStream,total,count(*)\na,3,2\nb,3,1\n", done.output
+    assert " of group into " in done.stderr
+
+
+def test_the_service_has_the_same_rows(query):
+    done = query(QUERY, "--verify")
+    assert (done.exit_code, done.stdout) == (0, "the service has the same 2 rows\n"), done.output
+
+
+def test_rows_that_the_service_does_not_have_are_shown(query):
+    # The name of a log group is the path of a file here.
+    done = query("stats count(*) by @log", "--verify")
+    assert done.exit_code == 1
+    assert "--verify: rows that differ: 2" in done.output
+    assert 'only on the service: {"@log": "' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("group", "sentence"),
+    [
+        ("gro", "--from-aws: there is no log group 'gro'"),
+        ("group-of-nothing", "group-of-nothing has no events in this time range"),
+    ],
+)
+def test_a_group_without_events_is_named(query, group, sentence):
+    done = query(QUERY, group=group)
+    assert done.exit_code == 1
+    assert sentence in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["fields a", "a.log", "--from-aws", "g", "--start", "-1h"], "PATH: it is not accepted"),
+        (["fields a", "--follow", "--from-aws", "g", "--start", "-1h"], "--follow: it is not"),
+        (["fields a", "--from-aws", "g"], "--from-aws: --start is needed"),
+        (["fields a |", "--from-aws", "g", "--start", "-1h", "--end", "-2h"], "after the end"),
+        (["stats |", "--from-aws", "g", "--start", "-1h"], "query: line 1, column 7"),
+        (["fields a", "--verify"], "--verify: it compares with the service"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused_before_anything_is_fetched(arguments, sentence):
+    error = CliRunner().invoke(command, arguments).exception
+    assert isinstance(error, Refused)
+    assert sentence in str(error)

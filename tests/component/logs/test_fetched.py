@@ -1,0 +1,81 @@
+"""Fetched hours of log groups."""
+
+import pytest
+
+from local.insights import run
+from local.logs.fetched import FetchedLogs
+from local.logs.files import log_files
+from local.logs.folders import LogFilesError
+
+HOUR = 3600
+NOW = 10 * HOUR
+TIMES = (HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR, NOW - 1)
+
+
+class Account:
+    """Events at TIMES, each with a message of two lines; the fetches are counted."""
+
+    def __init__(self):
+        self.fetches = []
+        self.fails_at = None
+
+    def fetch(self, group, first, last):
+        self.fetches.append(first // 1000 // HOUR)
+        if self.fails_at == first // 1000:
+            raise ConnectionError
+        for second in TIMES:
+            if first <= second * 1000 <= last:
+                yield {
+                    "timestamp": second * 1000, "message": f"{group}\n{second}", "eventId": "1",
+                    "ingestionTime": 0, "logStreamName": "s", "more": 1,
+                }  # fmt: skip
+
+
+@pytest.fixture
+def account():
+    return Account()
+
+
+@pytest.fixture
+def logs(tmp_path, account):
+    return FetchedLogs(tmp_path, account.fetch, NOW)
+
+
+def seconds(files):
+    rows = run("fields @message, @logStream | sort @timestamp", log_files(files)).rows
+    return [int(row[0]["value"].removeprefix("/a.b\n")) for row in rows]
+
+
+def test_the_events_of_whole_hours_are_fetched_once(logs, account):
+    assert seconds(logs.files("/a.b", HOUR + 5, 3 * HOUR)) == [HOUR, 2 * HOUR - 1, 3 * HOUR]
+    assert account.fetches == [1, 2, 3]
+    assert seconds(logs.files("/a.b", 0, 4 * HOUR)) == [HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR]
+    assert account.fetches == [1, 2, 3, 0, 4]
+    assert logs.fetched == 5
+
+
+def test_an_hour_to_which_events_may_still_come_is_fetched_again(logs, account, tmp_path):
+    for _ in range(2):
+        assert seconds(logs.files("/a.b", 9 * HOUR, NOW + 9 * HOUR)) == [NOW - 1]
+    assert account.fetches == [9, 10, 9, 10]
+    later = FetchedLogs(tmp_path, account.fetch, 11 * HOUR + 900)
+    assert [later.files("/a.b", 9 * HOUR, 10 * HOUR) for _ in range(2)]
+    assert account.fetches[4:] == [9, 10]
+
+
+def test_an_interrupted_fetch_goes_on_with_the_missing_hours(logs, account):
+    account.fails_at = 2 * HOUR
+    with pytest.raises(ConnectionError):
+        logs.files("/a.b", 0, 4 * HOUR)
+    account.fails_at = None
+    assert seconds(logs.files("/a.b", 0, 4 * HOUR)) == [HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR]
+    assert account.fetches == [0, 1, 2, 2, 3, 4]
+
+
+def test_an_hour_without_events_has_no_file_to_read(logs):
+    assert logs.files("/a.b", 5 * HOUR, 6 * HOUR) == []
+
+
+def test_a_name_that_no_folder_can_have_is_refused(logs):
+    with pytest.raises(LogFilesError, match="too long"):
+        logs.files("/" * 100, 0, HOUR)
