@@ -19,6 +19,7 @@ from tests.checks.bench import (
     insights_speed,
     insights_steps,
     load_rules,
+    profiles,
     scale,
     stored_runs,
 )
@@ -61,6 +62,7 @@ def main() -> int:
     figures += insights_steps.figures()
     figures += function_limits.figures()
     figures += load_rules.figures()
+    figures += profiles.figures()
     table = Table()
     for heading in ("Figure", "Measured", "At most", ""):
         table.add_column(heading)

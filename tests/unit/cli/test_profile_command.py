@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
-from tidemark.cli.profile import command, function_shares, importing
+from tidemark.cli.profile import command, function_shares, growth_table, importing
 from tidemark.client.results import Results
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
@@ -30,7 +30,7 @@ def bucket(monkeypatch):
     def stored(_target, **_):
         yield SimpleNamespace(results=Results(bucket), tables=None)
 
-    for module in (importing, function_shares):
+    for module in (importing, function_shares, growth_table):
         monkeypatch.setattr(module, "stored", stored)
     return bucket
 
@@ -259,3 +259,59 @@ def test_profiles_of_several_tests_are_not_mixed(bucket, tmp_path):
     ):
         invoke("show", "rocksdb")
     assert figures("--test", "l.i1", "--function", "low")[0][1] == ["8.8.1", "45.77"]
+
+
+def compared(*words, base="8.8.1", new="9.8.4"):
+    done = invoke("compare", base, new, "--suite", "rocksdb", *words)
+    return done.stdout, done.stderr
+
+
+def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+    add(tmp_path, "9.8.4", folded(NEW))
+
+    table, said = compared("--format", "csv")
+
+    first = next(csv.DictReader(io.StringIO(table)))
+    assert (first["Function"], first["Time"]) == ("ns::Process", "self")
+    assert (first["8.8.1 (%)"], first["9.8.4 (%)"]) == ("40.30", "30.00")
+    assert (first["Change (points)"], first["95 % interval"], first["Verdict"]) == (
+        "-10.30",
+        "",
+        "",
+    )
+    assert said.splitlines() == [
+        "No function is told to have changed, from 1 profile of 8.8.1, 1 of 9.8.4.",
+        "Only 8.8.1 has Iterate (54.23 % itself).",
+        "Only 9.8.4 has Write (58.28 % itself).",
+    ]
+
+
+def test_several_profiles_a_side_tell_the_function_that_grew(bucket, tmp_path):
+    for trial in range(5):
+        for version, added in (("8.8.1", 0), ("9.8.4", 3000)):
+            stacks = {**OLD, "low;ns::Process;ns::Next": 547 + added + 20 * trial}
+            words = ("--cpu-seconds", 100 + trial + added / 100, "--records", 10_000_000)
+            add(tmp_path, version, folded(stacks), *words)
+
+    table, said = compared("--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert (rows[0]["Function"], rows[0]["Time"], rows[0]["Verdict"]) == (
+        "ns::Next",
+        "self",
+        "grew",
+    )
+    assert (rows[0]["8.8.1 (%)"], rows[0]["9.8.4 (%)"]) == ("5.85", "27.51")
+    assert {row["Function"]: row["Verdict"] for row in rows if row["Time"] == "self"}[
+        "Iterate"
+    ] == ""
+    assert said.startswith(
+        "ns::Next itself grew from 0.5967 to 3.631 s of CPU time per million records (+"
+    )
+
+
+def test_a_version_without_profiles_is_refused(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+
+    with pytest.raises(Refused, match=r"^version: '9\.8\.4' has no profile; there are 8\.8\.1$"):
+        compared()

@@ -7,6 +7,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tidemark.client.profiled.unreadable import Unreadable, unreadable_at
@@ -45,11 +46,10 @@ class Content:
             If the file is too large, ends within a line, or is no text.
 
         """
-        number = 0
-        while line := self._stream.readline(_LONGEST_LINE):
-            number += 1
+        next_line = partial(self._stream.readline, _LONGEST_LINE)
+        for number, line in enumerate(iter(next_line, b""), start=1):
             self._count(line)
-            if not line.endswith(b"\n"):
+            if line[-1:] != b"\n":
                 if len(line) == _LONGEST_LINE:
                     raise unreadable_at(number, f"it has more than {_LONGEST_LINE:,} bytes")
                 raise unreadable_at(number, "the file ends within it; expected a whole file")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from tidemark.client.profiled.file_content import Content
 from tidemark.client.profiled.tally import Tally
 from tidemark.client.profiled.unreadable import unreadable_at
 from tidemark.model.sentences import shown
 
-_COUNT = re.compile(r"\d{1,18}")
+_MOST_DIGITS = 18
 
 
 def add_folded(content: Content, tally: Tally) -> None:
@@ -23,7 +21,7 @@ def add_folded(content: Content, tally: Tally) -> None:
     """
     for number, line in content.lines():
         stack, _, count = line.rpartition(" ")
-        if stack.strip(" ;") and _COUNT.fullmatch(count):
+        if count.isdecimal() and len(count) <= _MOST_DIGITS and stack.strip(" ;"):
             tally.add(stack, int(count))
         elif line.strip():
             raise unreadable_at(number, f"{shown(line)} is no stack with its samples")

@@ -26,6 +26,7 @@ _OPERATOR = re.compile(
 )
 # Linux cuts the name of a thread, which profilers have as the lowest frame.
 _LONGEST_THREAD = 15
+_THUNK = re.compile(r"^(?:non-)?virtual thunk to ")
 _NAMELESS = "(anonymous namespace)::"
 _PAIRS = {"<": ">", "(": ")", "[": "]"}
 _ENDS_OF_NAMES = frozenset("_>)]~}'")
@@ -34,7 +35,7 @@ _ENDS_OF_NAMES = frozenset("_>)]~}'")
 @lru_cache(maxsize=100_000)
 def plain_name(frame: str) -> str:
     """Return the name of a function without all that is not its name."""
-    text = _MARKS.sub("", _KIND.sub("", frame))
+    text = _THUNK.sub("", _MARKS.sub("", _KIND.sub("", frame)))
     if python := _PYTHON.fullmatch(text):
         return f"{python['name']} ({python['file']})"
     if text.startswith("[") or not any(mark in text for mark in _PAIRS):

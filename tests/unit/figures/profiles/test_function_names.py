@@ -34,6 +34,7 @@ from tidemark.figures.profiles.function_names import named, plain_name
         ("C2 CompilerThre", "C2 CompilerThre"),
         ("f(", "f("),
         ("clock_gettime@@GLIBC_2.17", "clock_gettime"),
+        ("non-virtual thunk to ns::A::f(int)", "ns::A::f"),
         ("memcmp@plt", "memcmp"),
     ],
 )  # fmt: skip

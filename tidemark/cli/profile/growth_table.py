@@ -1,0 +1,128 @@
+"""``tidemark profile compare``: the functions that grew between two versions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import click
+
+from tidemark.cli.chosen_suite import check_suite, suite_to_read
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.profile.options import check_test, profiles_by_version
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.figures.profiles.growth import (
+    Comparison,
+    FunctionChange,
+    OneSided,
+    ProfiledTrial,
+    compare,
+)
+from tidemark.figures.profiles.growth_sentence import growth_sentence, interval
+from tidemark.model.numerals import decimal, figure
+from tidemark.model.sentences import plural
+
+_MOST_UNTOLD = 10
+_MOST_NAMES = 5
+
+
+@click.command("compare")
+@click.argument("base")
+@click.argument("new")
+@click.option("--suite", callback=check_suite, help="The profiled system.")
+@click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
+@click.option("--all", "everything", is_flag=True, help="Print every function.")
+@format_option
+@target_options
+def command(
+    base: str,
+    new: str,
+    suite: str | None,
+    test: str,
+    everything: bool,
+    form: str,
+    target: Target,
+) -> None:
+    """Show which functions take more CPU time in version NEW than in BASE.
+
+    Each profile is a trial: with several on both sides, an interval and a p-value, which is
+    corrected for all functions, tell a change from scatter. Functions that only one version has are
+    left out of its stacks and named below; renamed ones are matched by their callers and children.
+
+    \b
+    Example:
+      tidemark profile compare 8.8.1 9.8.4 --suite rocksdb --test ingest
+    """
+    with stored(target) as store:
+        results, suite = store.results, suite_to_read(suite, store.tables)
+        found = profiles_by_version(results, suite, test, (base, new))
+        sides = [
+            [ProfiledTrial(results.stacks(each), each.seconds) for each in found[version]]
+            for version in (base, new)
+        ]
+    comparison = compare(*sides)
+    changes = comparison.changes
+    if form in {"table", "markdown"} and not everything:
+        changes = list(_first_rows(changes))
+    rows = [_row(each, base, new) for each in changes]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    show(columns, rows, form)
+    trials = f"{plural(len(sides[0]), 'profile')} of {base}, {len(sides[1]):,} of {new}"
+    for sentence in _sentences(comparison, base, new, trials):
+        # Standard output holds only the table that people keep.
+        click.echo(sentence, err=form != "table")
+
+
+def _first_rows(changes: Sequence[FunctionChange]) -> Iterator[FunctionChange]:
+    """Yield all changes that the profiles tell, and the largest others of each kind."""
+    others = Counter[str]()
+    for each in changes:
+        others[each.kind] += not each.is_told
+        if others[each.kind] <= _MOST_UNTOLD:
+            yield each
+
+
+def _row(found: FunctionChange, base: str, new: str) -> dict[str, str]:
+    share, seconds = found.share, found.seconds
+    row = {
+        "Function": found.function,
+        "Time": found.kind,
+        f"{base} (%)": f"{100 * share.base:.2f}",
+        f"{new} (%)": f"{100 * share.new:.2f}",
+        "Change (points)": f"{100 * share.difference:+z.2f}",
+        "95 % interval": interval(share, 100, 2),
+    }
+    if seconds:
+        row |= {
+            f"{base} (s/M records)": figure(seconds.base),
+            f"{new} (s/M records)": figure(seconds.new),
+            "95 % interval (s/M records)": interval(seconds, 1, 4),
+        }
+    direction = "grew" if found.judged.difference > 0 else "shrank"
+    p_value = "" if found.judged.half_width is None else f"{found.p_value:.4f}"
+    return {**row, "p": p_value, "Verdict": direction if found.is_told else ""}
+
+
+def _sentences(comparison: Comparison, base: str, new: str, trials: str) -> Iterator[str]:
+    told = [each for each in comparison.changes if each.is_told]
+    if not told:
+        yield f"No function is told to have changed, from {trials}."
+    for each in told[:_MOST_NAMES]:
+        yield growth_sentence(each)
+    for version, functions in ((base, comparison.gone), (new, comparison.come)):
+        if functions:
+            yield f"Only {version} has {_named(functions)}."
+    if comparison.renamed:
+        pairs = [f"{old} → {name}" for old, name in comparison.renamed.items()]
+        yield f"Taken as renamed: {_first(pairs)}."
+
+
+def _named(functions: Sequence[OneSided]) -> str:
+    return _first(
+        [f"{each.function} ({decimal(100 * each.own, 2)} % itself)" for each in functions]
+    )
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more

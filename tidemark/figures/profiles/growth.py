@@ -1,0 +1,226 @@
+"""The functions that take more or less CPU time in one version than in another."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from typing import Literal, NamedTuple
+
+from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
+from tidemark.figures.profiles.function_names import plain_name
+from tidemark.figures.profiles.renames import renames
+from tidemark.figures.profiles.trial_change import Change, Side, change
+from tidemark.figures.verdicts.family import holm
+
+LEAST_SHARE = 0.001
+"""The share of all samples that a function has in one of two versions, or it is not compared."""
+ALPHA = 0.05
+"""The probability that any function of a comparison is said to have changed by chance."""
+Kind = Literal["self", "inclusive"]
+_UNCHANGED: Mapping[str, str] = {}
+
+
+class ProfiledTrial(NamedTuple):
+    """The profile of one trial."""
+
+    stacks: Stacks
+    seconds: float | None = None
+    """The CPU time per million records [s], None if it is not known."""
+
+
+class FunctionChange(NamedTuple):
+    """The change of one function: of its own time, or of that with the functions that it calls."""
+
+    function: str
+    kind: Kind
+    share: Change
+    """Of the share in all samples, from 0 to 1."""
+    seconds: Change | None
+    """Of the CPU time per million records [s], None if it is not known of every trial."""
+    p_value: float
+    """The p-value against no change, of the seconds if they are known, corrected for all functions
+    of the comparison."""
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the trials tell that the function changed."""
+        return self.p_value <= ALPHA
+
+    @property
+    def judged(self) -> Change:
+        """The change that decides: of the seconds if they are known, or else of the share."""
+        return self.seconds or self.share
+
+
+class OneSided(NamedTuple):
+    """A function that only one version has, with its shares in that version, from 0 to 1."""
+
+    function: str
+    own: float
+    inclusive: float
+
+
+class Comparison(NamedTuple):
+    """Two versions function by function."""
+
+    changes: Sequence[FunctionChange]
+    """The largest change first, with those that the trials tell before all others."""
+    gone: Sequence[OneSided]
+    come: Sequence[OneSided]
+    renamed: Mapping[str, str]
+    """The functions that were taken to be the same, old to new."""
+
+
+class _Counts(NamedTuple):
+    """The samples of a trial by function."""
+
+    own: Counter[str]
+    inclusive: Counter[str]
+    total: int
+    drawn: float
+    """The number of samples that were drawn: a profiler may weigh each, such as by its period."""
+
+
+class _Elided(NamedTuple):
+    """A stack without the functions that only one version has."""
+
+    leaf: str
+    """The function whose own time it is, '' if the stack has none of both versions."""
+    functions: Set[str]
+
+
+def compare(base: Sequence[ProfiledTrial], new: Sequence[ProfiledTrial]) -> Comparison:
+    """Return what changed between the trials of two versions.
+
+    Builds of two versions inline differently: a function that only one of them has is left out of
+    its stacks, so that its time is its caller's, and is listed apart.
+    """
+    old_plain, new_plain = (_plain(merged(each.stacks for each in side)) for side in (base, new))
+    renamed = renames(old_plain, new_plain)
+    old_plain = _renamed(old_plain, renamed)
+    before, after = _functions(old_plain), _functions(new_plain)
+    both = before & after
+    changes = _changes(
+        _counts(base, both, renamed), _counts(new, both, _UNCHANGED), _seconds(base, new)
+    )
+    gone, come = _one_sided(old_plain, before - both), _one_sided(new_plain, after - both)
+    return Comparison(changes, gone, come, renamed)
+
+
+def _plain(stacks: Stacks) -> Stacks:
+    found = Counter[str]()
+    for stack, samples in stacks.items():
+        found[SEPARATOR.join(map(plain_name, stack.split(SEPARATOR)))] += samples
+    return found
+
+
+def _renamed(stacks: Stacks, names: Mapping[str, str]) -> Stacks:
+    if not names:
+        return stacks
+    found = Counter[str]()
+    for stack, samples in stacks.items():
+        found[SEPARATOR.join(names.get(name, name) for name in stack.split(SEPARATOR))] += samples
+    return found
+
+
+def _functions(stacks: Stacks) -> set[str]:
+    return {name for stack in stacks for name in stack.split(SEPARATOR)}
+
+
+def _counts(
+    trials: Sequence[ProfiledTrial], functions: Set[str], renamed: Mapping[str, str]
+) -> list[_Counts]:
+    """Return the samples of each trial by function; most trials have the same stacks."""
+    elided: dict[str, _Elided] = {}
+    found = []
+    for trial in trials:
+        own, inclusive = Counter[str](), Counter[str]()
+        for stack, samples in trial.stacks.items():
+            if stack not in elided:
+                elided[stack] = _elided(stack, functions, renamed)
+            leaf, names = elided[stack]
+            own[leaf] += samples
+            for name in names:
+                inclusive[name] += samples
+        total = sum(trial.stacks.values())
+        drawn = total / math.gcd(*trial.stacks.values())
+        found.append(_Counts(own, inclusive, total, drawn))
+    return found
+
+
+def _elided(stack: str, functions: Set[str], renamed: Mapping[str, str]) -> _Elided:
+    plain = map(plain_name, stack.split(SEPARATOR))
+    names = [name for each in plain if (name := renamed.get(each, each)) in functions]
+    return _Elided(names[-1] if names else "", frozenset(names))
+
+
+def _seconds(
+    base: Sequence[ProfiledTrial], new: Sequence[ProfiledTrial]
+) -> tuple[list[float], list[float]] | None:
+    """Return the CPU time of each trial per million records [s], None unless all are known."""
+    both = tuple(
+        [each.seconds for each in side if each.seconds is not None] for side in (base, new)
+    )
+    return (both[0], both[1]) if (len(both[0]), len(both[1])) == (len(base), len(new)) else None
+
+
+def _changes(
+    base: Sequence[_Counts], new: Sequence[_Counts], seconds: tuple[list[float], list[float]] | None
+) -> list[FunctionChange]:
+    found = []
+    for function in sorted(_compared(base, new)):
+        for kind in ("self", "inclusive"):
+            sides = _side(base, function, kind), _side(new, function, kind)
+            share = change(*sides)
+            of_time = change(*map(_timed, sides, seconds)) if seconds else None
+            p_value = (of_time or share).p_value
+            found.append(FunctionChange(function, kind, share, of_time, p_value))
+    adjusted = holm([each.p_value for each in found])
+    told = [each._replace(p_value=p) for each, p in zip(found, adjusted, strict=True)]
+    return sorted(told, key=_rank)
+
+
+def _rank(found: FunctionChange) -> tuple[bool, bool, float, str]:
+    """Return the place of a change: its own time first, which is where the time is spent."""
+    is_inclusive = found.kind == "inclusive"
+    return not found.is_told, is_inclusive, -abs(found.judged.difference), found.function
+
+
+def _compared(base: Sequence[_Counts], new: Sequence[_Counts]) -> set[str]:
+    """Return the functions with ``LEAST_SHARE`` in either version, whatever their change is."""
+    found = set[str]()
+    for side in (base, new):
+        least = LEAST_SHARE * sum(each.total for each in side)
+        inclusive = sum((each.inclusive for each in side), Counter[str]())
+        found |= {name for name, samples in inclusive.items() if samples >= least}
+    return found
+
+
+def _side(trials: Sequence[_Counts], function: str, kind: Kind) -> Side:
+    counts = [each.own if kind == "self" else each.inclusive for each in trials]
+    totals = [each.total for each in trials]
+    mean = sum(each[function] for each in counts) / sum(totals)
+    error = math.sqrt(mean * (1 - mean) / sum(each.drawn for each in trials))
+    return Side([each[function] / total for each, total in zip(counts, totals, strict=True)], error)
+
+
+def _timed(side: Side, seconds: Sequence[float]) -> Side:
+    times = [share * each for share, each in zip(side.values, seconds, strict=True)]
+    return Side(times, side.least_error * sum(seconds) / len(seconds))
+
+
+def _one_sided(stacks: Stacks, functions: Set[str]) -> list[OneSided]:
+    own, inclusive = Counter[str](), Counter[str]()
+    for stack, samples in stacks.items():
+        names = stack.split(SEPARATOR)
+        own[names[-1]] += samples
+        for name in functions & set(names):
+            inclusive[name] += samples
+    total = sum(stacks.values())
+    found = [
+        OneSided(name, own[name] / total, samples / total)
+        for name, samples in inclusive.items()
+        if samples >= LEAST_SHARE * total
+    ]
+    return sorted(found, key=lambda each: (-each.own, -each.inclusive, each.function))

@@ -1,0 +1,53 @@
+"""The change of a function in words."""
+
+from __future__ import annotations
+
+from tidemark.figures.profiles.growth import FunctionChange
+from tidemark.figures.profiles.trial_change import CONFIDENCE, Change
+from tidemark.model.numerals import bound, decimal, figure
+
+_SUBJECTS = {"self": "{} itself", "inclusive": "{} with all that it calls"}
+
+
+def growth_sentence(found: FunctionChange) -> str:
+    """Return a sentence such as ``Add itself grew from 1.46 % to 5.43 % of all samples (…).``."""
+    subject = _SUBJECTS[found.kind].format(found.function)
+    verb = "grew" if found.judged.difference > 0 else "shrank"
+    if found.seconds is None:
+        return f"{subject} {verb} {_of_samples(found.share)}."
+    return f"{subject} {verb} {_of_time(found.seconds)}."
+
+
+def _of_samples(share: Change) -> str:
+    between = f"from {decimal(100 * share.base, 2)} % to {decimal(100 * share.new, 2)} %"
+    points = f"{signed(100 * share.difference, 2)} points{_interval(share, 100, 2, ' points')}"
+    return f"{between} of all samples ({points})"
+
+
+def _of_time(seconds: Change) -> str:
+    between = f"from {figure(seconds.base)} to {figure(seconds.new)} s"
+    of_records = f"{between} of CPU time per million records"
+    if not seconds.base:
+        return of_records
+    scale = 100 / seconds.base
+    change = f"{signed(scale * seconds.difference, 1)} %{_interval(seconds, scale, 1, ' %')}"
+    return f"{of_records} ({change})"
+
+
+def _interval(change: Change, scale: float, places: int, unit: str) -> str:
+    ends = interval(change, scale, places)
+    return f", {bound(CONFIDENCE)} interval {ends}{unit}" if ends else ""
+
+
+def interval(change: Change, scale: float, places: int) -> str:
+    """Return the interval of a difference, times ``scale``; '' where the trials do not tell it."""
+    if change.half_width is None:
+        return ""
+    low, high = change.difference - change.half_width, change.difference + change.half_width
+    return f"{signed(scale * low, places)} to {signed(scale * high, places)}"
+
+
+def signed(value: float, places: int) -> str:
+    """Return a difference with its sign; a rounded zero has none."""
+    text = decimal(value, places)
+    return f"+{text}" if value > 0 and text.strip("0.") else text
