@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
-from tidemark.cli.profile import command, function_shares, growth_table, importing
+from tidemark.cli.profile import command, function_shares, growth_table, importing, options
 from tidemark.client.results import Results
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
@@ -308,6 +309,29 @@ def test_several_profiles_a_side_tell_the_function_that_grew(bucket, tmp_path):
     assert said.startswith(
         "ns::Next itself grew from 0.5967 to 3.631 s of CPU time per million records (+"
     )
+
+
+def test_flame_graphs_of_versions_and_of_a_change_are_written_as_one_page(
+    bucket, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(options, "flame_graph_scripts", lambda: "")
+    add(tmp_path, "8.8.1", folded(OLD))
+    add(tmp_path, "9.8.4", folded(NEW))
+    page = tmp_path / "page.html"
+
+    shown = invoke("show", "rocksdb", "--function", "low", "--output", page).stdout
+    assert shown.splitlines()[-1] == str(page)
+    assert re.findall("<h2>(.*?)</h2>", page.read_text()) == ["8.8.1", "9.8.4"]
+    compared("--output", page)
+    assert re.findall("<h2>(.*?)</h2>", page.read_text()) == [
+        "9.8.4, coloured by its change since 8.8.1",
+        "8.8.1, coloured by its change until 9.8.4",
+    ]
+    assert "<p>Only 8.8.1 has Iterate (54.23&nbsp;% itself).</p>" in page.read_text()
+    # The graph of each version has the frames that the other one lacks.
+    assert page.read_text().count('"n":"Iterate"') == page.read_text().count('"n":"Write"') == 1
+    with pytest.raises(Refused, match=r"^--output: there is no folder "):
+        compared("--output", tmp_path / "none" / "page.html")
 
 
 def test_a_version_without_profiles_is_refused(bucket, tmp_path):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
-from tidemark.cli.profile.options import check_test, profiles_by_version
+from tidemark.cli.profile.options import check_test, output_option, profiles_by_version, write_page
+from tidemark.cli.saving import check_folder
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.call_tree import Frame, call_tree
 from tidemark.figures.profiles.folded_stacks import merged
 from tidemark.figures.profiles.shares import Place, child_shares, share
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
+from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
 _Shares = Mapping[str, float]
 """Shares of all samples by function [%]."""
@@ -47,6 +50,7 @@ _NO_FRAME = "x"
     show_default=True,
     help="The share [%] that a child has in some version.",
 )
+@output_option
 @format_option
 @target_options
 def command(
@@ -59,6 +63,7 @@ def command(
     outside: Sequence[str],
     summed: bool,
     least: float,
+    output: Path | None,
     form: str,
     target: Target,
 ) -> None:
@@ -79,6 +84,7 @@ def command(
         raise Refused(f"--under: {listed(under)} has no effect without --function or --children-of")
     if summed and not functions:
         raise Refused("--sum: it has no effect without --function")
+    check_folder(output)
     with stored(target) as store:
         results, suite = store.results, suite_to_read(suite, store.tables)
         found = profiles_by_version(results, suite, test, versions)
@@ -101,6 +107,13 @@ def command(
     _show(shares, names, form)
     # Standard output holds only the table that people keep.
     click.echo(_meaning(place, summed=summed), err=form != "table")
+    if output:
+        graphs = [Graph(version, version, _note(tree), tree) for version, tree in trees.items()]
+        write_page(output, f"Flame graphs of {suite}", [NOT_DRAWN], graphs)
+
+
+def _note(tree: Frame) -> str:
+    return f"{tree.samples:,} samples. The width of a frame is its share of them."
 
 
 def _shares(tree: Frame, functions: Sequence[str], place: Place, summed: bool) -> _Shares:

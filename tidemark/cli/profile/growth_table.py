@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
-from tidemark.cli.profile.options import check_test, profiles_by_version
+from tidemark.cli.profile.options import check_test, output_option, profiles_by_version, write_page
+from tidemark.cli.saving import check_folder
 from tidemark.cli.target import Target, stored, target_options
+from tidemark.figures.profiles.call_tree import call_tree
+from tidemark.figures.profiles.folded_stacks import merged
 from tidemark.figures.profiles.growth import (
     Comparison,
     FunctionChange,
     OneSided,
     ProfiledTrial,
     compare,
+    plain_stacks,
+    renamed_stacks,
 )
 from tidemark.figures.profiles.growth_sentence import growth_sentence, interval
 from tidemark.model.numerals import decimal, figure
 from tidemark.model.sentences import plural
+from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
 _MOST_UNTOLD = 10
 _MOST_NAMES = 5
+_NOTE = (
+    "The width of a frame is its share of the samples of {}. Its colour is the change of the "
+    "share, for which the number of samples does not count."
+)
+_BUILDS = (
+    "The graphs compare call paths, also where one build inlines a function; the sentences above "
+    "and the table leave such functions out."
+)
 
 
 @click.command("compare")
@@ -32,6 +47,7 @@ _MOST_NAMES = 5
 @click.option("--suite", callback=check_suite, help="The profiled system.")
 @click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
 @click.option("--all", "everything", is_flag=True, help="Print every function.")
+@output_option
 @format_option
 @target_options
 def command(
@@ -40,6 +56,7 @@ def command(
     suite: str | None,
     test: str,
     everything: bool,
+    output: Path | None,
     form: str,
     target: Target,
 ) -> None:
@@ -53,6 +70,7 @@ def command(
     Example:
       tidemark profile compare 8.8.1 9.8.4 --suite rocksdb --test ingest
     """
+    check_folder(output)
     with stored(target) as store:
         results, suite = store.results, suite_to_read(suite, store.tables)
         found = profiles_by_version(results, suite, test, (base, new))
@@ -68,9 +86,28 @@ def command(
     columns = list(dict.fromkeys(name for row in rows for name in row))
     show(columns, rows, form)
     trials = f"{plural(len(sides[0]), 'profile')} of {base}, {len(sides[1]):,} of {new}"
-    for sentence in _sentences(comparison, base, new, trials):
+    sentences = list(_sentences(comparison, base, new, trials))
+    for sentence in sentences:
         # Standard output holds only the table that people keep.
         click.echo(sentence, err=form != "table")
+    if output:
+        graphs = _graphs(sides, comparison.renamed, base, new)
+        write_page(
+            output, f"{suite}: {new} against {base}", [*sentences, _BUILDS, NOT_DRAWN], graphs
+        )
+
+
+def _graphs(
+    sides: Sequence[Sequence[ProfiledTrial]], renamed: Mapping[str, str], base: str, new: str
+) -> list[Graph]:
+    """Return the graph of each version: frames that one lacks are in that of the other."""
+    old, fresh = (plain_stacks(merged(trial.stacks for trial in side)) for side in sides)
+    before, after = call_tree(renamed_stacks(old, renamed)), call_tree(fresh)
+    since, until = f"coloured by its change since {base}", f"coloured by its change until {new}"
+    return [
+        Graph(new, f"{new}, {since}", _NOTE.format(new), after, before),
+        Graph(base, f"{base}, {until}", _NOTE.format(base), before, after, -1),
+    ]
 
 
 def _first_rows(changes: Sequence[FunctionChange]) -> Iterator[FunctionChange]:

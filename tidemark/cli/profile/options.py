@@ -5,14 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
 import click
 
+from tidemark.cli.saving import save
 from tidemark.client.results import Results
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.version_order import version_order
+from tidemark.report.flame_page.flame_page import flame_page
+from tidemark.report.flame_page.graphs import Graph
+from tidemark.report.flame_page.libraries import flame_graph_scripts
+
+output_option = click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.html",
+    help="Also write flame graphs as one page.",
+)
 
 # The names of tests that others publish, such as l.i1.
 _TEST = "[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
@@ -23,6 +35,12 @@ def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
     if value and not re.fullmatch(_TEST, value):
         raise Refused(f"--test: {shown(value)} is not accepted; expected a name such as l.i1")
     return value
+
+
+def write_page(output: Path, title: str, sentences: Sequence[str], graphs: Sequence[Graph]) -> None:
+    """Write a page of flame graphs and print its name."""
+    save(output, flame_page(title, sentences, graphs, flame_graph_scripts()).encode())
+    click.echo(output)
 
 
 def profiles_by_version(

@@ -96,9 +96,11 @@ def compare(base: Sequence[ProfiledTrial], new: Sequence[ProfiledTrial]) -> Comp
     Builds of two versions inline differently: a function that only one of them has is left out of
     its stacks, so that its time is its caller's, and is listed apart.
     """
-    old_plain, new_plain = (_plain(merged(each.stacks for each in side)) for side in (base, new))
+    old_plain, new_plain = (
+        plain_stacks(merged(each.stacks for each in side)) for side in (base, new)
+    )
     renamed = renames(old_plain, new_plain)
-    old_plain = _renamed(old_plain, renamed)
+    old_plain = renamed_stacks(old_plain, renamed)
     before, after = _functions(old_plain), _functions(new_plain)
     both = before & after
     changes = _changes(
@@ -108,14 +110,16 @@ def compare(base: Sequence[ProfiledTrial], new: Sequence[ProfiledTrial]) -> Comp
     return Comparison(changes, gone, come, renamed)
 
 
-def _plain(stacks: Stacks) -> Stacks:
+def plain_stacks(stacks: Stacks) -> Stacks:
+    """Return stacks with the plain names of functions."""
     found = Counter[str]()
     for stack, samples in stacks.items():
         found[SEPARATOR.join(map(plain_name, stack.split(SEPARATOR)))] += samples
     return found
 
 
-def _renamed(stacks: Stacks, names: Mapping[str, str]) -> Stacks:
+def renamed_stacks(stacks: Stacks, names: Mapping[str, str]) -> Stacks:
+    """Return stacks with other names of functions, by their names so far."""
     if not names:
         return stacks
     found = Counter[str]()
