@@ -56,6 +56,12 @@ def instances_finding(arn: str) -> str:
     return f"IAM5[Resource::{named}]"
 
 
+def function_finding(name: str) -> str:
+    """Return the finding that a role may call every function of a name with a wildcard."""
+    arn = "arn:<AWS::Partition>:lambda:<AWS::Region>:<AWS::AccountId>"
+    return f"IAM5[Resource::{arn}:function:{name}]"
+
+
 def streams_finding(log_group: ILogGroup) -> str:
     """Return the finding that a role may use every stream of a log group of another owner."""
     arn = "arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>"

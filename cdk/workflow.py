@@ -17,15 +17,18 @@ from constructs import Construct
 from cdk.findings import (
     DEFINITIONS,
     EXECUTIONS,
+    INSTANCES,
     acknowledge,
     definitions_finding,
     executions_finding,
+    function_finding,
     tasks_finding,
 )
 from cdk.functions import Functions
 from cdk.log_groups import log_group
 from cdk.policy_statements import Conditions, allow, executions, in_cluster, passing_to_tasks
 from cdk.system_tests import SystemTests
+from tidemark.model.instance import is_of_instance, of_instance
 from tidemark.model.settings import Settings
 
 FOLDER = Path(__file__).parent
@@ -83,13 +86,15 @@ class Workflow(Construct):
             Stack.of(self).format_arn(
                 service="lambda",
                 resource="function",
-                resource_name=name,
+                resource_name=of_instance(name, "*"),
                 arn_format=ArnFormat.COLON_RESOURCE_NAME,
             )
             for name in sorted(names)
         ]
         if arns:
             _grant(role, ["lambda:InvokeFunction"], arns)
+        for name in filter(is_of_instance, names):
+            acknowledge(role, function_finding(of_instance(name, "*")), INSTANCES)
 
     def _allow_tasks(self, role: IRole, tests: SystemTests) -> None:
         """Allow the machine of a trial to run tasks of the suites and wait for their end."""

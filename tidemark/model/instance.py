@@ -13,13 +13,15 @@ from tidemark.model.sentences import shown
 INSTANCE = "instance"
 """The name of the id among the parameters of a run."""
 EXAMPLE = "my-id"
+_PLACE = "{instance}"
 _LONGEST_ID = 32
 # The id becomes a part of the names of buckets, which have the narrowest form of all names.
 _ID = re.compile(rf"[a-z0-9]([a-z0-9-]{{0,{_LONGEST_ID - 2}}}[a-z0-9])?")
 ACCEPTED_ID = f"1 to {_LONGEST_ID} small letters, digits and hyphens, with no hyphen at either end"
-# An asterisk would be a wildcard in the policy that allows to read the object.
+# The policy that allows to read the object has a wildcard for the id. The fixed beginning keeps it
+# to buckets of the system, and no other text may be a wildcard.
 _PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
-_ADDRESS = rf"^s3://{_PART}(/{_PART})+$"
+_ADDRESS = rf"^s3://[a-z0-9]{_PART}(/{_PART})+$"
 _PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
 # Amazon S3 user guide, "General purpose bucket naming rules".
 _BUCKET = re.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -36,6 +38,16 @@ def is_instance_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+def of_instance(name: str, instance: str) -> str:
+    """Return a name with an id in place of ``{instance}``."""
+    return name.replace(_PLACE, instance)
+
+
+def is_of_instance(name: object) -> bool:
+    """Tell whether a value of any type is a name with ``{instance}``."""
+    return isinstance(name, str) and _PLACE in name
+
+
 class Instance(Consistent):
     """The place where an instance reports its version."""
 
@@ -49,7 +61,7 @@ class Instance(Consistent):
     def addresses(self, instance: str, account: str) -> Iterator[tuple[str, str]]:
         """Yield the bucket and the key of each object of an instance in an account."""
         for address in self.objects:
-            named = address.replace("{instance}", instance).replace("{account}", account)
+            named = of_instance(address, instance).replace("{account}", account)
             bucket, _, key = named.removeprefix("s3://").partition("/")
             yield bucket, key
 
@@ -57,7 +69,7 @@ class Instance(Consistent):
         """Yield why an address is not that of one instance, or has no name of a bucket."""
         longest = self.addresses("i" * _LONGEST_ID, "0" * 12)
         for number, (address, (bucket, _)) in enumerate(zip(self.objects, longest, strict=True)):
-            if "{instance}" not in address:
+            if not is_of_instance(address):
                 yield problem(("objects", number), f"{shown(address)} has no {{instance}}")
             if not _BUCKET.fullmatch(bucket):
                 sentence = f"no bucket has the name in {shown(address)}"

@@ -10,7 +10,13 @@ from pydantic import Field, ValidationError, field_validator
 from tidemark.model.axes import count, narrowed
 from tidemark.model.context import check_suite_name
 from tidemark.model.frozen import Frozen
-from tidemark.model.instance import ACCEPTED_ID, EXAMPLE, INSTANCE, is_instance_id
+from tidemark.model.instance import (
+    ACCEPTED_ID,
+    EXAMPLE,
+    INSTANCE,
+    is_instance_id,
+    of_instance,
+)
 from tidemark.model.parameters import MOST_TASKS, TASKS, Value
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.repetitions import Until, most_until_decided
@@ -26,6 +32,7 @@ from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.search import between, check_listed
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
+from tidemark.model.steps import LONGEST_FUNCTION
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
     MOST_BUDGET_USD,
@@ -324,6 +331,10 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
         there_is = "there is none" if given is None else f"{shown(given)} is not accepted"
         expected = f"the id of an instance of {suite.title} such as {EXAMPLE}: {ACCEPTED_ID}"
         raise Refused(f"instance: {there_is}; expected {expected}")
+    for name in (of_instance(function, given) for function in suite.functions):
+        if len(name) > LONGEST_FUNCTION:
+            sentence = f"{shown(given)} gives the name {name} of {len(name)} characters"
+            raise Refused(f"instance: {sentence}; a function has at most {LONGEST_FUNCTION}")
     return {INSTANCE: given}
 
 

@@ -21,13 +21,18 @@ MOST_STEPS = 10
 LONGEST_COMMAND = 1_000  # [B]
 # The steps of all tests together have to fit into the payload of a state, 256 KiB.
 _LONGEST_PAYLOAD = 1_000  # [B]
-# AWS Lambda API reference, Invoke: the name of a function, without a version or alias.
-_FUNCTION = "^[A-Za-z0-9_-]{1,64}$"
+# AWS Lambda API reference, Invoke: the name of a function, without a version or alias. Its fixed
+# beginning keeps the permission to call it to functions of the system.
+_FUNCTION = r"^[A-Za-z0-9_-]([A-Za-z0-9_-]|\{instance\}){0,63}$"
+LONGEST_FUNCTION = 64
 CALL_SECONDS = 60
 WAIT_SECONDS = 600
 # Each wait is some events of the trial's history, and a log query is scanned and paid.
 _MOST_WAITS = 120
-STEP_FORMS = {_FUNCTION: "the name of a function: up to 64 letters, digits, - and _"}
+STEP_FORMS = {
+    _FUNCTION: "the name of a function: up to 64 letters, digits, - and _, and after the first "
+    "{instance} for the id of an instance"
+}
 """The accepted texts of a step in words, by regular expression."""
 KINDS = ("run_tasks", "run_command", "invoke", "wait_until")
 
@@ -56,7 +61,8 @@ class Invoke(Consistent):
     """One call of a Lambda function in the account: an error of the function fails the test."""
 
     function: str = Field(pattern=_FUNCTION)
-    """The name of the function, which the state machine of trials is granted to invoke."""
+    """The name of the function, which the state machine of trials is granted to invoke.
+    ``{instance}`` in it stands for the id of the instance."""
     payload: dict[str, JsonValue] = Field(default={})
     """The event of the function, 1,000 bytes of JSON at most; nothing in it is replaced."""
     timeout_seconds: int = Field(default=CALL_SECONDS, strict=True, ge=1, le=900)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
+from tidemark.model.instance import is_of_instance
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
@@ -34,8 +35,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
     metrics = [metric.get("name") for _, test in tests for _, metric in mappings(test, "metrics")]
     yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
-    if "instance" in mapping(suite, "subject") and "canary" in mapping(suite):
-        yield problem(("canary",), "an instance has one version, its own; leave the canary out")
+    yield from _misnamed_instance(suite)
     services = mapping(suite, "services")
     yield from _unusable_services(suite, services)
     limits = [limit for _, test in tests for limit in _time_limits(test)]
@@ -120,6 +120,19 @@ def _misplaced_program(suite: object) -> Iterator[Problem]:
             yield problem(("task", "workload"), sentence)
     elif isinstance(task, dict) and "workload" not in task:
         yield problem(("task", "workload"), "required, but missing")
+
+
+def _misnamed_instance(suite: object) -> Iterator[Problem]:
+    """Yield what is for instances in another suite, or for several versions in one of instances."""
+    if "instance" in mapping(suite, "subject"):
+        if "canary" in mapping(suite):
+            yield problem(("canary",), "an instance has one version, its own; leave the canary out")
+        return
+    for number, test in mappings(suite, "tests"):
+        for position, step in mappings(test, "steps"):
+            if is_of_instance(mapping(step, "invoke").get("function")):
+                place: Place = ("tests", number, "steps", position, "invoke", "function")
+                yield problem(place, "{instance} has no meaning, since the subject is no instance")
 
 
 def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from tidemark.model.frozen import Frozen
+from tidemark.model.instance import of_instance
 from tidemark.model.plan import Plan, PlannedTrial
+from tidemark.model.run_spec import RunSpec
 from tidemark.model.services import READY_QUERY
 from tidemark.model.steps import Step
 from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP, Suite, Test
@@ -105,7 +107,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
         tests=tuple(
             PreparedTest(
                 name=test.name,
-                steps=(*_services(test, plan, system), *_steps(test, plan.request.tasks)),
+                steps=(*_services(test, plan, system), *_steps(test, plan.request)),
                 artefacts=f"{data}/artefacts/{test.name}/",
                 environment=_environment(plan, trial, test, data),
             )
@@ -137,11 +139,13 @@ def _service_seconds(suite: Suite, test: Test) -> int:
     return starts + sum(test.limit_seconds(step) + _MARGIN_SECONDS for step in test.every_step)
 
 
-def _steps(test: Test, tasks: int) -> Iterator[PreparedStep | PreparedCall | PreparedWait]:
-    """Yield the steps of a test in a run whose parameter ``tasks`` has a value."""
-    for step, indices in test.task_indices(tasks):
+def _steps(test: Test, request: RunSpec) -> Iterator[PreparedStep | PreparedCall | PreparedWait]:
+    """Yield the steps of a test."""
+    for step, indices in test.task_indices(request.tasks):
         if step.invoke:
-            yield PreparedCall(name=step.name, **step.invoke.model_dump())
+            function = of_instance(step.invoke.function, request.instance or "")
+            call = step.invoke.model_dump(exclude={"function"})
+            yield PreparedCall(name=step.name, function=function, **call)
         elif step.wait_until:
             yield PreparedWait(name=step.name, query=step.wait_until.query)
         else:

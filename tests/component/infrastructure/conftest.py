@@ -68,11 +68,14 @@ def systems_with_images(tmp_path_factory):
         "s3://pear-{instance}-config-{account}/instance.properties",
         "s3://pear-{instance}/config",
     ]
+    reset = {"name": "reset", "invoke": {"function": "pear-{instance}-reset"}}
+    pear_steps = [reset, {"name": "load", "run_tasks": {}}]
     pear = {
         **fields,
         "name": "pear",
         "subject": {"instance": {"objects": places, "version": "pear.version"}, "form": ".*"},
         "defaults": {"versions": ["deployed"], "repetitions": 1},
+        "tests": [{**test, "steps": pear_steps} for test in fields["tests"]],
     }
     for name, written in (("kiwi", suite), ("served", served), ("pear", pear)):
         (folder / "suites" / name).mkdir()

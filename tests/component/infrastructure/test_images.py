@@ -206,8 +206,9 @@ def test_a_trial_may_call_the_functions_that_a_suite_names_and_no_others(everyth
         ]
 
     (named,) = callees(everything)
-    assert named.count("function:") == 1
+    assert named.count("function:") == 2
     assert '":function:kiwi-reset"' in named
+    assert '":function:pear-*-reset"' in named
     assert callees(template) == []
 
 

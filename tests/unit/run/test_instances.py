@@ -8,6 +8,7 @@ from lambdas import plan_run, prepare_trial
 from tests.plans import plan_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input, resolve_request
+from tidemark.model.steps import Invoke, Step
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
 from tidemark.model.suite_files import read_suites
@@ -106,6 +107,22 @@ def test_fields_about_several_versions_are_refused_for_an_instance(fields, expec
     assert sentence({**INPUT, **fields}, "12.4").startswith(expected)
 
 
+def calling(function):
+    """Return the suite with a call of a function before the tasks of its tests."""
+    steps = (Step(name="reset", invoke=Invoke(function=function)), *SUITE.tests[0].every_step)
+    tests = tuple(test.model_copy(update={"steps": steps}) for test in SUITE.tests)
+    return SUITE.model_copy(update={"tests": tests})
+
+
+def test_an_id_that_gives_too_long_a_name_of_a_function_is_refused():
+    suite = calling("kiwi-{instance}-a-function-with-a-rather-long-name")
+
+    assert sentence({**INPUT, "instance": "i" * 25}, "12.4", suite) == (
+        f"instance: '{'i' * 25}' gives the name kiwi-{'i' * 25}-a-function-with-a-rather-long-name "
+        "of 65 characters; a function has at most 64"
+    )
+
+
 def test_a_suite_without_instances_refuses_one():
     suite = read_suites()["rocksdb"]
 
@@ -201,6 +218,19 @@ def test_the_tasks_get_the_id_and_nothing_to_install(world, start):
         variables = {each["Name"]: each["Value"] for each in test["environment"]}
         assert variables["TIDEMARK_INSTANCE"] == "my-id"
         assert (variables["TIDEMARK_VERSION"], variables["TIDEMARK_PACKAGE"]) == ("12.4", "")
+
+
+def test_a_step_calls_the_function_of_the_instance(world, start, monkeypatch):
+    suite = calling("kiwi-{instance}-reset")
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": suite})
+    world.properties.texts = {OLDER: "kiwi.version=12.4"}
+
+    plan = start()
+    prepared = world.call(prepare_trial, {"run_id": plan["run_id"], "trial": 1})
+
+    assert prepared["tests"][0]["steps"][0] == {
+        "name": "reset", "function": "kiwi-my-id-reset", "payload": {}, "timeout_seconds": 60,
+    }  # fmt: skip
 
 
 def test_a_trial_of_an_instance_that_has_changed_is_refused(world, start):
