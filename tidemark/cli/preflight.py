@@ -107,11 +107,17 @@ def prepare(request: RunSpec, suite: Suite, workloads: Path) -> None:
         If a version cannot be prepared; the sentence ends with the reason.
 
     """
-    folder = workloads / suite.task.workload
+    programs = (suite.task, *(service.task for service in suite.services.values()))
+    folders = sorted({workloads / program.workload for program in programs})
+    places = [(version, folder) for version in request.possible for folder in folders]
+
+    def failure_at(place: tuple[str, Path]) -> str:
+        version, folder = place
+        return _failure(_variables(request, suite, version), folder)
+
     with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
-        variables = [_variables(request, suite, version) for version in request.possible]
-        failures = list(threads.map(lambda each: _failure(each, folder), variables))
-    for version, failure in zip(request.possible, failures, strict=True):
+        failures = list(threads.map(failure_at, places))
+    for (version, _), failure in zip(places, failures, strict=True):
         if failure:
             raise Refused(f"versions: {version} cannot be prepared here: {failure}")
 

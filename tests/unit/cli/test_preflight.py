@@ -9,6 +9,7 @@ from tidemark.cli.preflight import Machine, warnings
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
+from tidemark.model.services import Service
 from tidemark.model.subject import Subject
 from tidemark.model.suite_files import read_suites
 
@@ -97,6 +98,19 @@ def test_each_version_is_prepared_in_the_folder_of_its_workload(prepares, tmp_pa
 
     made = {path.name: path.read_text() for path in (tmp_path / "rocksdb").iterdir()}
     assert made == {"9.0.0": "rocksdict==0.3.23", "9.8.4": "rocksdict==0.3.29"}
+
+
+def test_the_programs_of_services_are_prepared_too(prepares, tmp_path):
+    fields = {**ROCKSDB.task.model_dump(), "workload": "server"}
+    service = Service.model_validate({"task": fields, "ready": {"port": 8080}})
+    prepares("import os; open(os.environ['TIDEMARK_VERSION'], 'w')")
+    (tmp_path / "server").mkdir()
+
+    suite = ROCKSDB.model_copy(update={"services": {"server": service}})
+    preflight.prepare(request_for("9.0.0"), suite, tmp_path)
+
+    made = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("*/*"))
+    assert made == ["rocksdb/9.0.0", "server/9.0.0"]
 
 
 def test_a_version_that_cannot_be_prepared_is_refused_with_the_reason(prepares, tmp_path):

@@ -310,6 +310,17 @@ def test_hosts_may_differ_and_packages_may_differ_between_versions():
     ]  # fmt: skip
 
 
+def test_a_data_set_is_of_its_version_and_named_if_it_changed_between_trials():
+    plan = planned(["9.0.0", "9.8.4"], repetitions=2)
+    trials = [on_machine(trial, data_set_sqlite=trial.version) for trial in measured(plan)]
+    changed = [on_machine(trial, data_set_sqlite=f"d{trial.repetition}") for trial in trials]
+
+    assert "data_set" not in markdown_of(plan, trials)
+    assert "data_set_sqlite was not the same for all trials of 9.8.4: " in markdown_of(
+        plan, changed
+    )
+
+
 def test_a_package_that_changed_between_trials_of_one_version_is_named():
     plan = planned(["9.8.4"], repetitions=2)
     trials = [on_machine(trial, package_digest=f"d{trial.trial}") for trial in measured(plan)]

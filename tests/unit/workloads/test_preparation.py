@@ -279,3 +279,43 @@ def test_a_cache_that_cannot_be_written_is_named(uv):
 
     assert code == 2
     assert output.endswith("ERROR  - /proc/cache cannot be written: No such file or directory.\n")
+
+
+@pytest.fixture
+def own_workload(tmp_path, monkeypatch):
+    """Return the new folder of a workload, in which the test runs."""
+    folder = tmp_path / "workload"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_a_program_with_packages_of_its_own_has_none_of_the_version(uv, own_workload, tmp_path):
+    (own_workload / "packages.txt").write_text("load==1.0 --hash=sha256:12\n")
+    variables = uv(MAKES)
+
+    python = environment(variables, timeout=60)
+
+    assert (tmp_path / "given").read_text() == "load==1.0 --hash=sha256:12\n"
+    assert (tmp_path / "calls").read_text().splitlines()[-1].endswith(" --require-hashes -r -")
+    assert environment(variables | {"TIDEMARK_PACKAGE": "other==1"}, timeout=60) == python
+    _, output = become(variables, "true")
+    assert " INFO  - Prepared the program in " in output
+
+
+def test_a_program_that_needs_no_packages_has_the_tools_alone(uv, own_workload, tmp_path):
+    (own_workload / "packages.txt").touch()
+
+    environment(uv(MAKES), timeout=60)
+
+    _, tools = (tmp_path / "calls").read_text().splitlines()
+    assert tools.endswith(f" --require-hashes -r {HARNESS / 'tools.txt'}")
+
+
+def test_what_builds_packages_is_pinned_and_part_of_their_environment(uv, own_workload, tmp_path):
+    (own_workload / "build.txt").write_text("setuptools==80.9.0 --hash=sha256:12\n")
+    first = environment(uv(MAKES), timeout=60)
+
+    assert " --build-constraints build.txt " in (tmp_path / "calls").read_text().splitlines()[-1]
+    (own_workload / "build.txt").write_text("setuptools==81.0.0 --hash=sha256:34\n")
+    assert environment(uv(MAKES), timeout=60) != first

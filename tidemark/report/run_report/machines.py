@@ -14,6 +14,8 @@ Environment = Mapping[str, Any]
 
 # The fields that a task logs beside its machine: fields of a version, and the host's name.
 _OF_VERSION = ("version", "engine_version", "package", "package_digest")
+# Other fields of a version begin so: digests of the data that it made under each database.
+_DATA_SET = "data_set"
 _HOST = "host"
 _IMAGE = "image_digest"
 NOT_LOGGED = "not logged"
@@ -88,7 +90,8 @@ def differences(trials: Sequence[TrialResult]) -> list[str]:
         of_version = [
             (trial, environment) for trial, environment in logged if trial.version == version
         ]
-        sentences += [_difference(key, f"trials of {version}", of_version) for key in _OF_VERSION]
+        names = (*_OF_VERSION, *_data_sets(of_version))
+        sentences += [_difference(key, f"trials of {version}", of_version) for key in names]
         images = [(trial, image) for trial, image in _pulled(trials) if trial.version == version]
         sentences.append(_difference(_IMAGE, f"trials of {version}", images))
     return [sentence for sentence in sentences if sentence]
@@ -132,7 +135,16 @@ def _pulled(trials: Iterable[TrialResult]) -> Iterator[tuple[TrialResult, Mappin
 
 
 def _machine_keys(environment: Environment) -> list[str]:
-    return sorted(key for key in environment if key not in {*_OF_VERSION, _HOST})
+    return sorted(
+        key
+        for key in environment
+        if key not in {*_OF_VERSION, _HOST} and not key.startswith(_DATA_SET)
+    )
+
+
+def _data_sets(logged: Iterable[tuple[TrialResult, Environment]]) -> list[str]:
+    keys = {key for _, environment in logged for key in environment}
+    return sorted(key for key in keys if key.startswith(_DATA_SET))
 
 
 def _value(key: str, value: object) -> str:

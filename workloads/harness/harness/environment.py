@@ -1,4 +1,4 @@
-"""The Python environment of one version, made by uv: its packages and the harness's tools."""
+"""The Python environment of a program, made by uv: its packages and the harness's tools."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ from harness.configuration import ConfigurationError
 # A package may be replaced on its way: only files with these hashes are installed.
 _TOOLS = Path(__file__).parents[1] / "tools.txt"
 _PINS = Path("pins")
+# A program that only talks to the system needs packages of its own, and not those of a version.
+PACKAGES = Path("packages.txt")
+# A build of a source distribution needs packages, too.
+_BUILD = Path("build.txt")
 # The requirements are passed to an installer, so no option and no range is accepted.
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.\[\]-]{0,63}(==[\w.+!-]{1,64}|@\S{1,500})", re.ASCII)
 
@@ -24,7 +28,9 @@ def environment(variables: Mapping[str, str], timeout: float) -> Path:
     """Return the interpreter of the environment of a version; make the environment if missing.
 
     The file ``pins/<version>.txt`` of the workload, if there is one, has the packages of the
-    version and all that they need, with the hashes of their files.
+    version and all that they need, with the hashes of their files. ``build.txt`` has those that
+    build the packages without wheels, which the pins name by ``--no-binary``. A workload with the
+    file ``packages.txt`` has its packages alone, and none of the version.
 
     Raises
     ------
@@ -33,9 +39,11 @@ def environment(variables: Mapping[str, str], timeout: float) -> Path:
     subprocess.TimeoutExpired
         If the calls of uv take more than ``timeout`` seconds in all.
     """
-    requirements = _requirements(variables)
-    pins = _pins(requirements, variables)
-    content = "\n".join([_TOOLS.read_text(encoding="ascii"), pins, *requirements])
+    own = PACKAGES.read_text(encoding="ascii") if PACKAGES.is_file() else None
+    requirements = _requirements(variables) if own is None else []
+    pins = _pins(requirements, variables) if own is None else own
+    build = [_BUILD.read_text(encoding="ascii")] if _BUILD.is_file() else []
+    content = "\n".join([_TOOLS.read_text(encoding="ascii"), pins, *requirements, *build])
 
     def make(new: Path) -> None:
         uv = _Uv(_program(variables), timeout)
@@ -92,19 +100,22 @@ class _Uv:
     def make(self, new: Path, requirements: list[str], pins: str) -> None:
         """Make an environment with the tools and the requirements.
 
-        Wheels only: a package that is built here would not be the released one.
+        Wheels only, unless the pins say ``--no-binary``: a package that is built here is not the
+        released one.
         """
         reason = self._failure("venv", "--quiet", "--python", sys.executable, str(new))
         reason = reason or self._install(new, ["--require-hashes", "-r", str(_TOOLS)], "")
-        if requirements and not reason:
+        if (requirements or pins) and not reason:
             flags = ["--require-hashes", "-r", "-"] if pins else ["-r", "-"]
             reason = self._install(new, flags, pins or "\n".join(requirements))
         if reason:
-            subject = " ".join(requirements) or "the tools of the harness"
+            subject = " ".join(requirements) or "what the program needs"
             raise ConfigurationError(f"{subject} could not be installed: {reason}")
 
     def _install(self, new: Path, flags: list[str], given: str) -> str:
         words = ["pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(new)]
+        if _BUILD.is_file():
+            words += ["--build-constraints", str(_BUILD)]
         # uv's cache comes first: it needs no network, and an exact version is never out of date.
         if self._failure(*words, "--offline", *flags, given=given):
             return self._failure(*words, *flags, given=given)

@@ -19,7 +19,7 @@ from harness.storage import digest
 
 
 def log_environment(engine: Engine, configuration: Configuration, scratch: Path) -> None:
-    """Log the environment as one line of JSON with sorted keys; ``memory`` is in bytes.
+    """Log the machine and the version that is measured.
 
     Raises
     ------
@@ -29,20 +29,7 @@ def log_environment(engine: Engine, configuration: Configuration, scratch: Path)
     probe = scratch / "probe"
     probe.mkdir()
     engine_version = engine.version(probe)
-    environment = {
-        "arch": platform.machine(),
-        "cores": len(os.sched_getaffinity(0)),
-        "cpu_model": _cpu_model(Path("/proc/cpuinfo").read_text()),
-        "engine_version": engine_version,
-        "host": socket.gethostname(),
-        "kernel": platform.release(),
-        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "package": configuration.package,
-        "package_digest": _digest(),
-        "python": platform.python_version(),
-        "version": configuration.version,
-    }
-    log.info("Environment", f"Environment: {json.dumps(environment, sort_keys=True)}")
+    log_version(engine_version, configuration.version, configuration.package)
     # A wheel that nobody released has a name of its own, beside the version that it reports.
     released = "@file:" not in configuration.package
     if released and engine_version != configuration.version:
@@ -50,6 +37,35 @@ def log_environment(engine: Engine, configuration: Configuration, scratch: Path)
             f"The system that was measured is {engine.title} {engine_version}: "
             f"{configuration.version} was expected."
         )
+
+
+def log_version(engine_version: str, version: str, package: str, **more: str) -> None:
+    """Log the machine, the version that the system reports, and what was installed for it.
+
+    ``package`` has the requirements of the asked ``version``; ``more`` are further fields.
+    """
+    log_machine(
+        engine_version=engine_version,
+        package=package,
+        package_digest=_digest(),
+        version=version,
+        **more,
+    )
+
+
+def log_machine(**more: str) -> None:
+    """Log the machine as one line of JSON with sorted keys; ``memory`` is in bytes."""
+    environment = {
+        "arch": platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "cpu_model": _cpu_model(Path("/proc/cpuinfo").read_text()),
+        "host": socket.gethostname(),
+        "kernel": platform.release(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "python": platform.python_version(),
+        **more,
+    }
+    log.info("Environment", f"Environment: {json.dumps(environment, sort_keys=True)}")
 
 
 def _cpu_model(cpuinfo: str) -> str:

@@ -1,7 +1,8 @@
 """Become a program in the environment of a version: ``python -S -m harness.preparation WORD ...``.
 
-The environment has the packages of the version, the tools of the harness and nothing else. It is
-made before any clock starts, once for each version, and kept in the cache. Without words this
+The environment has the packages of the version, or those of the program itself, the tools of the
+harness and nothing else. It is made before any clock starts, once for each version, and kept in the
+cache. Without words this
 program only makes it. A failure is one line of the log and exit code 2.
 
 Variables, beside those of every task: ``TIDEMARK_PACKAGE`` has the requirements of the version,
@@ -23,7 +24,7 @@ from pathlib import Path
 
 from harness import log
 from harness.configuration import ConfigurationError
-from harness.environment import environment
+from harness.environment import PACKAGES, environment
 from harness.installation import installed
 from harness.jars import jars_of_version
 
@@ -81,6 +82,8 @@ def main(words: list[str]) -> int:
 
 
 def _subject(variables: dict[str, str]) -> str:
+    if PACKAGES.is_file():
+        return "the program"
     return variables.get("TIDEMARK_PACKAGE") or f"version {variables['TIDEMARK_VERSION']}"
 
 
