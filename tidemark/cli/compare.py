@@ -98,6 +98,8 @@ def command(
         except Refused as refused:
             hints = (_older_run(store, suite, side, target.flags) for side in (new, base))
             hint = next(filter(None, hints), None)
+            if hint is None and str(refused).endswith("?"):  # it has the version that was meant
+                raise
             listing = f"`tidemark runs{target.flags}` lists the runs and what they measured"
             raise Refused(f"{refused}; {hint or listing}") from None
         contents = {ending: store.results.read(key) for ending, key in keys.items()}
@@ -106,8 +108,7 @@ def command(
     ending, made = _FORMS[form]
     content, stored_as = made(contents[ending]), Path(keys[ending])
     if output is None:
-        text = content.decode()
-        click.echo(shortened(text, everything) if form == "markdown" else text, nl=False)
+        _print(content.decode(), form, everything)
     else:
         file = stored_as.with_suffix(f".{_ENDINGS.get(form, ending)}").name
         path = output / file if output.is_dir() else output
@@ -115,6 +116,18 @@ def command(
         click.echo(path)
     if fail_on:
         sys.exit(exit_code([_document(contents["json"])]))
+
+
+def _print(text: str, form: str, everything: bool) -> None:
+    if form != "markdown":
+        click.echo(text, nl=False)
+    elif sys.stdout.isatty():
+        # The import of rich takes time, which a program that reads Markdown does not need.
+        from tidemark.cli.printed_report import print_report  # noqa: PLC0415
+
+        print_report(shortened(text, everything))
+    else:
+        click.echo(shortened(text, everything), nl=False)
 
 
 def _document(content: bytes) -> ComparisonDocument:

@@ -40,10 +40,9 @@ def command(run: str | None, everything: bool, target: Target) -> None:
     text = shortened(report.decode(), everything) if report else "It has no report.\n"
     if sys.stdout.isatty():
         # The import of rich takes time, which a program that reads the report does not need.
-        from rich.console import Console  # noqa: PLC0415
-        from rich.markdown import Markdown  # noqa: PLC0415
+        from tidemark.cli.printed_report import print_report  # noqa: PLC0415
 
-        Console().print(Markdown(text))
+        print_report(text)
     else:
         click.echo(plain(unfolded(text)), nl=False)
 

@@ -52,9 +52,18 @@ class Chart(NamedTuple):
     """The least width at which the chart is legible [em]."""
     table: Table
     legend: tuple[Mark, ...]
+    with_table: bool = False
+    """Whether the table is read beside the chart, and not only on a click."""
 
 
-Block = str | Bullets | Table | Chart
+class Details(NamedTuple):
+    """Blocks that a reader of the results can do without, under a name; forms fold them."""
+
+    name: str
+    blocks: tuple[Block, ...]
+
+
+Block = str | Bullets | Table | Chart | Details
 
 
 class Section(NamedTuple):
@@ -64,6 +73,8 @@ class Section(NamedTuple):
     blocks: tuple[Block, ...]
     details: bool = False
     """Whether a reader of the results can do without it, so that Markdown folds it."""
+    evidence: bool = False
+    """Whether it says why the results are as they are; Markdown folds it, a terminal prints it."""
 
 
 class Report(NamedTuple):

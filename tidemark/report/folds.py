@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
+EVIDENCE = "evidence"
+"""The line over a fold that a terminal prints."""
 # No text of a report has these tags: Markdown escapes their first character.
-_FOLD = r"<details><summary>[^\n]*</summary>\n\n(.*?)\n\n</details>"
+_CONTENTS = r"\n\n(.*?)\n\n</details>"
+_FOLD = rf"<details><summary>[^\n]*</summary>{_CONTENTS}"
 _FOLDED = re.compile(_FOLD, re.DOTALL)
+_FOLDED_EVIDENCE = re.compile(rf"<details><summary>{EVIDENCE}</summary>{_CONTENTS}", re.DOTALL)
 _FOLDED_WITH_NAME = re.compile(rf"\n\n(?:## |\*\*)[^\n]*\n\n{_FOLD}", re.DOTALL)
 
 
@@ -21,5 +25,5 @@ def unfolded(text: str) -> str:
 
 
 def without_folds(text: str) -> str:
-    """Return Markdown without its folded tables and sections, and without their names."""
-    return _FOLDED_WITH_NAME.sub("", text)
+    """Return Markdown with its evidence, and without all that is folded besides and its names."""
+    return _FOLDED_WITH_NAME.sub("", _FOLDED_EVIDENCE.sub(lambda match: match[1], text))

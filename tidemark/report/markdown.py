@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from tidemark.model.sentences import plural, visible
-from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
-from tidemark.report.folds import fold, unfolded
+from tidemark.report.blocks import Block, Bullets, Chart, Details, Report, Row, Section, Table
+from tidemark.report.folds import EVIDENCE, fold, unfolded
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
 _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
@@ -16,6 +16,7 @@ _MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
 # split the text (github/cmark-gfm, issue 181).
 _REFERENCE = re.compile(r"(?<!\w)@(?=\w)|[#!](?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 _INVISIBLE = "&#8203;"
+_DETAILS = "details"
 
 
 def markdown(report: Report, most_rows: int | None = None) -> str:
@@ -30,10 +31,11 @@ def markdown(report: Report, most_rows: int | None = None) -> str:
 
 
 def _contents(section: Section, most_rows: int | None) -> Sequence[str]:
-    if not section.details:
-        return [_block(block, most_rows) for block in section.blocks]
-    blocks = [unfolded(_block(block, most_rows)) for block in section.blocks]
-    return [fold("details", "\n\n".join(blocks))]
+    blocks = [_block(block, most_rows) for block in section.blocks]
+    if not section.details and not section.evidence:
+        return blocks
+    summary = EVIDENCE if section.evidence else _DETAILS
+    return [fold(summary, unfolded("\n\n".join(blocks)))]
 
 
 def _block(block: Block, most_rows: int | None) -> str:
@@ -44,11 +46,22 @@ def _block(block: Block, most_rows: int | None) -> str:
             return "\n".join(f"- {_text(item)}" for item in block.items)
         case Table():
             return _table(block)
-        case Chart() if most_rows is not None and len(block.table.rows) > most_rows:
-            return _text(f"{block.table.caption}: {len(block.table.rows):,} rows, in the page.")
+        case Details():
+            contents = "\n\n".join(_block(each, most_rows) for each in block.blocks)
+            return f"{_bold(block.name)}\n\n{fold(_DETAILS, unfolded(contents))}"
         case Chart():
-            rows = fold(plural(len(block.table.rows), "row"), "\n".join(table_lines(block.table)))
-            return f"{_caption(block.table)}\n\n{rows}"
+            return _table(block.table) if block.with_table else _chart_table(block.table, most_rows)
+
+
+def _chart_table(table: Table, most_rows: int | None) -> str:
+    """Return the folded table of a chart, or a sentence if the table is too long."""
+    if most_rows is not None and len(table.rows) > most_rows:
+        return _text(f"{table.caption}: {len(table.rows):,} rows, in the page.")
+    return f"{_bold(table.caption)}\n\n{fold(plural(len(table.rows), 'row'), _lines(table))}"
+
+
+def _lines(table: Table) -> str:
+    return "\n".join(table_lines(table))
 
 
 def table_lines(table: Table) -> list[str]:
@@ -59,11 +72,11 @@ def table_lines(table: Table) -> list[str]:
 
 
 def _table(table: Table) -> str:
-    return "\n".join([_caption(table), "", *table_lines(table)])
+    return f"{_bold(table.caption)}\n\n{_lines(table)}"
 
 
-def _caption(table: Table) -> str:
-    return f"**{_text(table.caption)}**"
+def _bold(text: str) -> str:
+    return f"**{_text(text)}**"
 
 
 def _row(row: Row) -> str:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
 
 from tidemark.model import numerals
 
+if TYPE_CHECKING:  # a command without a model does not import it
+    from tidemark.figures.verdicts.rule import Judgement
+
 MISSING = "missing"
+NONE = "none"
 
 
 def figure(value: float | None) -> str:
@@ -18,6 +23,33 @@ def figure(value: float | None) -> str:
 def percent(share: float | None) -> str:
     """Return a share as a percentage with two decimals."""
     return MISSING if share is None else numerals.percent(share)
+
+
+class Measured(Protocol):
+    """A metric, or a rate of one."""
+
+    @property
+    def unit(self) -> str:
+        """The unit."""
+
+    @property
+    def direction(self) -> str:
+        """The better direction."""
+
+
+def change(share: float | None, of: Measured) -> str:
+    """Return the change of a figure, ``none`` without one."""
+    return NONE if share is None else numerals.delta(share, of.direction, of.unit)
+
+
+def interval(judgement: Judgement, of: Measured) -> str:
+    """Return the interval of a change, in the form of the change, ``none`` without one."""
+    low, high = judgement.low, judgement.high
+    if low is None or high is None:
+        return NONE
+    if numerals.times_as(low, of.direction, of.unit):
+        return f"{numerals.decimal(1 + low, 1)} to {numerals.decimal(1 + high, 1)} times"
+    return f"{percent(low)} to {percent(high)}"
 
 
 def moment(time: datetime | None) -> str:

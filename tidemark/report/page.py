@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -9,11 +10,15 @@ from string import Template
 
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
-from tidemark.report.blocks import Block, Bullets, Chart, Report, Row, Section, Table
+from tidemark.report.blocks import Block, Bullets, Chart, Details, Report, Row, Section, Table
+from tidemark.report.marks import marked
 
 FOLDER = Path(__file__).parent
 # Cells with more characters may break into lines.
 _LINE = 32
+# The class of each verdict that has a colour.
+_CLASSES = {marked("slower"): "slower", marked("faster"): "faster", marked("cannot tell"): "untold"}
+_VERDICT = re.compile("|".join(map(re.escape, _CLASSES)))
 
 
 def packed_vega() -> str:
@@ -47,14 +52,25 @@ def _blocks(blocks: Iterable[Block]) -> str:
 def _block(block: Block) -> str:
     match block:
         case str():
-            return f"<p>{shell.words(block)}</p>"
+            return f"<p>{_colored(shell.words(block))}</p>"
         case Bullets():
-            items = "".join(f"<li>{shell.words(item)}</li>" for item in block.items)
+            items = "".join(f"<li>{_colored(shell.words(item))}</li>" for item in block.items)
             return f"<ul>{items}</ul>"
         case Table():
             return _table(block)
         case Chart():
             return _chart(block)
+        case Details():
+            return _details(block.name, _blocks(block.blocks))
+
+
+def _details(name: str, contents: str) -> str:
+    return f"<details>\n<summary>{escape(name)}</summary>\n{contents}\n</details>"
+
+
+def _colored(html: str) -> str:
+    """Return HTML with its verdicts in their colours."""
+    return _VERDICT.sub(lambda found: f'<b class="{_CLASSES[found[0]]}">{found[0]}</b>', html)
 
 
 def _table(table: Table) -> str:
@@ -72,12 +88,17 @@ def _table(table: Table) -> str:
 
 
 def _row(table: Table, row: Row) -> str:
-    first, *rest = (f"<s>{escape(c)}</s>" if row.struck else escape(c) for c in row.cells)
+    first, *rest = (_cell(cell, struck=row.struck) for cell in row.cells)
     cells = "".join(
         f"<td{_number(table, column) or _long(plain)}>{cell}</td>"
         for column, plain, cell in zip(table.columns[1:], row.cells[1:], rest, strict=True)
     )
     return f'<tr><th scope="row">{first}</th>{cells}</tr>'
+
+
+def _cell(text: str, *, struck: bool) -> str:
+    html = _colored(escape(text))
+    return f"<s>{html}</s>" if struck else html
 
 
 def _number(table: Table, column: str) -> str:
@@ -99,6 +120,9 @@ def _chart(chart: Chart) -> str:
         ),
         width=f"{chart.width:g}",
         spec=shell.json_for_script(chart.spec),
-        summary=escape(chart.table.caption),
-        table=_table(chart.table),
+        table=(
+            _table(chart.table)
+            if chart.with_table
+            else _details(chart.table.caption, _table(chart.table))
+        ),
     )

@@ -102,7 +102,7 @@ def test_a_trial_without_a_rate_keeps_its_axes(run):
 def test_the_report_shows_each_value_as_a_label(text):
     version = "9.8.4 against 9.0.0"
     assert "each measured 6 × for each database (postgresql, mariadb): " in text
-    assert f"ingest_rate {{database: mariadb}}: {version}: −19.86 %, slower." in text
+    assert f"ingest_rate {{database: mariadb}}: {version}: −19.86 %, ▼ slower." in text
     assert row(text, "Axis database")[1] == "postgresql, mariadb"
     table = text.partition("## ingest_rate {database: mariadb}\n")[2].partition("\n## ")[0]
     assert row(table, "9.8.4")[5] == "6 of 6"
@@ -139,10 +139,10 @@ def test_a_value_that_one_side_did_not_measure_is_not_comparable():
     text = markdown(comparison(sides((less, "9.0.0"), (both, "9.8.4"))))
 
     missing = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")
-    assert missing[5] == "not comparable"
+    assert missing[2] == "– not comparable"
     assert "no trial of 9.0.0 {database: mariadb} is recorded" in text
     assert (
-        row(text, "ingest", "ingest_rate {database: postgresql} \\[records/s\\]")[2] != missing[2]
+        row(text, "ingest", "ingest_rate {database: postgresql} \\[records/s\\]")[5] != missing[5]
     )
     assert "Axis database is postgresql for 9.0.0 and postgresql, mariadb for 9.8.4" in text
     assert "The two sides were not measured alike." in text
@@ -166,10 +166,10 @@ def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():
 
     results, _, _ = text.partition("The values of database beside each other")
     without = row(results, "ingest", "ingest_rate \\[records/s\\]")
-    assert (without[3], without[5]) == ("not measured", "not comparable")
+    assert (without[6], without[2]) == ("not measured", "– not comparable")
     assert "no trial of 9.8.4 without axes is recorded" in text
     under = row(text, "ingest", "ingest_rate {database: mariadb} \\[records/s\\]")
-    assert (under[2], under[5]) == ("not measured", "not comparable")
+    assert (under[5], under[2]) == ("not measured", "– not comparable")
     assert "## Graphs: ingest\n" in text
 
 

@@ -12,7 +12,9 @@ from tidemark.figures.rates import rates
 from tidemark.model.exclusions import NONE
 from tidemark.pages.shell import json_for_script
 from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.pull_request import comment
 from tidemark.report.comparison.sides import sides
+from tidemark.report.folds import without_folds
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
@@ -110,7 +112,7 @@ def test_the_report_has_a_verdict_and_a_chart_for_each_combination_of_labels():
         for operation in OPERATIONS:
             heading = f"{name} {{operation: {operation}}}"
             table = text.partition(f"## {heading}\n")[2].partition("\n**Every sample")[0]
-            assert row(table, "9.8.4")[4] == "slower"
+            assert row(table, "9.8.4")[4] == "▼ slower"
             assert f"{heading}: 9.8.4 against 9.0.0: " in text
     (of_p99, _) = charts(contents, "samples of latency p99")
     assert "p99 of a trial" in [mark.words for mark in of_p99.legend]
@@ -125,7 +127,7 @@ def test_the_comparison_has_a_row_for_each_combination_of_labels():
         "latency {operation: create} \\[ms\\]",
         "latency p99 {operation: delete} \\[ms\\]",
     ):
-        assert row(text, "ingest", name)[5] == "slower"
+        assert row(text, "ingest", name)[2] == "▼ slower"
 
 
 def test_the_verdicts_of_a_comparison_are_those_of_the_whole_run():
@@ -155,8 +157,8 @@ def test_labels_that_only_one_side_has_are_not_comparable():
 
     text = markdown(comparison(sides((both, "9.0.0"), (later, "9.8.4"))))
 
-    assert row(text, "ingest", "latency {operation: create} \\[ms\\]")[5] == "cannot tell"
-    assert row(text, "ingest", "latency {operation: delete} \\[ms\\]")[5] == "not comparable"
+    assert row(text, "ingest", "latency {operation: create} \\[ms\\]")[2] == "? cannot tell"
+    assert row(text, "ingest", "latency {operation: delete} \\[ms\\]")[2] == "– not comparable"
     assert "no trial of 9.8.4 that counts gave a rate" in text
 
 
@@ -211,7 +213,7 @@ def test_a_thousand_labels_have_twenty_charts_and_a_table_of_all_others(thousand
     assert len(charts(contents, "samples of latency")) == 20
     assert "## latency: 980 more" in markdown(contents)
     assert row(markdown(contents), "{operation: operation-0999}", "9.8.4")[5] == (
-        "cannot tell: 2 of at least 5 pairs"
+        "? cannot tell: 2 of at least 5 pairs"
     )
     assert len(page(contents, "").encode()) < 2_000_000
 
@@ -219,9 +221,49 @@ def test_a_thousand_labels_have_twenty_charts_and_a_table_of_all_others(thousand
 def test_a_thousand_labels_are_compared_with_twenty_charts(thousand):
     text = markdown(comparison(sides((thousand, "9.0.0"), (thousand, "9.8.4"))))
 
-    assert row(text, "ingest", "latency {operation: operation-0999} \\[ms\\]")[5] == "cannot tell"
+    assert row(text, "ingest", "latency {operation: operation-0999} \\[ms\\]")[2] == "? cannot tell"
     assert "latency: 980 more are in the table of results, without charts." in text
     assert "Worsened: latency of ingest: 980 more are in the table of results." in text
+
+
+@pytest.fixture(scope="module")
+def forty():
+    plan = latency_plan(("mean",), repetitions=5)
+    return run_of(plan, [f"operation-{number:04d}" for number in range(40)])
+
+
+@pytest.mark.parametrize("metrics", [2, 40])
+def test_a_comment_has_its_answer_and_its_figures_within_20_lines_before_the_first_fold(
+    forty, metrics
+):
+    plan = planned(["9.0.0", "9.8.4"], repetitions=5)
+    run = forty if metrics == 40 else StoredRun(plan, measured(plan), NONE, [])
+
+    text = comment(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
+
+    lines = text.partition("<details>")[0].splitlines()
+    assert len(lines) <= 20
+    assert lines[2].startswith("▼ slower: latency" if metrics == 40 else "= same: ")
+    assert sum(line.startswith("| ingest |") for line in lines) == (5 if metrics == 40 else 1)
+
+
+def test_the_worst_of_many_metrics_come_first(forty):
+    text = markdown(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))))
+
+    answer = text.splitlines()[2]
+    assert " {operation: operation-0002} (98.52 %) and 37 more; = same: compaction_rate." in answer
+    assert "**36 more metrics**" in text
+    drawn = charts(comparison(sides((forty, "9.0.0"), (forty, "9.8.4"))), "Changes with their")
+    assert "The table has 1 more." in drawn[0].caption
+
+
+def test_the_results_of_a_report_with_many_metrics_fit_a_screen_with_the_changes_first(forty):
+    short = without_folds(markdown(report(measured_run(forty))))
+
+    assert len(short.splitlines()) < 60
+    assert short.count("▼ slower |") == 24
+    assert " more rows are in the sections below." in short
+    assert "- 31 more metrics." in short
 
 
 def test_the_progress_of_a_run_shows_the_first_rates_and_counts_the_others(thousand):

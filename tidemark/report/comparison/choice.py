@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import did_you_mean, listed
 from tidemark.model.side_name import SideName, parse_side
 from tidemark.model.version_order import NEWEST, PREVIOUS, latest
 from tidemark.store import keys
@@ -125,7 +125,9 @@ def _newest(bucket: Bucket, suite: str, side: str, version: str, except_run: str
     newest = next((run_id for run_id in runs if run_id != except_run), None)
     if newest is None:
         other = f" other than {except_run}" if except_run else ""
-        raise Refused(f"{side}: no run{other} with a rate of {suite} {version} is known")
+        known = list(bucket.folders(keys.versions_of(suite)))
+        near = "" if version in known else did_you_mean(version, known)
+        raise Refused(f"{side}: no run{other} with a rate of {suite} {version} is known{near}")
     return newest
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from tidemark.model.labels import figure_name, labelled_name
-from tidemark.report.blocks import Block, Bullets, Report, Section
+from tidemark.report.blocks import Block, Details, Report, Section
 from tidemark.report.comparison import across_axes, by_labels, results, setup
-from tidemark.report.comparison.findings import action_items, comments, in_short
+from tidemark.report.comparison.answer import answer
+from tidemark.report.comparison.findings import action_items, comments
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.line_chart import Group
 from tidemark.report.run_report import trials
@@ -20,31 +21,31 @@ from tidemark.report.samples_chart import Column, chart
 
 def comparison(sides: Sides) -> Report:
     """Return the comparison of two sides; the same stored runs give the same comparison."""
+    pairs = list(sides.pairs())
     return Report(
         title=f"{sides.new.run.plan.suite.title}: {sides.new.name} against {sides.base.name}",
-        summary=tuple(_summary(sides)),
-        sections=tuple(_sections(sides)),
+        summary=tuple(_summary(sides, pairs)),
+        sections=tuple(_sections(sides, pairs)),
     )
 
 
-def _summary(sides: Sides) -> Iterator[Block]:
-    yield in_short(sides)
-    yield Bullets(
-        tuple(
-            f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"
-            for side in sides.both
-        )
+def _summary(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
+    yield answer(sides, pairs)
+    yield " ".join(
+        f"{side.name}, in run {side.run.plan.run_id}: {trials.count(side.run)}"
+        for side in sides.both
     )
 
 
-def _sections(sides: Sides) -> Iterator[Section]:
-    pairs = list(sides.pairs())
-    yield Section("Comments", comments(sides))
-    yield Section("Action items", (action_items(sides),))
-    yield Section("Setup", (setup.table(sides),), details=True)
-    across, by_label = across_axes.tables(sides, pairs), by_labels.blocks(sides, pairs)
-    explanation = results.explanation(pairs)
-    yield Section("Results", (results.table(sides, pairs), explanation, *across, *by_label))
+def _sections(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Section]:
+    yield Section("Results", tuple(results.blocks(sides, pairs)))
+    if by := (*across_axes.tables(sides, pairs), *by_labels.blocks(sides, pairs)):
+        yield Section("Results by axis and label", by, evidence=True)
+    yield Section("Comments", comments(sides), evidence=True)
+    yield Section("Action items", (action_items(sides),), evidence=True)
+    yield Section("Setup", (setup.differences(sides),), evidence=True)
+    alike = setup.rest(sides)
+    yield Section("More of the setup", (Details(alike.caption, (alike,)),), details=True)
     if all(side.run.plan.imported for side in sides.both):
         return  # published figures have no samples, tasks or times
     for test, axes in product(sides.tests(), sides.combinations()):

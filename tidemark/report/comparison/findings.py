@@ -8,17 +8,18 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from tidemark.figures.verdicts.version_verdicts import Verdict
+from tidemark.model.numerals import times_as
 from tidemark.model.parameters import Value, described
 from tidemark.model.repetitions import FEWEST
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import listed, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite
 from tidemark.report.blocks import Block, Bullets
-from tidemark.report.comparison.results import interval, why_incomparable
-from tidemark.report.comparison.setup import differing_settings, of_unlike_size, on_unlike_machines
+from tidemark.report.comparison.results import why_incomparable
+from tidemark.report.comparison.setup import differing_settings, on_unlike_machines, unlike_work
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
 from tidemark.report.comparison.trends import drift
-from tidemark.report.numbers import figure, percent
+from tidemark.report.numbers import figure, interval, percent
 from tidemark.report.rule import TELLS, within
 from tidemark.report.run_report import task_levels, trials
 from tidemark.report.run_report.machines import differences
@@ -53,8 +54,10 @@ class _JudgedMetric(NamedTuple):
     @property
     def change(self) -> str:
         """The size and direction of the change, in words."""
-        assert self.verdict.change is not None
-        return f"{percent(abs(self.verdict.change))} {self.word}"
+        share, metric = self.verdict.change, self.pair.metric
+        assert share is not None
+        times = times_as(share, metric.direction, metric.unit)
+        return f"{self.word} ({times})" if times else f"{percent(abs(share))} {self.word}"
 
     @property
     def evidence(self) -> str:
@@ -62,8 +65,12 @@ class _JudgedMetric(NamedTuple):
         before, after = self.base.rate, self.new.rate
         return (
             f"{figure(after.value)} against {figure(before.value)} {self.pair.metric.unit}, "
-            f"95 % interval {interval(self.verdict)}, {self._counts}"
+            f"95 % interval {self._interval}, {self._counts}"
         )
+
+    @property
+    def _interval(self) -> str:
+        return interval(self.verdict.judgement, self.pair.metric)
 
     @property
     def _counts(self) -> str:
@@ -104,18 +111,6 @@ def action_items(sides: Sides) -> Bullets:
     return Bullets(tuple(_actions(sides)) or ("No action items.",))
 
 
-def in_short(sides: Sides) -> str:
-    """Return the number and names of the metrics of each verdict."""
-    by_word: dict[str, list[str]] = {}
-    for metric in _judged_metrics(sides):
-        by_word.setdefault(metric.word, []).append(metric.name)
-    for pair, _ in _incomparable(sides):
-        by_word.setdefault("not comparable", []).append(pair.name)
-    counts = [f"{len(names)} {word} ({listed(names)})" for word, names in by_word.items()]
-    text = f"Metrics: {', '.join(counts) or 'none'}."
-    return f"{text} The two sides were not measured alike." if _unlike_work(sides) else text
-
-
 def _judged_metrics(sides: Sides) -> list[_JudgedMetric]:
     return [
         _JudgedMetric(pair, pair.base, pair.new, verdict)
@@ -124,24 +119,17 @@ def _judged_metrics(sides: Sides) -> list[_JudgedMetric]:
     ]
 
 
-def _unlike_work(sides: Sides) -> bool:
-    """Tell whether the work or the machines of both sides differ, which alone changes rates."""
-    return of_unlike_size(sides) or on_unlike_machines(sides)
-
-
 def _incomparable(sides: Sides) -> list[tuple[Pair, str]]:
     return [(pair, why) for pair in sides.pairs() if (why := why_incomparable(pair, sides))]
 
 
 def _undecided(metric: _JudgedMetric) -> str:
-    change = metric.verdict.change
-    reason = metric.verdict.judgement.reason
-    if change is None:
+    share, reason = metric.verdict.change, metric.verdict.judgement.reason
+    if share is None:
         return f"{metric.name}: {reason}."
-    return (
-        f"{metric.name} changed by {percent(change)}, perhaps by chance: {reason}; "
-        f"{metric.evidence}."
-    )
+    times = times_as(share, metric.pair.metric.direction, metric.pair.metric.unit)
+    changed = f"is {times}" if times else f"changed by {percent(share)}"
+    return f"{metric.name} {changed}, perhaps by chance: {reason}; {metric.evidence}."
 
 
 def _suspicious(sides: Sides) -> Iterator[str]:
@@ -203,7 +191,7 @@ def _thin(side: Side) -> Iterator[str]:
 
 
 def _actions(sides: Sides) -> Iterator[str]:
-    metrics, is_unlike = _judged_metrics(sides), _unlike_work(sides)
+    metrics, is_unlike = _judged_metrics(sides), unlike_work(sides)
     again = _again(sides, metrics, is_unlike)
     if again and is_unlike:
         yield again

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import labelled_name
-from tidemark.report.blocks import Row, Table
+from tidemark.report.blocks import Block, Details, Row, Table
+from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
-from tidemark.report.numbers import figure, percent
+from tidemark.report.marks import MARKS, marked
+from tidemark.report.numbers import NONE, change, figure, interval
 from tidemark.report.rule import rule
 
 _EXPLANATION = (
@@ -16,29 +17,38 @@ _EXPLANATION = (
     "(new − base) / base of these means. The verdict: "
 )
 NOT_MEASURED = "not measured"
+# With more rows, a comment would have more than 20 lines before its first fold.
+_MOST_AT_ONCE = 5
 
 
-def table(sides: Sides, pairs: Iterable[Pair]) -> Table:
-    """Return a row for each metric that either side has."""
+def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
+    """Yield the chart of changes, the table of the metrics that matter most, and the other metrics.
+
+    The order is that of the suites, or the worst verdict first if there are more than a comment
+    shows at once.
+    """
+    if len(pairs) > _MOST_AT_ONCE:
+        pairs = sorted(pairs, key=lambda pair: [*MARKS].index(pair.word))
+    first, others = pairs[:_MOST_AT_ONCE], pairs[_MOST_AT_ONCE:]
+    yield changes_chart.chart(pairs, _table(sides, first))
+    if others:
+        yield Details(f"{len(others)} more metrics", (_table(sides, others),))
+    yield Details("How to read the figures", (_explanation(pairs),))
+
+
+def _table(sides: Sides, pairs: Iterable[Pair]) -> Table:
     base, new = sides.base.name, sides.new.name
-    means, scatter = (base, new, "Δ"), ("95 % interval", f"± of {base}", f"± of {new}")
+    figures = ("Δ", "95 % interval", base, new, f"± of {base}", f"± of {new}")
     return Table(
         caption=f"Metrics of {base} (base) and {new} (new)",
-        columns=("Test", "Metric", *means, "Verdict", *scatter, "Trials"),
+        columns=("Test", "Metric", "Verdict", *figures, "Trials"),
         rows=tuple(_row(pair) for pair in pairs),
-        numbers=frozenset((*means, *scatter)),
+        numbers=frozenset(figures),
     )
 
 
-def explanation(pairs: Iterable[Pair]) -> str:
-    """Return what the figures and the verdicts of the table mean."""
+def _explanation(pairs: Iterable[Pair]) -> str:
     return _EXPLANATION + rule([pair.metric for pair in pairs])
-
-
-def interval(verdict: Verdict) -> str:
-    """Return the interval of a change in words, ``none`` without an interval."""
-    low, high = verdict.judgement.low, verdict.judgement.high
-    return "none" if low is None or high is None else f"{percent(low)} to {percent(high)}"
 
 
 def why_incomparable(pair: Pair, sides: Sides) -> str:
@@ -84,11 +94,11 @@ def _row(pair: Pair) -> Row:
         (
             pair.quantity.test,
             f"{pair.name} [{pair.metric.unit}]",
+            marked(pair.word),
+            change(verdict.change if verdict else None, pair.metric),
+            interval(verdict.judgement, pair.metric) if verdict else NONE,
             _value(pair, pair.base),
             _value(pair, pair.new),
-            percent(verdict.change) if verdict and verdict.change is not None else "none",
-            verdict.judgement.word if verdict else "not comparable",
-            interval(verdict) if verdict else "none",
             _spread(pair.base),
             _spread(pair.new),
             f"{_trials(pair.base)}, {_trials(pair.new)}",

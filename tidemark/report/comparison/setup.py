@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tidemark.report.blocks import Row, Table
+from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.comparison.sides import Side, Sides
 from tidemark.report.numbers import MISSING
 from tidemark.report.run_report.machines import NOT_LOGGED, values
@@ -19,7 +20,6 @@ from tidemark.report.run_report.setup import (
     settings,
 )
 
-_DIFFERS = "differs"
 _NOT_RECORDED = "not recorded"
 # Unknown values, which count as no difference.
 _UNKNOWN = {_NOT_RECORDED, NOT_LOGGED, MISSING}
@@ -36,18 +36,16 @@ _MACHINE = "Machine: "
 _LEFT_OUT = {"Execution", "Baseline"}
 
 
-def table(sides: Sides) -> Table:
-    """Return the table of the settings of both sides, a row each."""
-    base, new = (_settings(side) for side in sides.both)
-    return Table(
-        caption="Set-up of both sides; differences are marked",
-        columns=("Setting", "Difference", sides.base.name, sides.new.name),
-        rows=tuple(
-            Row((name, _DIFFERS if len({*both} - _UNKNOWN) > 1 else "", *map(_shortened, both)))
-            for name in dict.fromkeys((*base, *new))
-            if (both := (base.get(name, _NOT_RECORDED), new.get(name, _NOT_RECORDED)))
-        ),
-    )
+def differences(sides: Sides) -> Block:
+    """Return the table of the settings that differ between both sides."""
+    rows = [row for row in _rows(sides) if _differs(row)]
+    return _table("Settings that differ", sides, rows) if rows else "Both sides have one set-up."
+
+
+def rest(sides: Sides) -> Table:
+    """Return the table of the settings that both sides share, or that one side lacks."""
+    rows = [row for row in _rows(sides) if not _differs(row)]
+    return _table("Settings that do not differ", sides, rows)
 
 
 def differing_settings(sides: Sides) -> dict[str, str]:
@@ -56,8 +54,9 @@ def differing_settings(sides: Sides) -> dict[str, str]:
     may_differ = {*_OF_RUN, *(_OF_VERSION if versions_differ else ())}
     return {
         name: f"{name} is {base} for {sides.base.name} and {new} for {sides.new.name}"
-        for name, mark, base, new in (row.cells for row in table(sides).rows)
-        if mark and name not in may_differ
+        for row in _rows(sides)
+        for name, base, new in [row.cells]
+        if _differs(row) and name not in may_differ
     }
 
 
@@ -66,9 +65,29 @@ def on_unlike_machines(sides: Sides) -> bool:
     return any(name.startswith(_MACHINE) for name in differing_settings(sides))
 
 
-def of_unlike_size(sides: Sides) -> bool:
-    """Tell whether both sides differ in a parameter, an axis or the size of their tasks."""
-    return any(name.startswith(_SIZE) for name in differing_settings(sides))
+def unlike_work(sides: Sides) -> bool:
+    """Tell whether the work or the machines of both sides differ, which alone changes rates.
+
+    The work is the parameters, the axes and the size of the tasks.
+    """
+    return any(name.startswith((*_SIZE, _MACHINE)) for name in differing_settings(sides))
+
+
+def _rows(sides: Sides) -> list[Row]:
+    """Return each setting with its value on both sides."""
+    base, new = (_settings(side) for side in sides.both)
+    return [
+        Row((name, *(_shortened(side.get(name, _NOT_RECORDED)) for side in (base, new))))
+        for name in dict.fromkeys((*base, *new))
+    ]
+
+
+def _differs(row: Row) -> bool:
+    return len({*row.cells[1:]} - _UNKNOWN) > 1
+
+
+def _table(caption: str, sides: Sides, rows: Sequence[Row]) -> Table:
+    return Table(caption, ("Setting", sides.base.name, sides.new.name), tuple(rows))
 
 
 def _shortened(value: str) -> str:

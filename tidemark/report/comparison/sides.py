@@ -87,6 +87,11 @@ class Pair(NamedTuple):
         """The metric of the quantity."""
         return self.quantity.metric
 
+    @property
+    def word(self) -> str:
+        """The word of the verdict, or ``not comparable``."""
+        return self.verdict.judgement.word if self.verdict else "not comparable"
+
 
 class Sides(NamedTuple):
     """Both sides."""

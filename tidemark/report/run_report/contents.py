@@ -36,15 +36,15 @@ def report(run: MeasuredRun) -> Report:
 
 def _summary(run: MeasuredRun) -> Iterator[Block]:
     if run.plan.imported:
-        yield f"{run.plan.suite.title} {listed(run.plan.request.versions)}: {trials.count(run)}"
         yield comparison.in_short(run)
+        yield f"{run.plan.suite.title} {listed(run.plan.request.versions)}: {trials.count(run)}"
         return
+    search = run.plan.request.bisect
+    yield search_path.search_path(run, search).sentence if search else comparison.in_short(run)
     yield _measured(run)
     yield trials.count(run)
     if run.plan.request.note:
         yield f"Note: {run.plan.request.note}"
-    search = run.plan.request.bisect
-    yield search_path.search_path(run, search).sentence if search else comparison.in_short(run)
     yield comparison.explanation(run)
 
 
@@ -63,6 +63,8 @@ def _measured(run: MeasuredRun) -> str:
 
 
 def _sections(run: MeasuredRun) -> Iterator[Section]:
+    if not run.plan.imported:
+        yield comparison.results(run)
     if sentences := differences(run.counting()):
         yield Section("The trials did not run alike", (Bullets(tuple(sentences)),))
     yield from task_levels.sections(run)

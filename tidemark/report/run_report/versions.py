@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import figure_name
+from tidemark.model.numerals import supported
 from tidemark.report.blocks import Bullets, Row, Section, Table
-from tidemark.report.numbers import MISSING, figure, percent
+from tidemark.report.marks import marked
+from tidemark.report.numbers import MISSING, change, figure, interval
 from tidemark.report.rule import rule, within
 from tidemark.report.run_report.measured import MeasuredRun, Measurement
 from tidemark.report.samples_chart import Column, chart
@@ -22,6 +24,8 @@ _EXPLANATION = (
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
 _COLUMNS = ("Version", "Rate", "± spread", "Δ to the version before", "Verdict", *_FIGURES)
+_RESULTS = ("Metric", "Version", "Rate", "± spread", "Δ", "95 % interval", "Verdict")
+_MOST_ROWS, _MOST_NAMED = 24, 10  # as much as a screen shows
 _NUMBERS = frozenset({"Rate", "± spread", *_FIGURES})
 MOST_CHARTS = 20
 """The most charts of a metric: a page with a thousand would be too large to read."""
@@ -45,7 +49,7 @@ class _Step(NamedTuple):
                 return f"{MISSING}: {rate.version} has no rate"
         if self.rate.change is None:
             return f"{MISSING}: the rate of {self.before.version} is zero"
-        return percent(self.rate.change)
+        return change(self.rate.change, self.rate)
 
     @property
     def conclusion(self) -> str:
@@ -54,8 +58,23 @@ class _Step(NamedTuple):
             return "nothing to compare"
         word, reason = self.verdict.judgement.word, self.verdict.judgement.reason
         if word == "slower" and self.verdict.first:
-            return f"{word}, confirmed by {self.verdict.judgement.pairs} new pairs"
-        return f"{word}: {reason}" if reason else word
+            return f"{marked(word)}, confirmed by {self.verdict.judgement.pairs} new pairs"
+        return f"{marked(word)}: {reason}" if reason else marked(word)
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval of the change, '' for the first version."""
+        return interval(self.verdict.judgement, self.rate) if self.verdict else ""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the version is slower or faster than the one before."""
+        return self.verdict is not None and self.verdict.judgement.word in {"slower", "faster"}
+
+    @property
+    def is_news(self) -> bool:
+        """Whether there is a verdict other than the same."""
+        return self.verdict is None or self.verdict.judgement.word != "same"
 
     @property
     def in_words(self) -> str:
@@ -68,13 +87,16 @@ class _Step(NamedTuple):
 
 
 def in_short(run: MeasuredRun) -> Bullets:
-    """Return the changes of each quantity, except changes with the verdict same."""
-    return Bullets(
-        tuple(
-            f"{quantity.name}: {_sentence(quantity, _steps(run, quantity))}."
-            for quantity in run.quantities
-        )
-    )
+    """Return the changes of each quantity, except changes with the verdict same.
+
+    Of many quantities the first few are named, those that are slower or faster before the others.
+    """
+    all_steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
+    if len(all_steps) > _MOST_NAMED:
+        all_steps.sort(key=lambda pair: not any(step.is_change for step in pair[1]))
+    named = [f"{quantity.name}: {_sentence(quantity, steps)}." for quantity, steps in all_steps]
+    more = len(named) - _MOST_NAMED
+    return Bullets((*named[:_MOST_NAMED], *([f"{more} more metrics."] if more > 0 else [])))
 
 
 def summary(run: MeasuredRun) -> list[dict[str, Any]]:
@@ -96,6 +118,32 @@ def explanation(run: MeasuredRun) -> str:
     return _EXPLANATION + rule([quantity.metric for quantity in run.quantities])
 
 
+def results(run: MeasuredRun) -> Section:
+    """Return the rates of all quantities by version, or the changes alone if that is too long."""
+    rows = [(quantity, step) for quantity in run.quantities for step in _steps(run, quantity)]
+    if len(rows) > _MOST_ROWS:
+        news = [(quantity, step) for quantity, step in rows if step.before and step.is_news]
+        shown = sorted(news, key=lambda row: not row[1].is_change)[:_MOST_ROWS]
+    else:
+        shown = rows
+    table = Table(
+        caption="Rates in the digits that their spread supports, and changes",
+        columns=_RESULTS,
+        rows=tuple(Row(_result(quantity, step)) for quantity, step in shown),
+        numbers=frozenset(_RESULTS[2:6]),
+    )
+    rest = f"{len(rows) - len(shown)} more rows are in the sections below."
+    return Section("Results", (table, rest) if len(shown) < len(rows) else (table,))
+
+
+def _result(quantity: Quantity, step: _Step) -> tuple[str, ...]:
+    rate = step.rate
+    value, spread = (MISSING, "") if rate.value is None else supported(rate.value, rate.spread)
+    name = f"{quantity.name} [{rate.unit}]"
+    changed = (step.change, step.interval, step.conclusion) if step.before else ("", "", "")
+    return name, rate.version, value, spread, *changed
+
+
 def sections(run: MeasuredRun) -> Iterator[Section]:
     """Yield a section for each quantity: its rates by version, and every sample.
 
@@ -106,7 +154,7 @@ def sections(run: MeasuredRun) -> Iterator[Section]:
         yield from (_section(run, each) for each in [first, *others[: MOST_CHARTS - 1]])
         if more := others[MOST_CHARTS - 1 :]:
             name = figure_name(first.metric.name, first.statistic, "")
-            yield Section(f"{name}: {len(more)} more", (_rest(run, more),))
+            yield Section(f"{name}: {len(more)} more", (_rest(run, more),), details=True)
 
 
 def _section(run: MeasuredRun, quantity: Quantity) -> Section:
@@ -121,7 +169,7 @@ def _section(run: MeasuredRun, quantity: Quantity) -> Section:
         for step in steps
     ]
     contents = (_table(quantity, steps, measurements), chart(quantity, columns))
-    return Section(quantity.name, contents)
+    return Section(quantity.name, contents, details=True)
 
 
 def _rest(run: MeasuredRun, quantities: Sequence[Quantity]) -> Table:
@@ -152,7 +200,7 @@ def _steps(run: MeasuredRun, quantity: Quantity) -> list[_Step]:
 
 def _sentence(quantity: Quantity, steps: Sequence[_Step]) -> str:
     # The first version's rate alone is news only if there is no other version.
-    changes = [step.in_words for step in steps[1:] or steps if step.conclusion != "same"]
+    changes = [step.in_words for step in steps[1:] or steps if step.is_news]
     return "; ".join(changes) or f"the same within {within(quantity.metric)}"
 
 
