@@ -20,9 +20,9 @@ def figure(value: float | None) -> str:
     return MISSING if value is None else numerals.figure(value)
 
 
-def percent(share: float | None) -> str:
-    """Return a share as a percentage with two decimals."""
-    return MISSING if share is None else numerals.percent(share)
+def percent(share: float | None, places: int = 2) -> str:
+    """Return a share as a percentage."""
+    return MISSING if share is None else numerals.percent(share, places)
 
 
 class Measured(Protocol):
@@ -37,19 +37,19 @@ class Measured(Protocol):
         """The better direction."""
 
 
-def change(share: float | None, of: Measured) -> str:
+def change(share: float | None, of: Measured, places: int = 2) -> str:
     """Return the change of a figure, ``none`` without one."""
-    return NONE if share is None else numerals.delta(share, of.direction, of.unit)
+    return NONE if share is None else numerals.delta(share, of.direction, of.unit, places)
 
 
-def interval(judgement: Judgement, of: Measured) -> str:
+def interval(judgement: Judgement, of: Measured, places: int = 2) -> str:
     """Return the interval of a change, in the form of the change, ``none`` without one."""
     low, high = judgement.low, judgement.high
     if low is None or high is None:
         return NONE
     if numerals.times_as(low, of.direction, of.unit):
         return f"{numerals.decimal(1 + low, 1)} to {numerals.decimal(1 + high, 1)} times"
-    return f"{percent(low)} to {percent(high)}"
+    return f"{percent(low, places)} to {percent(high, places)}"
 
 
 def moment(time: datetime | None) -> str:

@@ -244,7 +244,7 @@ def test_a_comment_has_its_answer_and_its_figures_within_20_lines_before_the_fir
     lines = text.partition("<details>")[0].splitlines()
     assert len(lines) <= 20
     assert lines[2].startswith("▼ slower: latency" if metrics == 40 else "= same: ")
-    assert sum(line.startswith("| ingest |") for line in lines) == (5 if metrics == 40 else 1)
+    assert sum(line.startswith("| ingest: ") for line in lines) == (5 if metrics == 40 else 1)
 
 
 def test_the_worst_of_many_metrics_come_first(forty):

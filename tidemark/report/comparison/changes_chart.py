@@ -62,7 +62,7 @@ def _point(pair: Pair, verdict: Verdict) -> Json:
     middle = verdict.change if judgement.effect is None else judgement.effect
     ends = [middle if end is None else end for end in (judgement.low, judgement.high)]
     return {
-        "metric": f"{pair.quantity.test}: {pair.name}",
+        "metric": pair.title,
         "gain": min(_FARTHEST, max(-_FARTHEST, sign * (middle or 0.0))),
         "low": sign * (ends[0] or 0.0),
         "high": sign * (ends[1] or 0.0),
@@ -80,7 +80,7 @@ def _by_metric(points: Sequence[Json]) -> Json:
         "title": None,
         "sort": None,
         "scale": {"domain": [point["metric"] for point in points]},
-        "axis": {"labelLimit": 340, "domain": False},
+        "axis": {"labelLimit": 340, "labelPadding": 12, "domain": False},
     }
 
 
@@ -89,7 +89,7 @@ def _by_gain(far: float) -> Json:
         "type": "quantitative",
         "title": "← worse\N{EM SPACE}\N{EM SPACE}\N{EM SPACE}better →",
         "scale": {"domain": [-far, far], "nice": False},
-        "axis": {"format": "+~p", "tickCount": 7, "domain": False},
+        "axis": {"format": "+~p", "tickCount": 5, "domain": False},
     }
 
 

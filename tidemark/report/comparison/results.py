@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tidemark.model.labels import labelled_name
+from tidemark.model.numerals import percent_places, supported
 from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
@@ -33,10 +34,44 @@ def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     yield changes_chart.chart(pairs, _table(sides, first))
     if others:
         yield Details(f"{len(others)} more metrics", (_table(sides, others),))
+    yield Details("All digits, spreads and trials", (_figures(sides, pairs),))
     yield Details("How to read the figures", (_explanation(pairs),))
 
 
 def _table(sides: Sides, pairs: Iterable[Pair]) -> Table:
+    """Return the table of changes, in the digits that their intervals and spreads support."""
+    base, new = sides.base.name, sides.new.name
+    figures = ("Δ", "95 % interval", base, new)
+    return Table(
+        caption=f"Changes from {base} to {new}",
+        columns=("Metric", "Verdict", *figures),
+        rows=tuple(_short_row(pair) for pair in pairs),
+        numbers=frozenset(figures),
+    )
+
+
+def _short_row(pair: Pair) -> Row:
+    judgement = pair.verdict and pair.verdict.judgement
+    places = percent_places(judgement.low, judgement.high) if judgement else 2
+    return Row(
+        (
+            f"{pair.title} [{pair.metric.unit}]",
+            marked(pair.word),
+            change(pair.verdict.change if pair.verdict else None, pair.metric, places),
+            interval(judgement, pair.metric, places) if judgement else NONE,
+            _short(pair, pair.base),
+            _short(pair, pair.new),
+        )
+    )
+
+
+def _short(pair: Pair, reading: Reading | None) -> str:
+    if reading is None or reading.rate.value is None:
+        return NOT_MEASURED
+    return f"{supported(reading.rate.value, reading.rate.spread)[0]}{_other_unit(pair, reading)}"
+
+
+def _figures(sides: Sides, pairs: Iterable[Pair]) -> Table:
     base, new = sides.base.name, sides.new.name
     figures = ("Δ", "95 % interval", base, new, f"± of {base}", f"± of {new}")
     return Table(
@@ -109,8 +144,13 @@ def _row(pair: Pair) -> Row:
 def _value(pair: Pair, reading: Reading | None) -> str:
     if reading is None or not reading.values:
         return NOT_MEASURED
+    return f"{figure(reading.rate.value)}{_other_unit(pair, reading)}"
+
+
+def _other_unit(pair: Pair, reading: Reading) -> str:
+    """Return the unit of a reading if it is not that of the pair."""
     unit = reading.metric.unit
-    return figure(reading.rate.value) + (f" {unit}" if unit != pair.metric.unit else "")
+    return f" {unit}" if unit != pair.metric.unit else ""
 
 
 def _spread(reading: Reading | None) -> str:

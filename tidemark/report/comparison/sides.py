@@ -83,6 +83,11 @@ class Pair(NamedTuple):
         return self.quantity.name
 
     @property
+    def title(self) -> str:
+        """The name that tells the quantity from those of other tests."""
+        return f"{self.quantity.test}: {self.name}"
+
+    @property
     def metric(self) -> Metric:
         """The metric of the quantity."""
         return self.quantity.metric
