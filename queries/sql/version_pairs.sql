@@ -1,15 +1,15 @@
 -- Versions compared
 -- Each of the newest 15 versions of a suite beside each older one of them, metric by metric: both
 -- mean rates, the change, 0.1 being 10 % more, and the verdict with its 95 % interval, all of the
--- newest run that measured both. Two versions that no run measured together have the means of all
--- runs and no verdict. Base and new are versions, or the words newest and previous: that pair
--- comes first, and the others by age. Metrics of only one version are there, too; and where versions
--- were not measured with the same parameters, or in no run together, unlike says so.
+-- newest run that measured both. Two versions that no run measured together have the means of the
+-- newest run of each and no verdict, as `tidemark compare` has. Base and new are versions, or the
+-- words newest and previous: that pair comes first, and the others by age. Metrics of only one
+-- version are there, too; and where versions were not measured with the same parameters, or in no
+-- run together, unlike says so.
 WITH by_version AS (
     SELECT
         rates.suite,
-        -- '' for the figures of all runs together.
-        CASE scope WHEN 'run' THEN rates.run_id ELSE '' END AS of_run,
+        rates.run_id AS of_run,
         test,
         metric,
         statistic,
@@ -23,21 +23,16 @@ WITH by_version AS (
         min(value) AS min,
         max(value) AS max,
         max(rates.started_at) AS last_at,
-        array_agg(DISTINCT rates.run_id) AS in_runs,
-        min(runs.tasks) AS least_tasks,
-        max(runs.tasks) AS most_tasks,
-        min(runs.records) AS least_records,
-        max(runs.records) AS most_records,
+        min(runs.tasks) AS tasks,
+        min(runs.records) AS records,
         -- Null if tasks and records are all parameters of the suite.
-        min(coalesce(runs.parameters, '')) AS least_parameters,
-        max(coalesce(runs.parameters, '')) AS most_parameters
+        min(coalesce(runs.parameters, '')) AS parameters
     FROM rates
-    CROSS JOIN (VALUES ('run'), ('all')) AS scopes (scope)
     LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
     WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
     GROUP BY
         rates.suite,
-        CASE scope WHEN 'run' THEN rates.run_id ELSE '' END,
+        rates.run_id,
         test,
         metric,
         statistic,
@@ -67,31 +62,11 @@ figures AS (
                 total -> total
             ) / nullif(trials - 1, 0)
         ) AS stddev,
-        least_tasks < most_tasks
-        OR least_records < most_records
-        OR least_parameters < most_parameters AS mixed,
-        -- Tasks and the records of each: 1–2 × 1,000,000; or else the parameters.
+        -- Tasks and the records of each: 2 × 1,000,000; or else the parameters.
         CASE
-            WHEN most_parameters <> '' THEN concat(
-                least_parameters,
-                CASE
-                    WHEN least_parameters < most_parameters THEN concat('–', most_parameters)
-                    ELSE ''
-                END
-            )
-            WHEN least_records IS NOT NULL THEN concat(
-                format('%,d', least_tasks),
-                CASE
-                    WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks))
-                    ELSE ''
-                END,
-                ' × ',
-                format('%,d', least_records),
-                CASE
-                    WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
-                    ELSE ''
-                END
-            )
+            WHEN parameters <> '' THEN parameters
+            WHEN records IS NOT NULL
+                THEN concat(format('%,d', tasks), ' × ', format('%,d', records))
         END AS size
     FROM means
 ),
@@ -112,20 +87,25 @@ choices AS (
 metrics AS (
     SELECT DISTINCT suite, test, metric, statistic, labels, unit, direction FROM by_version
 ),
--- The newest verdict on each pair of versions with rates that count.
-newest_verdicts AS (
-    SELECT *
-    FROM (
-        SELECT
-            *,
-            row_number() OVER (
-                PARTITION BY suite, test, metric, statistic, labels, baseline, version
-                ORDER BY run_id DESC
-            ) AS age
-        FROM verdicts
-        WHERE trials_base > 0 AND trials_new > 0
-    )
-    WHERE age = 1
+runs_of_versions AS (
+    SELECT DISTINCT suite, version, of_run FROM by_version
+),
+newest_runs AS (
+    SELECT suite, version, max(of_run) AS of_run FROM runs_of_versions GROUP BY suite, version
+),
+-- The newest run with rates of both versions that count.
+common_runs AS (
+    SELECT
+        older.suite,
+        older.version AS base_version,
+        younger.version AS new_version,
+        max(older.of_run) AS of_run
+    FROM runs_of_versions AS older
+    JOIN runs_of_versions AS younger
+        ON younger.suite = older.suite
+        AND younger.of_run = older.of_run
+        AND younger.version <> older.version
+    GROUP BY older.suite, older.version, younger.version
 ),
 wanted AS (
     SELECT
@@ -144,7 +124,8 @@ wanted AS (
                 older.choice = older.version,
                 younger.choice = younger.version
         ) AS pair,
-        coalesce(told.run_id, '') AS of_run,
+        coalesce(common.of_run, of_older.of_run) AS base_run,
+        coalesce(common.of_run, of_younger.of_run) AS new_run,
         told.verdict AS told_verdict,
         told.reason AS told_reason,
         told.low,
@@ -152,8 +133,19 @@ wanted AS (
     FROM choices AS older
     JOIN choices AS younger ON younger.suite = older.suite AND younger.age < older.age
     JOIN metrics ON metrics.suite = older.suite
-    LEFT JOIN newest_verdicts AS told
+    JOIN newest_runs AS of_older
+        ON of_older.suite = older.suite
+        AND of_older.version = older.version
+    JOIN newest_runs AS of_younger
+        ON of_younger.suite = younger.suite
+        AND of_younger.version = younger.version
+    LEFT JOIN common_runs AS common
+        ON common.suite = metrics.suite
+        AND common.base_version = older.version
+        AND common.new_version = younger.version
+    LEFT JOIN verdicts AS told
         ON told.suite = metrics.suite
+        AND told.run_id = common.of_run
         AND told.test = metrics.test
         AND told.metric = metrics.metric
         AND told.statistic = metrics.statistic
@@ -178,7 +170,7 @@ pairs AS (
         n.max AS new_max,
         -- Imported figures have no known size.
         CASE
-            WHEN b.size <> n.size OR b.mixed OR n.mixed THEN concat(
+            WHEN b.size <> n.size THEN concat(
                 b.version,
                 ': ',
                 coalesce(b.size, 'unknown'),
@@ -189,7 +181,7 @@ pairs AS (
             )
         END AS sizes,
         -- Differences between runs cannot be told from differences between versions.
-        CASE WHEN NOT arrays_overlap(b.in_runs, n.in_runs) THEN 'no run measured both' END AS apart,
+        CASE WHEN base_run <> new_run THEN 'no run measured both' END AS apart,
         coalesce(n.last_at, b.last_at) AS last_at
     FROM wanted
     LEFT JOIN figures AS b
@@ -201,7 +193,7 @@ pairs AS (
         AND b.unit = wanted.unit
         AND b.direction = wanted.direction
         AND b.version = wanted.base_version
-        AND b.of_run = wanted.of_run
+        AND b.of_run = wanted.base_run
     LEFT JOIN figures AS n
         ON n.suite = wanted.suite
         AND n.test = wanted.test
@@ -211,7 +203,7 @@ pairs AS (
         AND n.unit = wanted.unit
         AND n.direction = wanted.direction
         AND n.version = wanted.new_version
-        AND n.of_run = wanted.of_run
+        AND n.of_run = wanted.new_run
     WHERE b.version IS NOT NULL OR n.version IS NOT NULL
 ),
 judged AS (

@@ -10,9 +10,11 @@ from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.rows import read_rows
 from tidemark.figures.verdicts.version_verdicts import verdicts, version_pairs
 from tidemark.model.resume import Resume
-from tidemark.model.version_order import NEWEST, PREVIOUS
+from tidemark.model.version_order import NEWEST, PREVIOUS, version_order
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.sides import sides
+from tidemark.report.run_report.measured import measured_run
+from tidemark.report.run_report.versions import summary
 from tidemark.store import keys
 from tidemark.store.stored_plan import read_plan
 from tidemark.store.stored_run import read_run
@@ -150,6 +152,22 @@ def test_a_comparison_for_programs_has_the_verdicts_of_the_stored_trials(buckets
         for metric in document(sides((run, base), (run, new))).metrics
     }  # fmt: skip
     assert found == recomputed(run)
+
+
+@pytest.mark.parametrize("name", [make.__name__ for make in RUNS])
+def test_the_table_of_a_run_has_the_verdicts_of_the_stored_trials(buckets, name):
+    run = read_run(buckets[name], read_plan(buckets[name], RUN))
+    ascending = sorted(run.plan.request.versions, key=version_order)
+    before = dict(zip(ascending[1:], ascending, strict=False))
+
+    found = {
+        (row["test"], row["metric"], before[row["version"]], row["version"]): (
+            *(row["verdict"][name] for name in ("word", "reason", "low", "high")), row["change"],
+        )
+        for row in summary(measured_run(run)) if row["verdict"]
+    }  # fmt: skip
+    assert found
+    assert found == {names: told for names, told in recomputed(run).items() if names in found}
 
 
 def test_quicksight_reads_each_part_of_a_verdict_with_its_type(data_set):
