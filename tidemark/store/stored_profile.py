@@ -43,7 +43,8 @@ def read_profiles(bucket: Bucket, suite: str) -> list[Profile]:
 def read_stacks(bucket: Bucket, profile: Profile) -> Stacks:
     """Return the stacks of a profile."""
     body = bucket.read(keys.stacks(profile.suite, profile.name))
-    lines = zlib.decompress(body, wbits=31).decode().splitlines()
+    # A function's name may have what Python takes for another line end.
+    lines = zlib.decompress(body, wbits=31).decode().removesuffix("\n").split("\n")
     pairs = (line.rpartition(" ") for line in lines)
     return {stack: int(samples) for stack, _, samples in pairs}
 

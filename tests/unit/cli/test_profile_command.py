@@ -105,6 +105,18 @@ def test_a_stored_profile_is_not_added_again_whatever_its_name_day_or_form(bucke
     assert len(list(bucket.keys("profiles/"))) == 6
 
 
+def test_names_with_control_characters_are_kept_and_shown_escaped(bucket, tmp_path):
+    odd = {"a\x85b;\u2028;c\x1b[1m": 5, "a b;c 1": 5}
+    add(tmp_path, "8.8.1", folded(odd))
+    add(tmp_path, "9.8.4", folded({"a b;c 1": 5}))
+
+    stored = [Results(bucket).stacks(each) for each in Results(bucket).profiles("rocksdb")]
+    assert odd in stored
+    table, said = compared()
+    assert "c\\u001b[1m (50.00 % itself)" in table
+    assert "\x1b" not in table + said
+
+
 def test_an_import_that_is_cut_off_at_any_moment_is_completed_by_its_repetition(bucket, tmp_path):
     add(tmp_path, "8.8.1", folded(OLD))
     whole, moments = dict(bucket.objects), 0

@@ -9,14 +9,20 @@ import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
-from tidemark.cli.profile.options import check_test, output_option, profiles_by_version, write_page
-from tidemark.cli.saving import check_folder
+from tidemark.cli.profile.options import (
+    check_test,
+    output_option,
+    page_scripts,
+    profiles_by_version,
+)
+from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.call_tree import Frame, call_tree
 from tidemark.figures.profiles.folded_stacks import merged
 from tidemark.figures.profiles.shares import Place, child_shares, share
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
+from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
 _Shares = Mapping[str, float]
@@ -84,7 +90,7 @@ def command(
         raise Refused(f"--under: {listed(under)} has no effect without --function or --children-of")
     if summed and not functions:
         raise Refused("--sum: it has no effect without --function")
-    check_folder(output)
+    scripts = page_scripts(output)
     with stored(target) as store:
         results, suite = store.results, suite_to_read(suite, store.tables)
         found = profiles_by_version(results, suite, test, versions)
@@ -109,7 +115,9 @@ def command(
     click.echo(_meaning(place, summed=summed), err=form != "table")
     if output:
         graphs = [Graph(version, version, _note(tree), tree) for version, tree in trees.items()]
-        write_page(output, f"Flame graphs of {suite}", [NOT_DRAWN], graphs)
+        page = flame_page(f"Flame graphs of {suite}", [NOT_DRAWN], graphs, scripts)
+        save(output, page.encode())
+        click.echo(output)
 
 
 def _note(tree: Frame) -> str:

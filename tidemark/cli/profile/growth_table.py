@@ -10,8 +10,13 @@ import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
-from tidemark.cli.profile.options import check_test, output_option, profiles_by_version, write_page
-from tidemark.cli.saving import check_folder
+from tidemark.cli.profile.options import (
+    check_test,
+    output_option,
+    page_scripts,
+    profiles_by_version,
+)
+from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.call_tree import call_tree
 from tidemark.figures.profiles.folded_stacks import merged
@@ -26,7 +31,8 @@ from tidemark.figures.profiles.growth import (
 )
 from tidemark.figures.profiles.growth_sentence import growth_sentence, interval
 from tidemark.model.numerals import decimal, figure
-from tidemark.model.sentences import plural
+from tidemark.model.sentences import plural, visible
+from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
 _MOST_UNTOLD = 10
@@ -70,7 +76,7 @@ def command(
     Example:
       tidemark profile compare 8.8.1 9.8.4 --suite rocksdb --test ingest
     """
-    check_folder(output)
+    scripts = page_scripts(output)
     with stored(target) as store:
         results, suite = store.results, suite_to_read(suite, store.tables)
         found = profiles_by_version(results, suite, test, (base, new))
@@ -89,12 +95,13 @@ def command(
     sentences = list(_sentences(comparison, base, new, trials))
     for sentence in sentences:
         # Standard output holds only the table that people keep.
-        click.echo(sentence, err=form != "table")
+        click.echo(visible(sentence), err=form != "table")
     if output:
         graphs = _graphs(sides, comparison.renamed, base, new)
-        write_page(
-            output, f"{suite}: {new} against {base}", [*sentences, _BUILDS, NOT_DRAWN], graphs
-        )
+        sentences += [_BUILDS, NOT_DRAWN]
+        page = flame_page(f"{suite}: {new} against {base}", sentences, graphs, scripts)
+        save(output, page.encode())
+        click.echo(output)
 
 
 def _graphs(

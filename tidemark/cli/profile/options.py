@@ -9,14 +9,12 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.saving import save
+from tidemark.cli.saving import check_folder
 from tidemark.client.results import Results
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.version_order import version_order
-from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import Graph
 from tidemark.report.flame_page.libraries import flame_graph_scripts
 
 output_option = click.option(
@@ -37,10 +35,10 @@ def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
-def write_page(output: Path, title: str, sentences: Sequence[str], graphs: Sequence[Graph]) -> None:
-    """Write a page of flame graphs and print its name."""
-    save(output, flame_page(title, sentences, graphs, flame_graph_scripts()).encode())
-    click.echo(output)
+def page_scripts(output: Path | None) -> str:
+    """Return what draws the graphs of a page, '' without a page; refuse one that would fail."""
+    check_folder(output)
+    return flame_graph_scripts() if output else ""
 
 
 def profiles_by_version(

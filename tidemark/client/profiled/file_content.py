@@ -23,13 +23,25 @@ class Content:
 
     def __init__(self, stream: io.BufferedIOBase) -> None:
         self._stream = stream
-        self._left = MOST_BYTES
+        self._most = self._left = MOST_BYTES
 
     def beginning(self, size: int) -> bytes:
         """Return the first bytes without passing them."""
         found = self._stream.read(size)
         self._stream.seek(0)
         return found
+
+    def whole(self, most_bytes: int) -> bytes:
+        """Return the content of a form that is read at once.
+
+        Raises
+        ------
+        Unreadable
+            If the file is too large for that.
+
+        """
+        self._most = self._left = most_bytes
+        return b"".join(self.chunks())
 
     def chunks(self, size: int = 1 << 16) -> Iterator[bytes]:
         """Yield the content in parts."""
@@ -61,7 +73,7 @@ class Content:
     def _count(self, part: bytes) -> None:
         self._left -= len(part)
         if self._left < 0:
-            raise Unreadable(f"it has more than {MOST_BYTES:,} bytes, unpacked")
+            raise _too_large(self._most)
 
 
 @contextmanager
@@ -78,6 +90,8 @@ def opened(file: Path) -> Iterator[Content]:
         with file.open("rb") as packed:
             is_packed = packed.read(len(_GZIP)) == _GZIP
             packed.seek(0)
+            if not is_packed and file.stat().st_size > MOST_BYTES:
+                raise _too_large(MOST_BYTES)
             with gzip.GzipFile(fileobj=packed) if is_packed else packed as stream:
                 yield Content(stream)
     except EOFError:
@@ -86,3 +100,7 @@ def opened(file: Path) -> Iterator[Content]:
         raise Unreadable("its gzip is damaged; expected a whole file") from None
     except OSError as error:
         raise Unreadable(f"it cannot be read: {error.strerror}") from None
+
+
+def _too_large(most_bytes: int) -> Unreadable:
+    return Unreadable(f"it has more than {most_bytes:,} bytes, unpacked")

@@ -20,6 +20,7 @@ from tidemark.figures.profiles.folded_stacks import Stacks
 Form = Literal["folded", "perf script", "pprof", "SVG"]
 FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"
 _BEGINNING = 4096  # [B]
+_MOST_AT_ONCE = 64 << 20  # [B]
 _SAMPLES = "samples"
 # The signatures of what profilers write and Tidemark does not read, and how to write another form.
 _FOREIGN: Mapping[bytes, str] = {
@@ -65,7 +66,7 @@ def _add(content: Content, tally: Tally) -> tuple[Form, str]:
     if not beginning.strip():
         raise Unreadable(f"it is empty; expected {FORMS}")
     if _BINARY.search(beginning):
-        add_pprof(b"".join(content.chunks()), tally)
+        add_pprof(content.whole(_MOST_AT_ONCE), tally)
         return "pprof", _SAMPLES
     if beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         frames, unit = drawn_frames(content)

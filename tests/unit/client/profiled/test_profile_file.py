@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
-from tidemark.client.profiled import file_content, tally
+from tidemark.client.profiled import file_content, profile_file, tally
 from tidemark.client.profiled.profile_file import read_profile
 from tidemark.client.profiled.unreadable import Unreadable
 
@@ -156,8 +156,12 @@ def test_a_file_that_is_no_whole_profile_is_one_sentence(read, content, sentence
 
 def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     monkeypatch.setattr(file_content, "MOST_BYTES", 1000)
-    with pytest.raises(Unreadable, match=r"^it has more than 1,000 bytes, unpacked$"):
-        read(gzip.compress(FOLDED.encode() * 50))
+    for body in (FOLDED.encode() * 50, gzip.compress(FOLDED.encode() * 50)):
+        with pytest.raises(Unreadable, match=r"^it has more than 1,000 bytes, unpacked$"):
+            read(body)
+    monkeypatch.setattr(profile_file, "_MOST_AT_ONCE", 100)
+    with pytest.raises(Unreadable, match=r"^it has more than 100 bytes, unpacked$"):
+        read(pprof())
     monkeypatch.setattr(file_content, "MOST_BYTES", 10**6)
     monkeypatch.setattr(tally, "_MOST_CHARACTERS", 20)
 

@@ -69,4 +69,4 @@ def test_a_walk_gives_parents_first_and_leaves_out_small_frames():
 
 def test_profiles_are_merged_and_frames_are_folded_without_their_separators():
     assert merged([{"a;b": 1, "a": 2}, {"a;b": 3}]) == {"a;b": 4, "a": 2}
-    assert folded(["a;b", "", "c"]) == "a:b;[unknown];c"
+    assert folded(["a;b", "", "c\nd"]) == "a:b;[unknown];c d"
