@@ -42,7 +42,7 @@ def systems_with_images(tmp_path_factory):
     shutil.copytree(ROOT / "suites", folder / "suites")
     fields = read_suites()["rocksdb"].model_dump(mode="json", by_alias=True)
     steps = [
-        {"name": "reset", "invoke": {"function": "kiwi-reset"}},
+        {"name": "reset", "invoke": {"function": "plum-reset"}},
         {"name": "load", "run_tasks": {}},
         {"name": "loaded", "wait_until": {"query": "task_usage"}},
     ]
@@ -50,8 +50,8 @@ def systems_with_images(tmp_path_factory):
     suite = {
         **fields,
         "tests": [{**test, **more} for test in fields["tests"]],
-        "name": "kiwi",
-        "subject": {"image": f"{REGISTRY}/perf/kiwi:{{version}}", "form": ".*"},
+        "name": "plum",
+        "subject": {"image": f"{REGISTRY}/perf/plum:{{version}}", "form": ".*"},
         "task": {"cpu": 1024, "memory": 2048, "storage": 21},
     }
     task = {"workload": "rocksdb", "entry_point": ["python", "serve.py"]}
@@ -77,7 +77,7 @@ def systems_with_images(tmp_path_factory):
         "defaults": {"versions": ["deployed"], "repetitions": 1},
         "tests": [{**test, "steps": pear_steps} for test in fields["tests"]],
     }
-    for name, written in (("kiwi", suite), ("served", served), ("pear", pear)):
+    for name, written in (("plum", suite), ("served", served), ("pear", pear)):
         (folder / "suites" / name).mkdir()
         (folder / "suites" / name / "suite.yaml").write_text(json.dumps(written))
     return str(folder)

@@ -161,11 +161,11 @@ def statements_of(template, role):
 
 
 def test_the_tasks_of_a_suite_of_images_start_with_the_images_own_program(everything):
-    kiwi = definition_of(everything, "kiwi")
+    plum = definition_of(everything, "plum")
 
-    (container,) = kiwi["ContainerDefinitions"]
-    assert kiwi["Family"] == "Tidemark_kiwi"
-    assert "/perf/kiwi:version" in json.dumps(container["Image"])
+    (container,) = plum["ContainerDefinitions"]
+    assert plum["Family"] == "Tidemark_plum"
+    assert "/perf/plum:version" in json.dumps(container["Image"])
     assert not {"EntryPoint", "Environment", "DockerLabels"} & container.keys()
 
 
@@ -173,7 +173,7 @@ def test_prepare_trial_may_define_the_images_of_such_suites_and_run_nothing(ever
     by_action = statements_of(everything, "FunctionsPrepareTrial")
 
     family, _ = by_action["ecs:RegisterTaskDefinition"]
-    assert ":task-definition/Tidemark_kiwi-*:*" in family
+    assert ":task-definition/Tidemark_plum-*:*" in family
     assert by_action["ecs:TagResource"] == (
         family,
         {"StringEquals": {"ecs:CreateAction": "RegisterTaskDefinition"}},
@@ -181,8 +181,8 @@ def test_prepare_trial_may_define_the_images_of_such_suites_and_run_nothing(ever
     roles, passed_to = by_action["iam:PassRole"]
     assert passed_to == {"StringEquals": {"iam:PassedToService": "ecs-tasks.amazonaws.com"}}
     assert sorted(set(re.findall(r"SystemTests\w+?(?:Task|Execution)Role", roles))) == [
-        "SystemTestsKiwiTaskExecutionRole",
-        "SystemTestsKiwiTaskTaskRole",
+        "SystemTestsPlumTaskExecutionRole",
+        "SystemTestsPlumTaskTaskRole",
     ]
     assert "ecs:RunTask" not in by_action
     assert not [action for action in statements_of(template, "PrepareTrial") if "ecs" in action]
@@ -191,8 +191,8 @@ def test_prepare_trial_may_define_the_images_of_such_suites_and_run_nothing(ever
 def test_a_trial_may_run_every_image_of_such_a_suite_but_not_the_deployed_definition(everything):
     resources, _ = statements_of(everything, "WorkflowTrialRole")["ecs:RunTask"]
 
-    assert ":task-definition/Tidemark_kiwi-*:*" in resources
-    assert "SystemTestsKiwiTask" not in resources
+    assert ":task-definition/Tidemark_plum-*:*" in resources
+    assert "SystemTestsPlumTask" not in resources
 
 
 def test_a_trial_may_call_the_functions_that_a_suite_names_and_no_others(everything, template):
@@ -202,31 +202,31 @@ def test_a_trial_may_call_the_functions_that_a_suite_names_and_no_others(everyth
             for name, policy in of.find_resources("AWS::IAM::Policy").items()
             if "WorkflowTrial" in name
             for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-            if statement["Action"] == "lambda:InvokeFunction" and "kiwi" in str(statement)
+            if statement["Action"] == "lambda:InvokeFunction" and "plum" in str(statement)
         ]
 
     (named,) = callees(everything)
     assert named.count("function:") == 2
-    assert '":function:kiwi-reset"' in named
+    assert '":function:plum-reset"' in named
     assert '":function:pear-*-reset"' in named
     assert callees(template) == []
 
 
 def test_the_images_of_a_suite_are_pulled_from_the_repository_that_it_names(everything):
-    resources, _ = statements_of(everything, "KiwiTaskExecutionRole")["ecr:GetAuthorizationToken"]
+    resources, _ = statements_of(everything, "PlumTaskExecutionRole")["ecr:GetAuthorizationToken"]
     policies = json.dumps(everything.find_resources("AWS::IAM::Policy"))
 
     assert resources == '"*"'
-    assert ":ecr:eu-west-2:210987654321:repository/perf/kiwi" in policies
+    assert ":ecr:eu-west-2:210987654321:repository/perf/plum" in policies
 
 
 def test_the_setting_images_does_not_name_the_image_of_such_a_suite(systems_with_images):
-    images = "kiwi=x/kiwi:1.2,rocksdb=x/rocksdb:1"
+    images = "plum=x/plum:1.2,rocksdb=x/rocksdb:1"
 
     with pytest.raises(Refused) as refused:
         build(App(context={"systems": systems_with_images, "images": images}))
 
     assert str(refused.value) == (
-        "cdk.json: context: images: 'kiwi' is not accepted: the subject of the suite names an "
+        "cdk.json: context: images: 'plum' is not accepted: the subject of the suite names an "
         "image of each version"
     )

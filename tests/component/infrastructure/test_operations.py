@@ -55,6 +55,13 @@ def test_the_dashboard_shows_how_runs_ended_and_every_alarm(
     ]
 
 
+def _queries(suite):
+    metrics = [metric for test in suite.tests for metric in test.metrics]
+    of_services = {"last_lines", "ready"} if suite.services else set()
+    of_metrics = {query for each in metrics for query in (each.query, each.samples) if query}
+    return of_services | of_metrics
+
+
 def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(template):
     queries = {
         resource["Properties"]["Name"]: resource["Properties"]
@@ -65,14 +72,11 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
     assert usage["QueryString"] == (ROOT / "queries" / "logs" / "task_usage.cwli").read_text()
     # CloudFormation refuses a log group that does not exist yet.
     assert "LogGroupNames" not in usage
-    assert sorted(queries) == [
-        f"Tidemark/{suite}/{query}"
-        for suite in sorted(read_suites())
-        for query in (
-            "compaction_rate", "compaction_samples", "environment", "failures", "ingest_rate",
-            "ingest_samples",
-        )
-    ]  # fmt: skip
+    assert sorted(queries) == sorted(
+        f"Tidemark/{suite.name}/{query}"
+        for suite in read_suites().values()
+        for query in {"environment", "failures", *_queries(suite)}
+    )
     for name, query in queries.items():
         _, suite, file = name.split("/")
         assert query["QueryString"] == query_file(suite, file).read_text()
@@ -83,4 +87,4 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
 def test_the_log_query_that_a_step_waits_for_is_saved_too(everything):
     resources = everything.find_resources("AWS::Logs::QueryDefinition").values()
 
-    assert "Tidemark/kiwi/task_usage" in {each["Properties"]["Name"] for each in resources}
+    assert "Tidemark/plum/task_usage" in {each["Properties"]["Name"] for each in resources}

@@ -10,7 +10,8 @@ def served(everything):
     """Return the definitions of the tasks of the suite with services, by their container."""
     definitions = [
         each["Properties"]
-        for each in everything.find_resources("AWS::ECS::TaskDefinition").values()
+        for name, each in everything.find_resources("AWS::ECS::TaskDefinition").items()
+        if "Served" in name
     ]
     containers = {each["ContainerDefinitions"][0]["Name"]: each for each in definitions}
     return {name: containers[name] for name in ("served", "database", "server")}

@@ -65,7 +65,8 @@ def one_sentence(done, sentence):
     [
         (
             ["leveldb"],
-            "suite: 'leveldb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni; "
+            "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
+            "rocksdb, rocksdbjni; "
             "TIDEMARK_SYSTEMS names another folder of suites",
         ),
         (
@@ -114,7 +115,7 @@ def test_an_unknown_suite_is_refused_before_anything_starts(command, tmp_path):
 
     one_sentence(
         refused,
-        "suite: 'nosuch' is not known; there are clickhouse, deltalake, mattermost, "
+        "suite: 'nosuch' is not known; there are clickhouse, deltalake, kiwi, mattermost, "
         "rocksdb, rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
     )
     assert not (tmp_path / "state").exists()

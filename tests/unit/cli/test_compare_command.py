@@ -78,8 +78,8 @@ def refused(*arguments):
         (["9.0.0", "9.8.4", "--output", "/nowhere/a.md"], "--output: there is no folder /nowhere"),
         (
             ["9.0.0", "9.8.4", "--suite", "nope"],
-            "suite: 'nope' is not known; there are clickhouse, deltalake, mattermost, rocksdb, "
-            "rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
+            "suite: 'nope' is not known; there are clickhouse, deltalake, kiwi, mattermost, "
+            "rocksdb, rocksdbjni, sleeper; TIDEMARK_SYSTEMS names another folder of suites",
         ),
         (["../9.0.0", "9.8.4"], "BASE: '../9.0.0' names no version and no run; "),
         (

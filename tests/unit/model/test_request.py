@@ -98,7 +98,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ({}, "suite: required, but missing"),
         (
             {"suite": "leveldb"},
-            "suite: 'leveldb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni",
+            "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
+            "rocksdb, rocksdbjni",
         ),
         (
             {"suite": "rocksdb", "repetition": 3},
@@ -193,7 +194,8 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rockdb"},
-            "suite: 'rockdb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni; "
+            "suite: 'rockdb' is not known; there are clickhouse, deltalake, kiwi, "
+            "rocksdb, rocksdbjni; "
             "did you mean 'rocksdb'?",
         ),
         (

@@ -214,7 +214,8 @@ def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeyp
         ({"run": None}, "run: None is not accepted; expected a text"),
         (
             {"suite": "leveldb"},
-            "suite: 'leveldb' is not known; there are clickhouse, deltalake, rocksdb, rocksdbjni",
+            "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
+            "rocksdb, rocksdbjni",
         ),
         (
             {"run": "20261120T000000Z-000000"},

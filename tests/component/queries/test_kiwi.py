@@ -1,0 +1,66 @@
+"""The queries of the suite kiwi, over lines of its load."""
+
+import pytest
+
+from local.insights import run
+from local.logs.store import LogStore
+from tidemark.model.suite_asset import query_file
+from tidemark.model.suite_files import read_suites
+
+LINES = (
+    "[main] kiwi_load.Baseline INFO  - Sequence 0: 240 calls and 100 results in 3.600000 seconds",
+    "[main] kiwi_load.Baseline INFO  - Operation TestRun.add_case: 100 calls at 12.000 ms",
+    "[main] kiwi_load.Baseline INFO  - Operation TestRun.create: 10 calls at 30.000 ms",
+    "[main] kiwi_load.Baseline INFO  - Sequence 1: 240 calls and 100 results in 4.800000 seconds",
+    "[main] kiwi_load.Baseline INFO  - Operation TestRun.add_case: 100 calls at 16.000 ms",
+    "[main] kiwi_load.Baseline INFO  - Operation TestRun.create: 10 calls at 30.500 ms",
+    # Lines that resemble the others, but must not count.
+    "[main] kiwi_load.Check ERROR  - Sequence 2 had 239 answers: 240 were expected.",
+    "[main] x.Echo INFO  - It said: Sequence 3: 240 calls and 100 results in 9.000000 seconds",
+    "[main] x.Echo INFO  - Operation TestRun.create: 10 calls at 30.5 ms or so",
+)
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    store = LogStore(tmp_path_factory.mktemp("kiwi"))
+    for number, line in enumerate(LINES):
+        store.append("/kiwi", "load", [(number, line)], number)
+
+    def answer(query):
+        text = query_file("kiwi", query).read_text(encoding="utf-8")
+        result = run(text, store.events(["/kiwi"]), 0, 10)
+        assert result.warnings == ()
+        return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("metric", "values"),
+    [
+        ("time_per_request", [15, 20]),
+        ("requests_per_second", [240 / 3.6, 50]),
+        ("calls_per_hour", [240_000, 180_000]),
+        ("results_per_hour", [100_000, 75_000]),
+    ],
+)
+def test_each_figure_of_a_sequence_is_by_its_definition(ask, metric, values):
+    (row,) = ask(metric)
+    samples = ask(f"{metric}_samples")
+
+    assert (float(row["value"]), row["n"]) == (pytest.approx(sum(values) / 2), "2")
+    assert [float(sample["value"]) for sample in samples] == pytest.approx(values)
+    assert [sample["job"] for sample in samples] == ["0", "1"]
+
+
+def test_the_time_of_an_operation_is_the_mean_over_all_sequences(ask):
+    found = {row["operation"]: (row["value"], row["n"]) for row in ask("operation_time")}
+
+    assert found == {"TestRun.add_case": ("14", "200"), "TestRun.create": ("30.25", "20")}
+
+
+def test_the_metrics_of_one_measurement_decide_once():
+    metrics = read_suites()["kiwi"].test("api_baseline").metrics
+
+    assert [metric.name for metric in metrics if metric.decides] == ["time_per_request"]

@@ -1,0 +1,177 @@
+"""The load on Kiwi TCMS, over a server that answers as its JSON-RPC does."""
+
+import importlib
+import json
+import sys
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from harness.checks import CheckFailedError
+
+from tidemark.model.checkout import ROOT
+
+MODULES = ("json_rpc", "sequence", "api_baseline", "load")
+ADMIN = "tidemark"
+
+
+class Kiwi:
+    """A server that gives everything new the next id, and remembers every call."""
+
+    def __init__(self):
+        self.calls = []
+        self.refused = None
+        self.status = 200
+
+    def answer(self, call, cookie):
+        method, arguments = call["method"], call["params"]
+        if method == "Auth.login":
+            assert arguments == [ADMIN, ADMIN]
+            return {"result": "key"}
+        assert cookie == "sessionid=key"
+        if method == self.refused:
+            return {"error": {"code": -32603, "message": "Internal error: no such table"}}
+        self.calls.append((method, *arguments))
+        found = {"id": len(self.calls)}
+        lists = method.endswith(".filter") or method == "TestRun.add_case"
+        return {"result": [{"id": 10**6}, found][not lists :: -1] if lists else found}
+
+    @property
+    def operations(self):
+        return Counter(operation for operation, *_ in self.calls)
+
+
+@pytest.fixture
+def kiwi():
+    kiwi = Kiwi()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            assert self.path == "/json-rpc/"
+            call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.dumps(kiwi.answer(call, self.headers["Cookie"])).encode()
+            self.send_response(kiwi.status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    kiwi.port = server.server_port
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+    yield kiwi
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def workload(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "workloads" / "kiwi_load")
+    yield importlib.import_module
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def session(workload, kiwi):
+    session = workload("json_rpc").Session("127.0.0.1", kiwi.port)
+    yield session
+    session.close()
+
+
+def test_a_sequence_reports_each_case_once_in_each_run(workload, session, kiwi):
+    workload("sequence").report(session, 3, "Plum")
+
+    assert len(kiwi.calls) == 10 + 3 * 3 + 2 * 3**2
+    assert kiwi.operations["TestExecution.update"] == 9
+    added = [arguments for operation, *arguments in kiwi.calls if operation == "TestRun.add_case"]
+    assert len({tuple(pair) for pair in added}) == 9
+    assert len({run for run, _ in added}) == len({case for _, case in added}) == 3
+
+
+def test_a_sequence_names_its_product_and_finds_its_user(workload, session, kiwi):
+    workload("sequence").report(session, 1, "Plum")
+
+    calls = {operation: arguments for operation, *arguments in kiwi.calls}
+    assert calls["Product.create"][0]["name"] == "Plum"
+    assert calls["User.filter"] == [{"username": ADMIN}]
+
+
+def test_each_job_logs_its_calls_and_results_after_a_sequence_that_counts_nowhere(
+    workload, session, kiwi, capsys
+):
+    workload("api_baseline").run(session, 2, 2)
+
+    lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
+    sequences = [line.split(" in ")[0] for line in lines if line.startswith("Sequence")]
+    assert sequences == [f"Sequence {n}: 24 calls and 4 results" for n in (0, 1)]
+    assert sum(kiwi.operations.values()) == 15 + 2 * 24
+    counted = Counter()
+    for _, operation, count, *_ in (line.split() for line in lines if line.startswith("Operation")):
+        counted[operation.removesuffix(":")] += int(count)
+    # The short sequence makes one call of each operation.
+    assert counted == kiwi.operations - Counter(dict.fromkeys(kiwi.operations, 1))
+
+
+def test_a_half_finished_sequence_has_no_figures(workload, session, monkeypatch, capsys):
+    baseline = workload("api_baseline")
+    monkeypatch.setattr(baseline, "report", lambda session, *_: session.call("User.filter", {}))
+
+    with pytest.raises(
+        CheckFailedError,
+        match=r"^Sequence 0 had 1 answers, 0 of them for results: 24 and 4 were expected\.$",
+    ):
+        baseline.run(session, 2, 1)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_refused_call_is_named_with_the_reason(workload, session, kiwi):
+    kiwi.refused = "TestRun.create"
+
+    with pytest.raises(workload("json_rpc").Refusal) as refusal:
+        workload("sequence").report(session, 2, "Plum")
+
+    assert str(refusal.value) == "TestRun.create was refused: Internal error: no such table"
+    assert "TestRun.add_case" not in kiwi.operations
+
+
+def test_a_status_other_than_200_is_a_refusal(workload, session, kiwi):
+    kiwi.status = 500
+
+    with pytest.raises(workload("json_rpc").Refusal, match=r"^A\.b was answered with the status 5"):
+        session.call("A.b")
+
+
+@pytest.fixture
+def load(workload, kiwi, monkeypatch):
+    load = workload("load")
+    monkeypatch.setattr(load, "PORT", kiwi.port)
+    monkeypatch.setattr(load, "keep_deadline", lambda: None)
+    monkeypatch.setenv("TIDEMARK_SERVER", "127.0.0.1")
+    monkeypatch.setenv("TIDEMARK_R", "1")
+    monkeypatch.setenv("TIDEMARK_JOBS", "1")
+    return load
+
+
+def test_a_load_logs_its_machine_and_not_a_version(load, capsys):
+    assert load.main("api_baseline") == 0
+
+    environment = json.loads(capsys.readouterr().out.splitlines()[0].partition("Environment: ")[2])
+    assert "cpu_model" in environment
+    assert not {"engine_version", "package_digest"} & environment.keys()
+
+
+def test_a_load_ends_with_the_reason_for_which_the_server_failed(load, kiwi, capsys):
+    kiwi.refused = "Build.create"
+
+    assert load.main("api_baseline") == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.endswith(
+        "ERROR  - The server failed: Build.create was refused: Internal error: no such table."
+    )

@@ -1,0 +1,60 @@
+"""The test of one client that makes sequences of calls, one call after another."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from time import perf_counter
+
+from harness import log
+from harness.checks import CheckFailedError
+from json_rpc import Answered, Session
+from sequence import calls, report, results
+
+_RESULT = "TestExecution.update"
+
+
+def run(session: Session, r: int, jobs: int) -> None:
+    """Make as many sequences as there are ``jobs``, after a short one that counts nowhere.
+
+    Raises
+    ------
+    CheckFailedError
+        If a sequence has another number of answers than the documentation gives.
+    """
+    _measured(session, 1, "Warm-up")
+    for number in range(jobs):
+        answered, seconds = _measured(session, r, f"Product {number}")
+        _check(number, r, answered)
+        log.info(
+            "Baseline",
+            f"Sequence {number}: {len(answered)} calls and {results(r)} results "
+            f"in {seconds:.6f} seconds",
+        )
+        _log_operations(answered)
+
+
+def _measured(session: Session, r: int, name: str) -> tuple[list[Answered], float]:
+    """Make a sequence; return its calls and its seconds."""
+    session.answered.clear()
+    started = perf_counter()
+    report(session, r, name)
+    return list(session.answered), perf_counter() - started
+
+
+def _check(number: int, r: int, answered: list[Answered]) -> None:
+    reported = sum(call.operation == _RESULT for call in answered)
+    found, expected = (len(answered), reported), (calls(r), results(r))
+    if found != expected:
+        raise CheckFailedError(
+            f"Sequence {number} had {found[0]} answers, {found[1]} of them for results: "
+            f"{expected[0]} and {expected[1]} were expected."
+        )
+
+
+def _log_operations(answered: list[Answered]) -> None:
+    seconds = defaultdict(list)
+    for call in answered:
+        seconds[call.operation].append(call.seconds)
+    for operation, each in seconds.items():
+        mean = 1000 * sum(each) / len(each)
+        log.info("Baseline", f"Operation {operation}: {len(each)} calls at {mean:.3f} ms")

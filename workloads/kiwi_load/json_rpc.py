@@ -1,0 +1,63 @@
+"""A client of Kiwi TCMS's JSON-RPC."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from http.client import HTTPConnection
+from time import perf_counter
+from typing import Any, NamedTuple
+
+USER = "tidemark"
+"""The superuser of the server's data set, whose password is the same."""
+_PATIENCE_SECONDS = 60
+
+
+class Refusal(Exception):
+    """A call that the server refused; the message has the operation and the reason."""
+
+
+class Answered(NamedTuple):
+    """A call with an answer, and the time from the request to the whole answer."""
+
+    operation: str
+    seconds: float
+
+
+class Session:
+    """A user who has logged in at a server, and makes one call after another.
+
+    ``answered`` has the calls with an answer, in order; the first one is the log-in.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self.answered: list[Answered] = []
+        self._connection = HTTPConnection(host, port, timeout=_PATIENCE_SECONDS)
+        self._headers = {"Content-Type": "application/json"}
+        self._headers["Cookie"] = f"sessionid={self.call('Auth.login', USER, USER)}"
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+    def call(self, operation: str, *arguments: object) -> Any:  # noqa: ANN401 (as its method has it)
+        """Return the answer of a method.
+
+        Raises
+        ------
+        Refusal
+            If the server answers with an error.
+        """
+        call = {"jsonrpc": "2.0", "id": 1, "method": operation, "params": arguments}
+        started = perf_counter()
+        self._connection.request("POST", "/json-rpc/", json.dumps(call), self._headers)
+        response = self._connection.getresponse()
+        body = response.read()
+        seconds = perf_counter() - started
+        if response.status != HTTPStatus.OK:
+            raise Refusal(f"{operation} was answered with the status {response.status}")
+        answer = json.loads(body)
+        if "error" in answer:
+            raise Refusal(f"{operation} was refused: {answer['error']['message']}")
+        self.answered.append(Answered(operation, seconds))
+        return answer["result"]

@@ -1,0 +1,25 @@
+"""Fill the current folder with a new data set: ``python make_data_set.py``.
+
+It has Kiwi TCMS's own tables and rows, a superuser and a classification, and nothing else.
+"""
+
+from __future__ import annotations
+
+import django
+from django.core.management import call_command
+
+django.setup()
+
+# Models can be imported only now.
+from django.contrib.auth import get_user_model  # noqa: E402
+from django.contrib.sites.models import Site  # noqa: E402
+from tcms.management.models import Classification  # noqa: E402
+
+# A server has this superuser for the length of one test, and only the tasks of the run reach it.
+_USER = "tidemark"
+
+call_command("migrate", verbosity=0)
+get_user_model().objects.create_superuser(_USER, f"{_USER}@example.com", _USER)
+Classification.objects.create(name="measured")
+# With the domain that Django gives a new site, Kiwi TCMS adds a warning to every page.
+Site.objects.update(domain="kiwi.example.com")
