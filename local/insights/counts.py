@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import duckdb
 
 from local.insights.source import EventSource
 from local.insights.sql import MATCHED_OF_GROUPS, Statements
+
+_SORTS = ("ORDER_BY", "TOP_N")
 
 
 class Counts(NamedTuple):
@@ -20,43 +23,79 @@ class Counts(NamedTuple):
     matched: int
 
 
+@dataclass(frozen=True)
+class Executed:
+    """The rows of an executed statement, and the operators that DuckDB made of it.
+
+    Counting the lines of a text afterwards would read the files again.
+    """
+
+    rows: list[tuple[Any, ...]]
+    operators: list[dict[str, Any]]
+
+    @property
+    def lines(self) -> int | None:
+        """The number of lines, if the statement scanned one text and no other table."""
+        scans = [node for node in _nodes(self.operators) if node["type"] == "TABLE_SCAN"]
+        if [scan["extra_info"].get("Function") for scan in scans] != ["READ_CSV"]:
+            return None
+        return int(scans[0]["intermediate_rows"])
+
+    @property
+    def sorted_rows(self) -> int | None:
+        """The number of rows that the first sort of the statement takes, None without a sort."""
+        sorts = [node for node in _nodes(self.operators) if node["type"] in _SORTS]
+        return int(sorts[-1]["children"][0]["intermediate_rows"]) if sorts else None
+
+
+def execute(connection: duckdb.DuckDBPyConnection, statement: str) -> Executed:
+    """Execute a statement."""
+    connection.execute("PRAGMA enable_profiling = 'no_output'")
+    rows = connection.execute(statement).fetchall()
+    profile = json.loads(connection.get_profiling_information("json"))
+    connection.execute("PRAGMA disable_profiling")
+    return Executed(rows, profile["operator"])
+
+
 def count_events(
-    connection: duckdb.DuckDBPyConnection, sql: Statements, events: EventSource, *, whole: bool
+    connection: duckdb.DuckDBPyConnection,
+    sql: Statements,
+    events: EventSource,
+    executed: Executed,
+    *,
+    whole: bool,
 ) -> Counts:
-    """Create the table ``groups``, if the query has one, and return the query's counts.
+    """Return the counts of a query; read the events again only if its execution does not tell.
 
     Parameters
     ----------
     connection : duckdb.DuckDBPyConnection
-        A connection with the views that the statements read.
+        A connection with the views and the table that the statements read.
     sql : Statements
         The query.
     events : EventSource
         The events of the query.
+    executed : Executed
+        The statement that read the events: that of ``groups``, or else that of the result.
     whole : bool
         Whether the query reads all events, without a time window.
     """
-    lines = _create_groups(connection, sql.groups) if sql.groups else None
-    if whole and lines is not None and events.bytes is not None:
-        ((matched,),) = connection.execute(MATCHED_OF_GROUPS).fetchall()
-        return Counts(lines, events.bytes, matched)
+    lines = executed.lines if whole else None
+    if lines is not None and events.bytes is not None:
+        matched = _matched(connection, sql, executed)
+        if matched is not None:
+            return Counts(lines, events.bytes, matched)
     ((records, size, matched),) = connection.execute(sql.statistics).fetchall()
     return Counts(records, size if events.bytes is None else events.bytes, matched)
 
 
-def _create_groups(connection: duckdb.DuckDBPyConnection, groups: str) -> int | None:
-    """Create the table ``groups``; return the number of lines if one text scan made it, else None.
-
-    Counting the lines afterwards would read the files again: a fifth of a query's time.
-    """
-    connection.execute("PRAGMA enable_profiling = 'no_output'")
-    connection.execute(f"CREATE TEMP TABLE groups AS {groups}")
-    profile = json.loads(connection.get_profiling_information("json"))
-    connection.execute("PRAGMA disable_profiling")
-    scans = [node for node in _nodes(profile["operator"]) if node["type"] == "TABLE_SCAN"]
-    if [scan["extra_info"].get("Function") for scan in scans] != ["READ_CSV"]:
-        return None
-    return int(scans[0]["intermediate_rows"])
+def _matched(
+    connection: duckdb.DuckDBPyConnection, sql: Statements, executed: Executed
+) -> int | None:
+    if sql.groups:
+        ((matched,),) = connection.execute(MATCHED_OF_GROUPS).fetchall()
+        return int(matched)
+    return executed.sorted_rows if sql.sorts_matches else None
 
 
 def _nodes(operators: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from local.insights.clusters import create_patterns
 from local.insights.commands.fields import Display, Fields
 from local.insights.commands.stats import Stats
 from local.insights.comparison import Comparison
-from local.insights.counts import count_events
+from local.insights.counts import count_events, execute
 from local.insights.group_choice import Groups
 from local.insights.lookup_tables import Lookup, LookupTableError
 from local.insights.names import resolve
@@ -243,10 +243,16 @@ def run(
                     select = events.parsed(sql.parsed, start, end)
                 connection.execute(f"CREATE TEMP VIEW parsed AS {select}")
             whole = start is None and end is None
-            counts = count_events(connection, sql, events, whole=whole)
+            made = (
+                execute(connection, f"CREATE TEMP TABLE groups AS {sql.groups}")
+                if sql.groups
+                else None
+            )
             if sql.templates:
                 create_patterns(connection, sql.templates)
-            rows = connection.execute(f"{sql.result} LIMIT {int(most) + may_be_cut}").fetchall()
+            result = execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")
+            rows = result.rows
+            counts = count_events(connection, sql, events, made or result, whole=whole)
             warnings = _absent_fields(connection, compiled) if counts.records else []
         except duckdb.Error as error:
             # Damage within a Parquet file has no class of its own.

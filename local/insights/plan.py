@@ -52,6 +52,9 @@ class Step:
     per_event = False
     """Whether the step keeps each event as one row or drops it."""
 
+    cuts = False
+    """Whether the step keeps the first rows in an order."""
+
     @property
     def selects(self) -> int:
         """The largest number of nested selects in the step."""

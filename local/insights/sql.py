@@ -83,6 +83,8 @@ class Statements:
         The SELECT of the result: one text column for each output, sorted.
     discovered : str or None
         The SELECT of the discovered fields of each event, None without discovered fields.
+    sorts_matches : bool
+        Whether the first sort in the result takes each matching event as one row.
     """
 
     parsed: str | None
@@ -91,6 +93,7 @@ class Statements:
     statistics: str
     result: str
     discovered: str | None
+    sorts_matches: bool
 
 
 def statements(plan: Plan) -> Statements:
@@ -113,6 +116,7 @@ def statements(plan: Plan) -> Statements:
         statistics,
         result,
         _discovered_fields(plan),
+        all(step.per_event or step.cuts for step in plan.steps),
     )
 
 

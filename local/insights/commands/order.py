@@ -100,6 +100,8 @@ class Dedup(Command):
 class Cut(Step):
     """A step that keeps the first rows."""
 
+    cuts = True
+
     count: int
     order: Order
 

@@ -3,10 +3,12 @@ import json
 import os
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
 from local.insights import EventsError, run
+from local.insights import compile as compile_query
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError, skipped_below
 
@@ -218,3 +220,22 @@ def test_lines_are_counted_in_files_of_all_kinds_and_sizes(log):
         assert statistics == {
             "recordsMatched": records, "recordsScanned": records, "bytesScanned": size,
         }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "matched"),
+    [
+        ("fields @message", 300),
+        ("filter @message like /7/ | sort @message", 57),
+        ("filter @message like /7/ | limit 2 | filter @message like /no/", 57),
+        ("filter @message like /no/", 0),
+        ("parse @message 'line *' as n | filter n >= 290 | sort n desc | limit 3", 10),
+        ("filter @message like /7/ | stats count(*) by bin(1d)", 57),
+    ],
+)
+def test_a_text_is_read_once(log, query, matched):
+    compiled = compile_query(query)
+    again = "SELECT error('the text is read again')"
+    once = replace(compiled, statements=replace(compiled.statements, statistics=again))
+    counts = run(once, log_files([log("".join(f"line {n}\n" for n in range(300)))])).statistics
+    assert (counts["recordsScanned"], counts["recordsMatched"]) == (300, matched)
