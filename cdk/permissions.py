@@ -139,6 +139,10 @@ RECORDING: Mapping[str, Needs] = {
 }
 
 # CollectRates copies what tasks left. The tasks themselves cannot write to the results.
+LEVELS = Needs(
+    reads=[f"{DATA}*/levels/*"], writes=[f"{DATA}*/levels/*"], lists=[f"{DATA}*/levels/*"]
+)
+"""CollectRates sets the levels of a load, which its agents read."""
 ARTEFACTS = Needs(reads=[f"{DATA}*"], writes=[f"{keys.ARTEFACTS}*"], lists=[f"{DATA}*"])
 
 FUNCTIONS: Mapping[str, Needs] = {
@@ -209,6 +213,8 @@ FUNCTIONS: Mapping[str, Needs] = {
 
 def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
     """Return the needs of each function in a deployment of suites."""
-    if not any(suite.keeps_files for suite in suites):
-        return FUNCTIONS
-    return {**FUNCTIONS, "CollectRates": Needs.union([FUNCTIONS["CollectRates"], ARTEFACTS])}
+    suites = list(suites)
+    needs = [FUNCTIONS["CollectRates"]]
+    needs += [ARTEFACTS] if any(suite.keeps_files for suite in suites) else []
+    needs += [LEVELS] if any(suite.loads for suite in suites) else []
+    return {**FUNCTIONS, "CollectRates": Needs.union(needs)}

@@ -53,7 +53,8 @@ class SavedQueries(Construct):
         metric_queries = {query for queries in named for query in queries if query}
         series_queries = {series.query for test in suite.tests for series in test.series}
         services = _SERVICES if suite.services else ()
-        queries = {*metric_queries, *series_queries, *suite.conditions, *services, *_COMMON}
+        loads = {load.query for load in suite.loads}
+        queries = {*metric_queries, *series_queries, *suite.conditions, *loads, *services, *_COMMON}
         for query in sorted(queries):
             file = query_file(suite.name, query, self._systems / "suites")
             self._save(f"{suite.name}-{query}", f"{suite.name}/{query}", file, log_group)

@@ -8,9 +8,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
+from tidemark.run.asked_step import ask_step
 from tidemark.run.collecting import Collected, CollectRatesEvent, collect
-from tidemark.run.condition import CheckedCondition, ConditionEvent, check
-from tidemark.run.readiness import check_ready
+from tidemark.run.condition import CheckedCondition, ConditionEvent
 from tidemark.run.services import StoppedServices, StopServicesEvent, stop_services
 
 _Event = CollectRatesEvent | ConditionEvent | StopServicesEvent
@@ -30,9 +30,6 @@ def _read(
     if isinstance(event, StopServicesEvent):
         return stop_services(services.tasks(), event)
     if isinstance(event, ConditionEvent):
-        if event.service:
-            tasks = services.tasks()
-            return check_ready(bucket, queries, tasks, systems, event, event.service)
-        return check(bucket, queries, systems, event)
+        return ask_step(bucket, queries, services.tasks(), systems, event)
     seconds = environment.logs_deadline_seconds
     return collect(bucket, queries, services.tasks(), systems, event, seconds)

@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from tidemark.model.checkout import ROOT
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.instance import Instance
+from tidemark.model.load import Load
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
 from tidemark.model.request import ResumeRequest, RunRequest
@@ -25,6 +26,7 @@ from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
+from tidemark.model.user_search import Bounds, Feedback, Plateaus
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
 
 SUITES = ROOT / "docs" / "suites.md"
@@ -45,6 +47,10 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         RunCommand,
         Invoke,
         WaitUntil,
+        Load,
+        Plateaus,
+        Feedback,
+        Bounds,
         Service,
         ServiceTask,
         Ready,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from local.insights import CompiledQuery, EventSource, QueryError, run
 from local.insights import compile as compile_query
+from tidemark.model.load import LEVEL_COLUMNS
 from tidemark.model.metric import (
     HISTOGRAM_COLUMNS,
     MORE_SAMPLE_COLUMNS,
@@ -69,6 +70,8 @@ def _needs(suite: Suite) -> Iterator[_Need]:
                 yield _Need(metric.histograms, (*HISTOGRAM_COLUMNS, *metric.labels), grouped=False)
         for series in test.series:
             yield _Need(series.query, SERIES_COLUMNS)
+    for load in suite.loads:
+        yield _Need(load.query, (*LEVEL_COLUMNS, *load.limits))
     for query in suite.conditions:
         yield _Need(query, None)
 

@@ -147,7 +147,8 @@ class RunClient:
                 yield f"{suite.services[name].within_seconds} s at most"
             else:
                 step = test.every_step[number]
-                yield f"waiting for the log line of step {step.name}"
+                waiting = "load of step" if step.load else "waiting for the log line of step"
+                yield f"{waiting} {step.name}"
                 yield f"{test.limit_seconds(step)} s at most"
 
     def trial_arn(self, run: Run, trial: int) -> str:

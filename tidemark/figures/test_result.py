@@ -19,6 +19,7 @@ from tidemark.figures.task_environments import (
 )
 from tidemark.figures.task_usage import usages
 from tidemark.model.kept_files import Kept
+from tidemark.model.load import LoadCourse
 from tidemark.model.results import (
     MeasuredSeries,
     Rate,
@@ -65,6 +66,8 @@ class Logged(NamedTuple):
     """The bytes that all queries scanned, queries that came too early included."""
     last_lines: Sequence[Mapping[str, str]] = ()
     """The last lines of services that ended before the test, the last one first."""
+    load: LoadCourse | None = None
+    """The levels of the test's load, None without a load."""
 
 
 def test_result(
@@ -112,6 +115,7 @@ def test_result(
         series=tuple(logged.series),
         artefacts=tuple(logged.kept.files),
         artefact_notes=tuple(logged.kept.notes),
+        load=logged.load,
         environments=tuple(different(machines.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,

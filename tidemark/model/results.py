@@ -14,6 +14,7 @@ from tidemark.model.cost import LEAST_BILLED_SECONDS
 from tidemark.model.frozen import Frozen
 from tidemark.model.kept_files import KeptFile
 from tidemark.model.labels import canonical, figure_name, labelled_name
+from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
 
 Status = Literal["ok", "incomplete", "failed", "skipped"]
@@ -217,6 +218,8 @@ class TestResult(Frozen):
     """The files that the tasks left and the run keeps, by task."""
     artefact_notes: tuple[str, ...] = ()
     """A sentence for each file that is not kept, and for each that a task did not leave."""
+    load: LoadCourse | None = Field(default=None, exclude_if=operator.not_)
+    """The levels of the test's load; None without a load."""
     environments: tuple[dict[str, Any], ...] = ()
     """The machines and packages that the tasks ran on, as they logged them."""
     log_group: str | None = None

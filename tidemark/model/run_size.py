@@ -137,6 +137,7 @@ def _step_events(step: Step) -> int:
     """Return the most events of a step beside those of its tasks."""
     wait = step.wait_until
     questions = wait.questions(wait.within_seconds) if wait else 0
+    questions += step.load.questions if step.load else 0
     return EVENTS_OF_STEP + questions * EVENTS_OF_QUESTION
 
 

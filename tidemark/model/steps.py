@@ -2,12 +2,14 @@
 
 import json
 import math
+import operator
 from collections.abc import Iterator
 
 from pydantic import Field, JsonValue, model_validator
 
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
+from tidemark.model.load import Load
 from tidemark.model.metric import Name
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Contradictions, Problem, problem
@@ -34,7 +36,7 @@ STEP_FORMS = {
     "{instance} for the id of an instance"
 }
 """The accepted texts of a step in words, by regular expression."""
-KINDS = ("run_tasks", "run_command", "invoke", "wait_until")
+KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load")
 
 
 class RunTasks(Frozen):
@@ -130,14 +132,16 @@ class Step(Consistent):
     """Call a Lambda function."""
     wait_until: WaitUntil | None = None
     """Wait until a log query has a row."""
+    load: Load | None = Field(default=None, exclude_if=operator.not_)
+    """Search for the most users that a service supports."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration [s], for the estimate before a run. By default it is the time that
     the jobs of the test's tasks take for ``run_tasks``, and the time limit for other kinds."""
 
     @property
-    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil:
+    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil | Load:
         """The content of the step's kind."""
-        work = self.run_tasks or self.run_command or self.invoke or self.wait_until
+        work = self.run_tasks or self.run_command or self.invoke or self.wait_until or self.load
         assert work  # a step without a kind is refused
         return work
 

@@ -9,6 +9,7 @@ from tidemark.model.axes import MOST_AXES, Axis
 from tidemark.model.consistent import Consistent
 from tidemark.model.files_to_keep import ARTEFACT_FORMS, Artefact
 from tidemark.model.frozen import Frozen
+from tidemark.model.load import Load
 from tidemark.model.metric import NAME, Metric, Name, Statistic
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
@@ -110,6 +111,13 @@ class Test(Consistent):
         yield from self._unanswerable()
         if both := sorted({step.name for step in self.steps} & {*self.services}):
             yield problem(("steps",), f"a service has the name of a step: {listed(both)}")
+        for number, step in enumerate(self.steps):
+            if step.load and (unknown := sorted({*step.load.agents} - {*self.services})):
+                known = there_are(self.services, unknown[0])
+                sentence = f"{shown(unknown[0])} is no service of the test; {known}"
+                yield problem(("steps", number, "load", "agents"), sentence)
+        if sum(step.load is not None for step in self.steps) > 1:
+            yield problem(("steps",), "there are several loads; expected one in a test")
         for name in ("metrics", "artefacts"):
             for number, one in enumerate(getattr(self, name)):
                 if one.step not in {None, *self._measured_steps}:
@@ -190,6 +198,11 @@ class Suite(Frozen):
         """The queries that steps wait for, in order."""
         steps = (step for test in self.tests for step in test.steps)
         return sorted({step.wait_until.query for step in steps if step.wait_until})
+
+    @property
+    def loads(self) -> Sequence[Load]:
+        """The loads of all tests, in order."""
+        return [step.load for test in self.tests for step in test.steps if step.load]
 
     @property
     def default_parameters(self) -> dict[str, Value]:

@@ -95,6 +95,7 @@ def _queries(suite: object) -> Iterator[tuple[Place, object]]:
         for position, step in mappings(test, "steps"):
             place: Place = ("tests", number, "steps", position, "wait_until", "query")
             yield place, mapping(step, "wait_until").get("query")
+            yield (*place[:4], "load", "query"), mapping(step, "load").get("query")
 
 
 def _is_name(value: object) -> TypeGuard[str]:

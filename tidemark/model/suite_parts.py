@@ -65,6 +65,8 @@ def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
         work = mapping(step, kind)
         if kind == "wait_until":
             yield work.get("within_seconds", WAIT_SECONDS)
+        elif kind == "load":
+            yield mapping(work, "bounds").get("seconds")
         else:
             yield work.get("timeout_seconds", CALL_SECONDS if kind == "invoke" else own)
     if not steps:

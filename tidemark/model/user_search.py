@@ -47,9 +47,7 @@ class Bounds(Frozen):
 
     users: int = Field(strict=True, ge=1, le=1_000_000)
     """The most users of a level."""
-    seconds: float = Field(gt=0, le=86_400)
+    seconds: int = Field(strict=True, ge=1, le=69_120)
     """The time after which no level begins [s]."""
-    levels: int = Field(default=500, strict=True, ge=1, le=10_000)
-    """The most levels."""
-    usd: float | None = Field(default=None, gt=0)
-    """The cost at which no level begins [USD]; without it there is no such bound."""
+    levels: int = Field(default=60, strict=True, ge=1, le=10_000)
+    """The most levels; the history of a trial bounds them, too."""

@@ -113,7 +113,7 @@ def _services_states(test: Test) -> int:
 
 def _step_states(test: Test, step: Step, request: RunSpec) -> int:
     """Return how many states a step enters; each question of a wait is like a reading of logs."""
-    if step.wait_until:
+    if step.wait_until or step.load:
         return _questions(test, step, request) * _READING_STATES
     tasks = step.tasks(request.tasks)
     return _STEP_STATES + math.ceil(tasks / TASKS_OF_GROUP) * _GROUP_STATES + tasks
@@ -121,8 +121,10 @@ def _step_states(test: Test, step: Step, request: RunSpec) -> int:
 
 def _questions(test: Test, step: Step, request: RunSpec) -> int:
     """Return how often a step asks its query if it takes its approximate time."""
-    wait = step.wait_until
-    return wait.questions(_step_seconds(test, step, request)) if wait else 0
+    seconds = _step_seconds(test, step, request)
+    if step.load:  # most levels are logged at the second question
+        return 2 * math.ceil(seconds / step.load.level_seconds)
+    return step.wait_until.questions(seconds) if step.wait_until else 0
 
 
 def _all_questions(suite: Suite, request: RunSpec) -> int:

@@ -9,6 +9,7 @@ from tidemark.figures.rates import missing
 from tidemark.figures.series_points import measured_series
 from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.frozen import Frozen
+from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
 from tidemark.model.plan import PlannedTrial
 from tidemark.model.refusal import Refused
@@ -21,12 +22,13 @@ from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
 from tidemark.run.artefacts import Place, keep
+from tidemark.run.condition import levels_key
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, QueryFailed, Tasks, TooManyRows
 from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
-from tidemark.store.bucket import CopyingBucket
+from tidemark.store.bucket import Bucket, CopyingBucket
 from tidemark.store.stored_plan import planned, read_plan
 
 _logger = logging.getLogger(LOGGER)
@@ -201,6 +203,7 @@ def collect(
         series=[search.series(series) for series in test.series],
         stopped_by=shortened(event.stopped_by or "", _LONGEST_REASON),
         kept=keep(bucket, event.place, test, ended),
+        load=_load(bucket, test, event),
         bytes_scanned=search.bytes_scanned,
     )
     result = test_result(test, ran, logged, event.started_at, event.ended_at)
@@ -209,6 +212,14 @@ def collect(
     return Collected(
         complete=True, status=result.status, lines=lines, bytes_scanned=search.bytes_scanned
     )
+
+
+def _load(bucket: Bucket, test: Test, event: CollectRatesEvent) -> LoadCourse | None:
+    """Return the levels of a test's load as far as it came, None without any."""
+    if not any(step.load for step in test.steps):
+        return None
+    stored = bucket.find(levels_key(event.artefacts, test.name))
+    return LoadCourse.model_validate_json(stored.body) if stored else None
 
 
 def _died(task: TaskResult) -> bool:

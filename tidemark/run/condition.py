@@ -1,19 +1,18 @@
 """The condition of a step that waits: a log query has a row."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime
 
 from tidemark.model.frozen import Frozen
 from tidemark.model.steps import WaitUntil
-from tidemark.model.suite import Test
+from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import query_file
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
 from tidemark.run.services import RunningService
 from tidemark.run.system import System
-from tidemark.store.bucket import Bucket
-from tidemark.store.stored_plan import read_plan
+from tidemark.store import keys
 
 _LONGEST_QUERY_SECONDS = 60
 
@@ -25,6 +24,8 @@ class ConditionEvent(LoggedTest):
     waiting_since: datetime
     services: tuple[RunningService, ...] = ()
     """The services that the test has started; an older execution does not have them."""
+    artefacts: str = ""
+    """The address below which the tasks leave files; an older execution does not have it."""
 
     @property
     def service(self) -> RunningService | None:
@@ -32,9 +33,20 @@ class ConditionEvent(LoggedTest):
         return next((each for each in self.services if each.name == self.step), None)
 
     @property
+    def levels_key(self) -> str:
+        """The key of the levels of the test's load, beside the files of its tasks."""
+        return levels_key(self.artefacts, self.test)
+
+    @property
     def waited_seconds(self) -> float:
         """The time since the wait began [s]."""
         return (self.now - self.waiting_since).total_seconds()
+
+
+def levels_key(artefacts: str, test: str) -> str:
+    """Return the key of the levels of a test's load, from the address of its tasks' files."""
+    left = artefacts.removeprefix("s3://").partition("/")[2]
+    return f"{left.partition('/artefacts/')[0]}/{keys.levels(test)}"
 
 
 class CheckedCondition(Frozen):
@@ -53,12 +65,9 @@ class CheckedCondition(Frozen):
 
 
 def check(
-    bucket: Bucket, queries: LogQueries, systems: Mapping[str, System], event: ConditionEvent
+    queries: LogQueries, system: System, suite: Suite, wait: WaitUntil, event: ConditionEvent
 ) -> CheckedCondition:
     """Return whether a query has a row of the tasks of the steps before, or how long to wait."""
-    suite = read_plan(bucket, event.run_id).suite
-    wait = _wait(suite.test(event.test), event.step)
-    system = systems[suite.name]
     streams = system.streams(event.tasks).values()
     answer = ask(queries, suite.name, wait.query, system.log_group, streams, event)
     scanned = event.bytes_scanned + answer.bytes_scanned
@@ -70,14 +79,6 @@ def check(
         return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
     seconds = min(wait.every_seconds, math.ceil(left))
     return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=scanned)
-
-
-def _wait(test: Test, name: str) -> WaitUntil:
-    """Return the wait of a step; raise KeyError if no step of this name waits."""
-    for step in test.steps:
-        if step.name == name and step.wait_until:
-            return step.wait_until
-    raise KeyError(name)
 
 
 def ask(

@@ -51,7 +51,7 @@ class PreparedCall(Frozen):
 
 
 class PreparedWait(Frozen):
-    """The wait for a row of a query in one step of a test."""
+    """The wait for rows of a query in one step of a test."""
 
     name: str
     query: str
@@ -109,7 +109,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
                 name=test.name,
                 steps=(*_services(test, plan, system), *_steps(test, plan.request)),
                 artefacts=f"{data}/artefacts/{test.name}/",
-                environment=_environment(plan, trial, test, data),
+                environment=[*_environment(plan, trial, test, data), *_levels(test, data)],
             )
             for test in plan.suite.tests
         ),
@@ -146,8 +146,8 @@ def _steps(test: Test, request: RunSpec) -> Iterator[PreparedStep | PreparedCall
             function = of_instance(step.invoke.function, request.instance or "")
             call = step.invoke.model_dump(exclude={"function"})
             yield PreparedCall(name=step.name, function=function, **call)
-        elif step.wait_until:
-            yield PreparedWait(name=step.name, query=step.wait_until.query)
+        elif asking := step.wait_until or step.load:
+            yield PreparedWait(name=step.name, query=asking.query)
         else:
             yield _prepared(step, indices, test.limit_seconds(step))
 
@@ -185,6 +185,12 @@ def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list
         "TIDEMARK_DATA": data,
     }
     return _variables(values)
+
+
+def _levels(test: Test, data: str) -> list[dict[str, str]]:
+    """Return where the agents of a test's load find their level."""
+    has_load = any(step.load for step in test.steps)
+    return _variables({"TIDEMARK_LEVELS": f"{data}/{keys.levels(test.name)}"} if has_load else {})
 
 
 def _variables(values: Mapping[str, object]) -> list[dict[str, str]]:

@@ -6,25 +6,23 @@ from typing import Any
 
 from tidemark.figures.last_lines import last_lines
 from tidemark.model.services import LAST_LINES_QUERY, READY_QUERY, Service, pause_seconds
+from tidemark.model.suite import Suite
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
 from tidemark.run.ports import LogQueries, Tasks
 from tidemark.run.services import RunningService
 from tidemark.run.system import System
-from tidemark.store.bucket import Bucket
-from tidemark.store.stored_plan import read_plan
 
 
 def check_ready(
-    bucket: Bucket,
     queries: LogQueries,
     tasks: Tasks,
-    systems: Mapping[str, System],
+    system: System,
+    suite: Suite,
     event: ConditionEvent,
     running: RunningService,
 ) -> CheckedCondition:
     """Return the address of a service that is ready, or how long to wait for it."""
-    suite = read_plan(bucket, event.run_id).suite
-    service, system = suite.services[running.name], systems[suite.name]
+    service = suite.services[running.name]
     task = tasks.describe([running.task_arn]).get(running.task_arn, {})
     streams = [system.stream(running.task_id, running.name)]
     answer = ask(queries, suite.name, READY_QUERY, system.log_group, streams, event)

@@ -96,6 +96,11 @@ def data(run_id: str, number: int) -> str:
     return f"{data_of(run_id)}{number:03d}/"
 
 
+def levels(test: str) -> str:
+    """Return the key of the levels of a test's load, below the data of its trial."""
+    return f"levels/{test}.json"
+
+
 def measurements(run_id: str, number: int) -> str:
     """Return the prefix of the results of a trial's tests, kept until the trial is recorded."""
     return f"{work(run_id)}{number:03d}/measured/"

@@ -206,6 +206,30 @@ def test_the_query_of_a_series_has_a_time_and_a_value(suite):
     ]
 
 
+LOAD = """services:
+  agent:
+    task: {workload: rocksdb, entry_point: [agent], cpu: 256, memory: 512, storage: 21}
+    ready: {port: 8090}
+tests:"""
+LOAD_STEPS = """    services: [agent]
+    steps:
+      - name: search
+        load:
+          {agents: [agent], query: ingest_rate, limits: {ms: 1.0}, bounds: {users: 9, seconds: 9}}
+      - {name: report, run_tasks: {}}
+    metrics:"""
+
+
+def test_the_query_of_a_load_has_a_row_for_each_level_with_its_limits(suite):
+    replace(suite, "tests:", LOAD)
+    replace(suite, "    metrics:", LOAD_STEPS)
+
+    assert problems_of(suite) == [
+        "rocksdb/ingest_rate.cwli:7: column 3: the result has no level, users, ms; "
+        "expected @logStream, level, users, ms"
+    ]
+
+
 def test_the_query_that_a_step_waits_for_has_any_columns_and_is_checked(suite):
     steps = "    steps: [{name: load, run_tasks: {}}, {name: b, wait_until: {query: failures}}]\n"
     replace(suite, "    metrics:", f"{steps}    metrics:")

@@ -8,9 +8,7 @@ from typing import Literal, NamedTuple
 from tidemark.model.numerals import decimal
 from tidemark.model.sentences import listed
 
-End = Literal[
-    "found", "none supported", "no limit", "dropped", "too long", "too many levels", "too costly"
-]
+End = Literal["found", "none supported", "no limit", "dropped", "too long", "too many levels"]
 
 
 class Level(NamedTuple):
@@ -23,8 +21,6 @@ class Level(NamedTuple):
     """The names of the limits that were hit; empty if the service held the level."""
     connected: float | None = None
     """The mean of the users that were connected; None if nobody counted them."""
-    usd: float = 0.0
-    """The cost of the search so far [USD]."""
 
     @property
     def counted(self) -> float:

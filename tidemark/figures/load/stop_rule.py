@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from tidemark.figures.load.feedback import after_feedback
 from tidemark.figures.load.next_level import Decision, End, Level, ended
 from tidemark.figures.load.plateaus import after_plateaus
-from tidemark.model.numerals import figure
 from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 
@@ -36,8 +35,6 @@ def _by_rule(rule: Plateaus | Feedback, most: int, levels: Sequence[Level]) -> D
 def _reached(bounds: Bounds, levels: Sequence[Level]) -> Iterator[tuple[End, str]]:
     """Yield the bounds that are reached, with their kind of end."""
     if levels and levels[-1].ended >= bounds.seconds:
-        yield "too long", f"{bounds.seconds:,.12g} s"
+        yield "too long", f"{bounds.seconds:,} s"
     if len(levels) >= bounds.levels:
         yield "too many levels", f"{bounds.levels:,} levels"
-    if levels and bounds.usd is not None and levels[-1].usd >= bounds.usd:
-        yield "too costly", f"{figure(bounds.usd)} USD"

@@ -9,6 +9,7 @@ from tidemark.model.axes import combinations
 from tidemark.model.labels import labelled_name
 from tidemark.report.blocks import Block, Section
 from tidemark.report.line_chart import MOST_GROUPS, Group
+from tidemark.report.run_report.load_table import load_blocks
 from tidemark.report.run_report.measured import MeasuredRun
 from tidemark.report.run_report.progress import progress
 from tidemark.report.run_report.series_charts import series_charts
@@ -24,6 +25,7 @@ def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:
         )
         return
     yield progress(test, groups)
+    yield from load_blocks(test, groups)
     yield from series_charts(test, groups)
     yield from usage(test, groups)
 

@@ -1,0 +1,60 @@
+"""Agent of a load: it holds each level of users, who ask once a second each, and logs the level.
+
+The time of an answer counts from the moment when its user wanted to ask.
+"""
+
+import json
+import os
+import random
+import site
+import socket
+import statistics
+import threading
+import time
+import urllib.request
+
+site.main()  # boto3 is a site package
+import boto3  # noqa: E402
+from botocore.exceptions import ClientError  # noqa: E402
+
+URL = f"http://{os.environ['TIDEMARK_SERVER']}:8080/"
+BUCKET, KEY = os.environ["TIDEMARK_LEVELS"].removeprefix("s3://").split("/", 1)
+CHANCE = random.Random(1)
+
+
+def ask(due, times):
+    try:
+        urllib.request.urlopen(URL, timeout=10).close()
+    except OSError:
+        return
+    times.append((due, 1000 * (time.monotonic() - due)))
+
+
+def hold(level, users):
+    """Let users ask for the time of a level, and log the mean time of the measured answers."""
+    times, asking = [], []
+    begin = time.monotonic()
+    due, end = begin, begin + level["settle_seconds"] + level["hold_seconds"]
+    while users and (due := due + CHANCE.expovariate(users)) < end:
+        time.sleep(max(0, due - time.monotonic()))
+        asking.append(threading.Thread(target=ask, args=(due, times)))
+        asking[-1].start()
+    for each in asking:
+        each.join()
+    measured = [one for due, one in times if due >= begin + level["settle_seconds"]]
+    connected = users if measured else 0
+    mean = statistics.fmean(measured) if measured else 0
+    print(f"Level {level['level']} users {connected} average {mean:.3f} ms", flush=True)
+
+
+listener = socket.create_server((os.environ["TIDEMARK_ADDRESS"], 8090))
+client, last = boto3.client("s3"), 0
+while True:
+    try:
+        level = json.load(client.get_object(Bucket=BUCKET, Key=KEY)["Body"])
+    except ClientError:  # there is no level yet
+        level = {"level": 0, "over": False}
+    if level["level"] > last and not level["over"]:
+        last = level["level"]
+        hold(level, level["users"]["agent"])
+    time.sleep(0.2)

@@ -1,0 +1,87 @@
+"""The model of a load, and its refusals."""
+
+import pytest
+from pydantic import ValidationError
+
+from cdk.permissions import needs_of
+from tests.plans import plan_of
+from tidemark.model.load import Load
+from tidemark.model.refusal import Refused
+from tidemark.model.request import resolve_request
+from tidemark.model.steps import RunTasks, Step
+from tidemark.model.suite import Test
+from tidemark.model.suite_files import read_suites
+from tidemark.model.user_search import Bounds, Feedback, Plateaus
+
+FIELDS = {
+    "agents": ("agent",), "query": "level", "limits": {"mean_ms": 100.0},
+    "bounds": {"users": 100, "seconds": 600},
+}  # fmt: skip
+LOAD = Load(**FIELDS)
+
+
+def load(**fields):
+    return Load(**{**FIELDS, **fields})
+
+
+def with_load(one):
+    """Return RocksDB's suite whose first test has a load before its tasks."""
+    suite = read_suites()["rocksdb"]
+    ingest, *others = suite.tests
+    steps = (Step(name="search", load=one), Step(name="ingest", run_tasks=RunTasks()))
+    changed = ingest.model_copy(update={"steps": steps})
+    return suite.model_copy(update={"tests": (changed, *others)})
+
+
+def test_plateaus_are_the_rule_of_a_load_that_names_none():
+    assert LOAD.rule == Plateaus()
+    assert load(feedback={}).rule == Feedback()
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"plateaus": {}, "feedback": {}}, "there are plateaus and feedback; expected one rule at"),
+        ({"limits": {"users": 1.0}}, "limits: users is a column of every load"),
+        ({"agents": ("a", "a")}, "agents: a name stands twice in a, a"),
+    ],
+)
+def test_fields_that_do_not_fit_each_other_are_refused(fields, sentence):
+    with pytest.raises(ValidationError, match=sentence):
+        load(**fields)
+
+
+@pytest.mark.parametrize(
+    ("steps", "sentence"),
+    [
+        ([LOAD], "'agent' is no service of the test; there are server"),
+        ([load(agents=("server",))] * 2, "steps: there are several loads; expected one in a test"),
+    ],
+)
+def test_a_test_with_a_load_has_its_agents_and_no_other_load(steps, sentence):
+    loads = tuple(Step(name=f"s{n}", load=one) for n, one in enumerate(steps))
+    tasks = Step(name="report", run_tasks=RunTasks())
+    metric = plan_of({}).suite.tests[0].metrics[0]
+
+    with pytest.raises(ValidationError, match=sentence):
+        Test(
+            name="t", timeout_seconds=10, services=("server",), steps=(*loads, tasks),
+            metrics=(metric,),
+        )  # fmt: skip
+
+
+def test_a_load_with_more_levels_than_the_history_of_a_trial_holds_is_refused_beforehand():
+    suites = {"rocksdb": with_load(LOAD)}
+    bounds = Bounds(users=100, seconds=600, levels=120)
+
+    assert resolve_request({"suite": "rocksdb"}, suites)
+    with pytest.raises(Refused, match=r"the history of a trial holds 24900$"):
+        resolve_request({"suite": "rocksdb"}, {"rocksdb": with_load(load(bounds=bounds))})
+
+
+def test_collect_rates_may_write_levels_where_a_suite_has_a_load_and_nowhere_else():
+    without, with_one = (
+        needs_of([suite])["CollectRates"].writes for suite in (plan_of({}).suite, with_load(LOAD))
+    )
+
+    assert {*with_one} - {*without} == {"work/data/*/levels/*"}

@@ -1,0 +1,47 @@
+"""The levels of a load in reports."""
+
+from datetime import UTC, datetime
+
+from tests.unit.measured_runs import measured, planned, row
+from tidemark.model.exclusions import NONE
+from tidemark.model.load import HeldLevel, LoadCourse
+from tidemark.report.markdown import markdown
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import measured_run
+from tidemark.store.stored_run import StoredRun
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def level(users, mean_ms, *hit):
+    return HeldLevel(
+        users=users, connected=users, values={"mean_ms": mean_ms}, hit=hit, ended_at=NOON
+    )
+
+
+COURSE = LoadCourse(
+    level=3, users={}, settle_seconds=5, hold_seconds=10, started_at=NOON, begun_at=NOON,
+    held=(level(1_200, 34.5), level(2_400, 512.0, "mean_ms")), over=True, found=(1_800.0,),
+    end="found", reason="1,800 users are supported",
+)  # fmt: skip
+
+
+def report_of(load):
+    plan = planned(["9.0.0"], repetitions=1)
+    (trial,) = measured(plan)
+    ingest, compaction = trial.tests
+    tests = (ingest.model_copy(update={"load": load}), compaction)
+    trials = [trial.model_copy(update={"tests": tests})]
+    return markdown(report(measured_run(StoredRun(plan, trials, NONE, []))))
+
+
+def test_the_report_has_every_level_with_the_limits_that_it_hit_and_the_end():
+    text = report_of(COURSE)
+
+    assert "- trial 1 (9.0.0): 1,800 users are supported." in text
+    assert row(text, "9.0.0", "1", "1")[3:] == ["1,200", "1,200.0", "34.50", "none"]
+    assert row(text, "9.0.0", "1", "2")[3:] == ["2,400", "2,400.0", "512.0", "mean_ms"]
+
+
+def test_a_report_without_a_load_has_no_words_on_users():
+    assert "users" not in report_of(None)

@@ -1,0 +1,190 @@
+"""The load of a test, from the first level of users to the end of its search."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.plans import RUN, plan_of
+from tests.unit.fakes import FakeBucket, FakeLogQueries
+from tidemark.model.load import Load, LoadCourse
+from tidemark.model.refusal import Refused
+from tidemark.model.user_search import Bounds, Plateaus
+from tidemark.run.condition import ConditionEvent
+from tidemark.run.load_levels import hold
+from tidemark.run.services import RunningService
+from tidemark.run.system import System
+from tidemark.store import keys
+
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+SYSTEM = System("arn:task", "tests", "/logs", "s", "sg-1")
+SUITE = plan_of({}).suite
+AGENTS = ("one", "two")
+SERVICES = tuple(
+    RunningService(name=name, index=n, task_arn=f"arn:task/c/{name}")
+    for n, name in enumerate(("server", *AGENTS))
+)
+DATA = f"work/data/{RUN}/001/secret"
+KEY = f"{DATA}/{keys.levels('unbounded')}"
+LOAD = Load(
+    agents=AGENTS, query="ingest_rate", limits={"mean_ms": 100.0, "failures": 0.01},
+    settle_seconds=4, hold_seconds=6, report_seconds=60,
+    plateaus=Plateaus(first=9, bracket=0.3, searches=1), bounds=Bounds(users=100, seconds=600),
+)  # fmt: skip
+
+
+class World:
+    """A load with its agents, which log as they are told."""
+
+    def __init__(self, load=LOAD):
+        self.bucket, self.queries, self.load, self.now = FakeBucket(), FakeLogQueries(), load, NOON
+        self.queries.answers["Wrote"] = []
+
+    def ask(self, seconds=0.0):
+        """Ask some seconds later whether the load is over."""
+        self.now += timedelta(seconds=seconds)
+        event = ConditionEvent(
+            run_id=RUN, trial=1, test="unbounded", step="search", tasks=[], started_at=NOON,
+            now=self.now, waiting_since=NOON, bytes_scanned=5, services=SERVICES,
+            artefacts=f"s3://bucket/{DATA}/artefacts/unbounded/",
+        )  # fmt: skip
+        return hold(self.bucket, self.queries, SYSTEM, SUITE, self.load, event)
+
+    @property
+    def course(self):
+        return LoadCourse.model_validate_json(self.bucket.objects[KEY])
+
+    def log(self, agent, mean_ms=50.0, users=None, level=None, failures=0.0):
+        users = self.course.users[agent] if users is None else users
+        self.queries.answers["Wrote"].append({
+            "@logStream": f"s/{agent}/{agent}", "level": str(level or self.course.level),
+            "users": str(users), "mean_ms": str(mean_ms), "failures": str(failures),
+        })  # fmt: skip
+
+    def hold_level(self, **values):
+        """Let both agents hold and log the level; return the answer after it."""
+        for agent in AGENTS:
+            self.log(agent, **values)
+        return self.ask(12)
+
+
+@pytest.fixture
+def world():
+    world = World()
+    world.ask()
+    return world
+
+
+def test_the_first_level_is_shared_among_the_agents(world):
+    assert (world.course.level, world.course.users) == (1, {"one": 5, "two": 4})
+    assert (world.course.settle_seconds, world.course.hold_seconds) == (4, 6)
+
+
+def test_a_level_is_not_judged_before_its_time(world):
+    for agent in AGENTS:
+        world.log(agent)
+
+    answer = world.ask(5)
+
+    assert (answer.over, answer.wait_seconds, answer.bytes_scanned) == (False, 7, 5)
+    assert world.course.level == 1
+    assert world.queries.asked == []
+
+
+def test_the_next_level_follows_once_every_agent_has_logged_the_one_before(world):
+    answer = world.hold_level()
+
+    assert (answer.over, answer.wait_seconds, answer.bytes_scanned) == (False, 12, 1005)
+    assert (world.course.level, world.course.users) == (2, {"one": 9, "two": 9})
+    (held,) = world.course.held
+    assert (held.users, held.connected, held.hit) == (9, 9.0, ())
+
+
+def test_the_same_question_again_begins_no_other_level(world):
+    world.hold_level()
+    before = dict(world.bucket.objects)
+
+    assert world.ask().wait_seconds == 12
+    assert world.bucket.objects == before
+
+
+def test_lines_of_an_earlier_level_are_no_lines_of_this_one(world):
+    world.hold_level()
+
+    assert world.ask(12).over is False
+    assert world.course.level == 2
+
+
+def test_one_agent_above_a_limit_hits_it(world):
+    world.log("one", mean_ms=10.0)
+    world.log("two", mean_ms=101.0, failures=0.5)
+    world.ask(12)
+
+    (held,) = world.course.held
+    assert held.hit == ("mean_ms", "failures")
+    assert held.values == {"mean_ms": 101.0, "failures": 0.5}
+
+
+def test_a_late_agent_is_asked_for_with_longer_pauses_until_the_test_fails(world):
+    world.log("one")
+    pauses = []
+
+    answer = world.ask(12)
+    while not answer.over:
+        pauses.append(answer.wait_seconds)
+        answer = world.ask(answer.wait_seconds)
+
+    assert pauses == [2, 2, 4, 8, 16, 28]
+    assert len(pauses) <= LOAD.questions / LOAD.bounds.levels
+    assert answer.stopped_by == ("step search: 1 of 2 agents did not log level 1 within 60 s")
+
+
+def test_a_search_with_a_result_ends_the_step_and_stays_ended(world):
+    answer = None
+    while answer is None or not answer.over:
+        users = sum(world.course.users.values())
+        answer = world.hold_level(mean_ms=500.0 if users > 40 else 20.0)
+
+    assert answer.stopped_by is None
+    assert world.course.found == (40.5,)
+    assert (world.course.end, world.course.reason) == ("found", "40.5 users are supported")
+    assert [level.users for level in world.course.held] == [9, 18, 36, 72, 72, 54, 54, 45, 45]
+    assert world.ask(3) == answer.model_copy(update={"bytes_scanned": 5})
+
+
+def test_a_search_without_a_limit_fails_the_test_with_its_reason(world):
+    answer = world.hold_level()
+    while not answer.over:
+        answer = world.hold_level()
+
+    assert answer.stopped_by == ("step search: 100 users hit no limit, and the search has no more")
+
+
+def test_agents_without_users_fail_the_test(world):
+    world.hold_level()
+
+    answer = world.hold_level(users=0)
+
+    assert answer.stopped_by == (
+        "step search: of 18 users none is connected: the service or the load is gone"
+    )
+
+
+def test_a_bound_ends_a_load():
+    world = World(LOAD.model_copy(update={"bounds": Bounds(users=100, seconds=600, levels=2)}))
+    world.ask()
+    world.hold_level()
+
+    answer = world.hold_level()
+
+    assert answer.stopped_by == (
+        "step search: the bound of 2 levels is reached; search 1 of 1: 18 users hit no limit, "
+        "more were not tried"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "∞", "NaN", "many"])
+def test_a_value_that_is_no_number_is_refused_with_its_query(world, text):
+    with pytest.raises(
+        Refused, match=r"^ingest_rate\.cwli: mean_ms .* is not accepted; expected a"
+    ):
+        world.hold_level(mean_ms=text)

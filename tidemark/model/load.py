@@ -1,0 +1,117 @@
+"""The load of a test: levels of users, one after the other, until the most are found."""
+
+import math
+import operator
+from collections.abc import Iterator
+from datetime import datetime
+
+from pydantic import Field
+
+from tidemark.model.consistent import Consistent
+from tidemark.model.frozen import Frozen
+from tidemark.model.metric import Name
+from tidemark.model.refusal import Problem, problem
+from tidemark.model.sentences import listed
+from tidemark.model.user_search import Bounds, Feedback, Plateaus
+
+LEVEL_COLUMNS = ("@logStream", "level", "users")
+"""The columns of a load's query beside those of its limits."""
+
+
+class Load(Consistent):
+    """Levels of users that services of the test put on another service."""
+
+    agents: tuple[Name, ...] = Field(min_length=1, max_length=5)
+    """The services of the test that make the load; they share the users of a level."""
+    query: Name
+    """The query of what each agent measured at a level: ``<query>.cwli`` beside the suite."""
+    limits: dict[Name, float] = Field(min_length=1, max_length=10)
+    """The greatest accepted value of each column of the query, such as ``{mean_ms: 100}``: a
+    greater one of any agent hits the limit."""
+    settle_seconds: int = Field(default=5, strict=True, ge=0, le=600)
+    """The time after a change of the users that is not measured [s]."""
+    hold_seconds: int = Field(default=10, strict=True, ge=1, le=3_600)
+    """The time that is measured [s]."""
+    report_seconds: int = Field(default=120, strict=True, ge=10, le=900)
+    """The time after which a level that an agent has not logged fails the test, 10 to 900 [s]."""
+    plateaus: Plateaus | None = Field(default=None, exclude_if=operator.not_)
+    """The [rule](#load) of plateaus; with neither rule it holds with its defaults."""
+    feedback: Feedback | None = Field(default=None, exclude_if=operator.not_)
+    """The [rule](#load) of feedback."""
+    bounds: Bounds
+    """The bounds at which a search ends in any case."""
+
+    @property
+    def rule(self) -> Plateaus | Feedback:
+        """The rule of the search."""
+        return self.plateaus or self.feedback or Plateaus()
+
+    @property
+    def level_seconds(self) -> int:
+        """The time of one level [s]."""
+        return self.settle_seconds + self.hold_seconds
+
+    @property
+    def timeout_seconds(self) -> int:
+        """The time limit [s]: a level that has begun ends."""
+        return self.bounds.seconds + self.level_seconds + self.report_seconds
+
+    @property
+    def questions(self) -> int:
+        """The most questions what the agents have logged; the pauses between them double."""
+        return self.bounds.levels * (2 + math.ceil(math.log2(self.report_seconds)))
+
+    def shares(self, users: int) -> dict[str, int]:
+        """Return the users of each agent, which differ by one at most."""
+        each, more = divmod(users, len(self.agents))
+        return {name: each + (place < more) for place, name in enumerate(self.agents)}
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why the fields do not fit each other."""
+        if self.plateaus and self.feedback:
+            yield Problem((), "there are plateaus and feedback; expected one rule at most")
+        if taken := sorted({*LEVEL_COLUMNS} & {*self.limits}):
+            yield problem(("limits",), f"{listed(taken)} is a column of every load")
+        if len({*self.agents}) < len(self.agents):
+            yield problem(("agents",), f"a name stands twice in {listed(self.agents)}")
+
+
+class HeldLevel(Frozen):
+    """A level of users that the agents have held and logged."""
+
+    users: int
+    connected: float
+    """The users that the agents had."""
+    values: dict[str, float]
+    """The greatest value of any agent, by limit."""
+    hit: tuple[str, ...]
+    """The limits that were hit."""
+    ended_at: datetime
+
+
+class LoadCourse(Frozen):
+    """The course of a load: the level that the agents hold now, and those before it.
+
+    The agents read it, too: they hold ``users[<agent>]`` for settle and hold seconds, log the level
+    by its number, and end once the load is over.
+    """
+
+    level: int
+    """The number of the level, from 1."""
+    users: dict[str, int]
+    """The users of each agent."""
+    settle_seconds: int
+    hold_seconds: int
+    started_at: datetime
+    """The start of the first level."""
+    begun_at: datetime
+    """The start of the level."""
+    held: tuple[HeldLevel, ...] = ()
+    """The levels before, in order."""
+    over: bool = False
+    found: tuple[float, ...] = ()
+    """The supported users of each search that is done."""
+    end: str = ""
+    """The kind of end; '' while the search goes on."""
+    reason: str = ""
+    """The reason of the end, or the state of the search, in words."""

@@ -1,0 +1,39 @@
+"""The step or service that a test waits for: whether it is over, and else how long to wait."""
+
+from collections.abc import Mapping
+
+from tidemark.run.condition import CheckedCondition, ConditionEvent, check
+from tidemark.run.load_levels import hold
+from tidemark.run.ports import LogQueries, Tasks
+from tidemark.run.readiness import check_ready
+from tidemark.run.system import System
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_plan import read_plan
+
+
+def ask_step(
+    bucket: Bucket,
+    queries: LogQueries,
+    tasks: Tasks,
+    systems: Mapping[str, System],
+    event: ConditionEvent,
+) -> CheckedCondition:
+    """Return whether a service is ready, a condition holds or a load is over.
+
+    Raises
+    ------
+    KeyError
+        If the test has no such service, and no such step that waits.
+
+    """
+    suite = read_plan(bucket, event.run_id).suite
+    system = systems[suite.name]
+    if event.service:
+        return check_ready(queries, tasks, system, suite, event, event.service)
+    steps = {step.name: step for step in suite.test(event.test).steps}
+    step = steps[event.step]
+    if step.load:
+        return hold(bucket, queries, system, suite, step.load, event)
+    if step.wait_until:
+        return check(queries, system, suite, step.wait_until, event)
+    raise KeyError(event.step)

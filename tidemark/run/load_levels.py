@@ -1,0 +1,138 @@
+"""The load of a test: the next level of users, once the agents have logged the one before."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from tidemark.figures.load.next_level import Level
+from tidemark.figures.load.stop_rule import decide
+from tidemark.model.load import HeldLevel, Load, LoadCourse
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import shown
+from tidemark.model.suite import Suite
+from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
+from tidemark.run.ports import LogQueries
+from tidemark.run.system import System
+from tidemark.store.bucket import Bucket
+
+# An agent asks for the level once a second, and its line takes a moment.
+_GRACE = timedelta(seconds=2)
+_Rows = Sequence[Mapping[str, str]]
+
+
+def hold(
+    bucket: Bucket,
+    queries: LogQueries,
+    system: System,
+    suite: Suite,
+    load: Load,
+    event: ConditionEvent,
+) -> CheckedCondition:
+    """Return how long the agents hold their level, or that the load is over.
+
+    The function may run twice: a level begins once, and ends when all agents have logged it.
+    """
+    stored = bucket.find(event.levels_key)
+    if stored is None:
+        return _go_on(bucket, load, event, None, ())
+    course = LoadCourse.model_validate_json(stored.body)
+    late = event.now - course.begun_at - timedelta(seconds=load.level_seconds) - _GRACE
+    if course.over or late < timedelta():
+        return _wait(event, course, -late.total_seconds(), event.bytes_scanned)
+    agents = [each for each in event.services if each.name in load.agents]
+    streams = [system.stream(each.task_id, each.name) for each in agents]
+    answer = ask(queries, suite.name, load.query, system.log_group, streams, event)
+    scanned = event.model_copy(update={"bytes_scanned": event.bytes_scanned + answer.bytes_scanned})
+    rows = [row for row in answer.rows if row.get("level") == str(course.level)]
+    if len(rows) < len(streams):
+        return _late(load, scanned, course, len(streams) - len(rows), late.total_seconds())
+    held = (*course.held, _held(load, event, course, rows))
+    return _go_on(bucket, load, scanned, course, held)
+
+
+def _go_on(
+    bucket: Bucket,
+    load: Load,
+    event: ConditionEvent,
+    course: LoadCourse | None,
+    held: tuple[HeldLevel, ...],
+) -> CheckedCondition:
+    """Begin the level that follows the held ones, or end the load."""
+    started_at = course.started_at if course else event.now
+    levels = [
+        Level(
+            each.users,
+            (each.ended_at - started_at).total_seconds(),
+            each.hit,
+            each.connected,
+        )
+        for each in held
+    ]
+    decision = decide(load.rule, load.bounds, levels)
+    following = LoadCourse(
+        level=len(held) + 1,
+        users=load.shares(decision.users),
+        settle_seconds=load.settle_seconds,
+        hold_seconds=load.hold_seconds,
+        started_at=started_at,
+        begun_at=event.now,
+        held=held,
+        over=decision.end is not None,
+        found=decision.found,
+        end=decision.end or "",
+        reason=decision.reason,
+    )
+    bucket.write(event.levels_key, following.model_dump_json().encode())
+    return _wait(event, following, load.level_seconds + _GRACE.total_seconds(), event.bytes_scanned)
+
+
+def _wait(
+    event: ConditionEvent, course: LoadCourse, seconds: float, scanned: int
+) -> CheckedCondition:
+    if not course.over:
+        return CheckedCondition(over=False, wait_seconds=math.ceil(seconds), bytes_scanned=scanned)
+    # Without a figure, or without the service, there is nothing to report.
+    fails = course.end == "dropped" or not course.found
+    why = f"step {event.step}: {course.reason}" if fails else None
+    return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
+
+
+def _late(
+    load: Load, event: ConditionEvent, course: LoadCourse, missing: int, seconds: float
+) -> CheckedCondition:
+    if seconds < load.report_seconds:
+        pause = min(max(2.0, seconds), load.report_seconds - seconds)
+        return CheckedCondition(
+            over=False, wait_seconds=math.ceil(pause), bytes_scanned=event.bytes_scanned
+        )
+    why = f"{missing} of {len(load.agents)} agents did not log level {course.level}"
+    within = f"within {load.report_seconds} s"
+    return CheckedCondition(
+        over=True,
+        stopped_by=f"step {event.step}: {why} {within}",
+        bytes_scanned=event.bytes_scanned,
+    )
+
+
+def _held(load: Load, event: ConditionEvent, course: LoadCourse, rows: _Rows) -> HeldLevel:
+    values = {name: max(_number(load, row, name) for row in rows) for name in load.limits}
+    return HeldLevel(
+        users=sum(course.users.values()),
+        connected=math.fsum(_number(load, row, "users") for row in rows),
+        values=values,
+        hit=tuple(name for name, most in load.limits.items() if values[name] > most),
+        ended_at=event.now,
+    )
+
+
+def _number(load: Load, row: Mapping[str, str], column: str) -> float:
+    """Return a number of a row; raise Refused for another text."""
+    text = row.get(column, "")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isfinite(value):
+        return value
+    sentence = f"{load.query}.cwli: {column} {shown(text)} is not accepted"
+    raise Refused(f"{sentence}; expected a finite number")
