@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, parse_qsl, unquote
+from xml.parsers.expat import ExpatError
 
+import xmltodict  # type: ignore[import-untyped]
 from moto.s3.models import s3_backends
 
 from local.account import ACCOUNT, REGION
@@ -79,18 +81,20 @@ def permissions(environ: WSGIEnvironment) -> list[Request]:
     region, service = scope(environ)
     if region != REGION:
         return []
-    if service == "s3":
-        return list(_of_s3(environ))
+    try:
+        return list(_of_s3(environ) if service == "s3" else _of_json(environ, service))
+    except (AttributeError, ExpatError, KeyError, RecursionError, TypeError, ValueError):
+        return []  # it has not the form of its operation
+
+
+def _of_json(environ: WSGIEnvironment, service: str) -> Iterator[Request]:
     api, _, operation = environ.get("HTTP_X_AMZ_TARGET", "").partition(".")
     known = {"dynamodb": ("DynamoDB_20120810", _of_tables), "sqs": ("AmazonSQS", _of_queue)}
     if known.get(service, ("", None))[0] != api or not _plain(environ):
-        return []
-    try:
-        asked = list(known[service][1](operation, json.loads(body(environ).decode())))
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-        return []  # it has not the form of its operation
+        return
     place = f"arn:aws:{service}:{REGION}:{ACCOUNT}:"
-    return [Request(f"{service}:{action}", place + resource) for action, resource in asked]
+    for action, resource in known[service][1](operation, json.loads(body(environ).decode())):
+        yield Request(f"{service}:{action}", place + resource)
 
 
 def asks_who_it_is(environ: WSGIEnvironment) -> bool:
@@ -122,6 +126,8 @@ def _of_s3(environ: WSGIEnvironment) -> Iterator[Request]:
         yield Request(_OF_BUCKET[asked], f"arn:aws:s3:::{bucket}")
     elif not key and asked[0] == "GET" and {"list-type"} <= asked[1] <= _OF_LISTING:
         yield _listing(bucket, parameters.get("prefix", ""))
+    elif not key and asked == ("POST", frozenset({"delete"})) and not parameters["delete"]:
+        yield from _of_deletion(environ, bucket)
 
 
 def _of_object(action: str, bucket: str, key: str) -> Iterator[Request]:
@@ -131,6 +137,24 @@ def _of_object(action: str, bucket: str, key: str) -> Iterator[Request]:
         # S3 says that an object is missing only to those who may list its key (Amazon S3 API
         # reference, GetObject); to others it is forbidden.
         yield _listing(bucket, key)
+
+
+def _of_deletion(environ: WSGIEnvironment, bucket: str) -> Iterator[Request]:
+    """Yield the permission for each object that a DeleteObjects request names.
+
+    S3 deletes those that are allowed and reports the others; here one of these refuses the request.
+    """
+    # moto would decode the body, or take a part of it for a form.
+    encoded = environ.get("HTTP_X_AMZ_CONTENT_SHA256", "").startswith("STREAMING-")
+    if encoded or "form" in environ.get("CONTENT_TYPE", ""):
+        return
+    # The parser of moto, so that both find the same keys.
+    document = xmltodict.parse(body(environ), strip_whitespace=False)
+    named = document["Delete"]["Object"]
+    for one in named if isinstance(named, list) else [named]:
+        if one.keys() - {"Key"} or not isinstance(one["Key"], str):
+            raise ValueError(one)  # versions are not kept
+        yield Request("s3:DeleteObject", f"arn:aws:s3:::{bucket}/{one['Key']}")
 
 
 def _listing(bucket: str, prefix: str) -> Request:

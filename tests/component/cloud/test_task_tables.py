@@ -1,9 +1,13 @@
 """Tables of DynamoDB, queues of SQS and buckets of S3 for the tasks whose role may use them."""
 
 import json
+from io import BytesIO
 
 import pytest
 from botocore.exceptions import ClientError
+
+from local.cloud.iam_actions import permissions
+from local.cloud.policy_evaluation import Request
 
 ROLE = "arn:aws:iam::123456789012:role/task"
 PLACE = "us-east-1:123456789012"
@@ -13,6 +17,7 @@ ALLOWED = [
     {"Effect": "Allow", "Action": "sqs:*", "Resource": f"arn:aws:sqs:{PLACE}:mine-*"},
     {"Effect": "Allow", "Action": "s3:*", "Resource": "arn:aws:s3:::mine-*"},
     {"Effect": "Deny", "Action": "s3:DeleteBucket", "Resource": "arn:aws:s3:::mine-kept"},
+    {"Effect": "Deny", "Action": "s3:DeleteObject", "Resource": "arn:aws:s3:::mine-kept/no/*"},
     {"Effect": "Deny", "Action": "dynamodb:DeleteTable", "Resource": f"{TABLE}kept"},
 ]
 KEY = {"id": {"S": "1"}}
@@ -24,6 +29,7 @@ FORM = {
 
 FORM_TYPE = "application/x-www-form-urlencoded; charset=utf-8"
 WHO_AM_I = b"Action=GetCallerIdentity&Version=2011-06-15"
+ONE_OBJECT = b"<Delete><Object><Key>a</Key></Object></Delete>"
 
 
 @pytest.fixture
@@ -187,6 +193,10 @@ def test_a_task_has_a_bucket_of_its_own_if_its_role_may(task, endpoint):
     upload = objects.create_multipart_upload(Bucket="mine-new", Key="a/2")["UploadId"]
     objects.abort_multipart_upload(Bucket="mine-new", Key="a/2", UploadId=upload)
     objects.delete_object(Bucket="mine-new", Key="a/1")
+    for key in ("b", "c d+e&<f>%61"):
+        objects.put_object(Bucket="mine-new", Key=key, Body=b"1")
+        gone = objects.delete_objects(Bucket="mine-new", Delete={"Objects": [{"Key": key}]})
+        assert [one["Key"] for one in gone["Deleted"]] == [key]
     objects.delete_bucket(Bucket="mine-new")
 
     names = [bucket["Name"] for bucket in endpoint.client("s3").list_buckets()["Buckets"]]
@@ -208,10 +218,14 @@ def test_a_task_has_a_bucket_of_its_own_if_its_role_may(task, endpoint):
             {"Bucket": "theirs", "Key": "a"},
             "s3:DeleteObject on arn:aws:s3:::theirs/a",
         ),
-        # The body names objects, which the policies of the role may deny.
         (
             "delete_objects",
-            {"Bucket": "mine-kept", "Delete": {"Objects": [{"Key": "a"}]}},
+            {"Bucket": "mine-kept", "Delete": {"Objects": [{"Key": "b"}, {"Key": "no/a&b"}]}},
+            "s3:DeleteObject on arn:aws:s3:::mine-kept/no/a&b",
+        ),
+        (
+            "delete_objects",
+            {"Bucket": "mine-kept", "Delete": {"Objects": [{"Key": "b", "VersionId": "1"}]}},
             "POST /mine-kept?delete",
         ),
         ("put_bucket_policy", {"Bucket": "mine-kept", "Policy": "{}"}, "PUT /mine-kept?policy"),
@@ -223,6 +237,45 @@ def test_a_task_is_told_what_it_may_not_do_with_a_bucket(task, endpoint, call, a
 
     assert refusal(getattr(task("s3"), call), **arguments) == expected
     assert endpoint.client("s3").list_objects_v2(Bucket="theirs")["KeyCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (b"<Delete><Object><Key>a</Key></Object>", {}),
+        (b"<Delete></Delete>", {}),
+        (b"<Delete><Object><Key>a</Key><Key>b</Key></Object></Delete>", {}),
+        (b"<Delete><Object><Key><a/></Key></Object></Delete>", {}),
+        (
+            b"<!DOCTYPE Delete [<!ENTITY a 'a'>]><Delete><Object><Key>&a;</Key></Object></Delete>",
+            {},
+        ),
+        # moto would take a part of it for a form.
+        (ONE_OBJECT, {"Content_Type": FORM_TYPE}),
+    ],
+)
+def test_a_deletion_whose_objects_are_not_plain_is_refused(task, endpoint, answer, body, headers):
+    endpoint.client("s3").put_object(Bucket="mine-kept", Key="a", Body=b"1")
+
+    status, text = answer(ROLE, "POST", "/mine-kept?delete", body=body, **headers)
+
+    assert (status, b"POST /mine-kept?delete" in text) == (403, True)
+    assert endpoint.client("s3").list_objects_v2(Bucket="mine-kept")["KeyCount"] == 1
+
+
+def test_a_deletion_whose_body_is_encoded_is_not_known():
+    plain = {
+        "HTTP_AUTHORIZATION": "AWS4-HMAC-SHA256 Credential=x/20261123/us-east-1/s3/aws4_request, "
+        f"SignedHeaders=host, Signature={'0' * 64}",
+        "CONTENT_LENGTH": str(len(ONE_OBJECT)),
+        "REQUEST_METHOD": "POST",
+        "REQUEST_URI": "/mine-kept?delete",
+    }
+    encoded = {"HTTP_X_AMZ_CONTENT_SHA256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER"}
+
+    known = permissions({**plain, "wsgi.input": BytesIO(ONE_OBJECT)})
+    assert known == [Request("s3:DeleteObject", "arn:aws:s3:::mine-kept/a")]
+    assert permissions({**plain, **encoded, "wsgi.input": BytesIO(ONE_OBJECT)}) == []
 
 
 @pytest.mark.parametrize(
