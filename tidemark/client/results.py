@@ -161,6 +161,12 @@ class Results:
 
         return add_profile(self._bucket, profile, stacks)
 
+    def remove_profile(self, profile: Profile) -> None:
+        """Delete a profile."""
+        from tidemark.store.stored_profile import remove_profile  # noqa: PLC0415
+
+        remove_profile(self._bucket, profile)
+
     def is_indexed(self, suite: str, version: str) -> bool:
         """Tell whether a comparison can find a run of a version without the run's id."""
         return any(self._bucket.keys(keys.runs_of(suite, version)))

@@ -73,6 +73,14 @@ def _same(one: Profile, other: Profile) -> bool:
     return (one.version, one.test, one.digest) == (other.version, other.test, other.digest)
 
 
+def remove_profile(bucket: Bucket, profile: Profile) -> None:
+    """Delete a profile; a removal that is cut off is completed by its repetition."""
+    bucket.discard(keys.table("profiles", profile.suite, profile.name))
+    # Without its origin a profile is none, so that no reader misses its stacks.
+    bucket.discard(keys.profile(profile.suite, profile.name))
+    bucket.discard(keys.stacks(profile.suite, profile.name))
+
+
 def record_profile(bucket: Bucket, suite: str, name: str) -> None:
     """Write the rows of a stored profile again."""
     profile = Profile.model_validate_json(bucket.read(keys.profile(suite, name)))

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
 from tests.unit.fakes import FakeBucket
-from tidemark.cli.profile import command, function_shares, growth_table, importing, options
+from tidemark.cli.profile import command, function_shares, growth_table, importing, options, removal
 from tidemark.client.results import Results
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
@@ -31,7 +31,7 @@ def bucket(monkeypatch):
     def stored(_target, **_):
         yield SimpleNamespace(results=Results(bucket), tables=None)
 
-    for module in (importing, function_shares, growth_table):
+    for module in (importing, function_shares, growth_table, removal):
         monkeypatch.setattr(module, "stored", stored)
     return bucket
 
@@ -145,6 +145,23 @@ def test_an_import_that_is_cut_off_at_any_moment_is_completed_by_its_repetition(
             break
     assert died.exit_code == 0
     assert last > 4
+
+
+def test_a_profile_is_removed_and_can_be_imported_again(bucket, tmp_path):
+    add(tmp_path, "8.8.1", folded(OLD))
+    before = dict(bucket.objects)
+    add(tmp_path, "9.8.4", folded(NEW), "--test", "ingest")
+    (name,) = {each.name for each in Results(bucket).profiles("rocksdb") if each.test}
+
+    removed = invoke("remove", name, "--suite", "rocksdb")
+
+    assert removed.stdout == "Removed all.folded, a profile of 9.8.4 of test ingest.\n"
+    assert bucket.objects == before
+    with pytest.raises(Refused, match=rf"^PROFILE: '{name}' is not stored; there are 2023"):
+        invoke("remove", name, "--suite", "rocksdb")
+    assert add(tmp_path, "9.8.4", folded(NEW)).stdout.endswith(
+        "1 profile added, 0 stored already.\n"
+    )
 
 
 def test_nothing_is_stored_if_one_of_several_files_cannot_be_read(bucket, tmp_path):
