@@ -17,6 +17,9 @@ _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _DEFAULT_TYPE = 1, 2, 4, 5
 _ID, _TYPE, _NAME = 1, 1, 2
 _LOCATIONS, _VALUES = 1, 2
 _ADDRESS, _LINE, _LINE_FUNCTION = 3, 4, 1
+_MOST_PARTS = 1_000_000
+"""The most samples, locations, functions and texts together: each takes memory, however small."""
+_LARGEST_SAMPLE = 1 << 16  # [B]
 _COUNTS = ("samples", "sample")
 """The names of a type of value that counts samples."""
 
@@ -64,7 +67,9 @@ def add_pprof(data: bytes, tally: Tally) -> None:
 def _fields(data: bytes) -> _Fields:
     found = _Fields([], [], [], [], [], [])
     parts = {_SAMPLE: found.samples, _LOCATION: found.locations, _FUNCTION: found.functions}
-    for number, value in message(memoryview(data)):
+    for place, (number, value) in enumerate(message(memoryview(data))):
+        if place == _MOST_PARTS:
+            raise Unreadable(f"it has more than {_MOST_PARTS:,} samples and names")
         if isinstance(value, int):
             if number == _DEFAULT_TYPE:
                 found.default.append(value)
@@ -102,6 +107,8 @@ def _frames(fields: _Fields) -> Mapping[int, Sequence[str]]:
 
 
 def _sample(data: memoryview) -> _Sample:
+    if len(data) > _LARGEST_SAMPLE:
+        raise Unreadable(f"it has a sample of more than {_LARGEST_SAMPLE:,} bytes")
     fields = list(message(data))
     locations = [
         each for number, value in fields if number == _LOCATIONS for each in numbers(value)

@@ -162,7 +162,12 @@ def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     monkeypatch.setattr(profile_file, "_MOST_AT_ONCE", 100)
     with pytest.raises(Unreadable, match=r"^it has more than 100 bytes, unpacked$"):
         read(pprof())
-    monkeypatch.setattr(file_content, "MOST_BYTES", 10**6)
+    monkeypatch.undo()
+    with pytest.raises(Unreadable, match=r"^it has a sample of more than 65,536 bytes$"):
+        read(pprof() + field(2, field(1, bytes(70_000))))
+    monkeypatch.setattr("tidemark.client.profiled.pprof._MOST_PARTS", 10)
+    with pytest.raises(Unreadable, match=r"^it has more than 10 samples and names$"):
+        read(pprof())
     monkeypatch.setattr(tally, "_MOST_CHARACTERS", 20)
 
     assert read("main;f 1\nmain;f 2\nmain;g 1\n").stacks.total() == 4
