@@ -87,13 +87,14 @@ function seriesOf({ color, values, styles }, rows) {
     : values.map((field) => ({ label: field.label, field, only: () => true }));
   const shapes = Object.keys(SHAPES);
   return all.map((one, at) => {
-    const { dash, markers } = styles[one.field.id] ?? { dash: "SOLID", markers: true };
+    const plain = { line: true, dash: "SOLID", markers: true };
+    const { line, dash, markers } = styles[one.field.id] ?? plain;
     const place = at % shapes.length;
     // A line without markers accompanies another line.
     const look = markers
       ? { color: one.own ?? `var(--series-${place + 1})`, shape: shapes[place] }
       : { color: "var(--quiet)", shape: null };
-    return { ...one, ...look, dash: DASHES[dash] };
+    return { ...one, ...look, line, dash: DASHES[dash] };
   });
 }
 
@@ -131,8 +132,9 @@ function widthOf(stops) {
 function specified({ specification, horizontal }, series, stops) {
   const points = stops.flatMap(({ category, values }) =>
     values.map((value, at) => {
-      const { label, color, shape, dash } = series[at];
-      return { category, value, series: label, color, shape, dash, alone: stops.length === 1 };
+      const { label, color, shape, line, dash } = series[at];
+      const alone = stops.length === 1;
+      return { category, value, series: label, color, shape, line, dash, alone };
     }),
   );
   const tooltips = stops.map(({ category, values }) => {

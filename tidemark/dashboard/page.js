@@ -124,7 +124,18 @@ function show({ id }) {
   }
 }
 
+// A value in the address that no row of the page has.
+function unknown({ label, parameter, column }) {
+  const value = chosen[parameter];
+  const all = column ? new Set(rowsOf[column.data_set].map((row) => row[column.name])) : new Set();
+  if (value === "" || !all.size || all.has(value)) return "";
+  const known = listed([...all].filter((each) => each !== null).toSorted((a, b) => compare(a, b, false)));
+  return `${label}: ${value} is not on this page; there are ${known}.`;
+}
+
 function drawSheet(sheet, isShown) {
+  const said = sheet.controls.map(unknown).filter(Boolean).join(" ");
+  document.querySelector(`#${CSS.escape(sheet.id)} .unknown`).textContent = said;
   for (const control of inTurn(sheet.controls)) offer(control, sheet.controls, isShown);
   return Promise.all(sheet.visuals.map(draw));
 }

@@ -18,8 +18,8 @@ def specification(chart: Chart) -> Json:
     """Return the specification of a chart; the page adds its height and two data sets.
 
     A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``shape`` (null for
-    none), ``dash``, and ``alone`` if there is no other category. A row of ``tooltips`` has
-    ``category`` and ``tooltip``.
+    none), ``line`` (false for none), ``dash``, and ``alone`` if there is no other category. A row
+    of ``tooltips`` has ``category`` and ``tooltip``.
     """
     layers = [_bars(chart)] if chart.mark == "bar" else _lines(chart)
     return vega_lite.chart(
@@ -32,17 +32,19 @@ def _lines(chart: Chart) -> list[Json]:
     series = {"color": _COLOR, "detail": {"field": "series", "type": "nominal"}}
     dash = {"field": "dash", "type": "nominal", "scale": None}
     shape = {"field": "shape", "type": "nominal", "scale": None}
-    return [
-        {
-            "mark": {"type": "line", "strokeWidth": 2},
-            "encoding": {**position, **series, "strokeDash": dash},
-        },
-        {
-            "transform": [{"filter": "datum.shape || datum.alone"}],
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-            "encoding": {**position, **series, "shape": shape},
-        },
-    ]
+    lines: Json = {
+        "transform": [{"filter": "datum.line"}],
+        "mark": {"type": "line", "strokeWidth": 2},
+        "encoding": {**position, **series, "strokeDash": dash},
+    }
+    points: Json = {
+        "transform": [{"filter": "datum.shape || datum.alone"}],
+        "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+        "encoding": {**position, **series, "shape": shape},
+    }
+    # Vega warns of a layer without rows.
+    no_lines = chart.styles and not any(style.line for style in chart.styles.values())
+    return [points] if no_lines else [lines, points]
 
 
 def _pointer_layer(chart: Chart) -> Json:

@@ -49,6 +49,8 @@ class PivotTable:
 class Style:
     """The look of the line of a value."""
 
+    line: bool
+    """Whether a line joins the points."""
     dash: str
     """``SOLID`` or ``DOTTED``."""
     markers: bool
@@ -261,9 +263,10 @@ def _from_zero(axis: Node) -> bool:
 def _style(series: Node) -> tuple[str, Style]:
     series.choice("AxisBinding", "PRIMARY_YAXIS")
     settings = series.node("Settings")
-    dash = settings.node("LineStyleSettings").choice("LineStyle", "SOLID", "DOTTED")
+    lines = settings.node("LineStyleSettings")
+    line, dash = lines.visible("LineVisibility"), lines.choice("LineStyle", "SOLID", "DOTTED")
     markers = settings.node("MarkerStyleSettings").visible("MarkerVisibility")
-    return series.text("FieldId"), Style(dash, markers)
+    return series.text("FieldId"), Style(line, dash, markers)
 
 
 _READERS: Mapping[str, Callable[[Node, Fields], Shown]] = {

@@ -133,6 +133,38 @@ def test_a_choice_changes_the_numbers_and_the_address(open_page):
     assert cells(shared, "newest") == cells(page, "newest")
 
 
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ("#sheet=compare&New=9.9.9", "New: 9.9.9 is not on this page; there are "),
+        ("#Suite=nope", "Suite: nope is not on this page; there are rocksdb"),
+        ("#", ""),
+    ],
+)
+def test_an_unknown_version_or_suite_in_the_address_is_said(open_page, choices, sentence):
+    said = open_page(choices).locator(".shown .unknown").text_content()
+
+    assert said.startswith(sentence) if sentence else said == ""
+
+
+def test_rates_by_trial_are_points_without_a_line_through_alternating_versions(open_page):
+    page = open_page("#sheet=run&Test=ingest")
+
+    assert page.locator("#trials svg .mark-symbol.role-mark path").count() > 2
+    assert page.locator("#trials svg .mark-line path").count() == 0
+    assert open_page("#Test=ingest").locator("#history svg .mark-line path").count() > 0
+
+
+def test_the_name_of_a_row_stays_when_its_table_is_scrolled_sideways(open_page):
+    page = open_page(viewport=PHONE)
+    name = page.locator("#newest tbody th").first
+    before = name.bounding_box()["x"]
+
+    page.locator("#newest .scroll").evaluate("(box) => { box.scrollLeft = 300 }")
+
+    assert name.bounding_box()["x"] == before
+
+
 def test_dates_leave_out_earlier_and_later_versions(open_page):
     page = open_page()
     ends = [page.locator(f"#rates-{end}").input_value() for end in ("since", "until")]
