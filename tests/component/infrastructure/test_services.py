@@ -37,15 +37,14 @@ def test_a_service_logs_beside_the_tasks_of_its_tests(served):
 def test_the_tasks_of_a_suite_with_services_reach_each_other_at_their_ports_alone(everything):
     groups = everything.find_resources("AWS::EC2::SecurityGroup")
     (own,) = (name for name in groups if "Served" in name)
-    rules = everything.find_resources("AWS::EC2::SecurityGroupIngress")
+    every = everything.find_resources("AWS::EC2::SecurityGroupIngress")
+    rules = [each["Properties"] for name, each in every.items() if "Served" in name]
 
-    ports = [
-        (rule["Properties"]["FromPort"], rule["Properties"]["ToPort"]) for rule in rules.values()
-    ]
+    ports = [(rule["FromPort"], rule["ToPort"]) for rule in rules]
     assert sorted(ports) == [(5432, 5432), (8080, 8080)]
-    for rule in rules.values():
-        source = rule["Properties"]["SourceSecurityGroupId"]["Fn::GetAtt"][0]
-        assert (source, rule["Properties"]["GroupId"]["Fn::GetAtt"][0]) == (own, own)
+    for rule in rules:
+        source = rule["SourceSecurityGroupId"]["Fn::GetAtt"][0]
+        assert (source, rule["GroupId"]["Fn::GetAtt"][0]) == (own, own)
     assert all("SecurityGroupIngress" not in each["Properties"] for each in groups.values())
 
 
@@ -68,5 +67,6 @@ def test_the_queries_of_services_are_saved_for_suites_with_services_alone(everyt
     names = {each["Properties"]["Name"] for each in saved}
 
     assert {name for name in names if name.endswith(("/ready", "/last_lines"))} == {
-        "Tidemark/served/ready", "Tidemark/served/last_lines"
+        "Tidemark/kiwi/ready", "Tidemark/kiwi/last_lines",
+        "Tidemark/served/ready", "Tidemark/served/last_lines",
     }  # fmt: skip
