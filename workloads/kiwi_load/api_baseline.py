@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import closing
 from time import perf_counter
 
 from harness import log
@@ -13,7 +15,13 @@ from sequence import calls, report, results
 _RESULT = "TestExecution.update"
 
 
-def run(session: Session, r: int, jobs: int) -> None:
+def run(host: str, port: int, variables: Mapping[str, str]) -> None:
+    """Make the sequences that the variables of the task ask for, at a server."""
+    with closing(Session(host, port)) as session:
+        measure(session, int(variables["TIDEMARK_R"]), int(variables["TIDEMARK_JOBS"]))
+
+
+def measure(session: Session, r: int, jobs: int) -> None:
     """Make as many sequences as there are ``jobs``, after a short one that counts nowhere.
 
     Raises

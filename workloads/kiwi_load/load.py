@@ -1,24 +1,27 @@
-"""Load on Kiwi TCMS: ``python load.py api_baseline``.
+"""Load on Kiwi TCMS: ``python load.py api_baseline|bounded``.
 
 Exit codes: 0, 1 when a check failed, a call was refused or the deadline passed.
 """
 
 from __future__ import annotations
 
+import sys
+
+if sys.argv[1:] == ["bounded"]:
+    # Locust changes modules of Python, which are best not loaded before.
+    import locust  # noqa: F401
+
 import os
 import signal
-import sys
 import time
-from contextlib import closing
+from importlib import import_module
 
-import api_baseline
 from harness import log
 from harness.checks import CheckFailedError
 from harness.machine import log_machine
-from json_rpc import Refusal, Session
+from json_rpc import Refusal
 
 PORT = 8080
-TESTS = {"api_baseline": api_baseline.run}
 
 
 def main(test: str) -> int:
@@ -26,9 +29,8 @@ def main(test: str) -> int:
     keep_deadline()
     log_machine()
     try:
-        r, jobs = (int(os.environ[f"TIDEMARK_{name}"]) for name in ("R", "JOBS"))
-        with closing(Session(os.environ["TIDEMARK_SERVER"], PORT)) as session:
-            TESTS[test](session, r, jobs)
+        # One test alone needs Locust.
+        import_module(test).run(os.environ["TIDEMARK_SERVER"], PORT, os.environ)
     except CheckFailedError as failure:
         log.error("Check", str(failure))
         return 1
@@ -45,7 +47,8 @@ def keep_deadline() -> None:
 
     def end(_number: int, _frame: object) -> None:
         log.error("Deadline", f"The task was ended because it took more than {seconds:g} seconds.")
-        sys.exit(1)
+        # Locust runs its users inside this one thread: an exception would end one of them alone.
+        os._exit(1)
 
     signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))

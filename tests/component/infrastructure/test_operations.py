@@ -56,10 +56,11 @@ def test_the_dashboard_shows_how_runs_ended_and_every_alarm(
 
 
 def _queries(suite):
+    fixed = {"environment", "failures", *(("last_lines", "ready") if suite.services else ())}
     metrics = [metric for test in suite.tests for metric in test.metrics]
-    of_services = {"last_lines", "ready"} if suite.services else set()
-    of_metrics = {query for each in metrics for query in (each.query, each.samples) if query}
-    return of_services | of_metrics
+    of_metrics = [(each.query, each.samples, each.histograms) for each in metrics]
+    of_series = [[series.query for series in test.series] for test in suite.tests]
+    return fixed | {query for queries in (*of_metrics, *of_series) for query in queries if query}
 
 
 def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(template):
@@ -75,7 +76,7 @@ def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(templ
     assert sorted(queries) == sorted(
         f"Tidemark/{suite.name}/{query}"
         for suite in read_suites().values()
-        for query in {"environment", "failures", *_queries(suite)}
+        for query in _queries(suite)
     )
     for name, query in queries.items():
         _, suite, file = name.split("/")

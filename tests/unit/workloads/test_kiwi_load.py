@@ -106,7 +106,7 @@ def test_a_sequence_names_its_product_and_finds_its_user(workload, session, kiwi
 def test_each_job_logs_its_calls_and_results_after_a_sequence_that_counts_nowhere(
     workload, session, kiwi, capsys
 ):
-    workload("api_baseline").run(session, 2, 2)
+    workload("api_baseline").measure(session, 2, 2)
 
     lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
     sequences = [line.split(" in ")[0] for line in lines if line.startswith("Sequence")]
@@ -127,7 +127,7 @@ def test_a_half_finished_sequence_has_no_figures(workload, session, monkeypatch,
         CheckFailedError,
         match=r"^Sequence 0 had 1 answers, 0 of them for results: 24 and 4 were expected\.$",
     ):
-        baseline.run(session, 2, 1)
+        baseline.measure(session, 2, 1)
     assert capsys.readouterr().out == ""
 
 

@@ -1,0 +1,75 @@
+"""The users and intervals of Kiwi TCMS's bounded test, without Locust and without a server."""
+
+import importlib
+import random
+import sys
+from collections import Counter
+
+import pytest
+
+from tidemark.model.checkout import ROOT
+
+MODULES = ("json_rpc", "sequence", "operations", "intervals")
+
+
+@pytest.fixture
+def workload(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "workloads" / "kiwi_load")
+    yield importlib.import_module
+    for name in MODULES:
+        sys.modules.pop(name, None)
+
+
+class Session:
+    """A session that gives everything the next id, and remembers every call."""
+
+    def __init__(self):
+        self.calls = []
+
+    def call(self, operation, *arguments):
+        self.calls.append((operation, arguments))
+        found = {"id": len(self.calls)}
+        return [found] if operation.endswith(".filter") else found
+
+
+def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew(workload, capsys):
+    intervals = workload("intervals").Intervals()
+    for time, fault in ((5.25, None), (410.0, None), (14.25, OSError("closed"))):
+        intervals.add("TestRun.create", time, fault, request_type="JSON-RPC")
+    intervals.log(7)
+    intervals.log(6)
+
+    lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
+    assert lines == [
+        "Users 7",
+        "Histogram TestRun.create count 3 average 143.166667 ms buckets 5.2:1 410:1 14:1",
+        "Failures TestRun.create 1 of 3 requests",
+        "Users 6",
+    ]
+    assert intervals.requests == 3
+
+
+def test_every_operation_is_one_request_on_data_of_the_user(workload):
+    operations, session = workload("operations"), Session()
+    work = operations.Work(session, "User 3")
+    made = len(session.calls)
+
+    for operation in operations.WEIGHTS:
+        work.do(operation, random.Random(0))
+
+    assert [operation for operation, _ in session.calls[made:]] == list(operations.WEIGHTS)
+    assert ("Product.create", "User 3") in {
+        (operation, arguments[0].get("name"))
+        for operation, arguments in session.calls
+        if operation == "Product.create"
+    }
+
+
+def test_operations_are_drawn_by_their_weights_and_the_same_for_the_same_seed(workload):
+    drawn, weights = workload("operations").drawn, workload("operations").WEIGHTS
+    first, again = ([drawn(source) for _ in range(10_000)] for source in map(random.Random, (1, 1)))
+
+    assert first == again
+    assert Counter(first).keys() == weights.keys()
+    for operation, weight in weights.items():
+        assert Counter(first)[operation] == pytest.approx(1000 * weight, rel=0.1)

@@ -1,0 +1,93 @@
+"""A user of Kiwi TCMS in the terms of Locust.
+
+The user does an operation a second on average, at times that do not depend on the server (an open
+model). The time of a request runs from the moment at which it was due: while a server stalls, the
+requests that wait for it count, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from itertools import count
+from random import Random
+from time import monotonic
+
+import gevent
+from json_rpc import Refusal, Session
+from locust import User, constant, task
+from locust.exception import StopUser
+from operations import Work, drawn
+
+FAULTS = (Refusal, OSError, HTTPException)
+"""What fails a request: an answer that refuses it, or none."""
+
+
+@dataclass
+class Load:
+    """The part of a test that its users share.
+
+    A request counts if it is due between ``begins`` and ``ends`` [s, of the monotonic clock].
+    """
+
+    host: str
+    port: int
+    seed: str
+    begins: float = math.inf
+    ends: float = math.inf
+    numbers: Iterator[int] = field(default_factory=count)
+    ready: int = 0
+    """The number of users who have logged in and made their own data."""
+    refused: str = ""
+    """Why a user could not, '' if all could."""
+    left_out: int = 0
+    """The number of requests that were due during the ramp-up."""
+
+
+class Tester(User):
+    """A user with data of its own; a subclass sets ``load``."""
+
+    abstract = True
+    wait_time = constant(0)  # the user waits in its task, for the next due time
+    load: Load
+
+    def on_start(self) -> None:
+        """Log in, and make the data that the operations need."""
+        number = next(self.load.numbers)
+        self._random = Random(f"{self.load.seed}/{number}")  # noqa: S311 (repeatable, no secret)
+        try:
+            self._work = Work(Session(self.load.host, self.load.port), f"User {number}")
+        except FAULTS as fault:
+            self.load.refused = str(fault)
+            raise StopUser from fault
+        self._due = monotonic()
+        self.load.ready += 1
+
+    @task
+    def operate(self) -> None:
+        """Wait for the next request, make it and report its time if it counts; then end."""
+        self._due += self._random.expovariate(1.0)
+        operation = drawn(self._random)
+        gevent.sleep(max(0.0, self._due - monotonic()))
+        if self._due >= self.load.ends:
+            raise StopUser
+        fault = self._fault(operation)
+        if self._due < self.load.begins:
+            self.load.left_out += 1
+        else:
+            self.environment.events.request.fire(
+                request_type="JSON-RPC",
+                name=operation,
+                response_time=1000 * (monotonic() - self._due),
+                response_length=0,
+                exception=fault,
+            )
+
+    def _fault(self, operation: str) -> Exception | None:
+        try:
+            self._work.do(operation, self._random)
+        except FAULTS as fault:
+            return fault
+        return None
