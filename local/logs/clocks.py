@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from local.insights.values import quoted
 
 _ISO = r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
+# What may stand before a time in ISO 8601 whose characters have known places.
+_BEGINNINGS = ("^", r"^\[?")
 # Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
 _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -101,10 +103,11 @@ class Clock:
             SQL for the line, and for the last change of its file [ms].
         """
         if self.field and not self.form:
-            text = self._text(line)
-            return f"coalesce({_iso(text, f'^{_ISO}')}, {_epoch(text)})"
+            iso = _iso("t", f"^{_ISO}")
+            both = f"CASE WHEN t LIKE '____-%' THEN {iso} ELSE {_epoch('t')} END"
+            return _once(self._text(line), both)
         if self.form == "iso":
-            return _iso(line, self.pattern)
+            return _once(line, _iso("t", self.pattern))
         text = self._text(line)
         if self.form == "epoch":
             return _epoch(text)
@@ -244,14 +247,40 @@ def _fields(line: str) -> dict[str, object]:
     return fields if isinstance(fields, dict) else {}
 
 
+def _once(text: str, value: str) -> str:
+    """Return SQL for a value of the text ``t``, which DuckDB computes once, also for a CASE."""
+    return f"list_transform([{text}], lambda t: {value})[1]"
+
+
 def _iso(text: str, pattern: str) -> str:
-    # DuckDB computes equal expressions once.
     parts = f"regexp_extract({text}, {quoted(pattern)}, ['time', 'fraction', 'zone'])"
-    time = (
-        f"{parts}.time || '.' || rpad({parts}.fraction, 6, '0') || "
-        f"coalesce(nullif({parts}.zone, ''), 'Z')"
+    time = "p.time || '.' || rpad(p.fraction, 6, '0') || coalesce(nullif(p.zone, ''), 'Z')"
+    moment = f"epoch_ms(TRY_CAST({time} AS TIMESTAMPTZ))"
+    any_form = f"list_transform([{parts}], lambda p: {moment})[1]"
+    before, _, after = pattern.partition(_ISO)
+    if before not in _BEGINNINGS or after.strip():
+        return any_form
+    return f"coalesce({_common_iso(text, after)}, {any_form})"
+
+
+def _common_iso(text: str, after: str) -> str:
+    """Return SQL for the time at the beginning of a text in its most common forms, or null.
+
+    It takes half the time of the regular expression, which captures three groups.
+    """
+    begin = f"{text} LIKE '____-__-__"
+    zone = f"{text}[25] IN ('+', '-', 'Z') AND {text}[25:26] <> '- '"
+    point = f"replace(left({text}, 23), ',', '.')"
+    forms = (
+        (f"{begin}T__:__:__.___Z{after}%'", f"left({text}, 23)", "TIMESTAMP"),
+        (f"{begin}T__:__:__Z{after}%'", f"left({text}, 19)", "TIMESTAMP"),
+        (f"{begin}T__:__:__.______:__{after}%'", f"left({text}, 29)", "TIMESTAMPTZ"),
+        (f"{begin} __:__:______ _%' AND NOT ({zone})", point, "TIMESTAMP"),
     )
-    return f"epoch_ms(TRY_CAST({time} AS TIMESTAMPTZ))"
+    cases = (
+        f"WHEN {fits} THEN epoch_ms(TRY_CAST({time} AS {type_}))" for fits, time, type_ in forms
+    )
+    return f"CASE {' '.join(cases)} END"
 
 
 def _epoch(text: str) -> str:
