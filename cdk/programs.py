@@ -19,6 +19,7 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge, objects_finding
+from cdk.owned import grant_own
 from cdk.policy_statements import allow
 from tidemark.model.task import WORKLOAD_LABEL, Task
 from tidemark.store.keys import BELOW_A_SECRET, DATA
@@ -41,6 +42,7 @@ class Program(FargateTaskDefinition):
         log_prefix: str,
         bucket: Bucket,
         family: str | None = None,
+        owned: str = "",
     ) -> None:
         super().__init__(
             scope,
@@ -79,6 +81,8 @@ class Program(FargateTaskDefinition):
             allow(["s3:ListBucket"], [bucket.bucket_arn], below),
         ):
             self.task_role.add_to_principal_policy(statement)
+        if owned:
+            grant_own(self, owned)
         if environment:
             why = "The command that installs a version, or the folder that has it, is no secret."
             acknowledge(self, "ECS2", why)

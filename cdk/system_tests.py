@@ -79,6 +79,7 @@ class SuiteTasks(Construct):
             log_prefix=self.suite.name,
             bucket=self._bucket,
             family=self.family,
+            owned=self.suite.owned,
         )
 
     def _reachable(self, network: Network) -> SecurityGroup:

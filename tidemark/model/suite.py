@@ -21,8 +21,11 @@ from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 from tidemark.model.task import Task
 
 _NAME = f"^{NAME}$"
+# The trial's own digits and a hyphen follow: a bucket of S3 has 63 characters at most.
+_OWNED = r"^[a-z][a-z0-9-]{2,19}$"
 FORMS = {
     _NAME: "a small letter, and up to 31 small letters, digits and _ after it",
+    _OWNED: "a small letter, and 2 to 19 small letters, digits and hyphens after it",
     **SUBJECT_FORMS,
     **ARTEFACT_FORMS,
     **STEP_FORMS,
@@ -38,6 +41,8 @@ MOST_BUDGET_USD = 1_000_000
 # in Inline mode"), so that all groups of a test, and all tasks of a group, run side by side.
 TASKS_OF_GROUP = 20
 SECONDS_BETWEEN_GROUPS = 2
+OWN_DIGITS = 16
+"""The hexadecimal digits of a trial in the names of what it makes for itself."""
 
 
 class Test(Consistent):
@@ -174,6 +179,9 @@ class Suite(Frozen):
     side; without it there is one."""
     axes: dict[Name, Axis] = Field(default={}, max_length=MOST_AXES, exclude_if=operator.not_)
     """The values of each axis, by its name; a run measures every combination of them."""
+    owns: str | None = Field(default=None, pattern=_OWNED, exclude_if=operator.not_)
+    """The beginning of the names of the buckets of S3, queues of SQS and tables of DynamoDB that a
+    trial makes for itself, such as ``kiwi-run``. Only one machine lets its tasks make them."""
     task: Task
     """The ECS task that every test runs in."""
     services: dict[Name, Service] = Field(
@@ -186,6 +194,11 @@ class Suite(Frozen):
     """A version that every repetition measures, beside those that a run asks for."""
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
     """The tests of a trial in order, 1 to 20."""
+
+    @property
+    def owned(self) -> str:
+        """The names of what a trial may make for itself, as a pattern of IAM; '' for nothing."""
+        return f"{self.owns}{'?' * OWN_DIGITS}-*" if self.owns else ""
 
     @property
     def functions(self) -> Sequence[str]:

@@ -36,6 +36,9 @@ def contradictions(suite: object) -> Iterator[Problem]:
     yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
     yield from _misnamed_instance(suite)
+    if mapping(suite).get("owns") and "folder" not in mapping(suite, "subject"):
+        sentence = "no account lets tasks make buckets, queues and tables"
+        yield problem(("owns",), f"{sentence}; expected a subject with folder")
     services = mapping(suite, "services")
     yield from _unusable_services(suite, services)
     limits = [limit for _, test in tests for limit in _time_limits(test)]

@@ -11,7 +11,13 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.services import READY_QUERY
 from tidemark.model.steps import Step
-from tidemark.model.suite import SECONDS_BETWEEN_GROUPS, TASKS_OF_GROUP, Suite, Test
+from tidemark.model.suite import (
+    OWN_DIGITS,
+    SECONDS_BETWEEN_GROUPS,
+    TASKS_OF_GROUP,
+    Suite,
+    Test,
+)
 from tidemark.run.system import System
 from tidemark.store import keys
 
@@ -96,10 +102,12 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     """Return the tests of a trial; their tasks run in ``system`` and keep data in a bucket.
 
     The place of the data is a secret of the trial's tasks: they may list only below such a secret,
-    so that the tasks of other trials cannot find it.
+    so that the tasks of other trials cannot find it. So are the names of what they make.
     """
     secret = secrets.token_hex(keys.SECRET_DIGITS // 2)
     data = f"s3://{bucket}/{keys.data(plan.run_id, trial.trial)}{secret}"
+    own = f"{plan.suite.owns}{secrets.token_hex(OWN_DIGITS // 2)}" if plan.suite.owns else ""
+    shared = {"TIDEMARK_DATA": data} | ({"TIDEMARK_OWN": own} if own else {})
     return PreparedTrial(
         task_definition=system.task_definition,
         container=system.container,
@@ -109,7 +117,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
                 name=test.name,
                 steps=(*_services(test, plan, system), *_steps(test, plan.request)),
                 artefacts=f"{data}/artefacts/{test.name}/",
-                environment=[*_environment(plan, trial, test, data), *_levels(test, data)],
+                environment=[*_environment(plan, trial, test, shared), *_levels(test, data)],
             )
             for test in plan.suite.tests
         ),
@@ -173,7 +181,9 @@ def _groups(indices: range) -> tuple[Group, ...]:
     )
 
 
-def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list[dict[str, str]]:
+def _environment(
+    plan: Plan, trial: PlannedTrial, test: Test, shared: Mapping[str, str]
+) -> list[dict[str, str]]:
     given = {**plan.request.parameters, **trial.axes}
     values = {
         "TIDEMARK_VERSION": trial.version,
@@ -182,7 +192,7 @@ def _environment(plan: Plan, trial: PlannedTrial, test: Test, data: str) -> list
         "TIDEMARK_JOBS": test.jobs,
         # One seed for all trials of a run: every version works on the same records.
         "TIDEMARK_SEED": plan.seed,
-        "TIDEMARK_DATA": data,
+        **shared,
     }
     return _variables(values)
 

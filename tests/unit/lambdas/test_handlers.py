@@ -473,18 +473,35 @@ def test_a_file_that_a_task_left_is_kept_with_the_result_of_its_test(world, plan
     assert world.bucket.read(keys.artefact(RUN, 1, "ingest", 1, "a.folded")) == b"main 1"
 
 
-def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_guess(world):
-    def places():
-        prepared = world.call(prepare_trial, TRIAL)
-        return {
-            entry["Value"]
-            for test in prepared["tests"]
-            for entry in test["environment"]
-            if entry["Name"] == "TIDEMARK_DATA"
-        }
+def variables_of_trial(world, name):
+    """Return the values of a variable in the tests of a trial that is prepared anew."""
+    return {
+        entry["Value"]
+        for test in world.call(prepare_trial, TRIAL)["tests"]
+        for entry in test["environment"]
+        if entry["Name"] == name
+    }
 
-    (first,), (second,) = places(), places()
+
+def test_the_tests_of_a_trial_share_a_place_for_data_that_no_other_trial_can_guess(world):
+    (first,), (second,) = (variables_of_trial(world, "TIDEMARK_DATA") for _ in range(2))
+
     assert first != second
+
+
+def test_the_tests_of_a_trial_share_names_for_what_they_make_that_no_other_trial_can_guess(
+    world, plan
+):
+    suite = plan.suite.model_copy(update={"owns": "kiwi-run"})
+    changed = plan.model_copy(update={"suite": suite})
+    world.bucket.objects[keys.plan(RUN)] = changed.model_dump_json().encode()
+
+    (first,), (second,) = (variables_of_trial(world, "TIDEMARK_OWN") for _ in range(2))
+
+    assert first != second
+    assert re.fullmatch("kiwi-run[0-9a-f]{16}", first)
+    assert fnmatchcase(f"{first}-table", suite.owned)
+    assert not fnmatchcase(first, suite.owned)
 
 
 def test_classify_stop_accepts_a_cause_that_is_not_json(world):

@@ -209,8 +209,8 @@ def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
     assert sentences(refusal_of(tmp_path, f"{text}colour: blue\n")) == [
         "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
         "tests.0.jobs: 'two' is not accepted; expected a whole number",
-        "colour: unknown field; known are name, title, subject, parameters, axes, task, services, "
-        "defaults, canary, tests",
+        "colour: unknown field; known are name, title, subject, parameters, axes, owns, task, "
+        "services, defaults, canary, tests",
     ]
 
 
