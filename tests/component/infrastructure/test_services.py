@@ -67,6 +67,7 @@ def test_the_queries_of_services_are_saved_for_suites_with_services_alone(everyt
     names = {each["Properties"]["Name"] for each in saved}
 
     assert {name for name in names if name.endswith(("/ready", "/last_lines"))} == {
-        "Tidemark/kiwi/ready", "Tidemark/kiwi/last_lines",
-        "Tidemark/served/ready", "Tidemark/served/last_lines",
-    }  # fmt: skip
+        f"Tidemark/{suite}/{query}"
+        for suite in ("kiwi", "served", "sleeper")
+        for query in ("ready", "last_lines")
+    }

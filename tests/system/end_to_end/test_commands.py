@@ -66,7 +66,7 @@ def one_sentence(done, sentence):
         (
             ["leveldb"],
             "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
-            "rocksdb, rocksdbjni; "
+            "rocksdb, rocksdbjni, sleeper; "
             "TIDEMARK_SYSTEMS names another folder of suites",
         ),
         (

@@ -171,7 +171,7 @@ def test_plan_run_refuses_a_bad_input_and_writes_nothing(world):
     with pytest.raises(
         Refused,
         match=r"^suite: 'x' is not known; there are clickhouse, deltalake, kiwi, "
-        r"rocksdb, rocksdbjni$",
+        r"rocksdb, rocksdbjni, sleeper$",
     ):
         world.call(plan_run, {**EXECUTION, "input": {"suite": "x"}})
     assert world.bucket.objects == before
@@ -843,7 +843,8 @@ def test_a_run_whose_execution_failed_is_failed_with_the_functions_message(world
 
 
 def test_a_refused_input_is_rejected_with_only_the_sentence(world):
-    sentence = "suite: 'x' is not known; there are clickhouse, deltalake, kiwi, rocksdb, rocksdbjni"
+    known = "clickhouse, deltalake, kiwi, rocksdb, rocksdbjni, sleeper"
+    sentence = f"suite: 'x' is not known; there are {known}"
     refusal = {
         "Error": "Refused",
         "Cause": json.dumps({"errorMessage": sentence, "errorType": "Refused"}),

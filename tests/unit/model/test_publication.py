@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 from tidemark.cli.written_suites import written_suite
@@ -95,11 +97,14 @@ def test_a_measured_suite_without_a_mean_publishes_nothing():
     assert str(refused.value) == "--suite: rocksdb has no metric whose mean a page could publish"
 
 
-def test_no_run_measures_a_suite_that_only_publishes_figures():
-    with pytest.raises(Refused) as refused:
-        written_suite("sleeper")
+def test_no_run_measures_a_suite_that_only_publishes_figures(tmp_path, monkeypatch):
+    text = "title: X\nno_runs: nothing measures x yet\nfigures:" + FIGURE % ("one_rate", "One rate")
+    publication(tmp_path, f"{text}\n")
+    for folder in (tmp_path / "suites" / "rocksdb", tmp_path / "workloads" / "rocksdb"):
+        shutil.copytree(ROOT / folder.relative_to(tmp_path), folder)
+    monkeypatch.setenv("TIDEMARK_SYSTEMS", str(tmp_path))
 
-    assert str(refused.value).startswith(
-        "suite: no run measures sleeper yet, because its tests need the jars of a version, which "
-        "Maven builds from a checkout of Sleeper at the version's tag; "
-    )
+    with pytest.raises(Refused) as refused:
+        written_suite("x")
+
+    assert str(refused.value) == "suite: nothing measures x yet"

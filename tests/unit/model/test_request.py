@@ -99,7 +99,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         (
             {"suite": "leveldb"},
             "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
-            "rocksdb, rocksdbjni",
+            "rocksdb, rocksdbjni, sleeper",
         ),
         (
             {"suite": "rocksdb", "repetition": 3},
@@ -195,7 +195,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         (
             {"suite": "rockdb"},
             "suite: 'rockdb' is not known; there are clickhouse, deltalake, kiwi, "
-            "rocksdb, rocksdbjni; "
+            "rocksdb, rocksdbjni, sleeper; "
             "did you mean 'rocksdb'?",
         ),
         (

@@ -215,7 +215,7 @@ def test_a_run_whose_execution_died_is_ended_before_it_is_resumed(world, monkeyp
         (
             {"suite": "leveldb"},
             "suite: 'leveldb' is not known; there are clickhouse, deltalake, kiwi, "
-            "rocksdb, rocksdbjni",
+            "rocksdb, rocksdbjni, sleeper",
         ),
         (
             {"run": "20261120T000000Z-000000"},

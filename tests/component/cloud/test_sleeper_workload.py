@@ -1,0 +1,210 @@
+"""Sleeper's workload with programs in the place of Sleeper's own, and the cloud of one machine."""
+
+import importlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.component.cloud.test_task_tables import FORM
+from tidemark.model.checkout import ROOT
+
+FOLDER = ROOT / "workloads" / "sleeper"
+ROLE = "arn:aws:iam::123456789012:role/task"
+PLACE = "us-east-1:123456789012"
+OWN = "sleeper-tm0123456789abcdef"
+ALLOWED = {
+    "dynamodb:*": [f"arn:aws:dynamodb:{PLACE}:table/{OWN}-*"],
+    "sqs:*": [f"arn:aws:sqs:{PLACE}:{OWN}-*"],
+    "s3:*": [f"arn:aws:s3:::{OWN}-*", "arn:aws:s3:::results/work/*"],
+}
+# It signs as Sleeper does: for the relay alone, with a key that the cloud does not know.
+DEPLOYMENT = """#!{python}
+import http.client, os, sys, time
+key = "Credential=test-access-key/20261123/us-east-1/s3/aws4_request"
+signed = "SignedHeaders=host;x-amz-content-sha256;x-amz-date"
+headers = {{
+    "Authorization": f"AWS4-HMAC-SHA256 {{key}}, {{signed}}, Signature=0",
+    "X-Amz-Content-Sha256": "UNSIGNED-PAYLOAD",
+    "X-Amz-Date": time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
+}}
+cloud = http.client.HTTPConnection(os.environ["AWS_ENDPOINT_URL"].removeprefix("http://"))
+objects = {{"-data": b"", "-config": b"", "-config/tables/t": b"a=b", "-data/1": b"1"}}
+for path, body in objects.items():
+    cloud.request("PUT", f"/sleeper-{{sys.argv[-1]}}{{path}}", body, headers)
+    answer = cloud.getresponse()
+    answer.read()
+    assert answer.status == 200, answer.status
+sys.exit({code})
+"""
+
+
+@pytest.fixture
+def variables(endpoint, tmp_path):
+    """Return the environment of a task, whose role may have resources of its own."""
+    iam = endpoint.client("iam")
+    iam.create_role(RoleName="task", AssumeRolePolicyDocument="{}")
+    statements = [
+        {"Effect": "Allow", "Action": action, "Resource": resources}
+        for action, resources in ALLOWED.items()
+    ]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    iam.put_role_policy(RoleName="task", PolicyName="p", PolicyDocument=policy)
+    endpoint.client("ecs").register_task_definition(
+        family="load",
+        containerDefinitions=[{"name": "main", "image": "none", "memory": 512}],
+        taskRoleArn=ROLE,
+    )
+    endpoint.client("s3").create_bucket(Bucket="results")
+    return {
+        **endpoint.environment(ROLE),
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "workloads" / "harness"),
+        "TIDEMARK_ADDRESS": "127.8.8.8",
+        "TIDEMARK_DATA": "s3://results/work/data",
+        "TIDEMARK_OWN": OWN,
+        "TIDEMARK_PREPARED": str(tmp_path),
+        "TMPDIR": str(tmp_path),
+    }
+
+
+@pytest.fixture
+def modules(variables, monkeypatch):
+    """Import modules of the workload as a task of it does."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for folder in (FOLDER, FOLDER.parent / "harness"):
+        monkeypatch.syspath_prepend(folder)
+    names = ("relay", "removal", "upstream", "configured", "sleeper_workload")
+    yield importlib.import_module
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def relay(modules):
+    with modules("relay").Relay() as relay:
+        yield relay
+
+
+def sleeper(relay, service):
+    """Return a client with the key that Sleeper signs with outside of AWS."""
+    return boto3.client(
+        service,
+        endpoint_url=relay.url,
+        region_name="us-east-2",
+        aws_access_key_id="test-access-key",
+        aws_secret_access_key="test-secret-key",
+    )
+
+
+def test_a_relay_signs_with_the_key_of_the_task_and_notes_what_is_made(relay, modules, endpoint):
+    objects = sleeper(relay, "s3")
+    objects.create_bucket(
+        Bucket=f"{OWN}-a", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
+    )
+    objects.put_object(Bucket=f"{OWN}-a", Key="a b/+", Body=b"1" * 100_000)
+    sleeper(relay, "dynamodb").create_table(TableName=f"{OWN}-b", **FORM)
+    sleeper(relay, "sqs").create_queue(QueueName=f"{OWN}-c")
+
+    assert objects.get_object(Bucket=f"{OWN}-a", Key="a b/+")["Body"].read() == b"1" * 100_000
+    assert sleeper(relay, "sts").get_caller_identity()["Account"] == "123456789012"
+    assert relay.made == [("Bucket", f"{OWN}-a"), ("Table", f"{OWN}-b"), ("Queue", f"{OWN}-c")]
+
+    modules("removal").remove([*relay.made, ("Bucket", f"{OWN}-d"), ("Queue", f"{OWN}-e")])
+    names = [bucket["Name"] for bucket in endpoint.client("s3").list_buckets()["Buckets"]]
+    assert names == ["results"]
+    assert endpoint.client("dynamodb").list_tables()["TableNames"] == []
+    assert "QueueUrls" not in endpoint.client("sqs").list_queues()
+
+
+def test_a_relay_gives_no_more_rights_than_the_task_has(relay):
+    with pytest.raises(ClientError, match=r"s3:GetObject on arn:aws:s3:::results/runs/a") as error:
+        sleeper(relay, "s3").get_object(Bucket="results", Key="runs/a")
+    assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
+
+
+def test_a_relay_answers_under_its_own_address_alone(relay):
+    with socket.create_connection(relay.host.split(":")) as page:
+        page.sendall(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n")
+        assert page.makefile("rb").readline().split()[1] == b"403"
+
+
+def test_a_relay_closes_the_connection_of_another_user(relay, monkeypatch):
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+
+    with socket.create_connection(relay.host.split(":")) as stranger:
+        assert stranger.recv(1) == b""
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_an_instance_is_removed_when_its_service_is_stopped_or_its_deployment_fails(
+    endpoint, variables, tmp_path, code
+):
+    java = tmp_path / "java"
+    java.write_text(DEPLOYMENT.format(python=sys.executable, code=code))
+    java.chmod(0o755)
+    words = [sys.executable, "instance.py"]
+    with subprocess.Popen(words, cwd=FOLDER, env=variables, stdout=subprocess.PIPE) as service:
+        deadline = time.monotonic() + 60
+        while service.poll() is None and not ready() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if code == 0:
+            note = endpoint.client("s3").get_object(Bucket="results", Key="work/data/config-bucket")
+            service.send_signal(signal.SIGTERM)
+            assert note["Body"].read().decode() == f"{OWN}-config"
+        output = service.stdout.read().decode()
+
+    assert service.returncode == (143 if code == 0 else 1)
+    assert "Removed 2 buckets, queues and tables" in output
+    assert code == 0 or "ERROR  - DeployDockerInstance ended with exit code 3." in output
+    names = [bucket["Name"] for bucket in endpoint.client("s3").list_buckets()["Buckets"]]
+    assert names == ["results"]
+
+
+def ready():
+    try:
+        socket.create_connection(("127.8.8.8", 8080)).close()
+    except OSError:
+        return False
+    return True
+
+
+LINE = "[main] core.metrics.MetricsLogger INFO  - "
+READ = f"{LINE}Compaction job a: compaction read 800 rows at 1.0 per second\n"
+WROTE = f"{LINE}Compaction job a: compaction wrote 800 rows at 1.0 per second\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "lines", "found"),
+    [
+        ("ingest", f"{LINE}Wrote 400 rows to S3 in 2.9 seconds at 200 per second\n", None),
+        ("load", f"{LINE}Wrote 400 records to S3 in 2.9 seconds at 138.0 per second\n", None),
+        ("ingest", f"{LINE}Wrote 399 rows to S3 in 2.9 seconds at 200 per second\n", "399"),
+        ("ingest", "", "none"),
+        ("compact", READ + WROTE, None),
+        ("compact", "", "none"),
+        ("compact", READ, "800"),
+        ("compact", READ + WROTE.replace("800", "799"), "800, 799"),
+    ],
+)
+def test_a_program_has_to_log_every_record(modules, monkeypatch, step, lines, found):
+    workload, checks = modules("sleeper_workload"), modules("harness.checks")
+    monkeypatch.setattr(workload, "run", lambda *_: lines)
+    monkeypatch.setattr(workload, "config_bucket", lambda: "config")
+    monkeypatch.setenv("TIDEMARK_TASKS", "2")
+    configuration = type("Configuration", (), {"records": 400})
+
+    if found is None:
+        workload.STEPS[step](None, configuration)
+    else:
+        with pytest.raises(checks.CheckFailedError, match=re.escape(f": {found}; expected ")):
+            workload.STEPS[step](None, configuration)
