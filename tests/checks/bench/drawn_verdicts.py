@@ -19,8 +19,11 @@ from tidemark.figures.verdicts.methods import MIXTURE_T, PAIRED_T
 from tidemark.figures.verdicts.pairs import Pairs
 from tidemark.figures.verdicts.rule import Criteria, Margins, Word, judge
 from tidemark.model.results import TrialResult
+from tidemark.model.suite_files import read_suites
 
 RUNS, CAP = 1_000, 100
+DEFAULT = read_suites()["rocksdb"].defaults.repetitions
+"""The repetitions of the suite as it is shipped."""
 THRESHOLD = 0.1
 """A change of the rates of one repetition that a rule without statistics calls slower or faster."""
 METRICS = ("ingest_rate", "compaction_rate")
@@ -79,7 +82,7 @@ def _by_threshold(change: float) -> Word:
 
 RULES: Mapping[str, Rule] = {
     "until decided": until_decided,
-    "6 repetitions": partial(planned, 6),
+    f"{DEFAULT} repetitions": partial(planned, DEFAULT),
     "30 repetitions": partial(planned, 30),
     "± 10 % once": by_threshold,
 }

@@ -17,7 +17,7 @@ def test_missing_fields_take_the_defaults_of_the_suite():
     spec = resolve_request({"suite": "rocksdb"}, SUITES)
 
     assert spec.versions == ("8.8.1", "9.8.4")
-    assert (spec.repetitions, spec.baseline, spec.trigger) == (6, None, "console")
+    assert (spec.repetitions, spec.baseline, spec.trigger) == (12, None, "console")
 
 
 def test_requested_values_are_kept():

@@ -139,7 +139,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             "to: 10000000",
             "to: 10",
-            "parameters.records.default: 600000 is not accepted; expected a whole number from 1 "
+            "parameters.records.default: 200000 is not accepted; expected a whole number from 1 "
             "to 10",
         ),
         (
@@ -283,7 +283,7 @@ def test_a_python_workload_needs_no_entry_point():
 
 def test_the_sizes_of_an_older_suite_are_refused_with_todays_fields(tmp_path):
     text = ROCKSDB.replace("  cpu: 2048\n", "  cpu: 2048\n  most_records: 10\n")
-    text = text.replace("  repetitions: 6\n", "  repetitions: 6\n  tasks: 1\n")
+    text = text.replace("  repetitions: 12\n", "  repetitions: 12\n  tasks: 1\n")
     text = text.replace("    seconds: 4.3\n", "    seconds_per_million_records: 4.3\n")
     parameter = "{type: integer, from: 1, to: …, default: …, means: …}"
 

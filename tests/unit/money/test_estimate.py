@@ -29,7 +29,7 @@ def without_times(suite):
 
 def test_the_time_grows_with_trials_and_records():
     small = resolve_request({"suite": "rocksdb", "records": 1000}, SUITES)
-    double = resolve_request({"suite": "rocksdb", "records": 1000, "repetitions": 12}, SUITES)
+    double = resolve_request({"suite": "rocksdb", "records": 1000, "repetitions": 24}, SUITES)
 
     assert estimate_seconds(double, SUITE) == pytest.approx(2 * estimate_seconds(small, SUITE))
     wide = resolve_request({"suite": "rocksdb", "records": 1000, "tasks": 8}, SUITES)
@@ -83,10 +83,10 @@ def test_each_step_counts_with_its_own_tasks_and_time():
 
     whole = estimate(request, suite, list_prices())
 
-    # Two jobs of 4.3 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
+    # Two jobs of 0.86 s, 100 s, and a time limit; 1.5 s beside declared work, 30 s of pulling.
     assert whole.task_seconds == 3 * 60 + 132 + 230
     assert whole.basis == "time limits"
-    assert estimate_seconds(request, suite) == pytest.approx(6.66 + 101.5 + 200)
+    assert estimate_seconds(request, suite) == pytest.approx(3.22 + 101.5 + 200)
     # For each step two states, two of its group, and its tasks.
     assert count_transitions(request, suite, readings=1) == 10 + 3 + 4 + 2 + 2 + 3 * 4 + 5
 

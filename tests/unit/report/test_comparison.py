@@ -156,7 +156,7 @@ def test_an_uncertain_change_has_an_advised_number_of_trials():
     assert (
         "- Measure both again, with about 27 repetitions, which would give a verdict in four "
         "cases of five if rates change and scatter as before: tidemark run rocksdb --versions "
-        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 27 --set records=600000 --set tasks=1\n"
+        "9.0.0,9.8.4 --baseline 9.0.0 --repetitions 27 --set records=200000 --set tasks=1\n"
     ) in text
     assert "- The trials of 9.0.0 scatter by 7.07 % of their mean in ingest_rate: 900.0, " in text
 
@@ -319,8 +319,8 @@ def test_one_command_has_more_trials_and_longer_tests():
 
     again = [line for line in text.splitlines() if line.startswith("- Measure")]
     assert len(again) == 1
-    assert " and records 6,000,000, because 100 repetitions of such short tests would give" in text
-    assert again[0].endswith("--set records=6000000 --set tasks=1")
+    assert " and records 2,000,000, because 100 repetitions of such short tests would give" in text
+    assert again[0].endswith("--set records=2000000 --set tasks=1")
 
 
 def test_the_machine_of_a_trial_that_is_left_out_does_not_count():

@@ -50,7 +50,7 @@ def test_a_build_is_refused_unless_one_machine_measures_it(world, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 
     assert sentence == "builds: 1+0 can only be measured on one machine"
-    assert start(world, "first", request)["trials"] == 6
+    assert start(world, "first", request)["trials"] == 12
 
 
 def test_versions_of_an_image_are_refused_on_one_machine_and_measured_in_an_account(
@@ -107,7 +107,7 @@ def test_a_run_that_exceeds_a_quota_is_refused_and_nothing_is_written(world):
     world.quotas.values["L-3032A538"] = 6
     before = dict(world.bucket.objects)
 
-    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 12
+    assert start(world, "fits", {"suite": "rocksdb", "tasks": 3})["trials"] == 24
     world.bucket.objects = dict(before)
     with pytest.raises(Refused) as refusal:
         start(world, "wide", {"suite": "rocksdb", "tasks": 4})

@@ -8,6 +8,7 @@ from statistics import pstdev
 import pytest
 
 from tests.checks.bench.drawn_verdicts import (
+    DEFAULT,
     RULES,
     Shares,
     around,
@@ -115,7 +116,7 @@ def test_each_rule_draws_its_number_of_repetitions():
 def test_a_run_without_a_verdict_is_neither_right_nor_wrong():
     scattered = [(-0.6, -0.1), (0.6, -0.101)]
 
-    found = shares(RULES["6 repetitions"], 10, scattered, runs=50)
+    found = shares(RULES[f"{DEFAULT} repetitions"], 10, scattered, runs=50)
 
     assert found.right == pytest.approx(0.5, abs=0.05)  # compaction is clear, ingest scatters
     assert found.wrong == 0
