@@ -113,6 +113,6 @@ def test_the_id_of_an_instance_is_printed_and_its_version_left_to_the_instance(s
     output, execution_input = start("--instance", "my-id")
 
     assert output.startswith("RocksDB deployed: 3 repetitions, 3 trials of ingest and compaction ")
-    assert " with instance my-id, records 600,000, tasks 1; " in output
+    assert " with instance my-id, records 200,000, tasks 1; " in output
     assert execution_input["instance"] == "my-id"
     assert "versions" not in execution_input

@@ -42,7 +42,7 @@ def test_the_instance_reports_the_version_of_its_run():
     spec = resolved(INPUT, "12.4")
 
     assert (spec.versions, spec.baseline, spec.instance) == (("12.4",), None, "my-id")
-    assert spec.parameters == {"instance": "my-id", "records": 600_000, "tasks": 1}
+    assert spec.parameters == {"instance": "my-id", "records": 200_000, "tasks": 1}
 
 
 def test_a_run_may_name_the_version_that_its_instance_reports_and_no_other():
