@@ -27,6 +27,9 @@ def chart(*, axis: Json | None = None, **content: object) -> Json:
         "width": "container",
         "autosize": {"type": "fit-x", "contains": "padding"},
         "config": {
+            # The element of a chart is an image with a name; its marks need none.
+            "aria": False,
+            "mark": {"aria": False},
             "background": "transparent",
             "font": "system-ui, sans-serif",
             "view": {"stroke": None},

@@ -1,5 +1,7 @@
 """The chart of changes of a comparison."""
 
+import re
+
 import pytest
 import vl_convert
 
@@ -77,8 +79,10 @@ def test_vega_lite_draws_a_point_for_each_metric_and_one_line_for_zero():
 
     svg = vl_convert.vegalite_to_svg({**chart.spec, "width": 600})
 
-    assert svg.count('aria-roledescription="point"') == len(layers["intervals"]) == 2
-    assert svg.count('aria-roledescription="rule mark container"') == 2
+    points = re.findall(r'<g class="mark-symbol [^>]*>(.*?)</g>', svg)
+    assert sum(each.count("<path") for each in points) == len(layers["intervals"]) == 2
+    (zero,) = re.findall(r'<g class="mark-rule role-mark zero[^>]*>(.*?)</g>', svg)
+    assert zero.count("<line") == 1
     assert ">ingest: ingest_rate</text>" in svg
 
 

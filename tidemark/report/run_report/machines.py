@@ -39,7 +39,7 @@ def machines(trials: Iterable[TrialResult]) -> Table | str:
     keys = sorted({key for machine in columns for key in machine})
     return Table(
         caption=f"Machines, as the tasks logged them{_more(trials_of)}",
-        columns=("", *(f"Machine {number}" for number in range(1, len(columns) + 1))),
+        columns=("Fact", *(f"Machine {number}" for number in range(1, len(columns) + 1))),
         rows=(
             *(Row((key, *(machine.get(key, NOT_LOGGED) for machine in columns))) for key in keys),
             Row(("hosts", *(str(len(hosts[machine])) for machine in first))),
