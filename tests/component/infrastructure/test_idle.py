@@ -37,9 +37,10 @@ def test_resources_that_are_off_by_default_have_a_price_too(template, everything
 
     # Two alarms watch starts and one watches the refresh of reports. Missed starts are a metric
     # that is sent every hour. The refresh has a log group; reports cost nothing without readers. A
-    # suite of images and one with services have an alarm and a log group each, as every suite has.
-    alarms = 5 * SERVICE_PRICES.alarm + SERVICE_PRICES.metric
-    logs = 3 * monthly_usd(("AWS::Logs::LogGroup", {}))
+    # suite of images, one with services and one of instances have an alarm and a log group each, as
+    # every suite has.
+    alarms = 6 * SERVICE_PRICES.alarm + SERVICE_PRICES.metric
+    logs = 4 * monthly_usd(("AWS::Logs::LogGroup", {}))
     assert all_on - default == pytest.approx(alarms + logs)
 
 
