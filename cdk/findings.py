@@ -13,6 +13,7 @@ from constructs import IConstruct
 
 EXECUTIONS = "An execution has a name when it is started, and no sooner."
 DEFINITIONS = "A run may measure a version that was released after the deployment."
+_TOKENS = {"Partition": Aws.PARTITION, "Region": Aws.REGION, "AccountId": Aws.ACCOUNT_ID}
 INSTANCES = "A run names its instance, which exists before or after the deployment."
 
 
@@ -49,10 +50,10 @@ def definitions_finding(family: str) -> str:
 
 
 def instances_finding(arn: str) -> str:
-    """Return the finding that a role may read the properties of every instance at an ARN."""
-    named = arn.replace(Aws.PARTITION, "<AWS::Partition>").replace(
-        Aws.ACCOUNT_ID, "<AWS::AccountId>"
-    )
+    """Return the finding that a role may use what every instance has at an ARN."""
+    named = arn
+    for name in ("Partition", "Region", "AccountId"):
+        named = named.replace(_TOKENS[name], f"<AWS::{name}>")
     return f"IAM5[Resource::{named}]"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
 from aws_cdk.aws_lambda import Architecture, Code, Function, LayerVersion, Runtime, Tracing
@@ -22,6 +24,7 @@ from cdk.log_groups import log_group
 from cdk.permissions import Needs, needs_of
 from cdk.policy_statements import allow, in_cluster, passing_to_tasks
 from cdk.system_tests import SystemTests
+from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 from tidemark.model.version_order import versions_parameter
@@ -96,6 +99,8 @@ class Functions(Construct):
             )
         for family in self._tests.families if needs.registers_images else ():
             acknowledge(role, definitions_finding(family), DEFINITIONS)
+        for arn in self._rules if needs.resumes_rules else ():
+            acknowledge(role, instances_finding(arn), INSTANCES)
         for arn in self._instance_objects if needs.reads_instances else ():
             acknowledge(role, instances_finding(arn), INSTANCES)
         if needs.queries_logs and self._tests.usage_logs:
@@ -173,10 +178,7 @@ class Functions(Construct):
         if needs.reads_releases:
             parameters = [self._parameter(suite) for suite in self._tests.suites]
             statements.append(allow(["ssm:GetParameter"], parameters))
-        if needs.reads_instances and self._instance_objects:
-            # Anybody may create a bucket with such a name in another account.
-            own = {"StringEquals": {"s3:ResourceAccount": Aws.ACCOUNT_ID}}
-            statements.append(allow(["s3:GetObject"], self._instance_objects, own))
+        statements += self._instance_statements(needs)
         if needs.reads_quotas:
             statements.append(
                 allow(["servicequotas:GetServiceQuota"], [self._quota(quota) for quota in QUOTAS])
@@ -184,6 +186,17 @@ class Functions(Construct):
             # Service Authorization Reference: this action takes no resource.
             statements.append(allow(["servicequotas:GetAWSDefaultServiceQuota"], ["*"]))
         return statements
+
+    def _instance_statements(self, needs: Needs) -> Iterator[PolicyStatement]:
+        """Yield the permissions on instances; none if no suite has instances."""
+        if needs.pauses_rules:
+            yield allow(["events:DescribeRule", "events:DisableRule"], self._rules)
+        if needs.resumes_rules:
+            yield allow(["events:EnableRule"], self._rules)
+        if needs.reads_instances and self._instance_objects:
+            # Anybody may create a bucket with such a name in another account.
+            own = {"StringEquals": {"s3:ResourceAccount": Aws.ACCOUNT_ID}}
+            yield allow(["s3:GetObject"], self._instance_objects, own)
 
     def _image_statements(self) -> list[PolicyStatement]:
         """Return the permissions to define images; none if no suite has images."""
@@ -200,6 +213,15 @@ class Functions(Construct):
             allow(["ecs:DescribeTaskDefinition"], ["*"]),
             # A definition names roles: those of the suite's own tasks, and no others.
             passing_to_tasks([role for tasks in suites for role in tasks.roles]),
+        ]
+
+    @property
+    def _rules(self) -> list[str]:
+        """The ARNs of the rules that the suites pause, with a wildcard for each id."""
+        names = {rule for tasks in self._tests.suites.values() for rule in tasks.suite.rules}
+        return [
+            f"arn:{Aws.PARTITION}:events:{Aws.REGION}:{Aws.ACCOUNT_ID}:rule/{name}"
+            for name in sorted(of_instance(name, "*") for name in names)
         ]
 
     @property

@@ -25,6 +25,8 @@ class Needs:
     reads_releases: bool = False
     reads_quotas: bool = False
     reads_instances: bool = False
+    pauses_rules: bool = False
+    resumes_rules: bool = False
     stops_tasks: bool = False
     registers_images: bool = False
     timeout_seconds: int = 30
@@ -44,6 +46,8 @@ class Needs:
             reads_releases=any(needs.reads_releases for needs in parts),
             reads_quotas=any(needs.reads_quotas for needs in parts),
             reads_instances=any(needs.reads_instances for needs in parts),
+            pauses_rules=any(needs.pauses_rules for needs in parts),
+            resumes_rules=any(needs.resumes_rules for needs in parts),
             stops_tasks=any(needs.stops_tasks for needs in parts),
             registers_images=any(needs.registers_images for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
@@ -145,6 +149,15 @@ LEVELS = Needs(
 """CollectRates sets the levels of a load, which its agents read."""
 ARTEFACTS = Needs(reads=[f"{DATA}*"], writes=[f"{keys.ARTEFACTS}*"], lists=[f"{DATA}*"])
 
+# The record of paused rules is replayed by whatever ends a trial or a run.
+RESUMING = Needs(
+    reads=["runs/*/restore.json"],
+    lists=["runs/*/restore.json"],
+    deletes=["runs/*/restore.json"],
+    resumes_rules=True,
+)
+PAUSING = Needs(writes=["runs/*/restore.json"], pauses_rules=True)
+
 FUNCTIONS: Mapping[str, Needs] = {
     "PlanRun": Needs(
         reads=["claims/*", "runs/*/plan.json", "runs/*/resumes/*"],
@@ -213,8 +226,16 @@ FUNCTIONS: Mapping[str, Needs] = {
 
 def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
     """Return the needs of each function in a deployment of suites."""
-    suites = list(suites)
-    needs = [FUNCTIONS["CollectRates"]]
-    needs += [ARTEFACTS] if any(suite.keeps_files for suite in suites) else []
-    needs += [LEVELS] if any(suite.loads for suite in suites) else []
-    return {**FUNCTIONS, "CollectRates": Needs.union(needs)}
+    deployed = list(suites)
+    more: dict[str, list[Needs]] = {"CollectRates": []}
+    if any(suite.keeps_files for suite in deployed):
+        more["CollectRates"] += [ARTEFACTS]
+    if any(suite.loads for suite in deployed):
+        more["CollectRates"] += [LEVELS]
+    if any(suite.rules for suite in deployed):
+        more |= {name: [RESUMING] for name in ("RecordOutcome", "EndRun", "SweepRuns")}
+        more["RestoreSystem"] = [RESUMING, PAUSING]
+    return {
+        name: Needs.union([needs, *more[name]]) if name in more else needs
+        for name, needs in FUNCTIONS.items()
+    }

@@ -20,6 +20,7 @@ def ending() -> Ending:
         storage.bucket(),
         services.executions(),
         services.tasks(),
+        services.rules(),
         listeners(),
         Environment().trial_state_machine,
         _publish,

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.parser import event_parser
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from lambdas import storage
+from lambdas import services, storage
 from lambdas.listeners import listeners
 from lambdas.observability import logger
 from tidemark.model.failure import Failure
@@ -26,6 +26,14 @@ class RecordOutcomeEvent(ExecutionEvent):
 @event_parser(model=RecordOutcomeEvent)
 def handler(event: RecordOutcomeEvent, _: LambdaContext) -> dict[str, Any]:
     """Write the outcome and the run's row, announce them, release the claim; return the outcome."""
-    outcome = conclude(storage.bucket(), listeners(), event, event.run_id, event.failure, event.now)
+    outcome = conclude(
+        storage.bucket(),
+        listeners(),
+        services.rules(),
+        event,
+        event.run_id,
+        event.failure,
+        event.now,
+    )
     logger.info("ended", extra={"run_id": outcome.run_id, "status": outcome.status})
     return outcome.model_dump(mode="json")

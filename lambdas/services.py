@@ -11,6 +11,7 @@ from aws.log_queries import InsightsQueries
 from aws.metrics import EmbeddedMetrics
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
+from aws.rules import EventBridgeRules
 from aws.schedules import SchedulerSchedules
 from aws.task_definitions import EcsTaskDefinitions
 from aws.tasks import EcsTasks
@@ -24,6 +25,7 @@ from tidemark.run.ports import (
     Metrics,
     Properties,
     Releases,
+    Rules,
     Schedules,
     TaskDefinitions,
     Tasks,
@@ -88,6 +90,12 @@ def properties() -> Properties:
 def quotas() -> Quotas:
     """Return the quotas of the account and region."""
     return AppliedQuotas(client("service-quotas"))
+
+
+@cache
+def rules() -> Rules:
+    """Return the rules of the default event bus."""
+    return EventBridgeRules(client("events"))
 
 
 @cache

@@ -22,7 +22,7 @@ from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
 from tidemark.model.services import Ready, Service, ServiceTask
 from tidemark.model.settings import Settings
-from tidemark.model.steps import Invoke, RunCommand, RunTasks, Step, WaitUntil
+from tidemark.model.steps import Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
@@ -51,6 +51,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         Plateaus,
         Feedback,
         Bounds,
+        Pause,
         Service,
         ServiceTask,
         Ready,

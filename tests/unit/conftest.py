@@ -47,6 +47,7 @@ def world(monkeypatch, plan):
     monkeypatch.setenv("AWS_REGION", "eu-west-2")
     monkeypatch.setattr(services, "releases", lambda: world.releases)
     monkeypatch.setattr(services, "schedules", lambda: world.schedules)
+    monkeypatch.setattr(services, "rules", lambda: world.rules)
     monkeypatch.setattr(services, "properties", lambda: world.properties)
     monkeypatch.setattr(services, "quotas", lambda: world.quotas)
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)

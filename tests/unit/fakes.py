@@ -20,6 +20,7 @@ from tidemark.run.ports import (
     Metrics,
     Properties,
     Releases,
+    Rules,
     Schedules,
     TaskDefinitions,
     Tasks,
@@ -226,6 +227,33 @@ class FakeSchedules:
         return self.known.get(name)
 
 
+class FakeRules:
+    """Rules by name, and whether each is enabled.
+
+    ``moment`` is called before and after each change. A test lets its caller die there, or be
+    overtaken.
+    """
+
+    def __init__(self) -> None:
+        self.states: dict[str, bool] = {}
+        self.moment: Callable[[], object] = lambda: None
+
+    def state(self, name: str) -> str | None:
+        enabled = self.states.get(name)
+        return None if enabled is None else "ENABLED" if enabled else "DISABLED"
+
+    def _set(self, name: str, *, enabled: bool) -> None:
+        self.moment()
+        self.states[name] = enabled
+        self.moment()
+
+    def disable(self, name: str) -> None:
+        self._set(name, enabled=False)
+
+    def enable(self, name: str) -> None:
+        self._set(name, enabled=True)
+
+
 class FakeProperties:
     """The text of each object with properties, by its address."""
 
@@ -289,6 +317,7 @@ class World:
     releases: FakeReleases = field(default_factory=FakeReleases)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     properties: FakeProperties = field(default_factory=FakeProperties)
+    rules: FakeRules = field(default_factory=FakeRules)
     quotas: FakeQuotas = field(default_factory=FakeQuotas)
     task_definitions: FakeTaskDefinitions = field(default_factory=FakeTaskDefinitions)
 
@@ -313,6 +342,7 @@ def ports(
     Releases,
     Schedules,
     Properties,
+    Rules,
     Quotas,
     TaskDefinitions,
     Metrics,
@@ -328,6 +358,7 @@ def ports(
         world.releases,
         world.schedules,
         world.properties,
+        world.rules,
         world.quotas,
         world.task_definitions,
         FakeMetrics(),

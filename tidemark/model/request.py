@@ -32,7 +32,7 @@ from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.search import between, check_listed
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
-from tidemark.model.steps import LONGEST_FUNCTION
+from tidemark.model.steps import LONGEST_NAME
 from tidemark.model.subject import SUBJECT_FORMS, VersionText
 from tidemark.model.suite import (
     MOST_BUDGET_USD,
@@ -331,10 +331,10 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
         there_is = "there is none" if given is None else f"{shown(given)} is not accepted"
         expected = f"the id of an instance of {suite.title} such as {EXAMPLE}: {ACCEPTED_ID}"
         raise Refused(f"instance: {there_is}; expected {expected}")
-    for name in (of_instance(function, given) for function in suite.functions):
-        if len(name) > LONGEST_FUNCTION:
+    for name in (of_instance(each, given) for each in (*suite.functions, *suite.rules)):
+        if len(name) > LONGEST_NAME:
             sentence = f"{shown(given)} gives the name {name} of {len(name)} characters"
-            raise Refused(f"instance: {sentence}; a function has at most {LONGEST_FUNCTION}")
+            raise Refused(f"instance: {sentence}; functions and rules have at most {LONGEST_NAME}")
     return {INSTANCE: given}
 
 

@@ -4,6 +4,7 @@ import json
 import math
 import operator
 from collections.abc import Iterator
+from typing import Annotated
 
 from pydantic import Field, JsonValue, model_validator
 
@@ -26,17 +27,24 @@ _LONGEST_PAYLOAD = 1_000  # [B]
 # AWS Lambda API reference, Invoke: the name of a function, without a version or alias. Its fixed
 # beginning keeps the permission to call it to functions of the system.
 _FUNCTION = r"^[A-Za-z0-9_-]([A-Za-z0-9_-]|\{instance\}){0,63}$"
-LONGEST_FUNCTION = 64
+LONGEST_NAME = 64
+"""The longest name of a function or a rule, in characters."""
 CALL_SECONDS = 60
+PAUSE_SECONDS = 300
 WAIT_SECONDS = 600
 # Each wait is some events of the trial's history, and a log query is scanned and paid.
 _MOST_WAITS = 120
+# Amazon EventBridge API reference, DisableRule: the name of a rule. A fixed part keeps the
+# permission to disable it to rules of the system.
+_RULE = r"^([A-Za-z0-9._-]|\{instance\}){0,63}[A-Za-z0-9._-]$"
 STEP_FORMS = {
+    _RULE: "the name of a rule: up to 64 letters, digits and ._-, and before the last {instance} "
+    "for the id of an instance",
     _FUNCTION: "the name of a function: up to 64 letters, digits, - and _, and after the first "
-    "{instance} for the id of an instance"
+    "{instance} for the id of an instance",
 }
 """The accepted texts of a step in words, by regular expression."""
-KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load")
+KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load", "pause")
 
 
 class RunTasks(Frozen):
@@ -119,6 +127,19 @@ class WaitUntil(Consistent):
             yield problem(("within_seconds",), f"{sentence}, {why}")
 
 
+class Pause(Frozen):
+    """Rules of EventBridge on the default bus that are disabled until the end of the trial."""
+
+    rules: tuple[Annotated[str, Field(pattern=_RULE)], ...] = Field(min_length=1, max_length=10)
+    """The names of the rules, 1 to 10, such as ``kiwi-{instance}-nightly``; ``{instance}`` stands
+    for the id of the instance."""
+
+    @property
+    def timeout_seconds(self) -> int:
+        """The time limit [s]."""
+        return PAUSE_SECONDS
+
+
 class Step(Consistent):
     """One step of a test, of exactly one kind."""
 
@@ -134,14 +155,17 @@ class Step(Consistent):
     """Wait until a log query has a row."""
     load: Load | None = Field(default=None, exclude_if=operator.not_)
     """Search for the most users that a service supports."""
+    pause: Pause | None = Field(default=None, exclude_if=operator.not_)
+    """Disable rules of an instance until the end of the trial."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration [s], for the estimate before a run. By default it is the time that
     the jobs of the test's tasks take for ``run_tasks``, and the time limit for other kinds."""
 
     @property
-    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil | Load:
+    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil | Load | Pause:
         """The content of the step's kind."""
-        work = self.run_tasks or self.run_command or self.invoke or self.wait_until or self.load
+        tasks = self.run_tasks or self.run_command
+        work = tasks or self.invoke or self.wait_until or self.load or self.pause
         assert work  # a step without a kind is refused
         return work
 

@@ -207,6 +207,12 @@ class Suite(Frozen):
         return sorted({step.invoke.function for step in steps if step.invoke})
 
     @property
+    def rules(self) -> Sequence[str]:
+        """The names of the rules that steps pause, in order."""
+        steps = (step for test in self.tests for step in test.steps)
+        return sorted({rule for step in steps if step.pause for rule in step.pause.rules})
+
+    @property
     def conditions(self) -> Sequence[str]:
         """The queries that steps wait for, in order."""
         steps = (step for test in self.tests for step in test.steps)

@@ -11,7 +11,16 @@ from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import READY_SECONDS
-from tidemark.model.steps import CALL_SECONDS, KINDS, LONGEST_TESTS_SECONDS, WAIT_SECONDS
+from tidemark.model.steps import (
+    CALL_SECONDS,
+    KINDS,
+    LONGEST_TESTS_SECONDS,
+    PAUSE_SECONDS,
+    WAIT_SECONDS,
+)
+
+_SECONDS = {"invoke": CALL_SECONDS, "pause": PAUSE_SECONDS}
+"""The time limits of steps that do not have that of their test [s]."""
 
 
 def mapping(value: object, *names: str) -> Mapping[str, Any]:
@@ -71,7 +80,7 @@ def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
         elif kind == "load":
             yield mapping(work, "bounds").get("seconds")
         else:
-            yield work.get("timeout_seconds", CALL_SECONDS if kind == "invoke" else own)
+            yield work.get("timeout_seconds", _SECONDS.get(kind, own))
     if not steps:
         yield own
 
@@ -135,6 +144,9 @@ def _misnamed_instance(suite: object) -> Iterator[Problem]:
         return
     for number, test in mappings(suite, "tests"):
         for position, step in mappings(test, "steps"):
+            if "pause" in step:
+                sentence = "the subject is no instance, which has rules"
+                yield problem(("tests", number, "steps", position, "pause"), sentence)
             if is_of_instance(mapping(step, "invoke").get("function")):
                 place: Place = ("tests", number, "steps", position, "invoke", "function")
                 yield problem(place, "{instance} has no meaning, since the subject is no instance")

@@ -10,6 +10,8 @@ from tidemark.model.run_id import run_id
 from tidemark.run.announcing import Listeners
 from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
+from tidemark.run.pausing import resume
+from tidemark.run.ports import Rules
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
@@ -21,6 +23,7 @@ from tidemark.store.stored_run import read_run
 def conclude(
     bucket: Bucket,
     listeners: Listeners,
+    rules: Rules,
     execution: ExecutionEvent,
     planned_run: str | None,
     failure: Failure | None,
@@ -36,6 +39,10 @@ def conclude(
     name = planned_run or (held.claim.run_id if held and not refused else None)
     plan = find_plan(bucket, name) if name else None
     if plan:
+        if plan.suite.rules:
+            # A trial that could not enable its rules again is over. A failure here leaves the
+            # claim, and the sweep tries again.
+            resume(bucket, rules, plan.run_id)
         run = read_run(bucket, plan)
         short = failure is not None and failure.Error == OVER_BUDGET
         status: RunStatus = "incomplete" if short else "failed"

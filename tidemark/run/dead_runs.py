@@ -14,7 +14,8 @@ from tidemark.run.announcing import Listeners
 from tidemark.run.attempts import Attempts
 from tidemark.run.executions import ExecutionState, holder, with_cause
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
-from tidemark.run.ports import Executions, Tasks
+from tidemark.run.pausing import resume
+from tidemark.run.ports import Executions, Rules, Tasks
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
@@ -37,6 +38,7 @@ class Ending(NamedTuple):
     bucket: Bucket
     executions: Executions
     tasks: Tasks
+    rules: Rules
     listeners: Listeners
     trial_machine: str
     """ARN of the state machine of a trial."""
@@ -109,6 +111,8 @@ class Ending(NamedTuple):
         if plan is None:
             outcome = unplanned_outcome(held.claim.run_id, held.suite, arn, now, reason, status)
             return record_outcome(self.bucket, outcome, held)
+        if plan.suite.rules:
+            resume(self.bucket, self.rules, plan.run_id)
         run = self.publish(self.bucket, plan.run_id)
         plan, trials = run.plan, run.trials
         published = published_keys(self.bucket, plan)

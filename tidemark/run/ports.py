@@ -128,6 +128,19 @@ class Properties(Protocol):
         """Return the text of an object with properties, None if there is none to read."""
 
 
+class Rules(Protocol):
+    """The rules of EventBridge on the default event bus."""
+
+    def state(self, name: str) -> str | None:
+        """Return the state of a rule as DescribeRule gives it, None if there is no such rule."""
+
+    def disable(self, name: str) -> None:
+        """Disable a rule."""
+
+    def enable(self, name: str) -> None:
+        """Enable a rule; a rule that was deleted meanwhile stays so."""
+
+
 class Schedules(Protocol):
     """Schedules of EventBridge Scheduler."""
 

@@ -63,6 +63,13 @@ class PreparedWait(Frozen):
     query: str
 
 
+class PreparedPause(Frozen):
+    """The pause of rules in one step of a test."""
+
+    name: str
+    rules: tuple[str, ...]
+
+
 class PreparedService(Frozen):
     """The start of a service, which a test does before its steps."""
 
@@ -77,11 +84,14 @@ class PreparedService(Frozen):
     """The environment variables of the service alone, as RunTask takes them."""
 
 
+_OwnStep = PreparedStep | PreparedCall | PreparedWait | PreparedPause
+
+
 class PreparedTest(Frozen):
     """The services and steps of one test."""
 
     name: str
-    steps: tuple[PreparedService | PreparedStep | PreparedCall | PreparedWait, ...]
+    steps: tuple[PreparedService | _OwnStep, ...]
     """The services first: the test starts each as a step and goes on once it is ready."""
     artefacts: str
     """The address below which each task leaves files, followed by the task's index."""
@@ -147,13 +157,17 @@ def _service_seconds(suite: Suite, test: Test) -> int:
     return starts + sum(test.limit_seconds(step) + _MARGIN_SECONDS for step in test.every_step)
 
 
-def _steps(test: Test, request: RunSpec) -> Iterator[PreparedStep | PreparedCall | PreparedWait]:
+def _steps(test: Test, request: RunSpec) -> Iterator[_OwnStep]:
     """Yield the steps of a test."""
     for step, indices in test.task_indices(request.tasks):
         if step.invoke:
             function = of_instance(step.invoke.function, request.instance or "")
             call = step.invoke.model_dump(exclude={"function"})
             yield PreparedCall(name=step.name, function=function, **call)
+        elif step.pause:
+            instance = request.instance or ""
+            rules = tuple(of_instance(rule, instance) for rule in step.pause.rules)
+            yield PreparedPause(name=step.name, rules=rules)
         elif asking := step.wait_until or step.load:
             yield PreparedWait(name=step.name, query=asking.query)
         else:

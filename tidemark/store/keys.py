@@ -41,6 +41,11 @@ def plan(run_id: str) -> str:
     return f"runs/{run_id}/plan.json"
 
 
+def restore(run_id: str) -> str:
+    """Return the key of the record of what a run has paused."""
+    return f"runs/{run_id}/restore.json"
+
+
 def outcome(run_id: str) -> str:
     """Return the key of a run's outcome."""
     return f"runs/{run_id}/outcome.json"

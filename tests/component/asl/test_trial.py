@@ -144,7 +144,9 @@ class Trial:
             raise StateError(error, "Task timed out after 3.00 seconds")
         return {}
 
-    def RestoreSystem(self, _):
+    def RestoreSystem(self, payload):
+        if payload.get("rules") == ["absent"]:
+            raise StateError("Refused", "pause: there is no rule absent")
         return {}
 
     def RecordTrial(self, _):
@@ -242,6 +244,37 @@ def test_the_error_of_a_called_function_ends_the_test_by_the_name_of_its_step(tr
 
 
 ONE = [{"wait_seconds": 0, "first": 0, "last": 0}]
+
+
+def test_a_step_pauses_rules_until_the_end_of_the_trial(trial):
+    rest = {"name": "rest", "rules": ["kiwi-nightly"]}
+    trial.steps = [rest, step("load", groups=ONE)]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    own = {"run_id": "r", "trial": 1}
+    assert trial.called["RestoreSystem"] == [
+        {**own, "rules": ["kiwi-nightly"]},
+        {**own, "paused": True},
+    ]
+    assert trial.order.index("RestoreSystem") < trial.order.index("CollectRates")
+    assert trial.commands == [["load"]]
+
+
+def test_rules_that_cannot_be_paused_end_the_test_and_are_enabled_again(trial):
+    rest = {"name": "rest", "rules": ["absent"]}
+    trial.steps = [rest, step("load", groups=ONE)]
+
+    trial.run()
+
+    assert trial.commands == []
+    assert trial.collected["stopped_by"] == (
+        "step rest: its rules could not be paused: Refused: pause: there is no rule absent"
+    )
+    assert trial.called["RestoreSystem"][-1]["paused"] is True
+
+
 LATER = {"over": False, "wait_seconds": 7, "stopped_by": None, "bytes_scanned": 10}
 OVER = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 20}
 

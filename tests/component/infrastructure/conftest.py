@@ -69,7 +69,8 @@ def systems_with_images(tmp_path_factory):
         "s3://pear-{instance}/config",
     ]
     reset = {"name": "reset", "invoke": {"function": "pear-{instance}-reset"}}
-    pear_steps = [reset, {"name": "load", "run_tasks": {}}]
+    rest = {"name": "rest", "pause": {"rules": ["pear-{instance}-nightly"]}}
+    pear_steps = [rest, reset, {"name": "load", "run_tasks": {}}]
     pear = {
         **fields,
         "name": "pear",

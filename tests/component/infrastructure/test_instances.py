@@ -36,6 +36,38 @@ def test_two_functions_may_read_the_properties_of_instances_and_nothing_else(eve
     assert readers(template) == {}
 
 
+def rule_actions(template):
+    """Return the actions on rules of instances, by the role that has them."""
+    found = {}
+    for policy in template.find_resources("AWS::IAM::Policy").values():
+        (role,) = policy["Properties"]["Roles"][:1]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+            if ":rule/pear-*-nightly" in json.dumps(statement["Resource"]):
+                found.setdefault(role["Ref"], []).append(statement["Action"])
+    return found
+
+
+def test_one_function_may_pause_the_rules_of_instances_and_four_may_enable_them(
+    everything, template
+):
+    by_function = {
+        name: actions
+        for role, actions in rule_actions(everything).items()
+        for name in ("RestoreSystem", "RecordOutcome", "EndRun", "SweepRuns")
+        if f"Functions{name}Service" in role
+    }
+
+    pausing = ["events:DescribeRule", "events:DisableRule"]
+    assert by_function == {
+        "RestoreSystem": [pausing, "events:EnableRule"],
+        "RecordOutcome": ["events:EnableRule"],
+        "EndRun": ["events:EnableRule"],
+        "SweepRuns": ["events:EnableRule"],
+    }
+    assert len(rule_actions(everything)) == len(by_function)
+    assert rule_actions(template) == {}
+
+
 def test_the_output_of_such_a_suite_starts_a_run_of_an_instance(everything):
     output = everything.find_outputs("PearInput")["PearInput"]["Value"]
 

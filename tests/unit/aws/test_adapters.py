@@ -16,6 +16,7 @@ from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
+from aws.rules import EventBridgeRules
 from aws.schedules import SchedulerSchedules
 from aws.tasks import EcsTasks
 from tidemark.money.quotas import VCPUS, QuotaUnknown
@@ -371,3 +372,27 @@ def test_one_mebibyte_of_properties_is_read(s3):
 
     assert text is not None
     assert (text[:4], len(text)) == ("é=1\n", 1 << 20)
+
+
+def test_a_rule_has_the_state_that_eventbridge_gives():
+    with Stubber(client("events")) as events:
+        events.add_response("describe_rule", {"State": "DISABLED"}, {"Name": "nightly"})
+
+        assert EventBridgeRules(events.client).state("nightly") == "DISABLED"
+
+
+def test_a_rule_that_is_gone_is_no_error():
+    with Stubber(client("events")) as events:
+        for operation in ("describe_rule", "enable_rule"):
+            events.add_client_error(operation, "ResourceNotFoundException", http_status_code=400)
+
+        assert EventBridgeRules(events.client).state("nightly") is None
+        EventBridgeRules(events.client).enable("nightly")
+
+
+def test_a_rule_that_may_not_be_enabled_is_an_error():
+    with Stubber(client("events")) as events:
+        events.add_client_error("enable_rule", "AccessDeniedException", http_status_code=400)
+
+        with pytest.raises(ClientError, match="AccessDenied"):
+            EventBridgeRules(events.client).enable("nightly")

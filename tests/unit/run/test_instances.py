@@ -119,7 +119,7 @@ def test_an_id_that_gives_too_long_a_name_of_a_function_is_refused():
 
     assert sentence({**INPUT, "instance": "i" * 25}, "12.4", suite) == (
         f"instance: '{'i' * 25}' gives the name kiwi-{'i' * 25}-a-function-with-a-rather-long-name "
-        "of 65 characters; a function has at most 64"
+        "of 65 characters; functions and rules have at most 64"
     )
 
 
