@@ -20,6 +20,11 @@ FIXED: Mapping[str, Collection[str]] = {
     },
     "AWS::EC2::RouteTable": {"VpcId"},
     "AWS::EC2::SecurityGroup": {"GroupDescription", "GroupName", "VpcId"},
+    "AWS::EC2::SecurityGroupIngress": {
+        "CidrIp", "CidrIpv6", "FromPort", "GroupId", "GroupName", "IpProtocol",
+        "SourcePrefixListId", "SourceSecurityGroupId", "SourceSecurityGroupName",
+        "SourceSecurityGroupOwnerId", "ToPort",
+    },
     "AWS::EC2::Subnet": {
         "AvailabilityZone", "AvailabilityZoneId", "CidrBlock", "Ipv4IpamPoolId",
         "Ipv4NetmaskLength", "Ipv6CidrBlock", "Ipv6IpamPoolId", "Ipv6Native", "Ipv6NetmaskLength",

@@ -10,6 +10,7 @@ from botocore.session import get_session
 # operation that it allows, None for no operation of an SDK.
 OTHERS = {
     "athena:GetQueryResultsStream": None,
+    "dynamodb:ConditionCheckItem": "TransactWriteItems",
     "iam:PassRole": None,
     "lambda:InvokeFunction": "Invoke",
     "logs:CreateLogDelivery": None,

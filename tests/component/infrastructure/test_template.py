@@ -442,7 +442,9 @@ def test_machines_may_invoke_their_functions_and_no_version_of_them(policies):
 def test_listing_is_limited_to_prefixes(policies):
     for statements in policies.values():
         for statement in statements:
-            if "s3:ListBucket" in actions(statement):
+            # A task lists the whole of a bucket that it made itself: test_owned.py.
+            allowed = {*actions(statement)}
+            if "s3:ListBucket" in allowed and "s3:CreateBucket" not in allowed:
                 assert statement["Condition"]["StringLike"]["s3:prefix"]
 
 
