@@ -79,7 +79,11 @@ def test_a_new_file_of_a_folder_is_read_from_its_beginning(log, following):
     assert list(tails.events()) == [(other, A.encode())]
 
 
-@pytest.mark.parametrize("content", [gzip.compress(b"a"), "a".encode("utf-16"), None])
+@pytest.mark.parametrize(
+    "content",
+    [gzip.compress(b"a"), "a".encode("utf-16"), None],
+    ids=["packed", "UTF-16", "missing"],  # the bytes of a packed file have its time
+)
 def test_a_file_that_cannot_be_followed_is_refused(tmp_path, content):
     path = tmp_path / "a.log"
     if content:
