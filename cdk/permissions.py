@@ -144,9 +144,11 @@ RECORDING: Mapping[str, Needs] = {
 
 # CollectRates copies what tasks left. The tasks themselves cannot write to the results.
 LEVELS = Needs(
-    reads=[f"{DATA}*/levels/*"], writes=[f"{DATA}*/levels/*"], lists=[f"{DATA}*/levels/*"]
+    reads=[f"{keys.COURSES}*"],
+    writes=[f"{keys.COURSES}*", f"{DATA}*/levels/*"],
+    lists=[f"{keys.COURSES}*"],
 )
-"""CollectRates sets the levels of a load, which its agents read."""
+"""CollectRates sets the levels of a load, which its agents read, and keeps its course apart."""
 ARTEFACTS = Needs(reads=[f"{DATA}*"], writes=[f"{keys.ARTEFACTS}*"], lists=[f"{DATA}*"])
 
 # The record of paused rules is replayed by whatever ends a trial or a run.

@@ -16,6 +16,9 @@ from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 LEVEL_COLUMNS = ("@logStream", "level", "users")
 """The columns of a load's query beside those of its limits."""
+CONNECTED = "connected"
+"""The limit of every load: the share of a level's users that have to be connected, 95 %."""
+SETTLE_SECONDS, HOLD_SECONDS, REPORT_SECONDS = 5, 10, 120
 
 
 class Load(Consistent):
@@ -28,11 +31,11 @@ class Load(Consistent):
     limits: dict[Name, float] = Field(min_length=1, max_length=10)
     """The greatest accepted value of each column of the query, such as ``{mean_ms: 100}``: a
     greater one of any agent hits the limit."""
-    settle_seconds: int = Field(default=5, strict=True, ge=0, le=600)
+    settle_seconds: int = Field(default=SETTLE_SECONDS, strict=True, ge=0, le=600)
     """The time after a change of the users that is not measured [s]."""
-    hold_seconds: int = Field(default=10, strict=True, ge=1, le=3_600)
+    hold_seconds: int = Field(default=HOLD_SECONDS, strict=True, ge=1, le=3_600)
     """The time that is measured [s]."""
-    report_seconds: int = Field(default=120, strict=True, ge=10, le=900)
+    report_seconds: int = Field(default=REPORT_SECONDS, strict=True, ge=10, le=900)
     """The time after which a level that an agent has not logged fails the test, 10 to 900 [s]."""
     plateaus: Plateaus | None = Field(default=None, exclude_if=operator.not_)
     """The [rule](#load) of plateaus; with neither rule it holds with its defaults."""
@@ -72,8 +75,24 @@ class Load(Consistent):
             yield Problem((), "there are plateaus and feedback; expected one rule at most")
         if taken := sorted({*LEVEL_COLUMNS} & {*self.limits}):
             yield problem(("limits",), f"{listed(taken)} is a column of every load")
+        if CONNECTED in self.limits:
+            yield problem(("limits",), f"{CONNECTED} is a limit of every load")
+        if self.feedback:
+            yield from self._endless(self.feedback)
         if len({*self.agents}) < len(self.agents):
             yield problem(("agents",), f"a name stands twice in {listed(self.agents)}")
+
+    def _endless(self, feedback: Feedback) -> Iterator[Problem]:
+        """Yield why feedback cannot end with a figure within its bounds."""
+        longest = min(self.bounds.seconds, self.bounds.levels * self.level_seconds)
+        least = 3 * self.level_seconds
+        if not least <= feedback.window_seconds < longest:
+            sentence = f"{feedback.window_seconds:g} is not accepted; expected {least} or more"
+            accepted = f"{sentence}, three levels, and less than {longest}, which the bounds allow"
+            yield problem(("feedback", "window_seconds"), accepted)
+        if feedback.step > self.bounds.users:
+            sentence = f"{feedback.step} is not accepted; expected {self.bounds.users} or less"
+            yield problem(("feedback", "step"), f"{sentence}, the users that the bounds allow")
 
 
 class HeldLevel(Frozen):

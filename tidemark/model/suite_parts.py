@@ -7,6 +7,7 @@ from typing import Any
 
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
 from tidemark.model.instance import is_of_instance
+from tidemark.model.load import HOLD_SECONDS, REPORT_SECONDS, SETTLE_SECONDS
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
@@ -79,6 +80,10 @@ def _time_limits(test: Mapping[str, Any]) -> Iterator[object]:
             yield work.get("within_seconds", WAIT_SECONDS)
         elif kind == "load":
             yield mapping(work, "bounds").get("seconds")
+            # The last level that begins in time ends, and is logged.
+            yield work.get("settle_seconds", SETTLE_SECONDS)
+            yield work.get("hold_seconds", HOLD_SECONDS)
+            yield work.get("report_seconds", REPORT_SECONDS)
         else:
             yield work.get("timeout_seconds", _SECONDS.get(kind, own))
     if not steps:

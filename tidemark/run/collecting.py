@@ -218,7 +218,7 @@ def _load(bucket: Bucket, test: Test, event: CollectRatesEvent) -> LoadCourse | 
     """Return the levels of a test's load as far as it came, None without any."""
     if not any(step.load for step in test.steps):
         return None
-    stored = bucket.find(levels_key(event.artefacts, test.name))
+    stored = bucket.find(keys.course(levels_key(event.artefacts, test.name)))
     return LoadCourse.model_validate_json(stored.body) if stored else None
 
 

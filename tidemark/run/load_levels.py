@@ -6,17 +6,20 @@ from datetime import timedelta
 
 from tidemark.figures.load.next_level import Level
 from tidemark.figures.load.stop_rule import decide
-from tidemark.model.load import HeldLevel, Load, LoadCourse
+from tidemark.model.load import CONNECTED, HeldLevel, Load, LoadCourse
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 from tidemark.model.suite import Suite
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
 from tidemark.run.ports import LogQueries
 from tidemark.run.system import System
+from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 
 # An agent asks for the level once a second, and its line takes a moment.
 _GRACE = timedelta(seconds=2)
+# The least share of a level's users that have to be connected.
+_CONNECTED = 0.95
 _Rows = Sequence[Mapping[str, str]]
 
 
@@ -32,7 +35,7 @@ def hold(
 
     The function may run twice: a level begins once, and ends when all agents have logged it.
     """
-    stored = bucket.find(event.levels_key)
+    stored = bucket.find(keys.course(event.levels_key))
     if stored is None:
         return _go_on(bucket, load, event, None, ())
     course = LoadCourse.model_validate_json(stored.body)
@@ -44,9 +47,14 @@ def hold(
     answer = ask(queries, suite.name, load.query, system.log_group, streams, event)
     scanned = event.model_copy(update={"bytes_scanned": event.bytes_scanned + answer.bytes_scanned})
     rows = [row for row in answer.rows if row.get("level") == str(course.level)]
-    if len(rows) < len(streams):
-        return _late(load, scanned, course, len(streams) - len(rows), late.total_seconds())
-    held = (*course.held, _held(load, event, course, rows))
+    missing = len(streams) - len({row.get("@logStream") for row in rows})
+    if missing > 0:
+        return _late(load, scanned, course, missing, late.total_seconds())
+    try:
+        held = (*course.held, _held(load, event, course, rows))
+    except Refused as refused:
+        why = f"step {event.step}: {refused}"
+        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned.bytes_scanned)
     return _go_on(bucket, load, scanned, course, held)
 
 
@@ -82,7 +90,11 @@ def _go_on(
         end=decision.end or "",
         reason=decision.reason,
     )
-    bucket.write(event.levels_key, following.model_dump_json().encode())
+    body = following.model_dump_json().encode()
+    # The agents read a copy: any task of the trial may write below the secret of its data. The
+    # course itself comes last, so that a repeated call judges the level again.
+    bucket.write(event.levels_key, body)
+    bucket.write(keys.course(event.levels_key), body)
     return _wait(event, following, load.level_seconds + _GRACE.total_seconds(), event.bytes_scanned)
 
 
@@ -115,13 +127,20 @@ def _late(
 
 
 def _held(load: Load, event: ConditionEvent, course: LoadCourse, rows: _Rows) -> HeldLevel:
+    if len(rows) > len(load.agents):
+        raise Refused(
+            f"{load.query}.cwli: {len(rows)} rows of level {course.level} are not accepted; "
+            f"expected one of each agent, {len(load.agents)}"
+        )
     values = {name: max(_number(load, row, name) for row in rows) for name in load.limits}
+    users = sum(course.users.values())
+    connected = math.fsum(_number(load, row, "users") for row in rows)
+    hit = [name for name, most in load.limits.items() if values[name] > most]
+    # Users without a connection wait for no answer, so that the limits say nothing of them.
+    if connected < _CONNECTED * users:
+        hit.append(CONNECTED)
     return HeldLevel(
-        users=sum(course.users.values()),
-        connected=math.fsum(_number(load, row, "users") for row in rows),
-        values=values,
-        hit=tuple(name for name, most in load.limits.items() if values[name] > most),
-        ended_at=event.now,
+        users=users, connected=connected, values=values, hit=tuple(hit), ended_at=event.now
     )
 
 

@@ -9,6 +9,7 @@ _LAST_SECOND = 99991231235959
 
 CLAIMS = "claims/"
 DATA = "work/data/"
+COURSES = "work/courses/"
 """The prefix of the data that tasks store, apart from all that Tidemark itself reads."""
 SECRET_DIGITS = 32
 """The hexadecimal digits of the secret in the place of a trial's data."""
@@ -104,6 +105,11 @@ def data(run_id: str, number: int) -> str:
 def levels(test: str) -> str:
     """Return the key of the levels of a test's load, below the data of its trial."""
     return f"levels/{test}.json"
+
+
+def course(levels: str) -> str:
+    """Return the key of the course of a load, which tasks cannot write, from that of its levels."""
+    return f"{COURSES}{levels.removeprefix(DATA)}"
 
 
 def measurements(run_id: str, number: int) -> str:

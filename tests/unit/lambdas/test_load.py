@@ -65,7 +65,9 @@ def test_the_levels_that_were_held_are_kept_with_the_result_of_the_test(world):
     log(world)
     collect(world, statuses=[], artefacts=ARTEFACTS, stopped_by=why)
     result = world.json(keys.measured(RUN, 1, "ingest"))
-    assert result["load"] == json.loads(world.bucket.read(f"{LEFT}/levels/ingest.json"))
+    assert result["load"] == json.loads(
+        world.bucket.read(keys.course(f"{LEFT}/levels/ingest.json"))
+    )
     (held,) = result["load"]["held"]
     assert (held["users"], held["values"], held["hit"]) == (1, {"mean_ms": 7.5}, [])
 

@@ -35,7 +35,8 @@ def with_load(one):
 
 def test_plateaus_are_the_rule_of_a_load_that_names_none():
     assert LOAD.rule == Plateaus()
-    assert load(feedback={}).rule == Feedback()
+    feedback = {"window_seconds": 60}
+    assert load(feedback=feedback).rule == Feedback(**feedback)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,13 @@ def test_plateaus_are_the_rule_of_a_load_that_names_none():
         ({"plateaus": {}, "feedback": {}}, "there are plateaus and feedback; expected one rule at"),
         ({"limits": {"users": 1.0}}, "limits: users is a column of every load"),
         ({"agents": ("a", "a")}, "agents: a name stands twice in a, a"),
+        ({"limits": {"connected": 1.0}}, "limits: connected is a limit of every load"),
+        ({"feedback": {}}, r"window_seconds: 1800 is not accepted; expected 45 or more, .* 600"),
+        ({"feedback": {"window_seconds": 20}}, "20 is not accepted; expected 45 or more, three"),
+        (
+            {"feedback": {"window_seconds": 60, "step": 101}},
+            "feedback.step: 101 is not accepted; expected 100 or less",
+        ),
     ],
 )
 def test_fields_that_do_not_fit_each_other_are_refused(fields, sentence):
@@ -84,4 +92,4 @@ def test_collect_rates_may_write_levels_where_a_suite_has_a_load_and_nowhere_els
         needs_of([suite])["CollectRates"].writes for suite in (plan_of({}).suite, with_load(LOAD))
     )
 
-    assert {*with_one} - {*without} == {"work/data/*/levels/*"}
+    assert {*with_one} - {*without} == {"work/courses/*", "work/data/*/levels/*"}

@@ -7,7 +7,6 @@ import pytest
 from tests.plans import RUN, plan_of
 from tests.unit.fakes import FakeBucket, FakeLogQueries
 from tidemark.model.load import Load, LoadCourse
-from tidemark.model.refusal import Refused
 from tidemark.model.user_search import Bounds, Plateaus
 from tidemark.run.condition import ConditionEvent
 from tidemark.run.load_levels import hold
@@ -24,7 +23,8 @@ SERVICES = tuple(
     for n, name in enumerate(("server", *AGENTS))
 )
 DATA = f"work/data/{RUN}/001/secret"
-KEY = f"{DATA}/{keys.levels('unbounded')}"
+LEVELS = f"{DATA}/{keys.levels('unbounded')}"
+KEY = keys.course(LEVELS)
 LOAD = Load(
     agents=AGENTS, query="ingest_rate", limits={"mean_ms": 100.0, "failures": 0.01},
     settle_seconds=4, hold_seconds=6, report_seconds=60,
@@ -183,8 +183,36 @@ def test_a_bound_ends_a_load():
 
 
 @pytest.mark.parametrize("text", ["", "∞", "NaN", "many"])
-def test_a_value_that_is_no_number_is_refused_with_its_query(world, text):
-    with pytest.raises(
-        Refused, match=r"^ingest_rate\.cwli: mean_ms .* is not accepted; expected a"
-    ):
-        world.hold_level(mean_ms=text)
+def test_a_value_that_is_no_number_fails_the_test_with_its_query(world, text):
+    answer = world.hold_level(mean_ms=text)
+
+    assert answer.stopped_by is not None
+    assert answer.stopped_by.startswith("step search: ingest_rate.cwli: mean_ms ")
+    assert answer.stopped_by.endswith(" is not accepted; expected a finite number")
+
+
+def test_a_level_whose_users_are_not_connected_fails(world):
+    world.hold_level(users=4)  # 8 of 9
+
+    (held,) = world.course.held
+    assert (held.connected, held.hit) == (8.0, ("connected",))
+
+
+def test_two_rows_of_one_agent_stand_for_no_other_agent(world):
+    world.log("one")
+    world.log("one")
+
+    assert world.ask(12).over is False
+    world.log("two")
+    assert world.ask(12).stopped_by == (
+        "step search: ingest_rate.cwli: 3 rows of level 1 are not accepted; "
+        "expected one of each agent, 2"
+    )
+
+
+def test_a_task_cannot_change_the_course_of_a_load(world):
+    course = world.course.model_copy(update={"begun_at": NOON + timedelta(days=1)})
+    world.bucket.write(LEVELS, course.model_dump_json().encode())
+
+    assert world.hold_level().wait_seconds == 12
+    assert world.course.level == 2
