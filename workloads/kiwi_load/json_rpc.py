@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -46,18 +46,30 @@ class Session:
         Raises
         ------
         Refusal
-            If the server answers with an error.
+            If the server answers with an error, or without a result.
+        OSError, HTTPException
+            If it does not answer.
         """
         call = {"jsonrpc": "2.0", "id": 1, "method": operation, "params": arguments}
         started = perf_counter()
-        self._connection.request("POST", "/json-rpc/", json.dumps(call), self._headers)
-        response = self._connection.getresponse()
-        body = response.read()
+        try:
+            self._connection.request("POST", "/json-rpc/", json.dumps(call), self._headers)
+            response = self._connection.getresponse()
+            body = response.read()
+        except (OSError, HTTPException):
+            # http.client refuses every later request of a connection without an answer.
+            self._connection.close()
+            raise
         seconds = perf_counter() - started
         if response.status != HTTPStatus.OK:
             raise Refusal(f"{operation} was answered with the status {response.status}")
-        answer = json.loads(body)
+        try:
+            answer = json.loads(body)
+        except ValueError:
+            raise Refusal(f"{operation} was answered without JSON") from None
         if "error" in answer:
             raise Refusal(f"{operation} was refused: {answer['error']['message']}")
+        if "result" not in answer:
+            raise Refusal(f"{operation} was answered without a result")
         self.answered.append(Answered(operation, seconds))
         return answer["result"]

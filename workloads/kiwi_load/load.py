@@ -14,6 +14,7 @@ if sys.argv[1:] == ["bounded"]:
 import os
 import signal
 import time
+from http.client import HTTPException
 from importlib import import_module
 
 from harness import log
@@ -34,8 +35,8 @@ def main(test: str) -> int:
     except CheckFailedError as failure:
         log.error("Check", str(failure))
         return 1
-    except Refusal as refusal:
-        log.error("Load", f"The server failed: {refusal}.")
+    except (Refusal, OSError, HTTPException) as fault:
+        log.error("Load", f"The server failed: {fault or type(fault).__name__}.")
         return 1
     return 0
 

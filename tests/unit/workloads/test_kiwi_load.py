@@ -23,6 +23,7 @@ class Kiwi:
         self.calls = []
         self.refused = None
         self.status = 200
+        self.body = None  # in place of the answer; b"" for none
 
     def answer(self, call, cookie):
         method, arguments = call["method"], call["params"]
@@ -53,6 +54,10 @@ def kiwi():
             assert self.path == "/json-rpc/"
             call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             body = json.dumps(kiwi.answer(call, self.headers["Cookie"])).encode()
+            body = body if kiwi.body is None else kiwi.body
+            if not body:
+                self.close_connection = True
+                return
             self.send_response(kiwi.status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -146,6 +151,38 @@ def test_a_status_other_than_200_is_a_refusal(workload, session, kiwi):
 
     with pytest.raises(workload("json_rpc").Refusal, match=r"^A\.b was answered with the status 5"):
         session.call("A.b")
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"<html>", "A.b was answered without JSON"),
+        (b'{"id": 1}', "A.b was answered without a result"),
+    ],
+)
+def test_an_answer_without_a_result_is_a_refusal(workload, session, kiwi, body, sentence):
+    kiwi.body = body
+
+    with pytest.raises(workload("json_rpc").Refusal) as refusal:
+        session.call("A.b")
+
+    assert str(refusal.value) == sentence
+
+
+def test_a_call_without_an_answer_leaves_the_session_usable(session, kiwi):
+    kiwi.body = b""
+    with pytest.raises(ConnectionError):
+        session.call("A.b")
+
+    kiwi.body = None
+    assert session.call("A.b") == {"id": 2}
+
+
+def test_a_load_names_the_end_of_a_connection_to_the_server(load, kiwi, capsys):
+    kiwi.body = b""
+
+    assert load.main("api_baseline") == 1
+    assert "ERROR  - The server failed: Remote end closed connection" in capsys.readouterr().out
 
 
 @pytest.fixture
