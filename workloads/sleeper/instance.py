@@ -10,7 +10,9 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 
+from botocore.exceptions import BotoCoreError, ClientError
 from configured import configure
 from harness import log
 from harness.checks import CheckFailedError
@@ -34,9 +36,18 @@ def main() -> int:
     except CheckFailedError as failure:
         log.error("Instance", str(failure))
     finally:
-        remove(relay.made)
-        log.info("Instance", f"Removed {len(relay.made)} buckets, queues and tables")
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _remove(relay.made)
     return 1
+
+
+def _remove(made: Sequence[tuple[str, str]]) -> None:
+    try:
+        remove(made)
+    except (BotoCoreError, ClientError) as error:
+        log.error("Instance", f"Not all of it could be removed: {error}")
+    else:
+        log.info("Instance", f"Removed {len(made)} buckets, queues and tables")
 
 
 def _stop(number: int, _frame: object) -> None:

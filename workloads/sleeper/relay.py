@@ -60,6 +60,11 @@ class Relay:
         """The address for ``AWS_ENDPOINT_URL``."""
         return f"http://{self.host}"
 
+    def note(self, kind: str, name: str) -> None:
+        """Note what a request makes, once though the request is repeated."""
+        if (kind, name) not in self.made:
+            self.made.append((kind, name))
+
     def __enter__(self) -> Relay:
         """Start to serve."""
         serve = partial(self._server.serve_forever, _SHUTDOWN_POLL_SECONDS)
@@ -130,9 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
         operation = self.headers.get("X-Amz-Target", "")
         if operation in _MADE_BY:
             kind = operation.rpartition("Create")[2]
-            self._relay.made.append((kind, json.loads(body)[_MADE_BY[operation]]))
+            self._relay.note(kind, json.loads(body)[_MADE_BY[operation]])
         elif self.command == "PUT" and re.fullmatch(r"/[^/?]+/?", self.path):
-            self._relay.made.append(("Bucket", self.path.strip("/")))
+            self._relay.note("Bucket", self.path.strip("/"))
 
     def _signed_again(self, body: bytes) -> dict[str, str]:
         """Return the headers of the request to the cloud."""

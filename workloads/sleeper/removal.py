@@ -6,21 +6,32 @@ from collections.abc import Iterable
 from typing import Any
 
 import boto3
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 _MOST_ATTEMPTS = 5
 _MISSING = {"AWS.SimpleQueueService.NonExistentQueue", "NoSuchBucket", "ResourceNotFoundException"}
 
 
 def remove(made: Iterable[tuple[str, str]]) -> None:
-    """Remove what has these kinds and names; what is missing was not made, or is removed."""
+    """Remove what has these kinds and names; what is missing was not made, or is removed.
+
+    Raises
+    ------
+    BotoCoreError, ClientError
+        The first error, after the removal of all else.
+    """
     removals = {"Bucket": _remove_bucket, "Queue": _remove_queue, "Table": _remove_table}
+    errors: list[BotoCoreError | ClientError] = []
     for kind, name in made:
         try:
             removals[kind](name)
+        except BotoCoreError as error:
+            errors.append(error)
         except ClientError as error:
             if error.response["Error"]["Code"] not in _MISSING:
-                raise
+                errors.append(error)
+    if errors:
+        raise errors[0]
 
 
 def _remove_table(name: str) -> None:
