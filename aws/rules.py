@@ -17,9 +17,11 @@ class EventBridgeRules:
     def state(self, name: str) -> str | None:
         """Return the state of a rule, such as ``ENABLED``; None if there is no such rule."""
         try:
-            return self._client.describe_rule(Name=name)["State"]
+            rule = self._client.describe_rule(Name=name)
         except self._client.exceptions.ResourceNotFoundException:
             return None
+        # EventBridge API reference, DisableRule: nobody else may disable the rule of a service.
+        return f"managed by {rule['ManagedBy']}" if "ManagedBy" in rule else rule["State"]
 
     def disable(self, name: str) -> None:
         """Disable a rule."""

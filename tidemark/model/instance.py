@@ -21,12 +21,13 @@ ACCEPTED_ID = f"1 to {_LONGEST_ID} small letters, digits and hyphens, with no hy
 # The policy that allows to read the object has a wildcard for the id. The fixed beginning keeps it
 # to buckets of the system, and no other text may be a wildcard.
 _PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
-_ADDRESS = rf"^s3://[a-z0-9]{_PART}(/{_PART})+$"
+_ADDRESS = rf"^s3://[a-z0-9][A-Za-z0-9._-]{{2}}{_PART}(/{_PART})+$"
 _PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
 # Amazon S3 user guide, "General purpose bucket naming rules".
 _BUCKET = re.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 INSTANCE_FORMS = {
-    _ADDRESS: "an address such as s3://kiwi-{instance}-config/instance.properties",
+    _ADDRESS: "an address such as s3://kiwi-{instance}-config/instance.properties, with three "
+    "characters before {instance}",
     _PROPERTY: "up to 100 letters, digits and ._-",
 }
 """The accepted texts of an instance in words, by regular expression."""

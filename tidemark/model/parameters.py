@@ -16,8 +16,9 @@ MOST_TASKS = 200
 # Greater whole numbers are not the same in every JSON reader.
 _GREATEST = 2**53 - 1
 RESERVED = frozenset({
-    "address", "artefacts", "cache", "data", "deadline_seconds", "instance", "jars", "jobs", "own",
-    "package", "prepare", "prepared", "ready", "seed", "state", "task", "uv", "version",
+    "address", "artefacts", "began", "cache", "data", "deadline_seconds", "instance", "jars",
+    "jobs", "levels", "own", "package", "prepare", "prepared", "ready", "seed", "state", "task",
+    "uv", "version",
 })  # fmt: skip
 """Names whose ``TIDEMARK_<NAME>`` has another meaning in a task."""
 

@@ -26,7 +26,7 @@ LONGEST_COMMAND = 1_000  # [B]
 _LONGEST_PAYLOAD = 1_000  # [B]
 # AWS Lambda API reference, Invoke: the name of a function, without a version or alias. Its fixed
 # beginning keeps the permission to call it to functions of the system.
-_FUNCTION = r"^[A-Za-z0-9_-]([A-Za-z0-9_-]|\{instance\}){0,63}$"
+_FUNCTION = r"^([A-Za-z0-9_-]{1,2}|[A-Za-z0-9_-]{3}([A-Za-z0-9_-]|\{instance\}){0,61})$"
 LONGEST_NAME = 64
 """The longest name of a function or a rule, in characters."""
 CALL_SECONDS = 60
@@ -36,12 +36,12 @@ WAIT_SECONDS = 600
 _MOST_WAITS = 120
 # Amazon EventBridge API reference, DisableRule: the name of a rule. A fixed part keeps the
 # permission to disable it to rules of the system.
-_RULE = r"^([A-Za-z0-9._-]|\{instance\}){0,63}[A-Za-z0-9._-]$"
+_RULE = r"^([A-Za-z0-9._-]{1,2}|([A-Za-z0-9._-]|\{instance\}){0,61}[A-Za-z0-9._-]{3})$"
 STEP_FORMS = {
-    _RULE: "the name of a rule: up to 64 letters, digits and ._-, and before the last {instance} "
-    "for the id of an instance",
-    _FUNCTION: "the name of a function: up to 64 letters, digits, - and _, and after the first "
+    _RULE: "the name of a rule: up to 64 letters, digits and ._-, and before the last three "
     "{instance} for the id of an instance",
+    _FUNCTION: "the name of a function: up to 64 letters, digits, - and _, and after the first "
+    "three {instance} for the id of an instance",
 }
 """The accepted texts of a step in words, by regular expression."""
 KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load", "pause")

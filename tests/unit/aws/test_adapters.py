@@ -381,6 +381,16 @@ def test_a_rule_has_the_state_that_eventbridge_gives():
         assert EventBridgeRules(events.client).state("nightly") == "DISABLED"
 
 
+def test_a_rule_of_a_service_has_a_state_that_nobody_may_change():
+    with Stubber(client("events")) as events:
+        rule = {"State": "ENABLED", "ManagedBy": "securityhub.amazonaws.com"}
+        events.add_response("describe_rule", rule, {"Name": "nightly"})
+
+        state = EventBridgeRules(events.client).state("nightly")
+
+    assert state == "managed by securityhub.amazonaws.com"
+
+
 def test_a_rule_that_is_gone_is_no_error():
     with Stubber(client("events")) as events:
         for operation in ("describe_rule", "enable_rule"):
