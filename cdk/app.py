@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aws_cdk import App, CfnOutput, Stack, Tags
@@ -169,7 +169,7 @@ def build(app: App) -> TidemarkStack:
     settings = read_settings({**written_context(), **app.node.get_all_context()})
     suites = read_suites(settings.systems)
     _check_known("schedules", settings.schedules, suites)
-    _check_known("images", settings.images.keys() - {"*"}, suites)
+    _check_known("images", settings.images.keys() - {"*"} - {*_services(suites)}, suites)
     if named := [name for name in sorted(settings.images) if _has_images(suites.get(name))]:
         raise Refused(
             f"cdk.json: context: images: {shown(named[0])} is not accepted: the subject of the "
@@ -188,6 +188,12 @@ def build(app: App) -> TidemarkStack:
         )
     _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))
+
+
+def _services(suites: Mapping[str, Suite]) -> Iterator[str]:
+    """Yield the services of suites, such as ``kiwi/server``."""
+    for name, suite in suites.items():
+        yield from (f"{name}/{service}" for service in suite.services)
 
 
 def _has_images(suite: Suite | None) -> bool:

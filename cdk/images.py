@@ -37,10 +37,19 @@ def image_of(scope: Construct, suite: Suite, settings: Settings) -> ContainerIma
         return existing_image(scope, suite.subject.requirement("version"))
     if name := settings.image(suite.name):
         return existing_image(scope, name)
-    return workload_image(scope, suite, suite.task, settings)
+    return _workload_image(scope, suite, suite.task, settings)
 
 
-def workload_image(
+def service_image(
+    scope: Construct, suite: Suite, service: str, settings: Settings
+) -> ContainerImage:
+    """Return the image of a service that the settings name, or else that of its workload."""
+    if name := settings.image(f"{suite.name}/{service}"):
+        return existing_image(scope, name)
+    return _workload_image(scope, suite, suite.services[service].task, settings)
+
+
+def _workload_image(
     scope: Construct, suite: Suite, task: Task, settings: Settings
 ) -> ContainerImage:
     """Return the image of the workload of a task; report one that cannot be built."""

@@ -12,7 +12,7 @@ from aws_cdk.aws_s3 import Bucket
 from constructs import Construct
 
 from cdk.findings import acknowledge
-from cdk.images import image_of, workload_image
+from cdk.images import image_of, service_image
 from cdk.log_groups import log_group
 from cdk.network import Network
 from cdk.programs import Program
@@ -55,7 +55,7 @@ class SuiteTasks(Construct):
 
     def _service(self, name: str, task: Task, settings: Settings) -> Program:
         scope = Construct(self, f"{name.capitalize()}Service")
-        image = workload_image(scope, self.suite, task, settings)
+        image = service_image(scope, self.suite, name, settings)
         entry_point = [*PREPARATION, *SERVICE, *task.entry_point]
         return self._program(f"{name.capitalize()}Task", task, name, image, entry_point)
 

@@ -134,9 +134,10 @@ class Settings(Frozen):
     default there are none."""
     images: Annotated[dict[str, ImageName], BeforeValidator(_named)]
     """Existing images by suite, such as ``rocksdb=ghcr.io/owner/name:tag``, separated by commas;
-    ``*`` stands for every other suite. An image has a tag or a digest, and is in a public registry
-    or in ECR. A repository of another account must let this account pull it. Docker builds the
-    image of a suite that this setting leaves out. Leave out a suite whose subject is an image."""
+    ``kiwi/server=…`` is that of a service, and ``*`` stands for every other one. An image has a tag
+    or a digest, and is in a public registry or in ECR. A repository of another account must let
+    this account pull it. Docker builds an image that this setting leaves out. Leave out a suite
+    whose subject is an image."""
     log_retention: Literal["ONE_WEEK", "ONE_MONTH", "THREE_MONTHS", "SIX_MONTHS", "ONE_YEAR"]
     """The time that the logs of tasks and functions are kept: ``ONE_WEEK``, ``ONE_MONTH``,
     ``THREE_MONTHS``, ``SIX_MONTHS`` or ``ONE_YEAR``."""
@@ -182,9 +183,9 @@ class Settings(Frozen):
     """The tags of every resource of the stacks that takes tags, and of the Fargate tasks of runs,
     such as ``{"cost-centre": "4711"}``."""
 
-    def image(self, suite: str) -> str | None:
-        """Return the name of the existing image of a suite; None if its image is built."""
-        return self.images.get(suite, self.images.get("*"))
+    def image(self, program: str) -> str | None:
+        """Return the name of the existing image of a suite or service; None if it is built."""
+        return self.images.get(program, self.images.get("*"))
 
     @model_validator(mode="after")
     def _results_are_kept(self) -> Self:
