@@ -1,6 +1,7 @@
 """The page of flame graphs in a browser."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.component.cloud.browser import AXE, browser
 from tidemark.figures.profiles.call_tree import call_tree
@@ -60,7 +61,7 @@ def test_a_search_tells_the_share_of_each_version_and_marks_the_frames(page):
     marked = page.locator('rect[fill="#cc79a7"]')
     assert marked.count() == 2
     page.click("text=Show all")
-    page.wait_for_function("document.getElementById('details').textContent === ''")
+    expect(page.locator("#details")).to_be_empty()
     assert marked.count() == 0
 
 

@@ -22,6 +22,10 @@ UNASKED = (
     "'step ' & $step.name & ': the query ' & $step.query & ' failed with ' & "
     "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
 )
+UNPAUSED = (
+    "'step ' & $step.name & ': its rules could not be paused: ' & $states.errorOutput.Error & "
+    "': ' & $substring($states.errorOutput.Cause, 0, 500)"
+)
 UNSTARTED = (
     "'service ' & $step.name & ': it could not be started: ' & $states.errorOutput.Error & ': ' & "
     "$substring($states.errorOutput.Cause, 0, 500)"
@@ -34,6 +38,7 @@ READY = {"Name": "TIDEMARK_SERVER", "Value": "10.0.0.7"}
 VERSION = {"Name": "TIDEMARK_VERSION", "Value": "1.0"}
 SERVER = {"name": "server", "index": 1, "task_arn": "arn:task/s1"}
 WAIT = {"name": "loaded", "query": "loaded"}
+PAUSE = {"name": "quiet", "rules": ["b-nightly"]}
 CALL = {"name": "warm", "function": "warm-cache", "payload": {"tables": ["a"]}}
 # No run here is sure to reach these: late logs, a claim with a dead holder, a failed task while
 # Lambda refuses invocations, steps that call a function or wait, and services.
@@ -53,6 +58,11 @@ NOT_REACHED = {
         "states": {"errorOutput": {"Error": "States.Timeout", "Cause": "no answer"}},
     },
     "$step.name": {"step": WAIT},
+    "[$step.rules]": {"step": PAUSE},
+    UNPAUSED: {
+        "step": PAUSE,
+        "states": {"errorOutput": {"Error": "Refused", "Cause": "there is no rule b-nightly"}},
+    },
     "$waiting_since": {"waiting_since": "2026-11-20T12:46:00.123Z"},
     "$states.result.Payload.stopped_by": {"states": {"result": {"Payload": {"stopped_by": None}}}},
     "$not($states.input.over)": {"states": {"input": {"over": False}}},
