@@ -108,7 +108,7 @@ def test_a_stored_profile_is_not_added_again_whatever_its_name_day_or_form(bucke
 def test_names_with_control_characters_are_kept_and_shown_escaped(bucket, tmp_path):
     odd = {"a\x85b;\u2028;c\x1b[1m": 5, "a b;c 1": 5}
     add(tmp_path, "8.8.1", folded(odd))
-    add(tmp_path, "9.8.4", folded({"a b;c 1": 5}))
+    add(tmp_path, "9.8.4", folded({"a b;c 1": 19, "a b": 1}))
 
     stored = [Results(bucket).stacks(each) for each in Results(bucket).profiles("rocksdb")]
     assert odd in stored
@@ -312,8 +312,8 @@ def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
     )
     assert said.splitlines() == [
         "No function is told to have changed, from 1 profile of 8.8.1, 1 of 9.8.4.",
-        "Only 8.8.1 has Iterate (54.23 % itself).",
-        "Only 9.8.4 has Write (58.28 % itself).",
+        "Only the profiles of 8.8.1 have Iterate (54.23 % itself).",
+        "Only the profiles of 9.8.4 have Write (58.28 % itself).",
     ]
 
 
@@ -356,7 +356,9 @@ def test_flame_graphs_of_versions_and_of_a_change_are_written_as_one_page(
         "9.8.4, coloured by its change since 8.8.1",
         "8.8.1, coloured by its change until 9.8.4",
     ]
-    assert "<p>Only 8.8.1 has Iterate (54.23&nbsp;% itself).</p>" in page.read_text()
+    assert "<p>Only the profiles of 8.8.1 have Iterate (54.23&nbsp;% itself).</p>" in (
+        page.read_text()
+    )
     # The graph of each version has the frames that the other one lacks.
     assert page.read_text().count('"n":"Iterate"') == page.read_text().count('"n":"Write"') == 1
     with pytest.raises(Refused, match=r"^--output: there is no folder "):

@@ -69,8 +69,9 @@ def command(
     """Show which functions take more CPU time in version NEW than in BASE.
 
     Each profile is a trial: with several on both sides, an interval and a p-value, which is
-    corrected for all functions, tell a change from scatter. Functions that only one version has are
-    left out of its stacks and named below; renamed ones are matched by their callers and children.
+    corrected for all functions, tell a change from scatter. Functions that only the profiles of one
+    version have are left out of its stacks and named below; renamed ones are matched by their
+    callers and children.
 
     \b
     Example:
@@ -155,7 +156,7 @@ def _sentences(comparison: Comparison, base: str, new: str, trials: str) -> Iter
         yield growth_sentence(each)
     for version, functions in ((base, comparison.gone), (new, comparison.come)):
         if functions:
-            yield f"Only {version} has {_named(functions)}."
+            yield f"Only the profiles of {version} have {_named(functions)}."
     if comparison.renamed:
         pairs = [f"{old} → {name}" for old, name in comparison.renamed.items()]
         yield f"Taken as renamed: {_first(pairs)}."

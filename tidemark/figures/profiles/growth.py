@@ -9,15 +9,15 @@ from typing import Literal, NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks, merged
 from tidemark.figures.profiles.function_names import plain_name
-from tidemark.figures.profiles.renames import renames
+from tidemark.figures.profiles.renames import LEAST_SHARE, renames
 from tidemark.figures.profiles.trial_change import Change, Side, change
 from tidemark.figures.verdicts.family import holm
 
-LEAST_SHARE = 0.001
-"""The share of all samples that a function has in one of two versions, or it is not compared."""
 ALPHA = 0.05
 """The probability that any function of a comparison is said to have changed by chance."""
 Kind = Literal["self", "inclusive"]
+_TELLING = 7
+"""The expected samples from which on the absence of a function is no chance: exp(-7) is 0.1 %."""
 _UNCHANGED: Mapping[str, str] = {}
 
 
@@ -54,7 +54,7 @@ class FunctionChange(NamedTuple):
 
 
 class OneSided(NamedTuple):
-    """A function that only one version has, with its shares in that version, from 0 to 1."""
+    """A function that only the profiles of one version have, with its shares in them, 0 to 1."""
 
     function: str
     own: float
@@ -79,14 +79,14 @@ class _Counts(NamedTuple):
     inclusive: Counter[str]
     total: int
     drawn: float
-    """The number of samples that were drawn: a profiler may weigh each, such as by its period."""
+    """The number of samples that were drawn."""
 
 
 class _Elided(NamedTuple):
-    """A stack without the functions that only one version has."""
+    """A stack without the functions that are left out."""
 
     leaf: str
-    """The function whose own time it is, '' if the stack has none of both versions."""
+    """The function whose own time it is, '' if all are left out."""
     functions: Set[str]
 
 
@@ -94,20 +94,17 @@ def compare(base: Sequence[ProfiledTrial], new: Sequence[ProfiledTrial]) -> Comp
     """Return what changed between the trials of two versions.
 
     Builds of two versions inline differently: a function that only one of them has is left out of
-    its stacks, so that its time is its caller's, and is listed apart.
+    its stacks, so that its time is its caller's, and is listed apart. Few samples miss a rare
+    function by chance, so that only an absence that is no chance counts.
     """
-    old_plain, new_plain = (
-        plain_stacks(merged(each.stacks for each in side)) for side in (base, new)
-    )
-    renamed = renames(old_plain, new_plain)
-    old_plain = renamed_stacks(old_plain, renamed)
-    before, after = _functions(old_plain), _functions(new_plain)
-    both = before & after
+    old, fresh = (plain_stacks(merged(each.stacks for each in side)) for side in (base, new))
+    gone, come = _lacking(old, fresh, _drawn(new)), _lacking(fresh, old, _drawn(base))
+    renamed = renames(old, fresh, gone, come)
+    gone, come = gone - renamed.keys(), come - set(renamed.values())
     changes = _changes(
-        _counts(base, both, renamed), _counts(new, both, _UNCHANGED), _seconds(base, new)
+        _counts(base, gone, renamed), _counts(new, come, _UNCHANGED), _seconds(base, new)
     )
-    gone, come = _one_sided(old_plain, before - both), _one_sided(new_plain, after - both)
-    return Comparison(changes, gone, come, renamed)
+    return Comparison(changes, _one_sided(old, gone), _one_sided(fresh, come), renamed)
 
 
 def plain_stacks(stacks: Stacks) -> Stacks:
@@ -132,8 +129,29 @@ def _functions(stacks: Stacks) -> set[str]:
     return {name for stack in stacks for name in stack.split(SEPARATOR)}
 
 
+def _inclusive(stacks: Stacks, functions: Set[str]) -> Counter[str]:
+    """Return the samples of some functions, each with those of all that it calls."""
+    found = Counter[str]()
+    for stack, samples in stacks.items():
+        for name in functions & set(stack.split(SEPARATOR)):
+            found[name] += samples
+    return found
+
+
+def _drawn(trials: Sequence[ProfiledTrial]) -> float:
+    """Return how many samples were drawn: a profiler may weigh each, such as by its period."""
+    return sum(sum(each.stacks.values()) / math.gcd(*each.stacks.values()) for each in trials)
+
+
+def _lacking(stacks: Stacks, other: Stacks, drawn: float) -> set[str]:
+    """Return the functions whose absence in the ``drawn`` samples of the other is no chance."""
+    least = _TELLING * sum(stacks.values()) / drawn
+    found = _inclusive(stacks, _functions(stacks) - _functions(other))
+    return {name for name, samples in found.items() if samples >= least}
+
+
 def _counts(
-    trials: Sequence[ProfiledTrial], functions: Set[str], renamed: Mapping[str, str]
+    trials: Sequence[ProfiledTrial], left_out: Set[str], renamed: Mapping[str, str]
 ) -> list[_Counts]:
     """Return the samples of each trial by function; most trials have the same stacks."""
     elided: dict[str, _Elided] = {}
@@ -142,20 +160,19 @@ def _counts(
         own, inclusive = Counter[str](), Counter[str]()
         for stack, samples in trial.stacks.items():
             if stack not in elided:
-                elided[stack] = _elided(stack, functions, renamed)
+                elided[stack] = _elided(stack, left_out, renamed)
             leaf, names = elided[stack]
             own[leaf] += samples
             for name in names:
                 inclusive[name] += samples
         total = sum(trial.stacks.values())
-        drawn = total / math.gcd(*trial.stacks.values())
-        found.append(_Counts(own, inclusive, total, drawn))
+        found.append(_Counts(own, inclusive, total, _drawn([trial])))
     return found
 
 
-def _elided(stack: str, functions: Set[str], renamed: Mapping[str, str]) -> _Elided:
+def _elided(stack: str, left_out: Set[str], renamed: Mapping[str, str]) -> _Elided:
     plain = map(plain_name, stack.split(SEPARATOR))
-    names = [name for each in plain if (name := renamed.get(each, each)) in functions]
+    names = [renamed.get(each, each) for each in plain if each not in left_out]
     return _Elided(names[-1] if names else "", frozenset(names))
 
 
@@ -215,16 +232,12 @@ def _timed(side: Side, seconds: Sequence[float]) -> Side:
 
 
 def _one_sided(stacks: Stacks, functions: Set[str]) -> list[OneSided]:
-    own, inclusive = Counter[str](), Counter[str]()
+    own, total = Counter[str](), sum(stacks.values())
     for stack, samples in stacks.items():
-        names = stack.split(SEPARATOR)
-        own[names[-1]] += samples
-        for name in functions & set(names):
-            inclusive[name] += samples
-    total = sum(stacks.values())
+        own[stack.rpartition(SEPARATOR)[2]] += samples
     found = [
         OneSided(name, own[name] / total, samples / total)
-        for name, samples in inclusive.items()
+        for name, samples in _inclusive(stacks, functions).items()
         if samples >= LEAST_SHARE * total
     ]
     return sorted(found, key=lambda each: (-each.own, -each.inclusive, each.function))

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
 
+LEAST_SHARE = 0.001
+"""The share of all samples that a function has in one of two versions, or it is not compared."""
 _LEAST = 0.5
 """The least part of two functions' samples that comes from the same callers or goes to the same
 children."""
@@ -34,14 +36,13 @@ class _Match(NamedTuple):
     new: str
 
 
-def renames(base: Stacks, new: Stacks) -> dict[str, str]:
-    """Return the functions that only one of two profiles has and that are the same, old to new.
+def renames(base: Stacks, new: Stacks, gone: Set[str], come: Set[str]) -> dict[str, str]:
+    """Return the functions that are the same, old to new, of those that only one version has.
 
     Two such functions are the same if most of their samples have the same callers and the same
     children. If their names differ in numbers alone, the callers decide: a leaf has no children.
     """
-    before, after = _functions(base), _functions(new)
-    olds, news = _surroundings(base, before - after), _surroundings(new, after - before)
+    olds, news = _surroundings(base, gone), _surroundings(new, come)
     found: dict[str, str] = {}
     taken: set[str] = set()
     for match in sorted(_matches(olds, news), reverse=True):
@@ -51,11 +52,8 @@ def renames(base: Stacks, new: Stacks) -> dict[str, str]:
     return found
 
 
-def _functions(stacks: Stacks) -> set[str]:
-    return {name for stack in stacks for name in stack.split(SEPARATOR)}
-
-
 def _surroundings(stacks: Stacks, functions: Set[str]) -> Mapping[str, _Surroundings]:
+    """Return the surroundings of the functions with ``LEAST_SHARE``: each pair is compared."""
     found: dict[str, _Surroundings] = defaultdict(lambda: _Surroundings(Counter(), Counter()))
     for stack, samples in stacks.items():
         names = [_ROOT, *stack.split(SEPARATOR)]
@@ -66,7 +64,8 @@ def _surroundings(stacks: Stacks, functions: Set[str]) -> Mapping[str, _Surround
                 found[child].callers[unnumbered(caller)] += samples
             if caller in functions:
                 found[caller].children[unnumbered(child)] += samples
-    return found
+    least = LEAST_SHARE * sum(stacks.values())
+    return {name: each for name, each in found.items() if each.callers.total() >= least}
 
 
 @lru_cache(maxsize=100_000)
