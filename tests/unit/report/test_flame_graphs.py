@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from tidemark.figures.profiles.call_tree import call_tree
+from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, call_tree
 from tidemark.model.refusal import Refused
 from tidemark.report.flame_page import libraries
 from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import MOST_FRAMES_DEEP, Graph, graph_data
+from tidemark.report.flame_page.graphs import Graph, graph_data
 
 BASE = {"a;b": 30, "a;gone": 10, "a": 10}
 NEW = {"a;b": 30, "a;<come>": 40, "a": 30}

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
 
+MOST_FRAMES_DEEP = 200
+"""The frames of a stack that tables and flame graphs have: a path for each takes their square."""
+
 
 class Frame:
     """One frame at one call path; the root of a tree has the name ''."""
@@ -48,13 +51,16 @@ def _add(root: Frame, names: Iterable[str], samples: int) -> None:
 def walked(root: Frame, least: float) -> Iterator[tuple[tuple[str, ...], Frame]]:
     """Yield each frame with ``least`` samples or more and the path to it, parents first.
 
-    The root is not a frame of its own; of two children the larger one comes first.
+    The root is not a frame of its own; of two children the larger one comes first. The walk ends
+    ``MOST_FRAMES_DEEP`` frames above the root.
     """
     waiting: list[tuple[tuple[str, ...], Frame]] = [((), root)]
     while waiting:
         path, frame = waiting.pop()
         if path:
             yield path, frame
+        if len(path) == MOST_FRAMES_DEEP:
+            continue
         children = [each for each in frame.children.values() if each.samples >= least]
         children.sort(key=lambda each: (each.samples, each.name))
         waiting += [((*path, each.name), each) for each in children]

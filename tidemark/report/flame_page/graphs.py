@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tidemark.figures.profiles.call_tree import Frame
+from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, Frame
 from tidemark.model.numerals import bound
 
 LEAST_SHARE = 0.0002
 """The share of all samples that a frame has, or it is not drawn: less than half a pixel."""
-MOST_FRAMES_DEEP = 200
-"""The frames of a stack that are drawn."""
 NOT_DRAWN = (
     f"Frames with less than {bound(LEAST_SHARE)} of the samples, and those above "
     f"{MOST_FRAMES_DEEP} others, are not drawn."

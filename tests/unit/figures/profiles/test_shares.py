@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.figures.profiles.call_tree import call_tree, walked
+from tidemark.figures.profiles.call_tree import MOST_FRAMES_DEEP, call_tree, walked
 from tidemark.figures.profiles.folded_stacks import folded, merged
 from tidemark.figures.profiles.shares import Place, child_shares, share
 
@@ -65,6 +65,12 @@ def test_a_walk_gives_parents_first_and_leaves_out_small_frames():
         (("low", "BGThreadWrapper", "ns::Process"), 4030, 0),
         (("low", "BGThreadWrapper", "ns::Process", "ns::Next<char>"), 3000, 3000),
     ]
+
+
+def test_a_walk_ends_in_a_stack_of_any_depth():
+    paths = [path for path, _ in walked(call_tree({";".join("f" * 5_000): 1}), 1)]
+
+    assert list(map(len, paths)) == list(range(1, MOST_FRAMES_DEEP + 1))
 
 
 def test_profiles_are_merged_and_frames_are_folded_without_their_separators():
