@@ -20,6 +20,7 @@ _TITLE = re.compile(
     re.DOTALL,
 )
 _MOST_FRAMES = 500_000
+_LONGEST_TITLE = 1 << 16
 
 
 class _Reader:
@@ -29,7 +30,9 @@ class _Reader:
         self.frames: list[Drawn] = []
         self.units: dict[str, None] = {}
         self.root = ""
-        self._parser = parser = expat.ParserCreate()
+        # Profilers write UTF-8. A declared encoding is a name for Python, which may have none of
+        # that name, or one that is not of texts.
+        self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -68,6 +71,8 @@ class _Reader:
     def _text(self, text: str) -> None:
         if self._is_title and self._title is not None:
             self._title += text
+            if len(self._title) > _LONGEST_TITLE:
+                raise self._unreadable(f"a title has more than {_LONGEST_TITLE:,} characters")
 
     def _refuse_entity(self, *_: object) -> None:
         raise self._unreadable("it declares an entity, which no flame graph has")

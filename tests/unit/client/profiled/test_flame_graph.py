@@ -67,6 +67,14 @@ def test_the_unit_of_the_numbers_is_that_of_the_titles(tmp_path):
     assert (found.form, found.unit, found.stacks) == ("SVG", "ms", {"main;f": 3})
 
 
+@pytest.mark.parametrize("encoding", ["no-such", "hex", "utf-16", "utf-7", "shift_jis", "latin-1"])
+def test_a_picture_is_read_as_utf_8_whatever_it_declares(tmp_path, encoding):
+    svg = flamegraph_pl({"main;é": 3}).replace("?>", f' encoding="{encoding}"?>', 1)
+    svg = svg.replace(' standalone="no"', "", 1)
+
+    assert read(tmp_path, svg).stacks == {"main;é": 3}
+
+
 def rectangle(name, x, width, y):
     title = f"<title>{name} ({width * 10} samples, 1.00%)</title>"
     return f'<g>{title}<rect x="{x}" y="{y}" width="{width}" height="15"/></g>'
@@ -109,6 +117,11 @@ WHOLE = flamegraph_pl({"main;f": 3, "main;g": 4})
             "</svg>",
             "its frames count samples and ms; expected one unit",
         ),
+        (
+            f"<svg><g><title>{'main' * 20_000} (2 samples, 1%)</title></g></svg>",
+            "line 1: a title has more than 65,536 characters",
+        ),
+        ("<?xml version='1.0' encoding='hex'?><svg></svg>", "it has no frames with samples"),
     ],
 )
 def test_a_picture_that_is_no_whole_flame_graph_is_one_sentence(tmp_path, svg, sentence):
