@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tidemark.client.profiled.tally import Tally
 from tidemark.client.profiled.unreadable import Unreadable
 from tidemark.client.profiled.wire import Value, message, numbers
-from tidemark.figures.profiles.folded_stacks import folded
+from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
 
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _DEFAULT_TYPE = 1, 2, 4, 5, 6, 14
 _ID, _TYPE, _NAME = 1, 1, 2
@@ -20,6 +20,8 @@ _ADDRESS, _LINE, _LINE_FUNCTION = 3, 4, 1
 _MOST_PARTS = 1_000_000
 """The most samples, locations, functions and texts together: each takes memory, however small."""
 _LARGEST_SAMPLE = 1 << 16  # [B]
+_LONGEST_STACK = 1 << 20
+"""The most characters of a stack: few bytes of a sample name a long function many times."""
 _COUNTS = ("samples", "sample")
 """The names of a type of value that counts samples."""
 
@@ -58,8 +60,8 @@ def add_pprof(data: bytes, tally: Tally) -> None:
         chosen, names = _chosen(fields), _frames(fields)
         for each in fields.samples:
             sample = _sample(each)
-            frames = [name for place in sample.locations for name in names[place]]
-            tally.add(folded(reversed(frames or ["[unknown]"])), _signed(sample.values[chosen]))
+            frames = _stack(sample, names) or ["[unknown]"]
+            tally.add(folded(reversed(frames)), _signed(sample.values[chosen]))
     except (KeyError, IndexError):
         raise Unreadable("it is no profile of pprof: a part that it names is missing") from None
 
@@ -115,6 +117,17 @@ def _sample(data: memoryview) -> _Sample:
     ]
     values = [each for number, value in fields if number == _VALUES for each in numbers(value)]
     return _Sample(locations, values)
+
+
+def _stack(sample: _Sample, names: Mapping[int, Sequence[str]]) -> list[str]:
+    """Return the names of a sample's frames, the leaf first."""
+    frames, room = list[str](), _LONGEST_STACK
+    for name in (name for place in sample.locations for name in names[place]):
+        room -= len(name) + len(SEPARATOR)
+        if room < 0:
+            raise Unreadable(f"it has a stack of more than {_LONGEST_STACK:,} characters")
+        frames.append(name)
+    return frames
 
 
 def _number(data: memoryview, field: int) -> int:

@@ -67,8 +67,10 @@ def add_drawn(frames: Iterable[Drawn], tally: Tally) -> None:
     for row in rows[1:]:
         placed += below
         below = _on(below, row)
+    # A stack takes as long as it is deep, and a chain of equal frames has samples at its end alone.
     for frame in placed + below:
-        tally.add(frame.stack(), frame.room)
+        if frame.room:
+            tally.add(frame.stack(), frame.room)
 
 
 def _rows(frames: Iterable[Drawn]) -> list[list[Drawn]]:

@@ -7,7 +7,7 @@ return types and marks of clones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 
 # async-profiler and FlameGraph mark the kind of a frame: _[j] for Java compiled just in time.
@@ -20,7 +20,8 @@ _MARKS = re.compile(
 )
 # py-spy writes "name (file.py:12)"; the line is another one in another version.
 _PYTHON = re.compile(r"(?P<name>[^\s()]+) \((?P<file>[^()]+?)(?::\d+)?\)")
-_QUALIFIERS = re.compile(r"(?: (?:const|volatile|noexcept)| ?&&?)+$")
+# One mark a turn: with && as another one, a regular expression tries all ways to divide &&&&&.
+_QUALIFIERS = re.compile(r"(?: (?:const|volatile|noexcept)| ?&)+$")
 _OPERATOR = re.compile(
     r"\boperator(?:\(\)|\[\]|<=>|<<=|>>=|->\*?|<<|>>|&&|\|\||\+\+|--|[-+*/%^&|~!=<>,]=?|\b)"
 )
@@ -28,7 +29,7 @@ _OPERATOR = re.compile(
 _LONGEST_THREAD = 15
 _THUNK = re.compile(r"^(?:non-)?virtual thunk to ")
 _NAMELESS = "(anonymous namespace)::"
-_PAIRS = {"<": ">", "(": ")", "[": "]"}
+_OPENINGS = {">": "<", ")": "(", "]": "["}
 _ENDS_OF_NAMES = frozenset("_>)]~}'")
 
 
@@ -38,7 +39,7 @@ def plain_name(frame: str) -> str:
     text = _THUNK.sub("", _MARKS.sub("", _KIND.sub("", frame)))
     if python := _PYTHON.fullmatch(text):
         return f"{python['name']} ({python['file']})"
-    if text.startswith("[") or not any(mark in text for mark in _PAIRS):
+    if text.startswith("[") or not any(mark in text for mark in _OPENINGS.values()):
         return text or frame
     text = text.replace(_NAMELESS, "")
     if operator := _OPERATOR.search(text):
@@ -59,29 +60,32 @@ def _bare(text: str, *, inside: bool = False) -> str:
     Another group stays: ``(*T)`` in a name of Go, and the type in Rust's ``<T as Trait>::name``.
     ``inside`` tells that a name ends where the text begins.
     """
-    kept, place = list[str](), 0
+    kept, place, ends = list[str](), 0, _ends(text)
     while place < len(text):
         last = text[place - 1] if place else "_" if inside else " "
         follows = last.isalnum() or last in _ENDS_OF_NAMES
-        end = _end(text, place) if follows and text[place] in _PAIRS else None
+        end = ends.get(place) if follows else None
         if end is None:
             kept.append(text[place])
         place = end or place + 1
     return "".join(kept)
 
 
-def _end(text: str, start: int) -> int | None:
-    """Return the place behind the group that begins at ``start``, None if it has no end."""
-    opening, closing, depth = text[start], _PAIRS[text[start]], 0
-    for place in range(start, len(text)):
-        if text[place] == opening:
-            depth += 1
-        # The arrow before a type that a function returns closes nothing.
-        elif text[place] == closing and text[place - 1] != "-":
-            depth -= 1
-            if not depth:
-                return place + 1
-    return None
+def _ends(text: str) -> Mapping[int, int]:
+    """Return the place behind each group in brackets, by the place where it begins."""
+    open_groups: dict[str, list[int]] = {opening: [] for opening in _OPENINGS.values()}
+    found: dict[int, int] = {}
+    for place, mark in enumerate(text):
+        if mark in open_groups:
+            open_groups[mark].append(place)
+        elif (
+            mark in _OPENINGS
+            and open_groups[_OPENINGS[mark]]
+            # The arrow before a type that a function returns closes nothing.
+            and text[place - 1 : place + 1] != "->"
+        ):
+            found[open_groups[_OPENINGS[mark]].pop()] = place + 1
+    return found
 
 
 def named(wanted: str) -> Callable[[str], bool]:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl, inferno, wide_enough
+from tidemark.client.profiled import towers
 from tidemark.client.profiled.profile_file import read_profile
 from tidemark.client.profiled.unreadable import Unreadable
 
@@ -134,3 +135,11 @@ def test_a_picture_that_is_no_whole_flame_graph_is_one_sentence(tmp_path, svg, s
 def test_a_chain_of_equal_frames_stands_on_the_frame_all(tmp_path):
     assert read(tmp_path, flamegraph_pl({"a;b": 5})).stacks == {"a;b": 5}
     assert read(tmp_path, flamegraph_pl({"a;b": 5}, inverted=True)).stacks == {"a;b": 5}
+
+
+def test_the_stacks_of_frames_without_samples_of_their_own_are_never_built(tmp_path, monkeypatch):
+    built = []
+    monkeypatch.setattr(towers._Placed, "stack", lambda each: built.append(each) or each.drawn.name)
+
+    assert read(tmp_path, flamegraph_pl({"a;b;c;d": 5})).stacks == {"d": 5}
+    assert len(built) == 1

@@ -166,6 +166,11 @@ def test_the_size_of_a_file_and_of_its_stacks_is_bound(read, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(Unreadable, match=r"^it has a sample of more than 65,536 bytes$"):
         read(pprof() + field(2, field(1, bytes(70_000))))
+    monkeypatch.setattr("tidemark.client.profiled.pprof._LONGEST_STACK", len(GO))
+    with pytest.raises(Unreadable, match=rf"^it has a stack of more than {len(GO)} characters$"):
+        read(pprof())
+    monkeypatch.setattr("tidemark.client.profiled.pprof._LONGEST_STACK", len(GO) + 1)
+    assert read(pprof()).stacks[GO] == 3
     monkeypatch.setattr("tidemark.client.profiled.pprof._MOST_PARTS", 10)
     with pytest.raises(Unreadable, match=r"^it has more than 10 samples and names$"):
         read(pprof())

@@ -36,11 +36,20 @@ from tidemark.figures.profiles.function_names import named, plain_name
         ("clock_gettime@@GLIBC_2.17", "clock_gettime"),
         ("non-virtual thunk to ns::A::f(int)", "ns::A::f"),
         ("memcmp@plt", "memcmp"),
+        ("ns::f<int (*)(char) -> bool>(char)", "ns::f"),
+        ("f<a<b", "f<a<b"),
+        ("f)>]", "f)>]"),
     ],
 )  # fmt: skip
 def test_a_plain_name_has_no_arguments_types_or_marks(frame, plain):
     assert plain_name(frame) == plain
     assert plain_name(plain) == plain
+
+
+@pytest.mark.parametrize("marks", ["<" * 100_000, "<a" * 50_000, "(" + "&" * 100 + "x"])
+def test_a_name_with_many_marks_is_read_at_once(marks):
+    # Twice the marks would take four times as long, or 2^50 times.
+    assert plain_name(f"f{marks}") == f"f{marks}"
 
 
 @pytest.mark.parametrize(
