@@ -106,9 +106,9 @@ def test_a_stored_profile_is_not_added_again_whatever_its_name_day_or_form(bucke
 
 
 def test_names_with_control_characters_are_kept_and_shown_escaped(bucket, tmp_path):
-    odd = {"a\x85b;\u2028;c\x1b[1m": 5, "a b;c 1": 5}
+    odd = {"a\x85b;\u2028;c\x1b[1m": 5, "a b;c x": 5}
     add(tmp_path, "8.8.1", folded(odd))
-    add(tmp_path, "9.8.4", folded({"a b;c 1": 19, "a b": 1}))
+    add(tmp_path, "9.8.4", folded({"a b;c x": 19, "a b": 1}))
 
     stored = [Results(bucket).stacks(each) for each in Results(bucket).profiles("rocksdb")]
     assert odd in stored

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tidemark.client.profiled.file_content import Content
 from tidemark.client.profiled.tally import Tally
 from tidemark.client.profiled.unreadable import unreadable_at
+from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
 from tidemark.model.sentences import shown
 
 _MOST_DIGITS = 18
@@ -16,12 +17,19 @@ def add_folded(content: Content, tally: Tally) -> None:
     Raises
     ------
     Unreadable
-        If a line has another form.
+        If a line has another form, such as the two counts of a differential flame graph.
 
     """
     for number, line in content.lines():
         stack, _, count = line.rpartition(" ")
         if count.isdecimal() and len(count) <= _MOST_DIGITS and stack.strip(" ;"):
+            before, _, second = stack.rpartition(" ")
+            if before.strip(" ;") and second.isdecimal():
+                sentence = f"{shown(line)} has two counts, as difffolded.pl writes them"
+                raise unreadable_at(number, f"{sentence}; expected one")
+            # A known stack has been folded already.
+            if stack not in tally.stacks:
+                stack = folded(stack.split(SEPARATOR))
             tally.add(stack, int(count))
         elif line.strip():
             raise unreadable_at(number, f"{shown(line)} is no stack with its samples")

@@ -11,14 +11,14 @@ Stacks = Mapping[str, int]
 Source: Brendan Gregg, FlameGraph, stackcollapse.pl.
 """
 SEPARATOR = ";"
-_REPLACED = str.maketrans({SEPARATOR: ":", "\n": " "})
+_REPLACED = str.maketrans({SEPARATOR: ":", "\n": " ", "\r": " ", "\t": " "})
 
 
 def folded(frames: Iterable[str]) -> str:
     """Return a stack of frames; a ``;`` in a frame is written as ``:``, as stackcollapse-perf does.
 
-    A line end in a frame is a space, since each stack is a line of text. A frame without a name is
-    ``[unknown]``.
+    A line end or a tab in a frame is a space, since each stack is a line of text. A frame without a
+    name is ``[unknown]``.
     """
     return SEPARATOR.join(frame.translate(_REPLACED) or "[unknown]" for frame in frames)
 

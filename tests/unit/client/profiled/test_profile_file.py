@@ -105,6 +105,17 @@ def test_the_content_tells_the_form_also_if_it_is_packed(read, content, form, st
         assert (found.form, found.stacks) == (form, stacks)
 
 
+def test_frames_without_names_and_control_characters_of_lines_are_replaced(read):
+    content = "main;;f\tg 3\n;main;f\rg; 4\nmain;;f\tg 2\n7 5\nmain;f-1 1\n"
+
+    assert read(content).stacks == {
+        "main;[unknown];f g": 5,
+        "[unknown];main;f g;[unknown]": 4,
+        "7": 5,
+        "main;f-1": 1,
+    }
+
+
 def test_a_profile_without_numbers_of_samples_has_its_default_values_or_its_last(read):
     assert read(pprof(types=((3, 4), (2, 2)), default=3)).stacks[GO] == 3
     assert read(pprof(types=((3, 4), (2, 2)))).stacks[GO] == 30_000_000
@@ -123,6 +134,10 @@ PACKED = gzip.compress(FOLDED.encode() * 50, mtime=0)
         ("main;f 0\n", "it has no samples"),
         ("main;f 3\nmain;g", "line 2: the file ends within it; expected a whole file"),
         ("main;f 3\nmain;g\n", "line 2: 'main;g' is no stack with its samples"),
+        (
+            "main;f 3 4\n",
+            "line 1: 'main;f 3 4' has two counts, as difffolded.pl writes them; expected one",
+        ),
         ("version,rate\n8.8.1,12\n", "line 1: 'version,rate' is no stack with its samples"),
         ("main;f 3\nmain;\xff 3\n".encode("latin-1"), "line 2: it is no text in UTF-8"),
         (f"{'a' * (1 << 20)} 3\n", "line 1: it has more than 1,048,576 bytes"),

@@ -75,4 +75,4 @@ def test_a_walk_ends_in_a_stack_of_any_depth():
 
 def test_profiles_are_merged_and_frames_are_folded_without_their_separators():
     assert merged([{"a;b": 1, "a": 2}, {"a;b": 3}]) == {"a;b": 4, "a": 2}
-    assert folded(["a;b", "", "c\nd"]) == "a:b;[unknown];c d"
+    assert folded(["a;b", "", "c\nd\re\tf"]) == "a:b;[unknown];c d e f"
