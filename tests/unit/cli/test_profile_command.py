@@ -291,6 +291,19 @@ def test_profiles_of_several_tests_are_not_mixed(bucket, tmp_path):
     assert figures("--test", "l.i1", "--function", "low")[0][1] == ["8.8.1", "45.77"]
 
 
+def test_profiles_of_several_units_are_not_mixed(bucket, tmp_path):
+    add(tmp_path, "8.8.1", flamegraph_pl(OLD, unit="ms"), name="all.svg")
+    add(tmp_path, "9.8.4", folded(OLD))
+
+    for words in (("show", "rocksdb"), ("compare", "8.8.1", "9.8.4", "--suite", "rocksdb")):
+        with pytest.raises(
+            Refused, match=r"^unit: the profiles of rocksdb count ms, samples; expected one unit; "
+        ):
+            invoke(*words)
+    # Only those of the wanted versions have to count the same.
+    assert figures("--version", "8.8.1", "--function", "low")[0][1] == ["8.8.1", "45.77"]
+
+
 def compared(*words, base="8.8.1", new="9.8.4"):
     done = invoke("compare", base, new, "--suite", "rocksdb", *words)
     return done.stdout, done.stderr

@@ -114,14 +114,17 @@ def command(
     # Standard output holds only the table that people keep.
     click.echo(_meaning(place, summed=summed), err=form != "table")
     if output:
-        graphs = [Graph(version, version, _note(tree), tree) for version, tree in trees.items()]
+        graphs = [
+            Graph(version, version, _note(tree, found[version][0].unit), tree)
+            for version, tree in trees.items()
+        ]
         page = flame_page(f"Flame graphs of {suite}", [NOT_DRAWN], graphs, scripts)
         save(output, page.encode())
         click.echo(output)
 
 
-def _note(tree: Frame) -> str:
-    return f"{tree.samples:,} samples. The width of a frame is its share of them."
+def _note(tree: Frame, unit: str) -> str:
+    return f"{tree.samples:,} {unit}. The width of a frame is its share of them."
 
 
 def _shares(tree: Frame, functions: Sequence[str], place: Place, summed: bool) -> _Shares:

@@ -148,6 +148,7 @@ def _show(added: Sequence[_Found]) -> None:
             "File": each.profile.file,
             "Form": each.profile.form,
             "Samples": f"{each.profile.samples:,}",
+            "Unit": each.profile.unit,
             "Stacks": f"{len(each.read.stacks):,}",
         }
         for each in added

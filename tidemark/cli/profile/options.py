@@ -49,7 +49,8 @@ def profiles_by_version(
     Raises
     ------
     Refused
-        If there are none, a version has none, or the profiles are of several tests.
+        If there are none, a version has none, or the profiles are of several tests or count
+        different units.
 
     """
     found = [each for each in results.profiles(suite) if test in {"", each.test}]
@@ -70,4 +71,11 @@ def profiles_by_version(
             raise Refused(
                 f"version: {shown(version)} has no profile; {there_are(by_version, version)}"
             )
-    return {version: by_version[version] for version in versions or by_version}
+    chosen = {version: by_version[version] for version in versions or by_version}
+    units = sorted({each.unit for profiles in chosen.values() for each in profiles})
+    if len(units) > 1:
+        raise Refused(
+            f"unit: the profiles of {suite} count {listed(units)}; expected one unit; "
+            "`tidemark profile remove` takes others out"
+        )
+    return chosen

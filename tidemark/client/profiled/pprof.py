@@ -14,7 +14,7 @@ from tidemark.client.profiled.wire import Value, message, numbers
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
 
 _SAMPLE_TYPE, _SAMPLE, _LOCATION, _FUNCTION, _STRING, _DEFAULT_TYPE = 1, 2, 4, 5, 6, 14
-_ID, _TYPE, _NAME = 1, 1, 2
+_ID, _TYPE, _UNIT, _NAME = 1, 1, 2, 2
 _LOCATIONS, _VALUES = 1, 2
 _ADDRESS, _LINE, _LINE_FUNCTION = 3, 4, 1
 _MOST_PARTS = 1_000_000
@@ -24,6 +24,8 @@ _LONGEST_STACK = 1 << 20
 """The most characters of a stack: few bytes of a sample name a long function many times."""
 _COUNTS = ("samples", "sample")
 """The names of a type of value that counts samples."""
+SAMPLES = "samples"
+"""The unit of numbers of samples."""
 
 
 class _Sample(NamedTuple):
@@ -32,10 +34,17 @@ class _Sample(NamedTuple):
     values: Sequence[int]
 
 
+class _Type(NamedTuple):
+    """The places of a type's name and unit in the texts."""
+
+    name: int
+    unit: int
+
+
 class _Fields(NamedTuple):
     """The fields of a profile by number."""
 
-    types: list[int]
+    types: list[_Type]
     samples: list[memoryview]
     locations: list[memoryview]
     functions: list[memoryview]
@@ -43,8 +52,8 @@ class _Fields(NamedTuple):
     default: list[int]
 
 
-def add_pprof(data: bytes, tally: Tally) -> None:
-    """Add the samples of a profile.
+def add_pprof(data: bytes, tally: Tally) -> str:
+    """Add the samples of a profile; return their unit, such as ``samples`` or ``nanoseconds``.
 
     A profile with several values for each sample counts those that are numbers of samples, or else
     its default values, or the last ones.
@@ -62,6 +71,7 @@ def add_pprof(data: bytes, tally: Tally) -> None:
             sample = _sample(each)
             frames = _stack(sample, names) or ["[unknown]"]
             tally.add(folded(reversed(frames)), _signed(sample.values[chosen]))
+        return _unit(fields, fields.types[chosen])
     except (KeyError, IndexError):
         raise Unreadable("it is no profile of pprof: a part that it names is missing") from None
 
@@ -78,7 +88,7 @@ def _fields(data: bytes) -> _Fields:
         elif number == _STRING:
             found.texts.append(bytes(value).decode(errors="replace"))
         elif number == _SAMPLE_TYPE:
-            found.types.append(_number(value, _TYPE))
+            found.types.append(_Type(_number(value, _TYPE), _number(value, _UNIT)))
         elif number in parts:
             parts[number].append(value)
     if not found.types or not found.texts:
@@ -88,9 +98,15 @@ def _fields(data: bytes) -> _Fields:
 
 def _chosen(fields: _Fields) -> int:
     """Return the place of the values that count."""
-    types = [fields.texts[each] for each in fields.types]
+    types = [fields.texts[each.name] for each in fields.types]
     default = [fields.texts[each] for each in fields.default]
     return next((types.index(name) for name in (*_COUNTS, *default) if name in types), -1)
+
+
+def _unit(fields: _Fields, chosen: _Type) -> str:
+    """Return the unit of a type of value, or else its name."""
+    name = fields.texts[chosen.name]
+    return SAMPLES if name in _COUNTS else fields.texts[chosen.unit] or name
 
 
 def _frames(fields: _Fields) -> Mapping[int, Sequence[str]]:

@@ -11,7 +11,7 @@ from tidemark.client.profiled.file_content import Content, opened
 from tidemark.client.profiled.flame_graph import drawn_frames
 from tidemark.client.profiled.folded import add_folded
 from tidemark.client.profiled.perf_script import add_perf_script, is_perf_script
-from tidemark.client.profiled.pprof import add_pprof
+from tidemark.client.profiled.pprof import SAMPLES, add_pprof
 from tidemark.client.profiled.tally import Tally
 from tidemark.client.profiled.towers import add_drawn
 from tidemark.client.profiled.unreadable import Unreadable
@@ -21,7 +21,6 @@ Form = Literal["folded", "perf script", "pprof", "SVG"]
 FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"
 _BEGINNING = 4096  # [B]
 _MOST_AT_ONCE = 64 << 20  # [B]
-_SAMPLES = "samples"
 # The signatures of what profilers write and Tidemark does not read, and how to write another form.
 _FOREIGN: Mapping[bytes, str] = {
     b"PERFILE2": "it is perf.data; `perf script` writes its text",
@@ -66,17 +65,16 @@ def _add(content: Content, tally: Tally) -> tuple[Form, str]:
     if not beginning.strip():
         raise Unreadable(f"it is empty; expected {FORMS}")
     if _BINARY.search(beginning):
-        add_pprof(content.whole(_MOST_AT_ONCE), tally)
-        return "pprof", _SAMPLES
+        return "pprof", add_pprof(content.whole(_MOST_AT_ONCE), tally)
     if beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         frames, unit = drawn_frames(content)
         add_drawn(frames, tally)
         return "SVG", unit
     if is_perf_script(_first_line(beginning)):
         add_perf_script(content, tally)
-        return "perf script", _SAMPLES
+        return "perf script", SAMPLES
     add_folded(content, tally)
-    return "folded", _SAMPLES
+    return "folded", SAMPLES
 
 
 def _first_line(beginning: bytes) -> str:

@@ -117,8 +117,17 @@ def test_frames_without_names_and_control_characters_of_lines_are_replaced(read)
 
 
 def test_a_profile_without_numbers_of_samples_has_its_default_values_or_its_last(read):
-    assert read(pprof(types=((3, 4), (2, 2)), default=3)).stacks[GO] == 3
-    assert read(pprof(types=((3, 4), (2, 2)))).stacks[GO] == 30_000_000
+    default = read(pprof(types=((3, 4), (2, 2)), default=3))
+    assert (default.stacks[GO], default.unit) == (3, "nanoseconds")
+    last = read(pprof(types=((3, 4), (2, 2))))
+    assert (last.stacks[GO], last.unit) == (30_000_000, "count")
+
+
+def test_the_unit_of_a_profile_is_that_of_its_values(read):
+    assert read(pprof()).unit == "samples"
+    assert read(pprof(types=((2, 4), (3, 0)))).unit == "cpu"
+    with pytest.raises(Unreadable, match="a part that it names is missing"):
+        read(pprof(types=((3, 99),)))
 
 
 # Without a time of packing: the names of tests have the bytes.
