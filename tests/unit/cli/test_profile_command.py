@@ -188,6 +188,11 @@ def test_nothing_is_stored_if_one_of_several_files_cannot_be_read(bucket, tmp_pa
         (("--test", "a b"), "--test: 'a b' is not accepted; expected a name such as l.i1"),
         (("--suite", "mysql"), "suite: 'mysql' is not known"),
         (("--records", "5"), "--cpu-seconds and --records go together"),
+        (
+            ("--cpu-seconds", "nan", "--records", "5"),
+            "--cpu-seconds: nan is not accepted; expected a number of seconds",
+        ),
+        (("--cpu-seconds", "inf", "--records", "5"), "--cpu-seconds: inf is not accepted"),
     ],
 )
 def test_an_option_that_is_not_accepted_is_one_sentence(bucket, tmp_path, words, sentence):
@@ -227,6 +232,15 @@ def test_shares_are_shown_by_version_as_people_read_them_off_a_flame_graph(bucke
     table, sentence = figures("--function", "Process", "--sum", "--version", "10.1.0")
     assert table[1:] == [["10.1.0", "41.72"]]
     assert "of all frames of the name; x" in sentence
+
+
+def test_versions_with_one_place_in_the_order_keep_all_their_profiles(bucket, tmp_path):
+    # Names begin with the day, so that the profiles of both versions alternate.
+    for day, version in enumerate(("1.00", "1.0", "1.00", "1.0"), start=1):
+        add(tmp_path, version, f"low {day}\none 10\n", "--date", f"2024-01-0{day}")
+
+    table, _ = figures("--function", "low", "--function", "low")
+    assert table == [["Version", "low"], ["1.0", "23.08"], ["1.00", "16.67"]]
 
 
 def test_a_version_without_the_function_has_an_x_and_null_in_json(bucket, tmp_path):
@@ -318,11 +332,10 @@ def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
     first = next(csv.DictReader(io.StringIO(table)))
     assert (first["Function"], first["Time"]) == ("ns::Process", "self")
     assert (first["8.8.1 (%)"], first["9.8.4 (%)"]) == ("40.30", "30.00")
-    assert (first["Change (points)"], first["95 % interval"], first["Verdict"]) == (
-        "-10.30",
-        "",
-        "",
-    )
+    assert first["Change (points)"] == "-10.30"
+    assert {first[name] for name in ("Low (points)", "High (points)", "p", "Verdict")} == {""}
+    (first, *_) = json.loads(compared("--format", "json")[0])
+    assert [first[name] for name in ("Low (points)", "High (points)", "p")] == [None] * 3
     assert said.splitlines() == [
         "No function is told to have changed, from 1 profile of 8.8.1, 1 of 9.8.4.",
         "Only the profiles of 8.8.1 have Iterate (54.23 % itself).",
@@ -348,6 +361,13 @@ def test_several_profiles_a_side_tell_the_function_that_grew(bucket, tmp_path):
     assert {row["Function"]: row["Verdict"] for row in rows if row["Time"] == "self"}[
         "Iterate"
     ] == ""
+    # Programs get numbers, and people a text.
+    assert all(re.fullmatch(r"[-+]?[\d.]+", number) for number in list(rows[0].values())[2:-1])
+    low, high = (float(rows[0][f"{end} (points)"]) for end in ("Low", "High"))
+    assert low < float(rows[0]["Change (points)"]) < high
+    low, high = (float(rows[0][f"{end} (s/M records)"]) for end in ("Low", "High"))
+    assert low < 3.631 - 0.5967 < high
+    assert "95 % interval (points)" in compared("--format", "markdown")[0]
     assert said.startswith(
         "ns::Next itself grew from 0.5967 to 3.631 s of CPU time per million records (+"
     )
@@ -374,12 +394,18 @@ def test_flame_graphs_of_versions_and_of_a_change_are_written_as_one_page(
     )
     # The graph of each version has the frames that the other one lacks.
     assert page.read_text().count('"n":"Iterate"') == page.read_text().count('"n":"Write"') == 1
+    for words in (("show", "rocksdb"), ("compare", "8.8.1", "9.8.4", "--suite", "rocksdb")):
+        done = invoke(*words, "--output", page, "--format", "csv")
+        assert str(page) not in done.stdout
+        assert done.stderr.splitlines()[-1] == str(page)
     with pytest.raises(Refused, match=r"^--output: there is no folder "):
         compared("--output", tmp_path / "none" / "page.html")
 
 
-def test_a_version_without_profiles_is_refused(bucket, tmp_path):
+def test_a_version_without_profiles_is_refused_and_so_is_a_version_against_itself(bucket, tmp_path):
     add(tmp_path, "8.8.1", folded(OLD))
 
+    with pytest.raises(Refused, match=r"^NEW: '8\.8\.1' is also BASE; expected two versions$"):
+        compared(new="8.8.1")
     with pytest.raises(Refused, match=r"^version: '9\.8\.4' has no profile; there are 8\.8\.1$"):
         compared()

@@ -100,10 +100,11 @@ def command(
         }
     place = Place(under, outside)
     if functions:
+        functions = list(dict.fromkeys(functions))
         shares = {
             version: _shares(tree, functions, place, summed) for version, tree in trees.items()
         }
-        names = list(functions)
+        names = functions
     else:
         shares = {
             version: child_shares(tree, children_of, place) for version, tree in trees.items()
@@ -120,7 +121,7 @@ def command(
         ]
         page = flame_page(f"Flame graphs of {suite}", [NOT_DRAWN], graphs, scripts)
         save(output, page.encode())
-        click.echo(output)
+        click.echo(output, err=form != "table")
 
 
 def _note(tree: Frame, unit: str) -> str:

@@ -30,13 +30,16 @@ from tidemark.figures.profiles.growth import (
     renamed_stacks,
 )
 from tidemark.figures.profiles.growth_sentence import growth_sentence, interval
+from tidemark.figures.profiles.trial_change import Change
 from tidemark.model.numerals import decimal, figure
-from tidemark.model.sentences import plural, visible
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import plural, shown, visible
 from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
 _MOST_UNTOLD = 10
 _MOST_NAMES = 5
+_FOR_PEOPLE = frozenset({"table", "markdown"})
 _NOTE = (
     "The width of a frame is its share of the samples of {}. Its colour is the change of the "
     "share, for which the number of samples does not count."
@@ -77,6 +80,8 @@ def command(
     Example:
       tidemark profile compare 8.8.1 9.8.4 --suite rocksdb --test ingest
     """
+    if base == new:
+        raise Refused(f"NEW: {shown(new)} is also BASE; expected two versions")
     scripts = page_scripts(output)
     with stored(target) as store:
         results, suite = store.results, suite_to_read(suite, store.tables)
@@ -87,9 +92,9 @@ def command(
         ]
     comparison = compare(*sides)
     changes = comparison.changes
-    if form in {"table", "markdown"} and not everything:
+    if form in _FOR_PEOPLE and not everything:
         changes = list(_first_rows(changes))
-    rows = [_row(each, base, new) for each in changes]
+    rows = [_row(each, base, new, form) for each in changes]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     show(columns, rows, form)
     trials = f"{plural(len(sides[0]), 'profile')} of {base}, {len(sides[1]):,} of {new}"
@@ -102,7 +107,7 @@ def command(
         sentences += [_BUILDS, NOT_DRAWN]
         page = flame_page(f"{suite}: {new} against {base}", sentences, graphs, scripts)
         save(output, page.encode())
-        click.echo(output)
+        click.echo(output, err=form != "table")
 
 
 def _graphs(
@@ -127,25 +132,39 @@ def _first_rows(changes: Sequence[FunctionChange]) -> Iterator[FunctionChange]:
             yield each
 
 
-def _row(found: FunctionChange, base: str, new: str) -> dict[str, str]:
+def _row(found: FunctionChange, base: str, new: str, form: str) -> dict[str, str | None]:
     share, seconds = found.share, found.seconds
-    row = {
+    row: dict[str, str | None] = {
         "Function": found.function,
         "Time": found.kind,
         f"{base} (%)": f"{100 * share.base:.2f}",
         f"{new} (%)": f"{100 * share.new:.2f}",
         "Change (points)": f"{100 * share.difference:+z.2f}",
-        "95 % interval": interval(share, 100, 2),
+        **_ends(share, 100, 2, "points", form),
     }
     if seconds:
+        written = figure if form in _FOR_PEOPLE else "{:.6g}".format
         row |= {
-            f"{base} (s/M records)": figure(seconds.base),
-            f"{new} (s/M records)": figure(seconds.new),
-            "95 % interval (s/M records)": interval(seconds, 1, 4),
+            f"{base} (s/M records)": written(seconds.base),
+            f"{new} (s/M records)": written(seconds.new),
+            **_ends(seconds, 1, 4, "s/M records", form),
         }
     direction = "grew" if found.judged.difference > 0 else "shrank"
-    p_value = "" if found.judged.half_width is None else f"{found.p_value:.4f}"
+    p_value = None if found.judged.half_width is None else f"{found.p_value:.4f}"
     return {**row, "p": p_value, "Verdict": direction if found.is_told else ""}
+
+
+def _ends(
+    change: Change, scale: float, places: int, unit: str, form: str
+) -> Mapping[str, str | None]:
+    """Return the interval of a difference: a text for people, and two numbers for programs."""
+    if form in _FOR_PEOPLE:
+        return {f"95 % interval ({unit})": interval(change, scale, places)}
+    columns = f"Low ({unit})", f"High ({unit})"
+    if change.ends is None:
+        return dict.fromkeys(columns)
+    numbers = (f"{scale * end:z.{places}f}" for end in change.ends)
+    return dict(zip(columns, numbers, strict=True))
 
 
 def _sentences(comparison: Comparison, base: str, new: str, trials: str) -> Iterator[str]:

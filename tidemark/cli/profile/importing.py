@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -117,6 +118,8 @@ def _seconds(cpu_seconds: float | None, records: int | None, files: Sequence[Pat
         raise Refused("--cpu-seconds and --records go together; expected both or neither")
     if cpu_seconds is None or records is None:
         return None
+    if not math.isfinite(cpu_seconds):
+        raise Refused(f"--cpu-seconds: {cpu_seconds} is not accepted; expected a number of seconds")
     if len(files) > 1:
         raise Refused(f"--cpu-seconds is that of one profile; expected one FILE, not {len(files)}")
     return cpu_seconds / records * _MILLION

@@ -62,7 +62,8 @@ def profiles_by_version(
     if len(tests) > 1:
         names = listed(name or "no test" for name in tests)
         raise Refused(f"--test: the profiles of {suite} are of {names}; expected one of them")
-    ordered = sorted(found, key=lambda each: version_order(each.version))
+    # Versions such as 1.0 and 1.00 have one place in the order.
+    ordered = sorted(found, key=lambda each: (version_order(each.version), each.version))
     by_version = {
         version: list(group) for version, group in groupby(ordered, key=lambda each: each.version)
     }

@@ -41,10 +41,7 @@ def _interval(change: Change, scale: float, places: int, unit: str) -> str:
 
 def interval(change: Change, scale: float, places: int) -> str:
     """Return the interval of a difference, times ``scale``; '' where the trials do not tell it."""
-    if change.half_width is None:
-        return ""
-    low, high = change.difference - change.half_width, change.difference + change.half_width
-    return f"{signed(scale * low, places)} to {signed(scale * high, places)}"
+    return " to ".join(signed(scale * end, places) for end in change.ends or ())
 
 
 def signed(value: float, places: int) -> str:

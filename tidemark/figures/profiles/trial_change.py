@@ -45,6 +45,13 @@ class Change(NamedTuple):
         """The difference new - base."""
         return self.new - self.base
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the difference's interval, None without one."""
+        if self.half_width is None:
+            return None
+        return self.difference - self.half_width, self.difference + self.half_width
+
 
 def change(base: Side, new: Side) -> Change:
     """Return the change between two versions; each trial is one unit.
