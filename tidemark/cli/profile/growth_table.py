@@ -71,6 +71,9 @@ def command(
 ) -> None:
     """Show which functions take more CPU time in version NEW than in BASE.
 
+    Profiles without --cpu-seconds and --records are compared by shares of all samples: a share also
+    shrinks where another function grows. With them, the CPU time per million records decides.
+
     Each profile is a trial: with several on both sides, an interval and a p-value, which is
     corrected for all functions, tell a change from scatter. Functions that only the profiles of one
     version have are left out of its stacks and named below; renamed ones are matched by their
@@ -170,7 +173,7 @@ def _ends(
 def _sentences(comparison: Comparison, base: str, new: str, trials: str) -> Iterator[str]:
     told = [each for each in comparison.changes if each.is_told]
     if not told:
-        yield f"No function is told to have changed, from {trials}."
+        yield f"The profiles tell of no function that changed: {trials}."
     for each in told[:_MOST_NAMES]:
         yield growth_sentence(each)
     for version, functions in ((base, comparison.gone), (new, comparison.come)):

@@ -35,9 +35,9 @@ class FunctionChange(NamedTuple):
     function: str
     kind: Kind
     share: Change
-    """Of the share in all samples, from 0 to 1."""
+    """The change of the share in all samples, from 0 to 1."""
     seconds: Change | None
-    """Of the CPU time per million records [s], None if it is not known of every trial."""
+    """The change of the CPU time per million records [s], None if some trial has none."""
     p_value: float
     """The p-value against no change, of the seconds if they are known, corrected for all functions
     of the comparison."""
