@@ -8,7 +8,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from aws_cdk.aws_ecs import FargateTaskDefinition
 
 from cdk.app import build
-from cdk.images import existing_image, image_of
+from cdk.images import existing_image, image_of, service_image
 from tidemark.model.context import written_context
 from tidemark.model.refusal import Refused
 from tidemark.model.settings import read_settings
@@ -137,6 +137,21 @@ def test_an_image_of_a_suite_is_named_by_the_suite_or_for_all_others(systems):
 
     assert [settings.image(suite) for suite in ("one", "two")] == ["a:1", "none"]
     assert systems.image("one") is None
+
+
+def test_an_image_of_a_service_is_named_by_its_suite_and_its_name():
+    kiwi = Stack(App(), "Stack"), read_suites()["kiwi"], "server"
+    settings = read_settings({**written_context(), "images": "kiwi/server=x/kiwi:1,kiwi=x/load:2"})
+
+    task = FargateTaskDefinition(kiwi[0], "Task")
+    task.add_container("main", image=service_image(*kiwi, settings))
+
+    assert '"x/kiwi:1"' in json.dumps(Template.from_stack(kiwi[0]).to_json())
+
+
+def test_an_image_of_an_unknown_service_is_refused():
+    with pytest.raises(Refused, match=r"images: there is no suite 'kiwi/client'"):
+        build(App(context={"images": "kiwi/client=x/kiwi:1"}))
 
 
 def definition_of(template, container):
