@@ -195,6 +195,7 @@ FUNCTIONS: Mapping[str, Needs] = {
     "CollectRates": Needs(
         reads=["runs/*/plan.json"],
         writes=["work/*/measured/*"],
+        reads_instances=True,
         queries_logs=True,
         stops_tasks=True,
         timeout_seconds=900,

@@ -32,4 +32,5 @@ def _read(
     if isinstance(event, ConditionEvent):
         return ask_step(bucket, queries, services.tasks(), systems, event)
     seconds = environment.logs_deadline_seconds
-    return collect(bucket, queries, services.tasks(), systems, event, seconds)
+    tasks, properties = services.tasks(), services.properties()
+    return collect(bucket, queries, tasks, properties, systems, event, seconds)

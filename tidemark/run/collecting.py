@@ -11,7 +11,7 @@ from tidemark.figures.test_result import Logged, test_result
 from tidemark.model.frozen import Frozen
 from tidemark.model.load import LoadCourse
 from tidemark.model.metric import Metric
-from tidemark.model.plan import PlannedTrial
+from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
 from tidemark.model.sentences import shortened
@@ -24,7 +24,8 @@ from tidemark.model.telemetry import LOGGER
 from tidemark.run.artefacts import Place, keep
 from tidemark.run.condition import levels_key
 from tidemark.run.logged_test import LoggedTest
-from tidemark.run.ports import LogQueries, QueryFailed, Tasks, TooManyRows
+from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
+from tidemark.run.reported_version import check_version_of
 from tidemark.run.strays import stop_strays
 from tidemark.run.system import System
 from tidemark.store import keys
@@ -152,6 +153,7 @@ def collect(
     bucket: CopyingBucket,
     queries: LogQueries,
     tasks: Tasks,
+    properties: Properties,
     systems: Mapping[str, System],
     event: CollectRatesEvent,
     deadline_seconds: float,
@@ -160,7 +162,8 @@ def collect(
 
     Values of any number are complete if two attempts in sequence find as many lines.
 
-    A task of the run that still runs then, or ran beside those of the test, fails the test.
+    A task of the run that still runs then, or ran beside those of the test, fails the test; so does
+    an instance that reports another version by now.
 
     The logs count as complete ``deadline_seconds`` after the end of the tasks [s].
     """
@@ -201,7 +204,10 @@ def collect(
         usages=usages,
         usages_unknown=usages_unknown,
         series=[search.series(series) for series in test.series],
-        stopped_by=shortened(event.stopped_by or "", _LONGEST_REASON),
+        stopped_by=shortened(
+            event.stopped_by or _changed(properties, plan, planned(plan, event.trial)),
+            _LONGEST_REASON,
+        ),
         kept=keep(bucket, event.place, test, ended),
         load=_load(bucket, test, event),
         bytes_scanned=search.bytes_scanned,
@@ -220,6 +226,16 @@ def _load(bucket: Bucket, test: Test, event: CollectRatesEvent) -> LoadCourse | 
         return None
     stored = bucket.find(keys.course(levels_key(event.artefacts, test.name)))
     return LoadCourse.model_validate_json(stored.body) if stored else None
+
+
+def _changed(properties: Properties, plan: Plan, trial: PlannedTrial) -> str:
+    """Return why the instance of a run is not that of its plan any more, '' if it is."""
+    try:
+        if plan.suite.subject.instance:
+            check_version_of(properties, plan, trial)
+    except Refused as refused:
+        return str(refused)
+    return ""
 
 
 def _died(task: TaskResult) -> bool:

@@ -21,10 +21,12 @@ def readers(template):
     }
 
 
-def test_two_functions_may_read_the_properties_of_instances_and_nothing_else(everything, template):
+def test_three_functions_may_read_the_properties_of_instances_and_nothing_else(
+    everything, template
+):
     found = readers(everything)
 
-    functions = ("PlanRun", "PrepareTrial")
+    functions = ("CollectRates", "PlanRun", "PrepareTrial")
     assert sorted(found) == [
         role for role in sorted(found) for name in functions if f"Functions{name}Service" in role
     ]

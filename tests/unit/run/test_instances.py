@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lambdas import plan_run, prepare_trial
+from lambdas import collect_rates, plan_run, prepare_trial
 from tests.plans import plan_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input, resolve_request
@@ -244,6 +244,25 @@ def test_a_trial_of_an_instance_that_has_changed_is_refused(world, start):
     assert str(refused.value) == (
         "instance: my-id reports '12.5' now, and this run measures 12.4; start another run"
     )
+
+
+@pytest.mark.parametrize(("version", "status"), [("12.4", "incomplete"), ("12.5", "failed")])
+def test_an_instance_that_changes_during_a_test_fails_the_test(world, start, version, status):
+    world.properties.texts = {NEWER: "kiwi.version=12.4"}
+    plan = start()
+
+    world.properties.texts = {NEWER: f"kiwi.version={version}"}
+    world.logs.answers = {"": []}
+    collected = world.call(
+        collect_rates,
+        {
+            "run_id": plan["run_id"], "trial": 1, "test": "ingest", "attempt": 9, "lines": 0,
+            "tasks": [], "artefacts": "", "bytes_scanned": 0, "started_at": "2026-11-20T12:45:00Z",
+            "ended_at": "2026-11-20T12:46:00Z", "now": "2026-11-20T13:46:00Z",
+        },
+    )  # fmt: skip
+
+    assert collected["status"] == status
 
 
 def test_the_plan_of_a_package_asks_no_instance(world, plan):
