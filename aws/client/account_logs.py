@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3
 from botocore.config import Config
@@ -19,6 +19,17 @@ OPTION = "--from-aws"
 _RETRIES = Config(retries={"mode": "standard", "total_max_attempts": 10})
 # Logs Insights ends a query after an hour (AWS documentation, CloudWatch Logs quotas).
 _PATIENCE_SECONDS = 3600
+# PutLogEvents refuses older events (AWS documentation, CloudWatch Logs API).
+_OLDEST_EVENT_SECONDS = 14 * 86_400
+
+
+class LogGroup(NamedTuple):
+    """A log group of an account."""
+
+    account: str
+    region: str
+    oldest: int
+    """A time before which it has no events [s since 1970-01-01 UTC]."""
 
 
 class AccountLogs:
@@ -27,16 +38,15 @@ class AccountLogs:
     def __init__(self, client: Any) -> None:  # noqa: ANN401 (boto3 makes its clients at run time)
         self._client = client
 
-    def place(self, group: str) -> tuple[str, str]:
-        """Return the account and the region of a log group; raise AccountFailed without it."""
-        pages = self._client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=group)
+    def group(self, name: str) -> LogGroup:
+        """Return a log group; raise AccountFailed without it."""
+        pages = self._client.get_paginator("describe_log_groups").paginate(logGroupNamePrefix=name)
         groups = (each for page in pages for each in page["logGroups"])
-        arns = (each["arn"] for each in groups if each["logGroupName"] == group)
-        arn = next(arns, None)
-        if arn is None:
-            raise AccountFailed(f"{OPTION}: there is no log group {group!r}")
-        _, _, _, region, account, _ = arn.split(":", 5)
-        return account, region
+        found = next((each for each in groups if each["logGroupName"] == name), None)
+        if found is None:
+            raise AccountFailed(f"{OPTION}: there is no log group {name!r}")
+        _, _, _, region, account, _ = found["arn"].split(":", 5)
+        return LogGroup(account, region, found["creationTime"] // 1000 - _OLDEST_EVENT_SECONDS)
 
     def events(self, group: str, first: int, last: int) -> Iterator[Mapping[str, Any]]:
         """Yield the events of a log group between two times [ms], inclusive, as AWS gives them."""

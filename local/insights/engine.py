@@ -105,6 +105,10 @@ class CompiledQuery:
     patterns: tuple[Pattern, ...]
     most_rows: int
 
+    def earlier(self, start: int | None, end: int | None) -> list[tuple[int, int]]:
+        """Return the earlier time ranges that the query compares with its own; raise QueryError."""
+        return [each.earlier(start, end) for each in self.comparisons]
+
     @property
     def uses_times(self) -> bool:
         """Whether the rows of the result depend on the times of events, if only by their order."""
@@ -219,7 +223,7 @@ def run(
         If ``cancellation`` ended the query.
     """
     compiled = query if isinstance(query, CompiledQuery) else compile_query(query)
-    ranges = [(start, end), *(each.earlier(start, end) for each in compiled.comparisons)]
+    ranges = [(start, end), *compiled.earlier(start, end)]
     sql = compiled.statements
     most = compiled.most_rows if limit is None else min(limit, compiled.most_rows)
     may_be_cut = limit is None and most == DEFAULT_ROWS

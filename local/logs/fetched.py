@@ -17,9 +17,13 @@ from urllib.parse import quote
 from local.logs.folders import LogFilesError
 from local.logs.log_file import EVENT_FIELDS
 
+Range = tuple[int, int]
+"""A first and a last second [s since 1970-01-01 UTC]."""
 Fetch = Callable[[str, int, int], Iterable[Mapping[str, Any]]]
 """Returns the events of a log group between two times [ms since 1970-01-01 UTC], inclusive."""
 _HOUR = 3600
+# A year. An hour takes a call or more, and AWS accepts 5 to 10 in a second.
+_MOST_HOURS = 366 * 24
 _LONGEST_NAME = 255
 # Events may arrive late: AWS documents no bound; most agents send a batch within seconds.
 _SETTLED_SECONDS = 900
@@ -36,21 +40,39 @@ class FetchedLogs:
         Fetches events.
     now : int
         The present time [s since 1970-01-01 UTC].
+    oldest : int, optional
+        A time before which there are no events [s since 1970-01-01 UTC].
     """
 
-    def __init__(self, folder: Path, fetch: Fetch, now: int) -> None:
+    def __init__(self, folder: Path, fetch: Fetch, now: int, oldest: int = 0) -> None:
         self._folder = folder
         self._fetch = fetch
         self._now = now
+        self._oldest = oldest
         self.fetched = 0
         """The number of hours that were fetched now."""
 
-    def files(self, group: str, start: int, end: int) -> list[Path]:
-        """Return the files with the events from a first to a last second; fetch those missing."""
+    def files(self, group: str, *ranges: Range) -> list[Path]:
+        """Return the files with the events of time ranges; fetch those missing.
+
+        Raises
+        ------
+        LogFilesError
+            If the ranges have more hours than are fetched, or the name is too long for a folder.
+        """
         folder = self._folder / _name(group)
-        hours = range(start // _HOUR * _HOUR, min(end, self._now) + 1, _HOUR)
+        hours = sorted({hour for each in ranges for hour in self._hours(*each)})
+        if len(hours) > _MOST_HOURS:
+            raise LogFilesError(
+                f"{group}: the query reads {len(hours):,} hours of this log group; at most "
+                f"{_MOST_HOURS:,} are fetched"
+            )
         files = [self._file(group, folder, hour) for hour in hours]
         return [file for file in files if file.stat().st_size]
+
+    def _hours(self, start: int, end: int) -> range:
+        first = max(start, self._oldest)
+        return range(first // _HOUR * _HOUR, min(end, self._now) + 1, _HOUR)
 
     def _file(self, group: str, folder: Path, hour: int) -> Path:
         name = f"{datetime.fromtimestamp(hour, UTC):%Y-%m-%dT%H}"

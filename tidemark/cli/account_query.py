@@ -14,7 +14,7 @@ import click
 
 from local.insights import EventsError, QueryError, QueryResult
 from local.insights import compile as compile_query
-from local.logs.fetched import FetchedLogs
+from local.logs.fetched import FetchedLogs, Range
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from tidemark.cli.options import Moment
@@ -42,17 +42,22 @@ def _run(from_aws: str | None, verify: bool, **arguments: Any) -> None:  # noqa:
         callback(**arguments)
         return
     start, end = _window(arguments)
-    text = _checked(arguments["query"])
-    with _in_account() as account:
-        files = _fetched(account, from_aws, arguments["state"], start.seconds, end.seconds)
-        if verify:
-            window = (start.seconds, end.seconds)
-            here = LogQuery(compile_query(text), window, arguments["tables"])
-            _verify(
-                here.over_files(files, Mending(), strict=False),
-                account.rows(text, from_aws, *window),
-            )
-            return
+    window = (start.seconds, end.seconds)
+    name, text = query_text(arguments["query"])
+    try:
+        query = compile_query(text)
+        ranges = [window, *query.earlier(*window)]
+        with _in_account() as account:
+            files = _fetched(account, from_aws, arguments["state"], ranges)
+            if verify:
+                here = LogQuery(query, window, arguments["tables"])
+                _verify(
+                    here.over_files(files, Mending(), strict=False),
+                    account.rows(text, from_aws, *window),
+                )
+                return
+    except QueryError as error:
+        raise Refused(place_of(name, error)) from None
     callback(**{**arguments, "query": text, "paths": files, "end": end})
 
 
@@ -91,16 +96,6 @@ def _window(arguments: Mapping[str, Any]) -> tuple[Moment, Moment]:
     return start, end
 
 
-def _checked(query: str) -> str:
-    """Return the text of a query; raise Refused for a bad one before anything is fetched."""
-    name, text = query_text(query)
-    try:
-        compile_query(text)
-    except QueryError as error:
-        raise Refused(place_of(name, error)) from None
-    return text
-
-
 @contextmanager
 def _in_account() -> Iterator[AccountLogs]:
     # The import of boto3 takes half a second.
@@ -110,20 +105,24 @@ def _in_account() -> Iterator[AccountLogs]:
     try:
         with account_logs() as account:
             yield account
-    except (AccountFailed, EventsError, LogFilesError) as error:
+    except LogFilesError as error:
+        raise Refused(str(error)) from None
+    except (AccountFailed, EventsError) as error:
         raise click.ClickException(str(error)) from None
 
 
 def _fetched(
-    account: AccountLogs, group: str, state: Path, start: int, end: int
+    account: AccountLogs, name: str, state: Path, ranges: Iterable[Range]
 ) -> tuple[str, ...]:
     """Return the paths of the files with the events of a log group; fetch the missing ones."""
-    folder = state.joinpath("fetched", *account.place(group))
-    logs = FetchedLogs(folder, account.events, int(datetime.now(UTC).timestamp()))
-    files = tuple(str(file) for file in logs.files(group, start, end))
-    tell([f"fetched {plural(logs.fetched, 'hour')} of {group} into {folder}"])
+    group = account.group(name)
+    folder = state / "fetched" / group.account / group.region
+    now = int(datetime.now(UTC).timestamp())
+    logs = FetchedLogs(folder, account.events, now, group.oldest)
+    files = tuple(str(file) for file in logs.files(name, *ranges))
+    tell([f"fetched {plural(logs.fetched, 'hour')} of {name} into {folder}"])
     if not files:
-        raise click.ClickException(f"--from-aws: {group} has no events in this time range")
+        raise click.ClickException(f"--from-aws: {name} has no events in this time range")
     return files
 
 

@@ -5,6 +5,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from aws.client.account_logs import account_logs
 from tidemark.cli.account_query import command
 from tidemark.model.refusal import Refused
 
@@ -19,14 +20,16 @@ def query(endpoint, logs, monkeypatch, tmp_path):
     api.create_log_group(logGroupName="group")
     api.create_log_group(logGroupName="group-of-nothing")
     now = time.time_ns() // 1_000_000
+    earlier = [{"timestamp": now - 3 * 3_600_000, "message": "n=9"}]
     for stream, numbers in (("a", (1, 2)), ("b", (3,))):
         api.create_log_stream(logGroupName="group", logStreamName=stream)
         lines = [{"timestamp": now - 10_000 + n, "message": f"n={n}"} for n in numbers]
-        api.put_log_events(logGroupName="group", logStreamName=stream, logEvents=lines)
+        events = [*earlier, *lines]
+        api.put_log_events(logGroupName="group", logStreamName=stream, logEvents=events)
 
     def query(*arguments, group="group"):
         state = str(tmp_path / "state")
-        options = [*arguments, "--from-aws", group, "--start", "-2h", "--state", state]
+        options = ["--from-aws", group, "--start", "-2h", "--state", state, *arguments]
         return CliRunner().invoke(command, options)
 
     return query
@@ -37,6 +40,24 @@ def test_the_events_of_a_group_are_queried_as_often_as_wanted(query):
         done = query(QUERY, "--format", "csv")
         assert done.stdout == "@logStream,total,count(*)\na,3,2\nb,3,1\n", done.output
     assert " of group into " in done.stderr
+
+
+def test_diff_also_reads_the_events_of_the_earlier_time_range(query):
+    done = query("diff | display @sampleCount, @differenceDescription", "--format", "csv")
+    assert done.stdout == "@sampleCount,@differenceDescription\n3,more\n", done.output
+
+
+@pytest.mark.parametrize("verify", [[], ["--verify"]])
+def test_a_diff_of_overlapping_time_ranges_is_refused_with_its_place(query, verify):
+    error = query("diff previousDay", "--start", "-30h", *verify).exception
+    assert isinstance(error, Refused)
+    assert str(error).startswith("query: line 1, column 1: diff needs a time range that")
+
+
+def test_a_group_has_no_events_from_two_weeks_before_its_creation(query):
+    now = time.time()
+    with account_logs() as account:
+        assert now - 60 < account.group("group").oldest + 14 * 86_400 <= now
 
 
 def test_the_service_has_the_same_rows(query):

@@ -47,35 +47,55 @@ def seconds(files):
 
 
 def test_the_events_of_whole_hours_are_fetched_once(logs, account):
-    assert seconds(logs.files("/a.b", HOUR + 5, 3 * HOUR)) == [HOUR, 2 * HOUR - 1, 3 * HOUR]
+    assert seconds(logs.files("/a.b", (HOUR + 5, 3 * HOUR))) == [HOUR, 2 * HOUR - 1, 3 * HOUR]
     assert account.fetches == [1, 2, 3]
-    assert seconds(logs.files("/a.b", 0, 4 * HOUR)) == [HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR]
+    assert seconds(logs.files("/a.b", (0, 4 * HOUR))) == [HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR]
     assert account.fetches == [1, 2, 3, 0, 4]
     assert logs.fetched == 5
 
 
 def test_an_hour_to_which_events_may_still_come_is_fetched_again(logs, account, tmp_path):
     for _ in range(2):
-        assert seconds(logs.files("/a.b", 9 * HOUR, NOW + 9 * HOUR)) == [NOW - 1]
+        assert seconds(logs.files("/a.b", (9 * HOUR, NOW + 9 * HOUR))) == [NOW - 1]
     assert account.fetches == [9, 10, 9, 10]
     later = FetchedLogs(tmp_path, account.fetch, 11 * HOUR + 900)
-    assert [later.files("/a.b", 9 * HOUR, 10 * HOUR) for _ in range(2)]
+    assert [later.files("/a.b", (9 * HOUR, 10 * HOUR)) for _ in range(2)]
     assert account.fetches[4:] == [9, 10]
 
 
 def test_an_interrupted_fetch_goes_on_with_the_missing_hours(logs, account):
     account.fails_at = 2 * HOUR
     with pytest.raises(ConnectionError):
-        logs.files("/a.b", 0, 4 * HOUR)
+        logs.files("/a.b", (0, 4 * HOUR))
     account.fails_at = None
-    assert seconds(logs.files("/a.b", 0, 4 * HOUR)) == [HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR]
+    assert seconds(logs.files("/a.b", (0, 4 * HOUR))) == [HOUR - 1, HOUR, 2 * HOUR - 1, 3 * HOUR]
     assert account.fetches == [0, 1, 2, 2, 3, 4]
 
 
 def test_an_hour_without_events_has_no_file_to_read(logs):
-    assert logs.files("/a.b", 5 * HOUR, 6 * HOUR) == []
+    assert logs.files("/a.b", (5 * HOUR, 6 * HOUR)) == []
+
+
+def test_an_hour_of_two_time_ranges_is_fetched_once(logs, account):
+    files = logs.files("/a.b", (9 * HOUR + 60, NOW - 1), (9 * HOUR, 9 * HOUR + 59), (-HOUR, -1))
+    assert seconds(files) == [NOW - 1]
+    assert account.fetches == [9]
+
+
+def test_no_hour_before_the_oldest_event_is_fetched(account, tmp_path):
+    logs = FetchedLogs(tmp_path, account.fetch, NOW, oldest=NOW - HOUR)
+    assert seconds(logs.files("/a.b", (0, NOW))) == [NOW - 1]
+    assert account.fetches == [9, 10]
+
+
+def test_more_hours_than_a_year_has_are_refused_before_one_is_fetched(account, tmp_path):
+    logs = FetchedLogs(tmp_path, account.fetch, now=8784 * HOUR)
+    sentence = "/a.b: the query reads 8,785 hours of this log group; at most 8,784 are fetched"
+    with pytest.raises(LogFilesError, match=sentence):
+        logs.files("/a.b", (0, 8784 * HOUR))
+    assert account.fetches == []
 
 
 def test_a_name_that_no_folder_can_have_is_refused(logs):
     with pytest.raises(LogFilesError, match="too long"):
-        logs.files("/" * 100, 0, HOUR)
+        logs.files("/" * 100, (0, HOUR))
