@@ -40,7 +40,9 @@ _VARIABLE = {
     _NUMBER: r"\b\d+(?:\.\d+)*(?:[eE][+-]?\d+)?",
 }
 _WORDS = re.compile(r"\w+")
-_MARKS = re.compile(f"[{''.join(_NAMES)}{_WORD}]")
+_MARKS = f"{''.join(_NAMES)}{_WORD}"
+_REPLACEMENT = "\ufffd"
+_MARK = re.compile(f"[{_MARKS}]")
 _LEVELS = {
     **dict.fromkeys(("fatal", "critical", "crit", "severe", "error", "err"), "Error"),
     **dict.fromkeys(("warning", "warn"), "Warning"),
@@ -54,6 +56,8 @@ _MOST_COMPARED = 100
 
 def without_variables(text: str) -> str:
     """Return SQL for a text with a code point in place of each time, id, address and number."""
+    # Programs may log noncharacters all the same: such a mark would stand for no word of the text.
+    text = f"translate({text}, {quoted(_MARKS)}, {quoted(len(_MARKS) * _REPLACEMENT)})"
     for mark, pattern in _VARIABLE.items():
         text = f"regexp_replace({text}, {quoted(pattern)}, '{mark}', 'g')"
     return text
@@ -116,7 +120,7 @@ class _Cluster:
             name = _VARIED if word == _WORD else _NAMES.get(word)
             return f"<{name}-{next(numbers)}>" if name else word
 
-        return _MARKS.sub(part, self.structure)
+        return _MARK.sub(part, self.structure)
 
 
 def _clusters(templates: Iterable[tuple[str, int, int]]) -> Iterator[_Cluster]:

@@ -50,6 +50,11 @@ def test_times_ids_addresses_and_numbers_vary(ask, text, pattern):
     assert patterns(ask, text) == {pattern: 1}
 
 
+def test_the_marks_of_what_varies_are_replaced_in_texts(ask):
+    marks = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4"
+    assert patterns(ask, f"a {marks} 7") == {"a \ufffd\ufffd\ufffd\ufffd\ufffd <Number-1>": 1}
+
+
 def test_texts_that_share_most_words_are_one_pattern(ask):
     users = ("alice", "bob", "carol2", "dave")
     counts = patterns(ask, *(f"user {user} has logged in" for user in users), "user alice left")
