@@ -33,8 +33,13 @@ def files_of(paths: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
+def logs_below(folder: Path) -> list[Path]:
+    """Return the log files below a folder."""
+    return sorted(path for path in folder.rglob("*") if _is_log(path) and path.is_file())
+
+
 def _below(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.rglob("*") if _is_log(path) and path.is_file())
+    files = logs_below(folder)
     if not files:
         raise LogFilesError(
             f"{folder}: this folder holds no logs; a log ends in {', '.join(SUFFIXES)}"

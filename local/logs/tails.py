@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from io import SEEK_END
 from pathlib import Path
@@ -12,16 +12,20 @@ from typing import BinaryIO
 
 from local.logs.clocks import Beginning, Clock, beginning
 from local.logs.encodings import is_utf16
-from local.logs.folders import LogFilesError, files_of
+from local.logs.folders import LogFilesError, files_of, logs_below
 from local.logs.joining import first_lines
 from local.logs.log_file import clock_in
 from local.logs.packing import Packing, packing_of
 
 _PEEKED_BYTES = 64 * 1024
+_Identity = tuple[int, int]
+"""The device and the inode of a file. An open file keeps them, whatever its name is."""
 
 
 class Tails(AbstractContextManager["Tails"]):
     """The ends of files, from where they are at first; a later file begins at its beginning.
+
+    A file that is renamed is the same file. Packed files below a folder are left out.
 
     Parameters
     ----------
@@ -35,7 +39,7 @@ class Tails(AbstractContextManager["Tails"]):
     Raises
     ------
     LogFilesError
-        If a file cannot be read, or is packed.
+        If a file cannot be read, is in UTF-16, or is packed and one of the paths.
     """
 
     def __init__(
@@ -43,9 +47,14 @@ class Tails(AbstractContextManager["Tails"]):
     ) -> None:
         self._paths = paths
         self._new_tail = partial(_Tail, clock=clock, begins=begins)
-        self._tails = {file: self._new_tail(file) for file in files_of(paths)}
+        self._tails: dict[_Identity, _Tail] = {}
         with ExitStack() as opened:
             opened.push(self)
+            for path in paths:
+                with _refused(path):
+                    for file in files_of([path]):
+                        file.stat()
+            self._find()
             for tail in self._tails.values():
                 tail.skip()
             opened.pop_all()
@@ -58,39 +67,87 @@ class Tails(AbstractContextManager["Tails"]):
     def events(self) -> Iterator[tuple[Path, bytes]]:
         """Yield each file with new events, and their lines.
 
-        The last event of a file is held back until no line follows it in one call.
+        The last event of a file is held back until no line follows it in one call. The events of a
+        file that was renamed are those of its first name.
+
+        Raises
+        ------
+        LogFilesError
+            If a file cannot be read any more, or a new file cannot be followed.
         """
-        for file in files_of(self._paths):
-            tail = self._tails.setdefault(file, self._new_tail(file))
-            if lines := tail.events():
-                yield file, lines
+        listed = self._find()
+        if not self._tails.keys() <= listed:
+            # A rename while a folder is listed hides a file, which would else be new later.
+            listed |= self._find()
+        # A rotation gives a name to another file.
+        found: dict[Path, bytes] = {}
+        for identity, tail in list(self._tails.items()):
+            with _refused(tail.path):
+                lines = tail.events() if identity in listed else tail.rest()
+            found[tail.path] = found.get(tail.path, b"") + lines
+            if identity not in listed:
+                self._tails.pop(identity).close()
+        yield from ((path, lines) for path, lines in found.items() if lines)
+
+    def _find(self) -> set[_Identity]:
+        """Open the files that are new; return the identities of all that are listed."""
+        listed: set[_Identity] = set()
+        for path in self._paths:
+            with _refused(path):
+                if path.is_dir():
+                    listed.update(*map(self._below, logs_below(path)))
+                else:
+                    listed.update(self._named(path))
+        return listed
+
+    def _named(self, path: Path) -> set[_Identity]:
+        """Return the identity of a file that is one of the paths."""
+        try:
+            if packing_of(path) is not Packing.NONE:
+                raise LogFilesError(f"{path}: a packed file does not grow")
+            return self._opened(path)
+        except FileNotFoundError:  # a rotation has not made the new file yet
+            return {identity for identity, tail in self._tails.items() if tail.path == path}
+
+    def _below(self, path: Path) -> set[_Identity]:
+        """Return the identity of a file below a folder, none if it is not followed."""
+        try:
+            status = path.stat()
+            is_known = _identity(status) in self._tails
+            # An empty file may become a packed one.
+            if is_known or (status.st_size and packing_of(path) is Packing.NONE):
+                return self._opened(path)
+            return set()
+        except FileNotFoundError:  # a rotation has removed it meanwhile
+            return set()
+
+    def _opened(self, path: Path) -> set[_Identity]:
+        identity = _identity(path.stat())
+        if identity not in self._tails:
+            file = path.open("rb")
+            identity = _identity(os.fstat(file.fileno()))
+            self._tails[identity] = self._new_tail(path, file)
+            if is_utf16(file):
+                raise LogFilesError(f"{path}: a file in UTF-16 is not followed")
+        return {identity}
 
 
 class _Tail:
-    def __init__(self, path: Path, clock: Clock | None, begins: Beginning | None) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, file: BinaryIO, clock: Clock | None, begins: Beginning | None
+    ) -> None:
+        self.path = path
+        self._file = file
         self._clock = clock
         self._begins = begins
-        self._file: BinaryIO | None = None
         self._held = b""
 
     def close(self) -> None:
         """Close the file."""
-        if self._file:
-            self._file.close()
-            self._file = None
+        self._file.close()
 
     def skip(self) -> None:
-        """Move to the end of a file that exists."""
-        try:
-            if packing_of(self._path) is not Packing.NONE:
-                raise LogFilesError(f"{self._path}: a packed file does not grow")
-            self._file = self._path.open("rb")
-        except OSError as error:
-            reason = f"this file cannot be read: {error.strerror}"
-            raise LogFilesError(f"{self._path}: {reason}") from None
-        if is_utf16(self._file):
-            raise LogFilesError(f"{self._path}: a file in UTF-16 is not followed")
+        """Move to the end of the file."""
         self._file.seek(0, SEEK_END)
 
     def events(self) -> bytes:
@@ -102,30 +159,16 @@ class _Tail:
         self._held = lines[ready:]
         return lines[:ready]
 
+    def rest(self) -> bytes:
+        """Return all lines that are left, also one without an end."""
+        lines = self._held + self._read()
+        return lines if lines[-1:] in (b"", b"\n") else lines + b"\n"
+
     def _read(self) -> bytes:
-        """Return the bytes since the last call, of the old file and of one in its place."""
-        if self._file is None:
-            return self._reopened()
+        """Return the bytes since the last call."""
         if os.fstat(self._file.fileno()).st_size < self._file.tell():
             self._file.seek(0)  # the file was emptied in its place
-        new = self._file.read()
-        if self._is_same():
-            return new
-        is_whole = (self._held + new)[-1:] in (b"", b"\n")
-        return new + (b"" if is_whole else b"\n") + self._reopened()
-
-    def _is_same(self) -> bool:
-        try:
-            status = self._path.stat()
-        except OSError:
-            return True  # a rotation has not made the new file yet
-        return self._file is not None and os.path.samestat(status, os.fstat(self._file.fileno()))
-
-    def _reopened(self) -> bytes:
-        self.close()
-        with suppress(FileNotFoundError):
-            self._file = self._path.open("rb")
-        return self._file.read() if self._file else b""
+        return self._file.read()
 
     def _last_event(self, lines: bytes) -> int:
         """Return the place at which the last event begins, 0 if no line begins one."""
@@ -140,4 +183,18 @@ class _Tail:
 
     def _beginning(self, lines: bytes) -> Beginning:
         first = first_lines(lines.decode(errors="replace"))
-        return beginning(self._clock or clock_in(self._path, first))
+        return beginning(self._clock or clock_in(self.path, first))
+
+
+def _identity(status: os.stat_result) -> _Identity:
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    """Raise LogFilesError for an error of the system."""
+    try:
+        yield
+    except OSError as error:
+        name = error.filename or path
+        raise LogFilesError(f"{name}: this file cannot be read: {error.strerror}") from None

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from local.logs.folders import LogFilesError
+from local.logs.folders import LogFilesError, logs_below
 from local.logs.tails import Tails
 
 A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
@@ -77,6 +77,71 @@ def test_a_new_file_of_a_folder_is_read_from_its_beginning(log, following):
     other.write_text(A)
     assert list(tails.events()) == []
     assert list(tails.events()) == [(other, A.encode())]
+
+
+def test_a_rotation_in_a_folder_loses_and_repeats_nothing(log, following):
+    tails = following(log.parent)
+    append(log, A.rstrip())
+    log.rename(log.with_suffix(".log.1"))
+    append(log.with_suffix(".log.1"), "\n")
+    log.write_text(B)
+    assert [list(tails.events()) for _ in range(3)] == [[], [(log, (A + B).encode())], []]
+
+
+def test_a_chain_of_renamed_files_loses_and_repeats_nothing(log, following):
+    tails = following(log.parent)
+    new = []
+    for text in (A, B, A):
+        append(log, text)
+        for number in (2, 1):
+            if (older := log.with_suffix(f".log.{number}")).exists():
+                older.rename(log.with_suffix(f".log.{number + 1}"))
+        log.rename(log.with_suffix(".log.1"))
+        new += taken(tails)
+    assert new + taken(tails) == [A, B, A]
+    log.with_suffix(".log.3").unlink()
+    append(log, B)
+    assert [taken(tails), taken(tails), taken(tails)] == [[], [B], []]
+
+
+def test_a_rename_while_a_folder_is_listed_repeats_nothing(log, following, monkeypatch):
+    def listed(folder):
+        files = logs_below(folder)
+        if log.exists():
+            log.rename(log.with_suffix(".log.1"))
+        return files
+
+    tails = following(log.parent)
+    monkeypatch.setattr("local.logs.tails.logs_below", listed)
+    assert [taken(tails), taken(tails)] == [[], []]
+
+
+def test_packed_files_of_a_folder_are_left_out(log, following):
+    packed = log.with_suffix(".log.1.gz")
+    packed.write_bytes(gzip.compress(A.encode()))
+    tails = following(log.parent)
+    packed.rename(log.with_suffix(".log.2.gz"))
+    packed.touch()
+    assert taken(tails) == []
+    packed.write_bytes(gzip.compress(B.encode()))
+    append(log, A)
+    assert [taken(tails), taken(tails)] == [[], [A]]
+
+
+def test_a_file_that_is_removed_once_it_is_packed_gives_its_last_event(log, following):
+    tails = following(log.parent)
+    append(log, A)
+    assert taken(tails) == []
+    log.unlink()
+    assert [taken(tails), taken(tails)] == [[A], []]
+
+
+def test_a_file_that_can_be_read_no_longer_ends_with_a_sentence(log, following):
+    tails = following(log)
+    log.unlink()
+    log.symlink_to(log)
+    with pytest.raises(LogFilesError, match=r"app\.log: this file cannot be read: Too many"):
+        taken(tails)
 
 
 @pytest.mark.parametrize(
