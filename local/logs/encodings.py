@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE, iterdecode
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
-from functools import partial
+from io import TextIOWrapper
 from typing import BinaryIO
 
 _MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 _REPLACED, _NO_TEXT = "\ufffd".encode(), b"\xff"
-_CHUNK = 64 * 1024
 
 
 def is_utf16(file: BinaryIO) -> bool:
@@ -26,15 +25,9 @@ def utf8_lines(file: BinaryIO) -> Iterator[bytes]:
     Bytes that are no UTF-16 become a byte that is no UTF-8, so that they count as damage.
     """
     if is_utf16(file):
-        for line in _lines_of_utf16(file):
+        text = TextIOWrapper(file, "utf-16", errors="replace", newline="\n")
+        for line in text:
             yield line.encode().replace(_REPLACED, _NO_TEXT)
+        text.detach()  # else its end would close the file
     else:
         yield from file
-
-
-def _lines_of_utf16(file: BinaryIO) -> Iterator[str]:
-    rest = ""
-    for text in iterdecode(iter(partial(file.read, _CHUNK), b""), "utf-16", errors="replace"):
-        *lines, rest = (rest + text).split("\n")
-        yield from (f"{line}\n" for line in lines)
-    yield rest
