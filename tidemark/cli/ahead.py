@@ -20,6 +20,7 @@ from tidemark.figures.verdicts.standing import (
     judged,
     settled,
     undecided,
+    why_untold,
 )
 from tidemark.model.axes import count
 from tidemark.model.plan import Plan, PlannedTrial
@@ -62,7 +63,8 @@ def _decided(standing: Standing, plan: Plan) -> Iterator[str]:
         for quantity in awaited(plan):
             if found := finding(standing, plan, version, quantity):
                 judgement = judged(standing, plan, version, quantity)
-                reason = f": {judgement.reason}" if found == "cannot tell" else ""
+                why = why_untold(standing, plan, version, quantity)
+                reason = f": {why}" if found == "cannot tell" else ""
                 confirmed = " new" if standing.course(version, quantity).again else ""
                 told = f"{found} after {judgement.pairs}{confirmed} pairs{reason}"
                 yield f"decided  {version:>8}  {quantity.name} {told}"

@@ -118,6 +118,32 @@ def test_a_version_that_always_fails_ends_the_search_with_those_that_are_left():
     )
 
 
+@pytest.mark.parametrize(
+    ("failing", "pairs", "reason"),
+    [
+        ({"9.0.0"}, 0, "5 repetitions in a row gave no pair"),
+        (set(), 8, "the pairs do not tell which end is nearer"),
+    ],
+)
+def test_the_report_and_the_progress_have_the_same_reason_for_a_version_that_is_not_told(
+    failing, pairs, reason
+):
+    losses = {"9.0.0": 0.105, "9.8.4": 0.2}
+    run = Measuring(losses, scatter=0.06, bisect=BISECT, repetitions=8)
+    run.failing = failing
+    run.go_on()
+    trials = [each.trial for each in run.stored.trials]
+    results = SimpleNamespace(standing=lambda _: read_standing(run.bucket, RUN))
+
+    told = found(run).path[-1]
+    decided = ahead(results, run.plan, trials).decided
+
+    assert (told.version, told.verdict, told.pairs, told.reason) == (
+        "9.0.0", "cannot tell", pairs, reason,
+    )  # fmt: skip
+    assert f"decided     9.0.0  ingest_rate cannot tell after {pairs} pairs: {reason}" in decided
+
+
 def test_a_search_that_ends_between_two_comparisons_is_incomplete_and_goes_on():
     run = searching("9.0.0")
     before = run.plan

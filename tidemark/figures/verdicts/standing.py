@@ -19,6 +19,8 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import TrialResult
 from tidemark.model.search import follows
 
+_NO_END_NEARER = "the pairs do not tell which end is nearer"
+
 Figures = dict[str, float]
 """Rates by the quantity's name."""
 
@@ -177,6 +179,13 @@ def judged(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> 
     if is_between(plan, version, quantity):
         return unconfirmed(judgement, "a search confirms the change of its newest version alone")
     return judgement
+
+
+def why_untold(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> str:
+    """Return why pairs cannot tell a version from the baseline or, between, the nearer end."""
+    if is_between(plan, version, quantity):
+        return standing.course(version, quantity).given_up or _NO_END_NEARER
+    return judged(standing, plan, version, quantity).reason
 
 
 def finding(standing: Standing, plan: Plan, version: str, quantity: Quantity) -> Finding | None:

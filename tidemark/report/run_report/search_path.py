@@ -12,6 +12,7 @@ from tidemark.figures.verdicts.standing import (
     findings,
     judged,
     standing_of,
+    why_untold,
 )
 from tidemark.model.plan import Plan
 from tidemark.model.search import Search
@@ -19,8 +20,6 @@ from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Section, Table
 from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
-
-_UNTOLD = "the pairs do not tell which end is nearer"
 
 
 class Comparison(NamedTuple):
@@ -109,7 +108,7 @@ def _comparison(standing: Standing, plan: Plan, version: str, found: Finding) ->
     return Comparison(
         version=version,
         verdict=found,
-        reason=judgement.reason or _UNTOLD if found == "cannot tell" else "",
+        reason=why_untold(standing, plan, version, quantity) if found == "cannot tell" else "",
         pairs=judgement.pairs,
         effect=judgement.effect,
         low=judgement.low,
