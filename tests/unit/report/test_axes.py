@@ -4,7 +4,15 @@ import pytest
 
 from tests.plans import DATABASES, plan_of, with_axes
 from tests.unit.fakes import FakeMetrics
-from tests.unit.measured_runs import failed, left_out, measured, planned, row, with_values
+from tests.unit.measured_runs import (
+    failed,
+    left_out,
+    measured,
+    planned,
+    row,
+    with_ingest,
+    with_values,
+)
 from tidemark.cli import live
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.exclusions import NONE
@@ -156,6 +164,21 @@ def test_a_comparison_has_the_values_of_an_axis_beside_each_other_for_both_versi
     name = "ingest_rate \\[records/s\\]"
     assert row(text, "ingest", name, "9.0.0", *both)[4:] == ["503.5 against 1,003.5", "−49.83 %"]
     assert row(text, "ingest", name, "9.8.4", *both)[4:] == ["403.5 against 1,003.5", "−59.79 %"]
+
+
+def test_a_value_of_an_axis_that_takes_far_longer_has_its_factor():
+    fields = {"versions": BOTH, "repetitions": 6, "tasks": 1}
+    plan = with_ingest(
+        plan_of(fields, suite=with_axes(DATABASES)), name="latency", unit="ms", direction="lower"
+    )
+    times = {"postgresql": 100.0, "mariadb": 1380.0}
+    trials = [with_values(t, "ingest", [times[t.axes["database"]]]) for t in measured(plan)]
+    run = StoredRun(plan, trials, NONE, [])
+
+    text = markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
+
+    beside = text.partition("The values of database beside each other")[2]
+    assert row(beside, "ingest", "latency \\[ms\\]", "9.8.4")[5] == "13.8 times as long"
 
 
 def test_a_run_from_before_there_were_axes_is_shown_and_compared_with_nothing():

@@ -183,7 +183,7 @@ def with_factors(run, version, factors):
 
 def test_a_comparison_lists_the_operations_that_worsened_and_improved_with_the_worst_first():
     # 9.8.4 takes twice as long before the factors.
-    factors = {"create": 0.6, "list": 0.75, "find": 0.4, "move": 0.501, "delete": 0}
+    factors = {"create": 0.6, "list": 0.75, "copy": 7, "find": 0.4, "move": 0.501, "delete": 0}
     run = with_factors(run_of(latency_plan(("mean",)), factors), "9.8.4", factors)
 
     text = markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
@@ -191,7 +191,8 @@ def test_a_comparison_lists_the_operations_that_worsened_and_improved_with_the_w
     tables = text.partition("Worsened: latency of ingest \\[ms\\]")[2]
     worsened, _, improved = tables.partition("Improved: latency of ingest \\[ms\\]")
     names = [line.split(" | ")[0] for line in worsened.splitlines() if line.startswith("| ")]
-    assert names == ["| Labels", "| list", "| create"]
+    assert names == ["| Labels", "| copy", "| list", "| create"]
+    assert row(worsened, "copy")[4] == "13.9 times as long"
     assert row(worsened, "list")[1:] == ["20.30", "30.23", "9.925", "48.89 %"]
     assert row(improved, "find")[3:] == ["−4.180", "−20.59 %"]
     assert (

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tidemark.figures.summary import change
+from tidemark.figures import summary
 from tidemark.model.labels import canonical, figure_name
 from tidemark.report.blocks import Row, Table
 from tidemark.report.comparison.sides import Pair, Reading, Sides
-from tidemark.report.numbers import figure, percent
+from tidemark.report.numbers import change, figure
 
 _COLUMNS = ("Test", "Metric", "Version", "Values", "Figures", "Δ")
 
@@ -58,7 +58,7 @@ def _rows(values: _Values, sides: Sides) -> Iterator[Row]:
         (sides.new, first.new, other.new),
     ):
         before, after = _value(one), _value(another)
-        if (found := change(before, after)) is not None:
+        if (found := summary.change(before, after)) is not None:
             yield Row(
                 (
                     other.quantity.test,
@@ -66,7 +66,7 @@ def _rows(values: _Values, sides: Sides) -> Iterator[Row]:
                     side.name,
                     f"{values.other} against {values.first}",
                     f"{figure(after)} against {figure(before)}",
-                    percent(found),
+                    change(found, other.metric),
                 )
             )
 

@@ -13,7 +13,7 @@ from tidemark.model.numerals import bound
 from tidemark.model.sentences import listed, plural
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.comparison.sides import Pair, Reading, Sides
-from tidemark.report.numbers import figure, percent
+from tidemark.report.numbers import change, figure
 
 # The table of results has every combination.
 _MOST_ROWS = 20
@@ -28,7 +28,7 @@ def blocks(sides: Sides, pairs: Iterable[Pair]) -> Iterator[Block]:
         found = label_changes(metric, map(_change, of_metric))
         for words, changes in (("Worsened", found.worsened), ("Improved", found.improved)):
             if changes:
-                yield _table(f"{words}: {name} of {test} [{metric.unit}]", changes, sides)
+                yield _table(f"{words}: {name} of {test}", metric, changes, sides)
             if (more := len(changes) - _MOST_ROWS) > 0:
                 yield f"{words}: {name} of {test}: {more:,} more are in the table of results."
         if found.small:
@@ -56,18 +56,18 @@ def _value(reading: Reading | None) -> float | None:
     return reading.rate.value if reading else None
 
 
-def _table(caption: str, changes: Sequence[LabelChange], sides: Sides) -> Table:
+def _table(name: str, metric: Metric, changes: Sequence[LabelChange], sides: Sides) -> Table:
     figures = (sides.base.name, sides.new.name, "Difference", "Δ")
     return Table(
-        caption=caption,
+        caption=f"{name} [{metric.unit}]",
         columns=("Labels", *figures),
-        rows=tuple(_row(each) for each in changes[:_MOST_ROWS]),
+        rows=tuple(_row(each, metric) for each in changes[:_MOST_ROWS]),
         numbers=frozenset(figures),
     )
 
 
-def _row(each: LabelChange) -> Row:
-    share = percent(each.share) if each.base else "none"
+def _row(each: LabelChange, metric: Metric) -> Row:
+    share = change(each.share if each.base else None, metric)
     difference = figure(each.difference).replace("-", "\N{MINUS SIGN}")
     return Row((_words(each), figure(each.base), figure(each.new), difference, share))
 
