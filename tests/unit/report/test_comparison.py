@@ -132,6 +132,14 @@ def test_a_larger_figure_is_slower_if_lower_is_better():
     assert "ingest_rate is 10.00 % faster with 9.8.4" in text
 
 
+def test_the_answer_names_the_test_of_a_metric_that_two_tests_have():
+    plan = with_ingest(planned(BOTH, repetitions=6), name="compaction_rate")
+
+    answer = markdown_of(plan, measured(plan)).splitlines()[2]
+
+    assert "ingest: compaction_rate, compaction: compaction_rate" in answer
+
+
 def test_a_certainly_small_change_is_no_change():
     text = markdown_of(*steady([1000, 1001, 1002, 1000, 1000], [1000, 1001, 1003, 1000, 1001]))
 

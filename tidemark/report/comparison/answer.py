@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from tidemark.report.comparison.setup import unlike_work
@@ -17,17 +17,19 @@ _MOST_NAMES = 3
 def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
     """Return the metrics of each verdict, slower ones first, with the sizes of changes."""
     names: defaultdict[str, list[str]] = defaultdict(list)
+    times = Counter(pair.name for pair in pairs)
     for pair in pairs:
-        names[pair.word].append(_name(pair))
+        name = pair.title if times[pair.name] > 1 else pair.name
+        names[pair.word].append(f"{name}{_size(pair)}")
     found = [f"{marked(word)}: {_first(names[word])}" for word in MARKS if word in names]
     text = f"{'; '.join(found) or 'There is no metric to compare'}."
     return f"{text} The two sides were not measured alike." if unlike_work(sides) else text
 
 
-def _name(pair: Pair) -> str:
+def _size(pair: Pair) -> str:
     if pair.verdict is None or pair.word not in {"slower", "faster"}:
-        return pair.name
-    return f"{pair.name} ({change(pair.verdict.change, pair.metric)})"
+        return ""
+    return f" ({change(pair.verdict.change, pair.metric)})"
 
 
 def _first(names: Sequence[str]) -> str:
