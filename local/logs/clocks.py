@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from local.insights.values import quoted
 
 _ISO = r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(?:[.,](\d{1,6})\d*)? ?(Z|[+-]\d\d:?\d\d)?"
-# What may stand before a time in ISO 8601 whose characters have known places.
+# The texts that may stand before a time in ISO 8601 whose characters have known places.
 _BEGINNINGS = ("^", r"^\[?")
 # Epochs from 2001 to 2286, in seconds, milliseconds, microseconds or nanoseconds.
 _EPOCH = r"[1-9]\d{9}(?:\.\d+|\d{3}|\d{6}|\d{9})?"

@@ -223,14 +223,22 @@ def test_a_thousand_labels_are_compared_with_twenty_charts(thousand):
     text = markdown(comparison(sides((thousand, "9.0.0"), (thousand, "9.8.4"))))
 
     assert row(text, "ingest", "latency {operation: operation-0999} \\[ms\\]")[2] == "? cannot tell"
-    assert "latency: 980 more are in the table of results, without charts." in text
-    assert "Worsened: latency of ingest: 980 more are in the table of results." in text
+    assert "latency: the table of results has 980 more, without charts." in text
+    assert "Worsened: latency of ingest: the table of results has 980 more." in text
 
 
 @pytest.fixture(scope="module")
 def forty():
     plan = latency_plan(("mean",), repetitions=5)
     return run_of(plan, [f"operation-{number:04d}" for number in range(40)])
+
+
+@pytest.mark.parametrize(("number", "more"), [(5, "1 more metric"), (6, "2 more metrics")])
+def test_the_metrics_that_are_not_shown_at_once_are_counted(number, more):
+    plan = latency_plan(("mean",), repetitions=2)
+    run = run_of(plan, [f"operation-{each}" for each in range(number)])
+
+    assert f"**{more}**" in markdown(comparison(sides((run, "9.0.0"), (run, "9.8.4"))))
 
 
 @pytest.mark.parametrize("metrics", [2, 40])
@@ -263,7 +271,7 @@ def test_the_results_of_a_report_with_many_metrics_fit_a_screen_with_the_changes
 
     assert len(short.splitlines()) < 60
     assert short.count("▼ slower |") == 24
-    assert " more rows are in the sections below." in short
+    assert "The sections below have 58 more rows." in short
     assert "- 31 more metrics." in short
 
 

@@ -165,7 +165,7 @@ def test_agents_without_users_fail_the_test(world):
     answer = world.hold_level(users=0)
 
     assert answer.stopped_by == (
-        "step search: of 18 users none is connected: the service or the load is gone"
+        "step search: none of 18 users is connected: the service or the load is gone"
     )
 
 

@@ -29,7 +29,7 @@ class Level(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What follows after some levels: another level, or the end of the search."""
+    """The level that follows, or the end of the search."""
 
     users: int
     """The users of the next level, 0 at the end."""

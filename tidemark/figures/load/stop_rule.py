@@ -16,7 +16,7 @@ def decide(rule: Plateaus | Feedback, bounds: Bounds, levels: Sequence[Level]) -
     A search always ends: it has at most ``bounds.levels`` levels.
     """
     if levels and levels[-1].counted == 0:
-        why = f"of {levels[-1].users:,} users none is connected: the service or the load is gone"
+        why = f"none of {levels[-1].users:,} users is connected: the service or the load is gone"
         return ended("dropped", why, _by_rule(rule, bounds.users, levels[:-1]).found)
     decision = _by_rule(rule, bounds.users, levels)
     if decision.end is None:

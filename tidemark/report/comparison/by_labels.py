@@ -30,7 +30,7 @@ def blocks(sides: Sides, pairs: Iterable[Pair]) -> Iterator[Block]:
             if changes:
                 yield _table(f"{words}: {name} of {test}", metric, changes, sides)
             if (more := len(changes) - _MOST_ROWS) > 0:
-                yield f"{words}: {name} of {test}: {more:,} more are in the table of results."
+                yield f"{words}: {name} of {test}: the table of results has {more:,} more."
         if found.small:
             changed = plural(len(found.small), "combination")
             yield f"{name} of {test}: {changed} of labels changed by less than {_least(metric)}."

@@ -67,7 +67,7 @@ def _charts(pairs: Sequence[Pair], sides: Sides) -> Iterator[Block]:
     for (metric, statistic), count in drawn.items():
         if count > MOST_CHARTS:
             name = figure_name(metric, statistic, "")
-            yield f"{name}: {count - MOST_CHARTS} more are in the table of results, without charts."
+            yield f"{name}: the table of results has {count - MOST_CHARTS} more, without charts."
 
 
 def _samples(pair: Pair, sides: Sides) -> Block:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tidemark.model.labels import labelled_name
 from tidemark.model.numerals import percent_places, supported
+from tidemark.model.sentences import plural
 from tidemark.report.blocks import Block, Details, Row, Table
 from tidemark.report.comparison import changes_chart
 from tidemark.report.comparison.sides import Pair, Reading, Side, Sides
@@ -33,7 +34,7 @@ def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     first, others = pairs[:_MOST_AT_ONCE], pairs[_MOST_AT_ONCE:]
     yield changes_chart.chart(pairs, _table(sides, first))
     if others:
-        yield Details(f"{len(others)} more metrics", (_table(sides, others),))
+        yield Details(plural(len(others), "more metric"), (_table(sides, others),))
     yield Details("All digits, spreads and trials", (_figures(sides, pairs),))
     yield Details("How to read the figures", (_explanation(pairs),))
 

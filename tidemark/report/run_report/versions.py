@@ -10,6 +10,7 @@ from tidemark.figures.summary import Quantity, VersionRate
 from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.model.labels import figure_name
 from tidemark.model.numerals import supported
+from tidemark.model.sentences import plural
 from tidemark.report.blocks import Bullets, Row, Section, Table
 from tidemark.report.marks import marked
 from tidemark.report.numbers import MISSING, change, figure, interval
@@ -89,14 +90,15 @@ class _Step(NamedTuple):
 def in_short(run: MeasuredRun) -> Bullets:
     """Return the changes of each quantity, except changes with the verdict same.
 
-    Of many quantities the first few are named, those that are slower or faster before the others.
+    Only the first few of many quantities are named, slower and faster ones before the others.
     """
     all_steps = [(quantity, _steps(run, quantity)) for quantity in run.quantities]
     if len(all_steps) > _MOST_NAMED:
         all_steps.sort(key=lambda pair: not any(step.is_change for step in pair[1]))
     named = [f"{quantity.name}: {_sentence(quantity, steps)}." for quantity, steps in all_steps]
     more = len(named) - _MOST_NAMED
-    return Bullets((*named[:_MOST_NAMED], *([f"{more} more metrics."] if more > 0 else [])))
+    others = [f"{plural(more, 'more metric')}."] if more > 0 else []
+    return Bullets((*named[:_MOST_NAMED], *others))
 
 
 def summary(run: MeasuredRun) -> list[dict[str, Any]]:
@@ -132,7 +134,7 @@ def results(run: MeasuredRun) -> Section:
         rows=tuple(Row(_result(quantity, step)) for quantity, step in shown),
         numbers=frozenset(_RESULTS[2:6]),
     )
-    rest = f"{len(rows) - len(shown)} more rows are in the sections below."
+    rest = f"The sections below have {plural(len(rows) - len(shown), 'more row')}."
     return Section("Results", (table, rest) if len(shown) < len(rows) else (table,))
 
 

@@ -57,7 +57,7 @@ def test_a_service_that_drops_all_users_ends_the_search(rule):
 
     decision = decide(rule, BOUNDS, levels)
     assert (decision.end, decision.found) == ("dropped", ())
-    assert decision.reason == "of 16 users none is connected: the service or the load is gone"
+    assert decision.reason == "none of 16 users is connected: the service or the load is gone"
 
 
 def test_a_service_that_drops_all_users_keeps_the_figures_of_earlier_searches():
