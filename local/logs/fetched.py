@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from local.logs.folders import LogFilesError
 from local.logs.log_file import EVENT_FIELDS
+from local.logs.log_groups import folder_name
 
 Range = tuple[int, int]
 """A first and a last second [s since 1970-01-01 UTC]."""
@@ -99,7 +99,7 @@ class FetchedLogs:
 
 
 def _name(group: str) -> str:
-    name = quote(group, safe="").replace(".", "%2E")
+    name = folder_name(group)
     if len(name) > _LONGEST_NAME:
         raise LogFilesError(f"{group}: this name is too long for a folder")
     return name

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from time import time_ns
-from urllib.parse import quote, unquote
 
 from local.insights.source import EventSource, events_of
 from local.insights.values import quoted
 from local.logs.errors import LogStoreError
 from local.logs.lines import CheckedLines, LogEvent
+from local.logs.log_groups import folder_name, group_name
 from local.logs.parquet import CheckedFiles
 from local.logs.parsed import ParsedCache, Segment, StoredEvents
 from local.logs.segments import (
@@ -138,7 +138,7 @@ class LogStore:
         """Return the log groups that have events, sorted."""
         if not self._folder.is_dir():
             return []
-        return sorted(unquote(folder.name) for folder in self._folder.iterdir())
+        return sorted(group_name(folder.name) for folder in self._folder.iterdir())
 
     def damage(self) -> str | None:
         """Return a sentence about the first damaged file of events, None if all can be read."""
@@ -255,8 +255,7 @@ class LogStore:
         return Segments(self._group_folder(group), self._checked, self._checked_lines)
 
     def _group_folder(self, group: str) -> Path:
-        # quote keeps dots, and a name of dots would be another folder.
-        name = quote(group, safe="").replace(".", "%2E")
+        name = folder_name(group)
         if not 0 < len(name) <= _MAX_NAME_BYTES:
             raise LogStoreError(
                 f"log group {group!r}: its percent-encoded name must have 1 to {_MAX_NAME_BYTES} "

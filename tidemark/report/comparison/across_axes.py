@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tidemark.figures import summary
 from tidemark.model.labels import canonical, figure_name
 from tidemark.report.blocks import Row, Table
-from tidemark.report.comparison.sides import Pair, Reading, Sides
+from tidemark.report.comparison.sides import Pair, Sides, value_of
 from tidemark.report.numbers import change, figure
 
 _COLUMNS = ("Test", "Metric", "Version", "Values", "Figures", "Δ")
@@ -57,7 +57,7 @@ def _rows(values: _Values, sides: Sides) -> Iterator[Row]:
         (sides.base, first.base, other.base),
         (sides.new, first.new, other.new),
     ):
-        before, after = _value(one), _value(another)
+        before, after = value_of(one), value_of(another)
         if (found := summary.change(before, after)) is not None:
             yield Row(
                 (
@@ -69,7 +69,3 @@ def _rows(values: _Values, sides: Sides) -> Iterator[Row]:
                     change(found, other.metric),
                 )
             )
-
-
-def _value(reading: Reading | None) -> float | None:
-    return reading.rate.value if reading else None

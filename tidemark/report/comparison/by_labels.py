@@ -12,7 +12,7 @@ from tidemark.model.metric import Metric
 from tidemark.model.numerals import bound
 from tidemark.model.sentences import listed, plural
 from tidemark.report.blocks import Block, Row, Table
-from tidemark.report.comparison.sides import Pair, Reading, Sides
+from tidemark.report.comparison.sides import Pair, Sides, value_of
 from tidemark.report.numbers import change, figure
 
 # The table of results has every combination.
@@ -49,11 +49,7 @@ def _name(pair: Pair) -> tuple[str, str]:
 def _change(pair: Pair) -> LabelChange:
     labels = json.loads(pair.quantity.labels)
     own = {name: value for name, value in labels.items() if name not in pair.quantity.axes}
-    return LabelChange(canonical(own), _value(pair.base), _value(pair.new))
-
-
-def _value(reading: Reading | None) -> float | None:
-    return reading.rate.value if reading else None
+    return LabelChange(canonical(own), value_of(pair.base), value_of(pair.new))
 
 
 def _table(name: str, metric: Metric, changes: Sequence[LabelChange], sides: Sides) -> Table:

@@ -67,6 +67,11 @@ class Reading(NamedTuple):
         ]
 
 
+def value_of(reading: Reading | None) -> float | None:
+    """Return the rate of a reading, None without one."""
+    return reading.rate.value if reading else None
+
+
 class Pair(NamedTuple):
     """One quantity on both sides; at least one side has its metric."""
 
