@@ -1,9 +1,13 @@
 """The end of a search that a version is nearer to: its base or its newest version.
 
-Both levels are known once the newest version is slower, so Wald's sequential test of two levels
-decides, which needs far fewer pairs than a verdict against the base alone. With an estimate s of
-the scatter, of n degrees of freedom, a version at one end is taken for one at the other at most as
-often as E[exp(-bound · s²/σ²)] = (1 + 2 · bound / n)^(-n / 2).
+Wald's sequential test of two levels decides, which needs far fewer pairs than a verdict against the
+base alone. With an estimate s of the scatter, of n degrees of freedom, and known levels, a version
+at one end is taken for one at the other at most as often as
+E[exp(-bound · s²/σ²)] = (1 + 2 · bound / n)^(-n / 2).
+
+The level of the newest version is not known: it is estimated from pairs that ended once they told
+that the version is slower, so it lies rather too far from the base. The errors are therefore not
+proven to stay within the bound; simulations measure them (docs/verdicts.md).
 
 Sources: Wald, Annals of Mathematical Statistics 16 (1945); Hall, Biometrika 49 (1962), for an
 estimate from earlier pairs alone. That of both versions' pairs is right for outliers, too.
@@ -26,7 +30,7 @@ class Ends(NamedTuple):
     newest: Pairs
     """All pairs of the newest version, two or more."""
     alpha: float
-    """The probability that a version at one end is taken for one at the other."""
+    """The probability that a version at one end is taken for one at the other, at known levels."""
 
     def nearer(self, pairs: Pairs) -> Nearer:
         """Return the end that some pairs of another version are nearer to."""
