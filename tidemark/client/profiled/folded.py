@@ -28,8 +28,14 @@ def add_folded(content: Content, tally: Tally) -> None:
                 sentence = f"{shown(line)} has two counts, as difffolded.pl writes them"
                 raise unreadable_at(number, f"{sentence}; expected one")
             # A known stack has been folded already.
-            if stack not in tally.stacks:
+            if stack not in tally.stacks and _is_odd(stack):
                 stack = folded(stack.split(SEPARATOR))
             tally.add(stack, int(count))
         elif line.strip():
             raise unreadable_at(number, f"{shown(line)} is no stack with its samples")
+
+
+def _is_odd(stack: str) -> bool:
+    """Tell whether a frame is written in another way: most are not, and folding takes time."""
+    closed = f"{SEPARATOR}{stack}{SEPARATOR}"
+    return any(mark in closed for mark in (2 * SEPARATOR, "\r", "\t"))
