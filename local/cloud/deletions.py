@@ -30,6 +30,7 @@ RETAINED = {"Retain", "RetainExceptOnCreate"}
 """The policies that keep a resource whose part of a template, or whose stack, is deleted."""
 _PARTS_OF = {
     "AWS::EC2::Route": "RouteTableId",
+    "AWS::EC2::SecurityGroupIngress": "GroupId",
     "AWS::EC2::SubnetRouteTableAssociation": "SubnetId",
     "AWS::EC2::VPCGatewayAttachment": "VpcId",
     "AWS::Glue::Table": "DatabaseName",

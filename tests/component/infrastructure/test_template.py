@@ -62,13 +62,15 @@ def linted(folder, *templates):
 
 
 def collecting(template):
-    """Return the patterns of the objects that CollectRates may use, by action."""
+    """Return the patterns of our own objects that CollectRates may use, by action."""
     (policy,) = (
         policy["Properties"]["PolicyDocument"]["Statement"]
         for name, policy in template.find_resources("AWS::IAM::Policy").items()
         if "FunctionsCollectRates" in name
     )
-    by_action = {str(each["Action"]): json.dumps(each["Resource"]) for each in policy}
+    # The properties of instances are in buckets of others, with a condition.
+    ours = [each for each in policy if "Condition" not in each]
+    by_action = {str(each["Action"]): json.dumps(each["Resource"]) for each in ours}
     return {
         action: sorted(re.findall(r'"/([^"]+)"', by_action.get(action, "")))
         for action in ("s3:GetObject", "s3:PutObject")
