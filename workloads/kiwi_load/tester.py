@@ -22,7 +22,7 @@ from locust.exception import StopUser
 from operations import Work, drawn
 
 FAULTS = (Refusal, OSError, HTTPException)
-"""What fails a request: an answer that refuses it, or none."""
+"""The faults of a request: an answer that refuses it, or none."""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 
 from tests.component.cloud.test_task_tables import FORM
 from tidemark.model.checkout import ROOT
+from tidemark.store.keys import DATA
 
 FOLDER = ROOT / "workloads" / "sleeper"
 ROLE = "arn:aws:iam::123456789012:role/task"
@@ -24,7 +25,7 @@ OWN = "sleeper-tm0123456789abcdef"
 ALLOWED = {
     "dynamodb:*": [f"arn:aws:dynamodb:{PLACE}:table/{OWN}-*"],
     "sqs:*": [f"arn:aws:sqs:{PLACE}:{OWN}-*"],
-    "s3:*": [f"arn:aws:s3:::{OWN}-*", "arn:aws:s3:::results/work/*"],
+    "s3:*": [f"arn:aws:s3:::{OWN}-*", f"arn:aws:s3:::results/{DATA}*"],
 }
 # It signs as Sleeper does: for the relay alone, with a key that the cloud does not know.
 DEPLOYMENT = """#!{python}
@@ -69,7 +70,7 @@ def variables(endpoint, tmp_path):
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "workloads" / "harness"),
         "TIDEMARK_ADDRESS": "127.8.8.8",
-        "TIDEMARK_DATA": "s3://results/work/data",
+        "TIDEMARK_DATA": f"s3://results/{DATA}trial",
         "TIDEMARK_OWN": OWN,
         "TIDEMARK_PREPARED": str(tmp_path),
         "TMPDIR": str(tmp_path),
@@ -163,7 +164,9 @@ def test_an_instance_is_removed_when_its_service_is_stopped_or_its_deployment_fa
         while service.poll() is None and not ready() and time.monotonic() < deadline:
             time.sleep(0.05)
         if code == 0:
-            note = endpoint.client("s3").get_object(Bucket="results", Key="work/data/config-bucket")
+            note = endpoint.client("s3").get_object(
+                Bucket="results", Key=f"{DATA}trial/config-bucket"
+            )
             service.send_signal(signal.SIGTERM)
             assert note["Body"].read().decode() == f"{OWN}-config"
         output = service.stdout.read().decode()

@@ -6,6 +6,7 @@ import pytest
 
 from local.cloud.policy_evaluation import Request, allowed, read_statements
 from tidemark.model.suite import OWN_DIGITS
+from tidemark.store.keys import DATA
 
 OWN = f"sleeper-tm{'0' * OWN_DIGITS}"
 PLACE = "eu-west-2:123456789012"
@@ -61,4 +62,4 @@ def test_tasks_make_what_has_the_digits_of_a_trial_in_its_name(may, action, plac
 
 def test_tasks_use_the_objects_of_their_own_buckets_and_delete_none_of_the_results(may):
     assert may("Sleeper", "s3:DeleteObject", f"arn:aws:s3:::{OWN}-a/data/1")
-    assert not may("Sleeper", "s3:DeleteObject", "arn:aws:s3:::results/work/data/1")
+    assert not may("Sleeper", "s3:DeleteObject", f"arn:aws:s3:::results/{DATA}1")

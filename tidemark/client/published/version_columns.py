@@ -17,7 +17,7 @@ DERIVED = {"delta", "change", "difference", "diff"}
 def with_version_rows(table: PageTable, publication: Publication) -> PageTable:
     """Return a table with a row for each version; one that has no column for each stays as it is.
 
-    What follows from the figures, such as a change, is left out. Each row has the line of the
+    Rows that follow from the figures, such as a change, are left out. Each row has the line of the
     headings, where its version stands.
     """
     versions = version_columns(table)

@@ -1,6 +1,6 @@
 """One rate of calls in several units: calls an hour, calls a second, milliseconds a call.
 
-Where one client calls and waits, each follows from any other: 71,500 calls an hour are 19.9 calls
+If one client calls and waits, each follows from any other: 71,500 calls an hour are 19.9 calls
 a second, and 50.3 ms a call.
 """
 
