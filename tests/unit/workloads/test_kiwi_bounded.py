@@ -1,23 +1,9 @@
 """The users and intervals of Kiwi TCMS's bounded test, without Locust and without a server."""
 
-import importlib
 import random
-import sys
 from collections import Counter
 
 import pytest
-
-from tidemark.model.checkout import ROOT
-
-MODULES = ("json_rpc", "sequence", "operations", "intervals")
-
-
-@pytest.fixture
-def workload(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "workloads" / "kiwi_load")
-    yield importlib.import_module
-    for name in MODULES:
-        sys.modules.pop(name, None)
 
 
 class Session:
@@ -32,8 +18,8 @@ class Session:
         return [found] if operation.endswith(".filter") else found
 
 
-def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew(workload, capsys):
-    intervals = workload("intervals").Intervals()
+def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew(kiwi_load, capsys):
+    intervals = kiwi_load("intervals").Intervals()
     for time, fault in ((5.25, None), (410.0, None), (14.25, OSError("closed"))):
         intervals.add("TestRun.create", time, fault, request_type="JSON-RPC")
     intervals.log(7)
@@ -49,8 +35,8 @@ def test_the_requests_of_an_interval_are_logged_by_operation_and_then_begin_anew
     assert intervals.requests == 3
 
 
-def test_every_operation_is_one_request_on_data_of_the_user(workload):
-    operations, session = workload("operations"), Session()
+def test_every_operation_is_one_request_on_data_of_the_user(kiwi_load):
+    operations, session = kiwi_load("operations"), Session()
     work = operations.Work(session, "User 3")
     made = len(session.calls)
 
@@ -65,8 +51,8 @@ def test_every_operation_is_one_request_on_data_of_the_user(workload):
     }
 
 
-def test_operations_are_drawn_by_their_weights_and_the_same_for_the_same_seed(workload):
-    drawn, weights = workload("operations").drawn, workload("operations").WEIGHTS
+def test_operations_are_drawn_by_their_weights_and_the_same_for_the_same_seed(kiwi_load):
+    drawn, weights = kiwi_load("operations").drawn, kiwi_load("operations").WEIGHTS
     first, again = ([drawn(source) for _ in range(10_000)] for source in map(random.Random, (1, 1)))
 
     assert first == again

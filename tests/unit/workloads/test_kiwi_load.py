@@ -1,8 +1,6 @@
 """The load on Kiwi TCMS, over a server that answers as its JSON-RPC does."""
 
-import importlib
 import json
-import sys
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,9 +8,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from harness.checks import CheckFailedError
 
-from tidemark.model.checkout import ROOT
-
-MODULES = ("json_rpc", "sequence", "api_baseline", "load")
 ADMIN = "tidemark"
 
 
@@ -76,22 +71,14 @@ def kiwi():
 
 
 @pytest.fixture
-def workload(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "workloads" / "kiwi_load")
-    yield importlib.import_module
-    for name in MODULES:
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def session(workload, kiwi):
-    session = workload("json_rpc").Session("127.0.0.1", kiwi.port)
+def session(kiwi_load, kiwi):
+    session = kiwi_load("json_rpc").Session("127.0.0.1", kiwi.port)
     yield session
     session.close()
 
 
-def test_a_sequence_reports_each_case_once_in_each_run(workload, session, kiwi):
-    workload("sequence").report(session, 3, "Plum")
+def test_a_sequence_reports_each_case_once_in_each_run(kiwi_load, session, kiwi):
+    kiwi_load("sequence").report(session, 3, "Plum")
 
     assert len(kiwi.calls) == 10 + 3 * 3 + 2 * 3**2
     assert kiwi.operations["TestExecution.update"] == 9
@@ -100,8 +87,8 @@ def test_a_sequence_reports_each_case_once_in_each_run(workload, session, kiwi):
     assert len({run for run, _ in added}) == len({case for _, case in added}) == 3
 
 
-def test_a_sequence_names_its_product_and_finds_its_user(workload, session, kiwi):
-    workload("sequence").report(session, 1, "Plum")
+def test_a_sequence_names_its_product_and_finds_its_user(kiwi_load, session, kiwi):
+    kiwi_load("sequence").report(session, 1, "Plum")
 
     calls = {operation: arguments for operation, *arguments in kiwi.calls}
     assert calls["Product.create"][0]["name"] == "Plum"
@@ -109,9 +96,9 @@ def test_a_sequence_names_its_product_and_finds_its_user(workload, session, kiwi
 
 
 def test_each_job_logs_its_calls_and_results_after_a_sequence_that_counts_nowhere(
-    workload, session, kiwi, capsys
+    kiwi_load, session, kiwi, capsys
 ):
-    workload("api_baseline").measure(session, 2, 2)
+    kiwi_load("api_baseline").measure(session, 2, 2)
 
     lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
     sequences = [line.split(" in ")[0] for line in lines if line.startswith("Sequence")]
@@ -124,8 +111,8 @@ def test_each_job_logs_its_calls_and_results_after_a_sequence_that_counts_nowher
     assert counted == kiwi.operations - Counter(dict.fromkeys(kiwi.operations, 1))
 
 
-def test_a_half_finished_sequence_has_no_figures(workload, session, monkeypatch, capsys):
-    baseline = workload("api_baseline")
+def test_a_half_finished_sequence_has_no_figures(kiwi_load, session, monkeypatch, capsys):
+    baseline = kiwi_load("api_baseline")
     monkeypatch.setattr(baseline, "report", lambda session, *_: session.call("User.filter", {}))
 
     with pytest.raises(
@@ -136,20 +123,22 @@ def test_a_half_finished_sequence_has_no_figures(workload, session, monkeypatch,
     assert capsys.readouterr().out == ""
 
 
-def test_a_refused_call_is_named_with_the_reason(workload, session, kiwi):
+def test_a_refused_call_is_named_with_the_reason(kiwi_load, session, kiwi):
     kiwi.refused = "TestRun.create"
 
-    with pytest.raises(workload("json_rpc").Refusal) as refusal:
-        workload("sequence").report(session, 2, "Plum")
+    with pytest.raises(kiwi_load("json_rpc").Refusal) as refusal:
+        kiwi_load("sequence").report(session, 2, "Plum")
 
     assert str(refusal.value) == "TestRun.create was refused: Internal error: no such table"
     assert "TestRun.add_case" not in kiwi.operations
 
 
-def test_a_status_other_than_200_is_a_refusal(workload, session, kiwi):
+def test_a_status_other_than_200_is_a_refusal(kiwi_load, session, kiwi):
     kiwi.status = 500
 
-    with pytest.raises(workload("json_rpc").Refusal, match=r"^A\.b was answered with the status 5"):
+    with pytest.raises(
+        kiwi_load("json_rpc").Refusal, match=r"^A\.b was answered with the status 5"
+    ):
         session.call("A.b")
 
 
@@ -160,10 +149,10 @@ def test_a_status_other_than_200_is_a_refusal(workload, session, kiwi):
         (b'{"id": 1}', "A.b was answered without a result"),
     ],
 )
-def test_an_answer_without_a_result_is_a_refusal(workload, session, kiwi, body, sentence):
+def test_an_answer_without_a_result_is_a_refusal(kiwi_load, session, kiwi, body, sentence):
     kiwi.body = body
 
-    with pytest.raises(workload("json_rpc").Refusal) as refusal:
+    with pytest.raises(kiwi_load("json_rpc").Refusal) as refusal:
         session.call("A.b")
 
     assert str(refusal.value) == sentence
@@ -186,8 +175,8 @@ def test_a_load_names_the_end_of_a_connection_to_the_server(load, kiwi, capsys):
 
 
 @pytest.fixture
-def load(workload, kiwi, monkeypatch):
-    load = workload("load")
+def load(kiwi_load, kiwi, monkeypatch):
+    load = kiwi_load("load")
     monkeypatch.setattr(load, "PORT", kiwi.port)
     monkeypatch.setattr(load, "keep_deadline", lambda: None)
     monkeypatch.setenv("TIDEMARK_SERVER", "127.0.0.1")
