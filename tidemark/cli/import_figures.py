@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from tidemark.cli.formats import show
-from tidemark.cli.release_options import check_source, check_version
+from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
 from tidemark.client.imports import Differences, differences, releases, store
@@ -26,7 +26,6 @@ from tidemark.model.sentences import plural, shown
 
 _CONFLICTS = 1
 _LARGEST = 8 << 20  # [B]
-_FIRST_DAY = date(2000, 1, 1)
 
 
 @click.command(name="import")
@@ -46,12 +45,7 @@ _FIRST_DAY = date(2000, 1, 1)
     type=click.DateTime(["%Y-%m-%d"]),
     help="The day of a table that names none.",
 )
-@click.option(
-    "--source",
-    default="",
-    callback=check_source,
-    help="Where FILE is published, such as its URL; stored.",
-)
+@source_option
 @click.option("--leave-out", multiple=True, metavar="HEADING", help="A column that does not count.")
 @target_options
 def command(
@@ -127,13 +121,9 @@ def _text(file: Path) -> str:
 
 
 def _check_days(figures: Sequence[ReleaseFigure], today: date) -> None:
-    """Refuse days of the future, and those before 2000, which no run's name can have."""
     for each in figures:
-        if not _FIRST_DAY <= each.tested_on <= today:
-            sentence = (
-                f"{each.tested_on} is not accepted; expected a day from {_FIRST_DAY} to {today}"
-            )
-            raise refused_at(each.line, sentence)
+        if refusal := day_refusal(each.tested_on, today):
+            raise refused_at(each.line, refusal)
 
 
 def _show(found: Differences, *, dry_run: bool) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import click
 
 from tidemark.client.published.release_figure import release_version
@@ -9,6 +11,8 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 
 _LONGEST_SOURCE = 200
+# No run's name has an earlier year.
+_FIRST_DAY = date(2000, 1, 1)
 
 
 def check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -19,7 +23,14 @@ def check_version(_: click.Context, __: click.Parameter, value: str | None) -> s
         raise Refused(f"--version: {error}") from None
 
 
-def check_source(_: click.Context, __: click.Parameter, value: str) -> str:
+def day_refusal(day: date, today: date) -> str | None:
+    """Return why a day is not accepted, None if it is."""
+    if _FIRST_DAY <= day <= today:
+        return None
+    return f"{day} is not accepted; expected a day from {_FIRST_DAY} to {today}"
+
+
+def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
     """Return the place of publication; refuse one that is too long for a table."""
     if len(value) > _LONGEST_SOURCE or not value.isprintable():
         raise Refused(
@@ -27,3 +38,12 @@ def check_source(_: click.Context, __: click.Parameter, value: str) -> str:
             "characters or fewer"
         )
     return value
+
+
+source_option = click.option(
+    "--source",
+    default="",
+    callback=_check_source,
+    help="Where FILE is published, such as its URL; stored.",
+)
+"""The option for the place of publication."""

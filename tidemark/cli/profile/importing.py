@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ import click
 from tidemark.cli.chosen_suite import check_suite
 from tidemark.cli.formats import show
 from tidemark.cli.profile.options import check_test
-from tidemark.cli.release_options import check_source, check_version
+from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.profiled.profile_file import ReadProfile, read_profile
 from tidemark.client.profiled.unreadable import Unreadable
@@ -22,7 +22,6 @@ from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown
 from tidemark.store.stored_profile import digest, named
 
-_FIRST_DAY = date(2000, 1, 1)
 _MILLION = 1_000_000
 
 
@@ -46,12 +45,7 @@ class _Found(NamedTuple):
     type=click.DateTime(["%Y-%m-%d"]),
     help="The day of the profile; if not given, today.",
 )
-@click.option(
-    "--source",
-    default="",
-    callback=check_source,
-    help="Where FILE is published, such as its URL; stored.",
-)
+@source_option
 @click.option(
     "--cpu-seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -86,8 +80,8 @@ def command(
     """
     today = datetime.now(UTC).date()
     day = profiled_on.date() if profiled_on else today
-    if not _FIRST_DAY <= day <= today:
-        raise Refused(f"--date: {day} is not accepted; expected a day from {_FIRST_DAY} to {today}")
+    if refusal := day_refusal(day, today):
+        raise Refused(f"--date: {refusal}")
     profile = Profile(
         name="",
         suite=suite,
