@@ -26,12 +26,13 @@ def ask(due, times):
     try:
         urllib.request.urlopen(URL, timeout=10).close()
     except OSError:
-        return
-    times.append((due, 1000 * (time.monotonic() - due)))
+        times.append((due, None))
+    else:
+        times.append((due, 1000 * (time.monotonic() - due)))
 
 
 def hold(level, users):
-    """Let users ask for the time of a level, and log the mean time of the measured answers."""
+    """Let users ask for the time of a level; log the mean time and the share without an answer."""
     times, asking = [], []
     begin = time.monotonic()
     due, end = begin, begin + level["settle_seconds"] + level["hold_seconds"]
@@ -42,9 +43,11 @@ def hold(level, users):
     for each in asking:
         each.join()
     measured = [one for due, one in times if due >= begin + level["settle_seconds"]]
-    connected = users if measured else 0
-    mean = statistics.fmean(measured) if measured else 0
-    print(f"Level {level['level']} users {connected} average {mean:.3f} ms", flush=True)
+    answers = [one for one in measured if one is not None]
+    mean = statistics.fmean(answers) if answers else 0
+    failures = 1 - len(answers) / len(measured) if measured else 0
+    line = f"Level {level['level']} users {users if answers else 0} average {mean:.3f} ms"
+    print(f"{line} failures {failures:.4f}", flush=True)
 
 
 listener = socket.create_server((os.environ["TIDEMARK_ADDRESS"], 8090))
