@@ -13,7 +13,7 @@ from tidemark.cli.formats import show
 from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.cli.written_suites import suites, systems
-from tidemark.client.imports import Differences, differences, releases, store
+from tidemark.client.imports import Differences, differences, finish, releases, store
 from tidemark.client.published.dates import Order
 from tidemark.client.published.file_figures import contradictions, file_figures
 from tidemark.client.published.release_figure import ReleaseFigure, refused_at
@@ -81,6 +81,8 @@ def command(
         found = Differences(figures, 0, ())
     else:
         with stored(target, new=True) as results:
+            if not dry_run:
+                finish(results, suite)
             found = differences(results.tables, suite, figures)
             if found.new and not dry_run:
                 added = list(releases(figures, found.new, origin))

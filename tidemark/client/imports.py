@@ -19,6 +19,10 @@ _IMPORTED = (
     "SELECT version, started_at, test, metric, labels, value, value_text, run_id, excluded "
     "FROM rates WHERE suite = ? AND provenance = 'imported' AND value IS NOT NULL"
 )
+_CUT_OFF = (
+    "SELECT run_id FROM runs WHERE suite = ? AND trigger = 'import' "
+    "AND run_id NOT IN (SELECT run_id FROM rates WHERE suite = ?) ORDER BY run_id"
+)
 _KEY = ("version", "test", "metric", "labels")
 _Key = tuple[str, ...]
 
@@ -143,15 +147,28 @@ def _imported(figure: ReleaseFigure) -> ImportedFigure:
     return ImportedFigure(figure.metric, amount.text, amount.value, amount.spread, amount.samples)
 
 
-def store(target: Stored, suite: str, title: str, found: Sequence[Release]) -> list[str]:
-    """Store releases; return the names of their runs.
+def finish(target: Stored, suite: str) -> list[str]:
+    """Store what imports that were cut off left out; return the names of these runs.
 
-    The rows of rates come last: an import that is cut off stores on repetition what is missing.
+    Their figures count from then on, so that a corrected file conflicts with them.
     """
+    runs = [row["run_id"] or "" for row in target.tables.ask(_CUT_OFF, [suite, suite]).records()]
+    _publish(target, runs)
+    return runs
+
+
+def store(target: Stored, suite: str, title: str, found: Sequence[Release]) -> list[str]:
+    """Store releases; return the names of their runs."""
     runs = [target.results.import_release(suite, title, release) for release in found]
+    _publish(target, runs)
+    return runs
+
+
+def _publish(target: Stored, runs: Sequence[str]) -> None:
+    """Write the reports of releases and then their rates, which complete them."""
     for run_id in runs:
         target.publisher.report(run_id)
     for run_id in runs:
         target.publisher.rates(run_id)
-    target.publisher.refresh()
-    return runs
+    if runs:
+        target.publisher.refresh()

@@ -2,15 +2,18 @@
 
 import json
 import re
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
 
+from local.store.bucket import FileBucket
 from local.store.object_files import ObjectFiles
 from local.store.stored_results import own_bucket
 from tidemark.cli import compare, doctor, exclude, history, import_figures, runs, show
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.store import keys
 
 PAGE = ROOT / "docs" / "import.md"
 HISTORY = ["sleeper", "--format", "markdown"]
@@ -93,6 +96,20 @@ def test_the_import_of_a_corrected_file_replaces_an_excluded_release(tmp_path):
 
     assert excluded.exit_code == 0, excluded.output
     assert done.stdout.splitlines()[-1] == "1 figure added, 0 stored already."
+
+
+def test_a_corrected_file_conflicts_with_the_figures_of_an_import_that_was_cut_off(tmp_path):
+    file, state = tmp_path / "page.csv", tmp_path / "state"
+    file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,16000\n")
+    imported(state, file)
+    with closing(ObjectFiles(state / "objects")) as files:
+        FileBucket(files, own_bucket("Tidemark")).delete(keys.tables("rates", "sleeper"))
+    file.write_text("Version,Date,Ingest rate\n0.11.0,2022-06-13,160000\n")
+
+    done = imported(state, file)
+
+    assert done.stdout == "0 figures added, 0 stored already, 1 conflict.\n"
+    assert "has 16000 of 2022-06-13, which stays" in done.stderr
 
 
 def test_a_page_that_is_published_again_adds_only_its_new_releases(state, tmp_path):
