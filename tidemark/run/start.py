@@ -21,7 +21,7 @@ from tidemark.run.ports import Executions, Properties, Releases
 from tidemark.run.reported_version import reported_version
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.claims import Claim
+from tidemark.store.claims import Claim, Held
 from tidemark.store.stored_plan import find_plan, read_plan, read_resumes
 
 # A run is named after its scheduled time, and runs are sorted by name: a run in the far future
@@ -62,14 +62,14 @@ def begin(
     ``one_machine`` says where the run is: one machine has wheels, and an AWS account has images.
 
     A resumed run keeps its name and plan, and its outcome until the next outcome; the reason of the
-    resume is stored, too. Nothing is claimed or written if a ``holder`` has to be ended first, or
-    if the run was ``started_by`` another execution.
+    resume is stored, too. No plan is written if a ``holder`` has to be ended first, or if the run
+    was ``started_by`` another execution.
 
     Raises
     ------
     Refused
-        For an input that is not accepted, a run that exceeds the account's quotas, or a suite
-        that another run measures.
+        For an input that is not accepted, a run that exceeds the account's quotas, or a suite or
+        an instance that another run measures.
     QuotaUnknown
         If a quota cannot be read.
 
@@ -88,15 +88,19 @@ def begin(
     check(quotas, plan)
     suite = plan.request.suite
     claim = Claim(
-        run_id=plan.run_id, execution_arn=event.execution_arn, claimed_at=event.started_at
+        run_id=plan.run_id,
+        execution_arn=event.execution_arn,
+        claimed_at=event.started_at,
+        instance=plan.request.instance,
     )
-    if other := claims.take(bucket, suite, claim):
+    if held := claims.take(bucket, suite, claim):
+        other = held.claim
         other_execution = holder(executions, other, event.started_at)
         if not other_execution.running:
             return _planned(plan, holder=other_execution)
         if other.run_id == plan.run_id and not resume:
             return _planned(plan, started_by=other.execution_arn)
-        raise Refused(_held_sentence(suite, other))
+        raise Refused(_held_sentence(suite, held))
     if not resume:
         _write_once(bucket, plan)
         return _planned(plan, budget_usd=plan.request.budget_usd)
@@ -214,9 +218,11 @@ def _write_once(bucket: Bucket, plan: Plan) -> None:
             raise Refused(f"scheduled_at: run {plan.run_id} was already started by {first}")
 
 
-def _held_sentence(suite: str, holder: Claim) -> str:
+def _held_sentence(suite: str, held: Held) -> str:
+    holder = held.claim
+    measured = f"suite: {suite}" if held.suite == suite else f"instance: {holder.instance}"
     return (
-        f"suite: {suite} is being measured by run {holder.run_id} since "
+        f"{measured} is being measured by run {holder.run_id} since "
         f"{_utc(holder.claimed_at)}; wait for its end, or end it with "
         f"`tidemark stop {holder.run_id}`, execution {holder.execution_arn}"
     )

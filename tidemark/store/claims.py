@@ -1,8 +1,11 @@
-"""Claims: one run at a time for each suite, since two runs would disturb each other."""
+"""Claims: one run at a time for each suite and instance, since two would disturb each other."""
 
+import operator
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
+
+from pydantic import Field
 
 from tidemark.model.frozen import Frozen
 from tidemark.store import keys
@@ -15,6 +18,8 @@ class Claim(Frozen):
     run_id: str
     execution_arn: str
     claimed_at: datetime
+    instance: str | None = Field(default=None, exclude_if=operator.not_)
+    """The id of the instance that the run measures, None if it measures none."""
 
 
 class Held(NamedTuple):
@@ -25,13 +30,27 @@ class Held(NamedTuple):
     etag: str
 
 
-def take(bucket: Bucket, suite: str, claim: Claim) -> Claim | None:
-    """Claim a suite; return None, or the claim of another execution that holds the suite."""
+def take(bucket: Bucket, suite: str, claim: Claim) -> Held | None:
+    """Claim a suite; return None, or what another execution holds: the suite or the instance.
+
+    If another suite measures the instance, this suite stays claimed: of two executions that claim
+    an instance at the same moment, at least one sees the claim of the other.
+    """
     while not bucket.write_once(keys.claim(suite), claim.model_dump_json().encode()):
         # The claim that prevented the write may be released by now.
         if held := _held(bucket, suite):
-            return None if held.claim.execution_arn == claim.execution_arn else held.claim
-    return None
+            if held.claim.execution_arn == claim.execution_arn:
+                break
+            return held
+    return _other_of_instance(bucket, claim)
+
+
+def _other_of_instance(bucket: Bucket, claim: Claim) -> Held | None:
+    if claim.instance is None:
+        return None
+    arn, instance = claim.execution_arn, claim.instance
+    others = (held for held in all_held(bucket) if held.claim.execution_arn != arn)
+    return next((held for held in others if held.claim.instance == instance), None)
 
 
 def stands(bucket: Bucket, held: Held) -> bool:

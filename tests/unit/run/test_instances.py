@@ -1,11 +1,12 @@
 """An instance that exists: its version from its own properties, and the run that measures it."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
-from lambdas import collect_rates, plan_run, prepare_trial
-from tests.plans import plan_of
+from lambdas import collect_rates, plan_run, prepare_trial, record_outcome
+from tests.plans import RUN, plan_of
 from tidemark.model.refusal import Refused
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.steps import Invoke, Step
@@ -13,7 +14,8 @@ from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults
 from tidemark.model.suite_files import read_suites
 from tidemark.run.reported_version import reported_version
-from tidemark.store import keys
+from tidemark.store import claims, keys
+from tidemark.store.claims import Claim
 
 PLACES = (
     "s3://kiwi-{instance}-config-{account}/instance.properties",
@@ -25,7 +27,14 @@ SUITE = read_suites()["rocksdb"].model_copy(
 )
 NEWER, OLDER = "s3://kiwi-my-id-config-1/instance.properties", "s3://kiwi-my-id/config"
 EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:first"
+OTHER = "arn:aws:states:eu-west-2:1:execution:Run:other"
 INPUT = {"suite": "rocksdb", "instance": "my-id"}
+EVENT = {
+    "execution_arn": EXECUTION,
+    "execution_name": "first",
+    "started_at": "2026-11-21T09:00:00.000Z",
+    "input": INPUT,
+}
 
 
 def resolved(fields, version=None):
@@ -181,14 +190,8 @@ def start(world, monkeypatch):
     """Return a function that starts a run of the suite and returns its plan."""
     monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": SUITE})
 
-    def start(execution_input=INPUT):
-        event = {
-            "execution_arn": EXECUTION,
-            "execution_name": "first",
-            "started_at": "2026-11-21T09:00:00.000Z",
-            "input": execution_input,
-        }
-        run_id = world.call(plan_run, event)["run_id"]
+    def start():
+        run_id = world.call(plan_run, EVENT)["run_id"]
         return world.json(keys.plan(run_id))
 
     return start
@@ -205,6 +208,44 @@ def test_an_instance_that_is_not_known_is_refused_before_anything_is_claimed(wor
         f"{NEWER}, {OLDER}"
     )
     assert world.bucket.objects == before
+
+
+@pytest.fixture
+def measured_by_another(world):
+    """Return the claim of another suite on the instance, by an execution that runs."""
+    world.properties.texts = {OLDER: "kiwi.version=12.4"}
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    claim = Claim(run_id=RUN, execution_arn=OTHER, claimed_at=at, instance="my-id")
+    claims.take(world.bucket, "other", claim)
+    world.executions.add(OTHER)
+    return claim
+
+
+def test_an_instance_that_another_suite_measures_is_refused_with_its_holder(
+    world, start, measured_by_another
+):
+    with pytest.raises(Refused) as refused:
+        start()
+
+    assert str(refused.value) == (
+        f"instance: my-id is being measured by run {RUN} since 2026-11-20 12:00:00 UTC; wait for "
+        f"its end, or end it with `tidemark stop {RUN}`, execution {OTHER}"
+    )
+    failure = {"Error": "Refused", "Cause": json.dumps({"errorMessage": str(refused.value)})}
+    event = {**EVENT, "run_id": None, "now": "2026-11-21T09:00:01Z", "failure": failure}
+    assert world.call(record_outcome, event)["status"] == "rejected"
+    assert [held.claim for held in claims.all_held(world.bucket)] == [measured_by_another]
+
+
+def test_a_dead_run_of_another_suite_is_ended_before_its_instance_is_measured(
+    world, start, measured_by_another
+):
+    world.executions.add(OTHER, "ABORTED")
+    assert world.call(plan_run, EVENT)["holder"]["executionArn"] == OTHER
+
+    claims.release(world.bucket, claims.held_by(world.bucket, OTHER))
+
+    assert start()["request"]["parameters"]["instance"] == "my-id"
 
 
 def test_the_tasks_get_the_id_and_nothing_to_install(world, start):

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from lambdas import plan_run, record_outcome
+from tests.plans import RUN
+from tests.unit.fakes import FakeBucket
 from tidemark.model.refusal import Refused
 from tidemark.store import claims
 from tidemark.store.claims import Claim
@@ -147,3 +149,33 @@ def test_a_claim_that_is_released_during_the_attempt_is_taken(world):
     world.bucket.find = released
 
     claimed_by(world, execution()["execution_arn"])
+
+
+def of_instance(instance, suite="kiwi"):
+    arn = f"arn:aws:states:eu-west-2:1:execution:Run:{suite}"
+    at = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    return Claim(run_id=RUN, execution_arn=arn, claimed_at=at, instance=instance)
+
+
+@pytest.mark.parametrize("moment", range(1, 5))
+def test_two_suites_that_claim_one_instance_at_one_moment_never_both_hold_it(moment):
+    bucket, moments, seconds = FakeBucket(), iter(range(1, moment)), []
+
+    def meanwhile():
+        if next(moments, None) is None:
+            bucket.moment = lambda: None
+            seconds.append(claims.take(bucket, "kiwi", of_instance("my-id")))
+
+    bucket.moment = meanwhile
+    first = claims.take(bucket, "sleeper", of_instance("my-id", "sleeper"))
+
+    (second,) = seconds
+    assert first or second
+
+
+def test_claims_of_other_instances_and_of_none_are_taken():
+    bucket = FakeBucket()
+
+    for suite, instance in (("kiwi", "my-id"), ("sleeper", "your-id"), ("rocksdb", None)):
+        assert claims.take(bucket, suite, of_instance(instance, suite)) is None
+    assert claims.take(bucket, "sleeper", of_instance("your-id", "sleeper")) is None
