@@ -1,11 +1,13 @@
 """The real Sleeper on one machine: ``python -m tests.checks.sleeper REPETITIONS FOLDER ...``.
 
 Each FOLDER has the jars of one version (docs/sleeper.md). The rates of every trial have to equal
-those that grep and awk find in the raw lines, to 1e-9.
+those that grep and awk find in the raw lines, to 1e-9. ``--records`` is the number that each writer
+writes.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 import subprocess
@@ -33,9 +35,10 @@ _LINES = {
 }
 
 
-def measure(state: Path, repetitions: str, folders: Sequence[str]) -> None:
+def measure(state: Path, repetitions: str, folders: Sequence[str], records: str) -> None:
     """Measure the versions; raise CalledProcessError if the run is not complete."""
     words = ["--versions", ",".join(folders), "--repetitions", repetitions, "--state", str(state)]
+    words += ["--set", f"records={records}"]
     subprocess.run([_TIDEMARK, "run", "sleeper", *words], cwd=ROOT, check=True)
 
 
@@ -66,14 +69,20 @@ def compare(state: Path) -> int:
     return wrong
 
 
-def main(repetitions: str, folders: Sequence[str]) -> int:
+def main() -> int:
     """Measure and compare in a folder of its own; return the exit code."""
-    with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), repetitions, folders)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("repetitions")
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--records", default="400000")
+    wanted = parser.parse_args()
+    # Sleeper's writers make a folder in /tmp, so the state folder lies elsewhere.
+    checks = ROOT / ".bench"
+    checks.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=checks) as folder:
+        measure(Path(folder), wanted.repetitions, wanted.folders, wanted.records)
         return 1 if compare(Path(folder)) else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main())

@@ -29,6 +29,8 @@ from upstream import (
     run,
 )
 
+# Sleeper's writers keep files in this folder, whatever java.io.tmpdir says.
+_SCRATCH = Path("/tmp/scratch")  # noqa: S108
 _WROTE = re.compile(r"MetricsLogger INFO +- Wrote (\d+) (?:records|rows) to S3 in ")
 _COMPACTED = re.compile(
     r"MetricsLogger INFO +- Compaction job \S+: compaction (?:read|wrote) "
@@ -38,6 +40,7 @@ _COMPACTED = re.compile(
 
 def ingest(relay: Relay, configuration: Configuration) -> None:
     """Write random records into the instance's table."""
+    _check_scratch()
     records = configuration.records
     output = run(relay, INGEST, instance_id(), TABLE, str(records))
     _check("writer", _WROTE.findall(output), [records])
@@ -93,6 +96,22 @@ def _check(kind: str, logged: list[str], expected: list[int]) -> None:
     if [int(rows) for rows in logged] != expected:
         found = ", ".join(logged) or "none"
         raise CheckFailedError(f"Records of the {kind}: {found}; expected {expected[0]}.")
+
+
+def _check_scratch() -> None:
+    """Refuse a folder of Sleeper's writers that this task cannot use.
+
+    One machine keeps tasks from making entries in the folders above the state folder.
+    """
+    try:
+        _SCRATCH.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=_SCRATCH):
+            pass
+    except OSError as error:
+        raise CheckFailedError(
+            f"Sleeper's writers keep files in {_SCRATCH}, which this task cannot use: "
+            f"{error.strerror}; on one machine the state folder may not lie in {_SCRATCH.parent}."
+        ) from None
 
 
 def _end_after(seconds: float) -> None:

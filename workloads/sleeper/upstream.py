@@ -54,11 +54,14 @@ def run(relay: Relay, program: str, *arguments: str) -> str:
     CheckFailedError
         If it ends with an exit code other than 0.
     """
+    scratch = os.environ["TMPDIR"]
     java = [
         "java",
         # Arrow keeps its buffers outside of the heap.
         "--add-opens=java.base/java.nio=ALL-UNNAMED",
-        f"-Djava.io.tmpdir={os.environ['TMPDIR']}",
+        f"-Djava.io.tmpdir={scratch}",
+        # Hadoop's client of S3 keeps what it uploads in a folder of its own.
+        f"-Dhadoop.tmp.dir={scratch}",
         *("-cp", f"{os.environ['TIDEMARK_PREPARED']}/*", program, *arguments),
     ]
     variables = {**os.environ, "AWS_ENDPOINT_URL": relay.url}

@@ -204,8 +204,9 @@ WROTE = f"{LINE}Compaction job a: compaction wrote 800 rows at 1.0 per second\n"
         ("compact", READ + WROTE.replace("800", "799"), "800, 799"),
     ],
 )
-def test_a_program_has_to_log_every_record(modules, monkeypatch, step, lines, found):
+def test_a_program_has_to_log_every_record(modules, monkeypatch, tmp_path, step, lines, found):
     workload, checks = modules("sleeper_workload"), modules("harness.checks")
+    monkeypatch.setattr(workload, "_SCRATCH", tmp_path)
     monkeypatch.setattr(workload, "run", lambda *_: lines)
     monkeypatch.setattr(workload, "config_bucket", lambda: "config")
     monkeypatch.setenv("TIDEMARK_TASKS", "2")
@@ -216,3 +217,30 @@ def test_a_program_has_to_log_every_record(modules, monkeypatch, step, lines, fo
     else:
         with pytest.raises(checks.CheckFailedError, match=re.escape(f": {found}; expected ")):
             workload.STEPS[step](None, configuration)
+
+
+def test_a_writer_without_its_folder_is_refused_before_it_writes(modules, monkeypatch, tmp_path):
+    workload, checks = modules("sleeper_workload"), modules("harness.checks")
+    scratch = tmp_path / "file" / "scratch"
+    scratch.parent.touch()
+    monkeypatch.setattr(workload, "_SCRATCH", scratch)
+    monkeypatch.setattr(workload, "run", lambda *_: pytest.fail("the program was started"))
+
+    with pytest.raises(checks.CheckFailedError) as refused:
+        workload.STEPS["ingest"](None, None)
+
+    assert str(refused.value) == (
+        f"Sleeper's writers keep files in {scratch}, which this task cannot use: Not a directory; "
+        f"on one machine the state folder may not lie in {scratch.parent}."
+    )
+
+
+def test_a_program_keeps_its_files_in_the_scratch_of_its_task(modules, relay, tmp_path):
+    upstream, java = modules("upstream"), tmp_path / "java"
+    java.write_text('#!/bin/sh\necho "$@"\n')
+    java.chmod(0o755)
+
+    words = upstream.run(relay, upstream.COMPACT, "my-id").split()
+
+    assert words[-2:] == [upstream.COMPACT, "my-id"]
+    assert {f"-Djava.io.tmpdir={tmp_path}", f"-Dhadoop.tmp.dir={tmp_path}"} <= {*words}
