@@ -235,12 +235,25 @@ def test_a_writer_without_its_folder_is_refused_before_it_writes(modules, monkey
     )
 
 
-def test_a_program_keeps_its_files_in_the_scratch_of_its_task(modules, relay, tmp_path):
+@pytest.mark.parametrize(
+    ("program", "is_measured"),
+    [
+        ("DEPLOY", False),
+        ("INGEST", True),
+        ("CREATE_JOBS", False),
+        ("DISPATCH_JOBS", False),
+        ("COMPACT", True),
+    ],
+)
+def test_a_program_keeps_its_files_in_the_scratch_of_its_task(
+    modules, relay, tmp_path, program, is_measured
+):
     upstream, java = modules("upstream"), tmp_path / "java"
     java.write_text('#!/bin/sh\necho "$@"\n')
     java.chmod(0o755)
 
-    words = upstream.run(relay, upstream.COMPACT, "my-id").split()
+    words = upstream.run(relay, getattr(upstream, program), "my-id").split()
 
-    assert words[-2:] == [upstream.COMPACT, "my-id"]
+    assert words[-2:] == [getattr(upstream, program), "my-id"]
     assert {f"-Djava.io.tmpdir={tmp_path}", f"-Dhadoop.tmp.dir={tmp_path}"} <= {*words}
+    assert ("-XX:TieredStopAtLevel=1" in words) is not is_measured
