@@ -15,6 +15,7 @@ from pydantic.fields import FieldInfo
 from tidemark.model.checkout import ROOT
 from tidemark.model.files_to_keep import Artefact
 from tidemark.model.instance import Instance
+from tidemark.model.instance_names import InstanceName
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric
 from tidemark.model.parameters import Parameter
@@ -22,7 +23,7 @@ from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
 from tidemark.model.services import Ready, Service, ServiceTask
 from tidemark.model.settings import Settings
-from tidemark.model.steps import Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
+from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults, Suite, Test
 from tidemark.model.task import Task
@@ -38,6 +39,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         Suite,
         Subject,
         Instance,
+        InstanceName,
         Task,
         Defaults,
         Parameter,
@@ -52,6 +54,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         Feedback,
         Bounds,
         Pause,
+        FindTasks,
         Service,
         ServiceTask,
         Ready,

@@ -10,7 +10,7 @@ import click
 
 from tidemark.model.context import written_systems
 from tidemark.model.harness import HARNESS
-from tidemark.model.metric import NAME
+from tidemark.model.name import NAME
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown
 

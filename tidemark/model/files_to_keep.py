@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from pydantic import Field
 
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import Name
+from tidemark.model.name import Name
 
 _PATTERN = r"^[A-Za-z0-9*?][A-Za-z0-9._*?-]{0,99}$"
 ARTEFACT_FORMS = {

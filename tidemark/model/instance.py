@@ -1,5 +1,6 @@
 """An instance of a system that exists, and the place where it reports its version."""
 
+import operator
 import re
 from collections.abc import Iterator
 from typing import Annotated
@@ -7,6 +8,15 @@ from typing import Annotated
 from pydantic import Field
 
 from tidemark.model.consistent import Consistent
+from tidemark.model.instance_names import (
+    NAMES_FORMS,
+    RESERVED_WORDS,
+    InstanceName,
+    Pattern,
+    Property,
+    words,
+)
+from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import shown
 
@@ -22,13 +32,12 @@ ACCEPTED_ID = f"1 to {_LONGEST_ID} small letters, digits and hyphens, with no hy
 # to buckets of the system, and no other text may be a wildcard.
 _PART = r"([A-Za-z0-9._-]|\{instance\}|\{account\})+"
 _ADDRESS = rf"^s3://[a-z0-9][A-Za-z0-9._-]{{2}}{_PART}(/{_PART})+$"
-_PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
 # Amazon S3 user guide, "General purpose bucket naming rules".
 _BUCKET = re.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 INSTANCE_FORMS = {
     _ADDRESS: "an address such as s3://kiwi-{instance}-config/instance.properties, with three "
     "characters before {instance}",
-    _PROPERTY: "up to 100 letters, digits and ._-",
+    **NAMES_FORMS,
 }
 """The accepted texts of an instance in words, by regular expression."""
 Address = Annotated[str, Field(pattern=_ADDRESS, max_length=200)]
@@ -56,8 +65,17 @@ class Instance(Consistent):
     """The addresses in S3 of the instance's properties, 1 to 5, such as
     ``s3://kiwi-{instance}-config/instance.properties``. ``{instance}`` stands for its id, and
     ``{account}`` for the number of the account. The first object that can be read counts."""
-    version: str = Field(pattern=_PROPERTY)
+    version: Property
     """The property that has the version, on a line ``property=version`` of the object."""
+    names: dict[Name, InstanceName] = Field(default={}, max_length=40, exclude_if=operator.not_)
+    """The [names](#names-of-an-instance) of what the instance has, by the word that steps use in
+    braces, up to 40."""
+    log_groups: tuple[Pattern, ...] = Field(default=(), max_length=10, exclude_if=operator.not_)
+    """The log groups of the instance's own tasks, up to 10, such as ``kiwi-{instance}-*``: a
+    deployment may query these alone. ``*`` stands for any text."""
+    roles: tuple[Pattern, ...] = Field(default=(), max_length=10, exclude_if=operator.not_)
+    """The roles of the instance's own tasks, up to 10, such as ``kiwi-{instance}-*Role*``: a
+    deployment may pass these alone, and to tasks of ECS alone. ``*`` stands for any text."""
 
     def addresses(self, instance: str, account: str) -> Iterator[tuple[str, str]]:
         """Yield the bucket and the key of each object of an instance in an account."""
@@ -76,3 +94,13 @@ class Instance(Consistent):
                 sentence = f"no bucket has the name in {shown(address)}"
                 accepted = f"with an id of {_LONGEST_ID} characters 3 to 63 small letters, digits"
                 yield problem(("objects", number), f"{sentence}; expected {accepted} and .-")
+        for word in RESERVED_WORDS:
+            if word in self.names:
+                yield problem(("names", word), "the word has another meaning; expected another one")
+
+    def forms(self, text: str) -> tuple[str, ...]:
+        """Return the forms of a name in a step: those of its word, or else the name itself."""
+        named = words(text)
+        if named and named[0] in self.names:
+            return self.names[named[0]].forms
+        return (text,)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import Name
+from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.user_search import Bounds, Feedback, Plateaus

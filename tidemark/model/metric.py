@@ -7,12 +7,11 @@ from typing import Annotated, Literal, get_args
 from pydantic import Field
 
 from tidemark.model.consistent import Consistent
+from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line
 
-NAME = "[a-z][a-z0-9_]{0,31}"
-Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
 MOST_SAMPLES = 9_999
 MARGIN, SAME_WITHIN = 0.03, 0.05

@@ -14,13 +14,12 @@ from tidemark.model.consistent import Consistent
 from tidemark.model.labels import canonical, figure_name
 from tidemark.model.metric import (
     MARGIN,
-    NAME,
     SAME_WITHIN,
     Metric,
-    Name,
     Share,
     contradicting_bounds,
 )
+from tidemark.model.name import NAME, Name
 from tidemark.model.refusal import Problem, Refused, problem, problems
 from tidemark.model.sentences import shown
 from tidemark.model.subject import Line

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import Name
+from tidemark.model.name import Name
 from tidemark.model.subject import Line
 
 SERIES_COLUMNS = ("@logStream", "at", "value")

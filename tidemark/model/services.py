@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import Name
+from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
 from tidemark.model.subject import Line

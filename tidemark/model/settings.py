@@ -18,7 +18,7 @@ from tidemark.model.checkout import ROOT
 from tidemark.model.context import place_of_setting
 from tidemark.model.cron import Cron, time_zone
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import NAME
+from tidemark.model.name import NAME
 from tidemark.model.refusal import Refused, refusal
 from tidemark.model.sentences import shown
 

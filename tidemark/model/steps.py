@@ -10,8 +10,9 @@ from pydantic import Field, JsonValue, model_validator
 
 from tidemark.model.consistent import Consistent
 from tidemark.model.frozen import Frozen
+from tidemark.model.instance_names import IN_BRACES, Word
 from tidemark.model.load import Load
-from tidemark.model.metric import Name
+from tidemark.model.name import Name
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Contradictions, Problem, problem
 from tidemark.model.sentences import listed
@@ -26,17 +27,20 @@ LONGEST_COMMAND = 1_000  # [B]
 _LONGEST_PAYLOAD = 1_000  # [B]
 # AWS Lambda API reference, Invoke: the name of a function, without a version or alias. Its fixed
 # beginning keeps the permission to call it to functions of the system.
-_FUNCTION = r"^([A-Za-z0-9_-]{1,2}|[A-Za-z0-9_-]{3}([A-Za-z0-9_-]|\{instance\}){0,61})$"
+_PLAIN_FUNCTION = r"[A-Za-z0-9_-]{1,2}|[A-Za-z0-9_-]{3}([A-Za-z0-9_-]|\{instance\}){0,61}"
+_FUNCTION = f"^({_PLAIN_FUNCTION}|{IN_BRACES})$"
 LONGEST_NAME = 64
 """The longest name of a function or a rule, in characters."""
 CALL_SECONDS = 60
 PAUSE_SECONDS = 300
+FIND_SECONDS = 300
 WAIT_SECONDS = 600
 # Each wait is some events of the trial's history, and a log query is scanned and paid.
 _MOST_WAITS = 120
 # Amazon EventBridge API reference, DisableRule: the name of a rule. A fixed part keeps the
 # permission to disable it to rules of the system.
-_RULE = r"^([A-Za-z0-9._-]{1,2}|([A-Za-z0-9._-]|\{instance\}){0,61}[A-Za-z0-9._-]{3})$"
+_PLAIN_RULE = r"[A-Za-z0-9._-]{1,2}|([A-Za-z0-9._-]|\{instance\}){0,61}[A-Za-z0-9._-]{3}"
+_RULE = f"^({_PLAIN_RULE}|{IN_BRACES})$"
 STEP_FORMS = {
     _RULE: "the name of a rule: up to 64 letters, digits and ._-, and before the last three "
     "{instance} for the id of an instance",
@@ -44,18 +48,55 @@ STEP_FORMS = {
     "three {instance} for the id of an instance",
 }
 """The accepted texts of a step in words, by regular expression."""
-KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load", "pause")
+KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load", "pause", "find_tasks")
 
 
-class RunTasks(Frozen):
-    """Tasks of the suite, side by side, that log values."""
+class RunTasks(Consistent):
+    """Tasks of the suite or of an instance, side by side, that log values."""
 
     command: tuple[Line, ...] | None = Field(default=None, min_length=1, max_length=20)
-    """The arguments of each task, by default the name of the step."""
+    """The arguments of each task, by default the name of the step. In a suite of instances,
+    [names](#names-of-an-instance) in braces stand for those of the instance."""
+    definition: Word | None = Field(default=None, exclude_if=operator.not_)
+    """The task definition of an instance to run in place of the suite's own task, such as
+    ``{writer_definition}``; it needs ``command``, ``cluster`` and ``subnets``, too."""
+    cluster: Word | None = Field(default=None, exclude_if=operator.not_)
+    """The cluster of the instance that runs its tasks."""
+    subnets: Word | None = Field(default=None, exclude_if=operator.not_)
+    """The subnets of the instance that its tasks run in."""
+    security_groups: Word | None = Field(default=None, exclude_if=operator.not_)
+    """The security groups of its tasks, by default that of the VPC."""
     count: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     """The number of tasks, 1 to 200, by default the parameter ``tasks`` of the run."""
     timeout_seconds: int | None = Field(default=None, strict=True, ge=10, le=LONGEST_TESTS_SECONDS)
     """The time after which a task is stopped, 10 to 69,120 [s], by default that of the test."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield what the tasks of an instance lack, and what only they have."""
+        needed = ("command", "cluster", "subnets")
+        lacking = [name for name in needed if getattr(self, name) is None]
+        if self.definition and lacking:
+            yield problem(("definition",), f"there is no {listed(lacking)}, which it needs")
+        for name in ("cluster", "subnets", "security_groups"):
+            if getattr(self, name) and not self.definition:
+                yield problem(
+                    (name,), "only tasks of a definition have it; expected definition, too"
+                )
+
+
+class FindTasks(Frozen):
+    """The tasks that an instance itself started during the test, and that log values."""
+
+    cluster: Word
+    """The cluster of the instance, such as ``{compaction_cluster}``."""
+    definitions: tuple[Word, ...] = Field(min_length=1, max_length=3)
+    """The task definitions of the tasks, 1 to 3, such as ``{compaction_definition}``: all tasks of
+    their families that were started in the cluster since the start of the test."""
+
+    @property
+    def timeout_seconds(self) -> int:
+        """The time limit [s]."""
+        return FIND_SECONDS
 
 
 class RunCommand(Frozen):
@@ -71,8 +112,9 @@ class Invoke(Consistent):
     """One call of a Lambda function in the account: an error of the function fails the test."""
 
     function: str = Field(pattern=_FUNCTION)
-    """The name of the function, which the state machine of trials is granted to invoke.
-    ``{instance}`` in it stands for the id of the instance."""
+    """The name of the function, which the state machine of trials is granted to invoke, with
+    ``{instance}`` for the id of the instance; or a [name](#names-of-an-instance) of the instance
+    in braces, such as ``{creator}``."""
     payload: dict[str, JsonValue] = Field(default={})
     """The event of the function, 1,000 bytes of JSON at most; nothing in it is replaced."""
     timeout_seconds: int = Field(default=CALL_SECONDS, strict=True, ge=1, le=900)
@@ -132,7 +174,8 @@ class Pause(Frozen):
 
     rules: tuple[Annotated[str, Field(pattern=_RULE)], ...] = Field(min_length=1, max_length=10)
     """The names of the rules, 1 to 10, such as ``kiwi-{instance}-nightly``; ``{instance}`` stands
-    for the id of the instance."""
+    for the id of the instance. A [name](#names-of-an-instance) of the instance in braces will do,
+    too."""
 
     @property
     def timeout_seconds(self) -> int:
@@ -157,17 +200,29 @@ class Step(Consistent):
     """Search for the most users that a service supports."""
     pause: Pause | None = Field(default=None, exclude_if=operator.not_)
     """Disable rules of an instance until the end of the trial."""
+    find_tasks: FindTasks | None = Field(default=None, exclude_if=operator.not_)
+    """Find the tasks that an instance started, which log values."""
     seconds: float | None = Field(default=None, strict=True, gt=0, le=86_400)
     """The approximate duration [s], for the estimate before a run. By default it is the time that
     the jobs of the test's tasks take for ``run_tasks``, and the time limit for other kinds."""
 
     @property
-    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil | Load | Pause:
+    def work(self) -> RunTasks | RunCommand | Invoke | WaitUntil | Load | Pause | FindTasks:
         """The content of the step's kind."""
-        tasks = self.run_tasks or self.run_command
+        tasks = self.run_tasks or self.run_command or self.find_tasks
         work = tasks or self.invoke or self.wait_until or self.load or self.pause
         assert work  # a step without a kind is refused
         return work
+
+    @property
+    def logs_values(self) -> bool:
+        """Whether the step has tasks that log values."""
+        return bool(self.run_tasks or self.find_tasks)
+
+    @property
+    def definition(self) -> str | None:
+        """The word of the instance's definition that the tasks are run from, None without one."""
+        return self.run_tasks.definition if self.run_tasks else None
 
     @property
     def command(self) -> tuple[str, ...]:

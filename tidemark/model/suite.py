@@ -1,7 +1,7 @@
 """The suite model: the content of ``suites/<name>/suite.yaml``, for one system under test."""
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
@@ -10,7 +10,8 @@ from tidemark.model.consistent import Consistent
 from tidemark.model.files_to_keep import ARTEFACT_FORMS, Artefact
 from tidemark.model.frozen import Frozen
 from tidemark.model.load import Load
-from tidemark.model.metric import NAME, Metric, Name, Statistic
+from tidemark.model.metric import Metric, Statistic
+from tidemark.model.name import NAME, Name
 from tidemark.model.parameters import Number, Parameter, Value
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
@@ -106,7 +107,7 @@ class Test(Consistent):
 
     @property
     def _measured_steps(self) -> list[str]:
-        return [step.name for step in self.steps if step.run_tasks]
+        return [step.name for step in self.steps if step.logs_values]
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other."""
@@ -133,7 +134,7 @@ class Test(Consistent):
     def _unanswerable(self) -> Iterator[Problem]:
         """Yield the steps that wait for log lines which no task before them has written."""
         for number, step in enumerate(self.steps):
-            if step.run_tasks or step.run_command:
+            if step.logs_values or step.run_command:
                 return
             if step.wait_until:
                 sentence = "no step before it has tasks, whose lines the query reads"
@@ -202,26 +203,45 @@ class Suite(Frozen):
 
     @property
     def functions(self) -> Sequence[str]:
-        """The names of the Lambda functions that steps call, in order."""
-        steps = (step for test in self.tests for step in test.steps)
-        return sorted({step.invoke.function for step in steps if step.invoke})
+        """The names of the Lambda functions that steps call, or their forms, in order."""
+        return self._forms(step.invoke.function for step in self._steps if step.invoke)
 
     @property
     def rules(self) -> Sequence[str]:
-        """The names of the rules that steps pause, in order."""
-        steps = (step for test in self.tests for step in test.steps)
-        return sorted({rule for step in steps if step.pause for rule in step.pause.rules})
+        """The names of the rules that steps pause, or their forms, in order."""
+        return self._forms(rule for step in self._steps if step.pause for rule in step.pause.rules)
+
+    @property
+    def definitions(self) -> Sequence[str]:
+        """The forms of the families of an instance's definitions that steps run, in order."""
+        return self._forms(step.definition for step in self._steps if step.definition)
+
+    @property
+    def clusters(self) -> Sequence[str]:
+        """The forms of the clusters of an instance whose tasks steps run or find, in order."""
+        works = [work for step in self._steps for work in (step.run_tasks, step.find_tasks)]
+        return self._forms(work.cluster for work in works if work and work.cluster)
+
+    @property
+    def _steps(self) -> Sequence[Step]:
+        return [step for test in self.tests for step in test.steps]
+
+    def _forms(self, names: Iterable[str]) -> Sequence[str]:
+        """Return names, and the forms of those that are words of an instance, in order."""
+        instance = self.subject.instance
+        return sorted(
+            {form for name in names for form in (instance.forms(name) if instance else (name,))}
+        )
 
     @property
     def conditions(self) -> Sequence[str]:
         """The queries that steps wait for, in order."""
-        steps = (step for test in self.tests for step in test.steps)
-        return sorted({step.wait_until.query for step in steps if step.wait_until})
+        return sorted({step.wait_until.query for step in self._steps if step.wait_until})
 
     @property
     def loads(self) -> Sequence[Load]:
         """The loads of all tests, in order."""
-        return [step.load for test in self.tests for step in test.steps if step.load]
+        return [step.load for step in self._steps if step.load]
 
     @property
     def default_parameters(self) -> dict[str, Value]:

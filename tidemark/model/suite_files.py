@@ -11,14 +11,15 @@ from pydantic import ValidationError
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import HARNESS
-from tidemark.model.metric import NAME
+from tidemark.model.name import NAME
 from tidemark.model.older_suites import moved
+from tidemark.model.raw_parts import mapping, mappings
 from tidemark.model.refusal import Place, Problem, Refused, problem, problems
 from tidemark.model.request import example_input, resolve_request
 from tidemark.model.sentences import shown
 from tidemark.model.suite import FORMS, Suite
 from tidemark.model.suite_asset import query_file
-from tidemark.model.suite_parts import contradictions, mapping, mappings
+from tidemark.model.suite_parts import contradictions
 
 if TYPE_CHECKING:
     from tidemark.model.plain_yaml import Document

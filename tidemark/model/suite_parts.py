@@ -6,36 +6,24 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tidemark.model.axes import MOST_COMBINATIONS, NO_AXES, count
-from tidemark.model.instance import is_of_instance
+from tidemark.model.instance_parts import misnamed
 from tidemark.model.load import HOLD_SECONDS, REPORT_SECONDS, SETTLE_SECONDS
 from tidemark.model.parameters import MOST_TASKS, RESERVED, TASKS
+from tidemark.model.raw_parts import mapping, mappings
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import READY_SECONDS
 from tidemark.model.steps import (
     CALL_SECONDS,
+    FIND_SECONDS,
     KINDS,
     LONGEST_TESTS_SECONDS,
     PAUSE_SECONDS,
     WAIT_SECONDS,
 )
 
-_SECONDS = {"invoke": CALL_SECONDS, "pause": PAUSE_SECONDS}
+_SECONDS = {"invoke": CALL_SECONDS, "pause": PAUSE_SECONDS, "find_tasks": FIND_SECONDS}
 """The time limits of steps that do not have that of their test [s]."""
-
-
-def mapping(value: object, *names: str) -> Mapping[str, Any]:
-    """Return the mapping at the end of a path of names; an empty one if there is none."""
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
-def mappings(value: object, name: str) -> list[tuple[int, Mapping[str, Any]]]:
-    """Return the mappings in the list of a name, each with its place in the list."""
-    found = mapping(value).get(name)
-    entries = enumerate(found if isinstance(found, list) else ())
-    return [(number, entry) for number, entry in entries if isinstance(entry, dict)]
 
 
 def contradictions(suite: object) -> Iterator[Problem]:
@@ -45,7 +33,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
     metrics = [metric.get("name") for _, test in tests for _, metric in mappings(test, "metrics")]
     yield from _unvaried(mapping(suite, "axes"), parameters, metrics)
     yield from _misplaced_program(suite)
-    yield from _misnamed_instance(suite)
+    yield from misnamed(suite)
     if mapping(suite).get("owns") and "folder" not in mapping(suite, "subject"):
         sentence = "no account lets tasks make buckets, queues and tables"
         yield problem(("owns",), f"{sentence}; expected a subject with folder")
@@ -139,22 +127,6 @@ def _misplaced_program(suite: object) -> Iterator[Problem]:
             yield problem(("task", "workload"), sentence)
     elif isinstance(task, dict) and "workload" not in task:
         yield problem(("task", "workload"), "required, but missing")
-
-
-def _misnamed_instance(suite: object) -> Iterator[Problem]:
-    """Yield what is for instances in another suite, or for several versions in one of instances."""
-    if "instance" in mapping(suite, "subject"):
-        if "canary" in mapping(suite):
-            yield problem(("canary",), "an instance has one version, its own; leave the canary out")
-        return
-    for number, test in mappings(suite, "tests"):
-        for position, step in mappings(test, "steps"):
-            if "pause" in step:
-                sentence = "the subject is no instance, which has rules"
-                yield problem(("tests", number, "steps", position, "pause"), sentence)
-            if is_of_instance(mapping(step, "invoke").get("function")):
-                place: Place = ("tests", number, "steps", position, "invoke", "function")
-                yield problem(place, "{instance} has no meaning, since the subject is no instance")
 
 
 def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from tidemark.model.frozen import Frozen
-from tidemark.model.metric import Name
+from tidemark.model.name import Name
 from tidemark.model.subject import Line
 
 # The Docker label with an image's workload folder, which the one-machine cloud reads.

@@ -1,0 +1,143 @@
+"""The names of an instance in a suite's file, and what a file may say of them."""
+
+import pytest
+
+from tidemark.model.instance_names import InstanceName, filled, words
+from tidemark.model.refusal import Refused
+from tidemark.model.suite_files import read_suite
+
+KIWI = """\
+name: kiwi
+title: Kiwi
+subject:
+  instance:
+    objects: ['s3://kiwi-{instance}-config/instance.properties']
+    version: kiwi.version
+    names:
+      writer: {kind: task_definition, forms: ['{instance}Writer', 'kiwi-{instance}-writer']}
+      compactor: {kind: task_definition, forms: ['{instance}Compactor'], container: main}
+      writers: {kind: cluster, properties: [kiwi.cluster], forms: ['kiwi-{instance}-writers']}
+      compactors: {kind: cluster, forms: ['kiwi-{instance}-compact']}
+      subnets: {kind: subnets, properties: [kiwi.subnets]}
+      table: {kind: text, properties: [kiwi.table]}
+      creator: {kind: function, forms: ['kiwi-{instance}-creator', '{instance}-creator']}
+      nightly: {kind: rule, forms: ['{instance}-Nightly']}
+    log_groups: ['kiwi-{instance}-*']
+    roles: ['kiwi-{instance}-*']
+  form: '\\d+\\.\\d+'
+task: {workload: rocksdb, cpu: 256, memory: 512, storage: 21}
+defaults: {versions: [deployed], repetitions: 2}
+tests:
+  - name: deploy_all
+    timeout_seconds: 60
+    steps:
+      - {name: rest, pause: {rules: ['{nightly}', 'kiwi-{instance}-hourly']}}
+      - name: write
+        run_tasks:
+          definition: '{writer}'
+          cluster: '{writers}'
+          subnets: '{subnets}'
+          command: ['kiwi-{instance}-config', '{table}']
+          count: 11
+      - {name: create, invoke: {function: '{creator}'}}
+      - {name: compact, find_tasks: {cluster: '{compactors}', definitions: ['{compactor}']}}
+    metrics:
+      - {name: ingest_rate, step: write, unit: rows/s, direction: higher, query: ingest_rate}
+      - {name: compaction_rate, step: compact, unit: r/s, direction: higher, query: compaction_rate}
+"""
+
+
+def read(tmp_path, text):
+    path = tmp_path / "suites" / "kiwi" / "suite.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return read_suite(path)
+
+
+def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
+    suite = read(tmp_path, KIWI)
+
+    assert suite.definitions == ["kiwi-{instance}-writer", "{instance}Writer"]
+    assert suite.clusters == ["kiwi-{instance}-compact", "kiwi-{instance}-writers"]
+    assert suite.functions == ["kiwi-{instance}-creator", "{instance}-creator"]
+    assert suite.rules == ["kiwi-{instance}-hourly", "{instance}-Nightly"]
+
+
+@pytest.mark.parametrize(
+    ("original", "replacement", "sentence"),
+    [
+        ("'{writer}'", "'{reader}'", "definition: {reader} is no name of the instance; there are "),
+        ("'{writer}'", "'{writers}'", "definition: {writers} is the name of a cluster; expected "),
+        ("'{writer}'", "writer", "definition: 'writer' is not accepted; expected a name of the "),
+        ("'{writer}'", "'{instance}'", "definition: {instance} is no name of the instance; there "),
+        ("'{table}'", "'{tables}'", "command.1: {tables} is no name of the instance; there are "),
+        ("'{nightly}'", "'{creator}'", "rules.0: {creator} is the name of a function; expected a "),
+        ("'{nightly}'", "'{instance}'", "rules.0: {instance} is no name of the instance; there "),
+        ("'{creator}'", "'{table}'", "function: {table} is the name of a text; expected "),
+        ("'{compactors}'", "'{table}'", "cluster: {table} is the name of a text; expected a "),
+        ("          cluster: '{writers}'\n", "", "there is no cluster, which it needs"),
+        ("          definition: '{writer}'\n", "", "cluster: only tasks of a definition have it; "),
+        ("    roles: ['kiwi-{instance}-*']\n", "", "definition: the instance has no roles, which "),
+        ("roles: ['kiwi-{instance}-*']", "roles: ['k-*']", "roles.0: 'k-*' is not accepted; "),
+        ("table: {", "instance: {", "names.instance: the word has another meaning; expected "),
+        (", forms: ['kiwi-{instance}-compact']", "", "forms: required, since permissions "),
+        ("'kiwi-{instance}-compact'", "'k-{instance}'", "forms.0: 'k-{instance}' is not accepted"),
+        ("properties: [kiwi.table]", "optional: true", "there is no property and no form"),
+        ("-compact']", "-{account}']", "forms.0: 'kiwi-{instance}-{account}' is of a text; "),
+        ("properties: [kiwi.subnets]", "forms: [subnets]", "subnets are ids; expected "),
+        ("['{compactor}']", "['{table}']", "definitions.0: {table} is the name of a text; "),
+        ("forms: ['kiwi-{instance}-compact']", "forms: [abc], container: x", "a cluster has none"),
+        ("kind: rule", "kind: rules", "kind: 'rules' is not accepted; expected 'cluster'"),
+        ("step: compact,", "step: create,", "step: 'create' is no step with run_tasks; there are "),
+    ],
+)  # fmt: skip
+def test_a_mistake_with_names_is_refused_with_its_place(tmp_path, original, replacement, sentence):
+    assert original in KIWI
+
+    with pytest.raises(Refused) as refused:
+        read(tmp_path, KIWI.replace(original, replacement, 1))
+
+    assert any(sentence in line for line in str(refused.value).splitlines()), refused.value
+
+
+def test_only_a_suite_of_instances_has_tasks_of_an_instance(tmp_path):
+    subject = KIWI[KIWI.index("subject:") : KIWI.index("task:")]
+    text = KIWI.replace(subject, "subject: {package: kiwi, form: x}\n")
+
+    with pytest.raises(Refused) as refused:
+        read(tmp_path, text.replace("versions: [deployed]", "versions: [x]"))
+
+    sentences = str(refused.value)
+    assert "definition: the subject is no instance, which has definitions" in sentences
+    assert "find_tasks: the subject is no instance, which has tasks of its own" in sentences
+    assert "function: {creator} has no meaning, since the subject is no instance" in sentences
+
+
+def test_words_in_braces_are_replaced_and_other_braces_stay():
+    text = 'x-{id}-{id} {"a": 1} {A} {}'
+
+    assert words(text) == ["id", "id"]
+    assert filled(text, {"id": "7"}) == 'x-7-7 {"a": 1} {A} {}'
+    assert words(None) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "value", "expected"),
+    [
+        ({"kind": "cluster", "forms": ["kiwi-{instance}"]}, "kiwi-my-id", ""),
+        ({"kind": "cluster", "forms": ["kiwi-{instance}"]}, "kiwi-other", "kiwi-my-id"),
+        ({"kind": "text", "forms": ["abc-{account}", "abc"]}, "x", "abc-1 or abc"),
+        ({"kind": "text", "properties": ["p"]}, "any,text:7", ""),
+        ({"kind": "text", "properties": ["p"]}, "a b", "1 to 200 printable characters without "),
+        ({"kind": "subnets", "properties": ["p"]}, "subnet-0a1b2c3d,subnet-1a1b2c3d", ""),
+        ({"kind": "subnets", "properties": ["p"]}, "subnet-0a1b2c3d, x", "1 to 16 ids such as "),
+        ({"kind": "security_groups", "properties": ["p"]}, "", "1 to 5 ids such as sg-0a1b2c3d"),
+    ],
+)
+def test_the_value_of_a_property_has_the_form_of_its_name(fields, value, expected):
+    name = InstanceName.model_validate(fields)
+
+    found = name.misfit(value, name.candidates("my-id", "1"))
+
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)

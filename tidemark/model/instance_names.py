@@ -1,0 +1,112 @@
+"""The names of what an instance has, which the steps of a suite use by short words."""
+
+import operator
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, get_args
+
+from pydantic import Field
+
+from tidemark.model.consistent import Consistent
+from tidemark.model.name import NAME
+from tidemark.model.refusal import Problem, problem
+from tidemark.model.sentences import shown
+
+Thing = Literal["cluster", "task_definition", "queue", "function", "rule"]
+Lists = Literal["subnets", "security_groups"]
+Kind = Literal[Thing, Lists, "text"]
+THINGS = get_args(Thing)
+"""The kinds of names whose things are looked up before a run."""
+RESERVED_WORDS = ("account", "instance")
+"""The words that stand for the number of an instance's account and for its id."""
+PROPERTY = "^[A-Za-z0-9_.-]{1,100}$"
+# The policies that allow to use what has a form have a wildcard for the id. Three fixed characters
+# in sequence keep them to the system.
+_PART = r"([A-Za-z0-9_./-]|\{instance\}|\{account\})*"
+_FORM = rf"^{_PART}[A-Za-z0-9_./-]{{3}}{_PART}$"
+IN_BRACES = rf"\{{{NAME}\}}"
+_WORD = f"^{IN_BRACES}$"
+# Amazon ECS API reference, ContainerDefinition.
+_CONTAINER = "^[A-Za-z0-9_-]{1,255}$"
+_WILD_PART = r"([A-Za-z0-9_./*-]|\{instance\})*"
+_PATTERN = rf"^{_WILD_PART}[A-Za-z0-9_./-]{{3}}{_WILD_PART}$"
+NAMES_FORMS = {
+    PROPERTY: "up to 100 letters, digits and ._-",
+    _FORM: "letters, digits, ._-/, {instance} and {account}, with three characters in sequence "
+    "beside them",
+    _PATTERN: "letters, digits, ._-/, {instance} and * for any text, with three characters in "
+    "sequence beside them",
+    _CONTAINER: "the name of a container: up to 255 letters, digits, - and _",
+    _WORD: "a name of the instance in braces, such as {ingest_cluster}",
+}
+"""The accepted texts of names in words, by regular expression."""
+Word = Annotated[str, Field(pattern=_WORD)]
+Property = Annotated[str, Field(pattern=PROPERTY)]
+Form = Annotated[str, Field(pattern=_FORM, max_length=200)]
+Pattern = Annotated[str, Field(pattern=_PATTERN, max_length=200)]
+# Amazon VPC user guide: ids of subnets and security groups. RunTask takes 16 and 5 of them.
+_IDS: Mapping[str, tuple[str, int]] = {
+    "subnets": ("subnet-[0-9a-f]{8,17}", 16),
+    "security_groups": ("sg-[0-9a-f]{8,17}", 5),
+}
+_TEXT = re.compile("[!-~]{1,200}")
+
+
+def words(text: object) -> list[str]:
+    """Return the words in braces of a text, without them; none of another value."""
+    return [word[1:-1] for word in re.findall(IN_BRACES, text)] if isinstance(text, str) else []
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with values in place of the words in braces; KeyError for an unknown word."""
+    return re.sub(IN_BRACES, lambda word: values[word[0][1:-1]], text)
+
+
+class InstanceName(Consistent):
+    """A name of an instance: one of its properties says it, or else one of the forms."""
+
+    kind: Kind
+    """What has the name: a ``cluster``, ``task_definition``, ``queue``, ``function`` or ``rule``,
+    each of which must exist; ``subnets`` or ``security_groups``, ids with commas between; or any
+    other ``text``."""
+    properties: tuple[Property, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
+    """The properties of the instance that may have the name; the first with a value counts."""
+    forms: tuple[Form, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
+    """The forms of the name, such as ``kiwi-{instance}-ingest``. The value of a property must have
+    one of them. Without a property, the first form counts whose thing exists."""
+    optional: bool = Field(default=False, strict=True, exclude_if=operator.not_)
+    """Whether an instance may lack it; the word then stands for an empty text."""
+    container: str | None = Field(default=None, pattern=_CONTAINER, exclude_if=operator.not_)
+    """The container of a task definition that gets the arguments of a step and logs its values, by
+    default the only one."""
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield why no instance can have the name."""
+        if self.kind in THINGS and not self.forms:
+            yield problem(("forms",), "required, since permissions to use the name have its form")
+        if self.kind in _IDS and (self.forms or not self.properties):
+            yield Problem((), f"{self.kind} are ids; expected properties that have them, no forms")
+        if not (self.properties or self.forms):
+            yield Problem((), "there is no property and no form; expected one or the other")
+        if self.container and self.kind != "task_definition":
+            yield problem(("container",), f"a {self.kind} has none; expected kind task_definition")
+        for number, form in enumerate(self.forms):
+            if self.kind in THINGS and "account" in words(form):
+                yield problem(("forms", number), f"{shown(form)} is of a text; leave {{account}}")
+
+    def candidates(self, instance: str, account: str) -> tuple[str, ...]:
+        """Return the forms with the id of an instance and its account, in order."""
+        values = {"instance": instance, "account": account}
+        return tuple(filled(form, values) for form in self.forms)
+
+    def misfit(self, value: str, candidates: tuple[str, ...]) -> str:
+        """Return what is expected in place of the value of a property, '' if it is accepted."""
+        if self.kind in _IDS:
+            form, most = _IDS[self.kind]
+            ids = value.split(",")
+            fits = len(ids) <= most and all(re.fullmatch(form, each) for each in ids)
+            example = form.partition("[")[0] + "0a1b2c3d"
+            return "" if fits else f"1 to {most} ids such as {example}, with commas between"
+        if candidates:
+            return "" if value in candidates else " or ".join(candidates)
+        return "" if _TEXT.fullmatch(value) else "1 to 200 printable characters without spaces"
