@@ -48,6 +48,10 @@ class EcsTasks:
         """Stop a task."""
         self._client.stop_task(cluster=self._cluster, task=arn, reason=reason[:_LONGEST_REASON])
 
+    def in_cluster(self, arn: str) -> EcsTasks:
+        """Return the tasks of another cluster."""
+        return EcsTasks(self._client, arn)
+
     def _described(self, status: DesiredStatusType) -> Iterator[TaskTypeDef]:
         pages = self._client.get_paginator("list_tasks")
         # A page holds up to 100 ARNs, which is also the limit of DescribeTasks.

@@ -29,6 +29,7 @@ def handler(event: ExecutionEvent, _: LambdaContext) -> dict[str, Any]:
         services.releases(),
         services.quotas(),
         services.properties(),
+        services.account(),
         event,
         packed_suites(),
         one_machine=services.on_one_machine(),

@@ -9,6 +9,7 @@ from aws.executions import StepFunctionsExecutions
 from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
 from aws.metrics import EmbeddedMetrics
+from aws.named_things import NamedThings
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
 from aws.rules import EventBridgeRules
@@ -19,6 +20,7 @@ from lambdas.clients import client
 from lambdas.environment import Environment
 from tidemark.money.quotas import Quotas
 from tidemark.run.ports import (
+    Account,
     EventBus,
     Executions,
     LogQueries,
@@ -84,6 +86,12 @@ def releases() -> Releases:
 def properties() -> Properties:
     """Return the properties of instances that exist."""
     return S3Properties(client("s3"))
+
+
+@cache
+def account() -> Account:
+    """Return what exists in the account, by its name."""
+    return NamedThings(client)
 
 
 @cache

@@ -49,6 +49,7 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(services, "schedules", lambda: world.schedules)
     monkeypatch.setattr(services, "rules", lambda: world.rules)
     monkeypatch.setattr(services, "properties", lambda: world.properties)
+    monkeypatch.setattr(services, "account", lambda: world.account)
     monkeypatch.setattr(services, "quotas", lambda: world.quotas)
     monkeypatch.setenv("TRIAL_STATE_MACHINE", TRIAL_MACHINE)
     monkeypatch.setenv("CLUSTER", "arn:aws:ecs:eu-west-2:1:cluster/c")

@@ -13,7 +13,9 @@ from typing import Any
 
 from tidemark.money.quotas import Quota, Quotas
 from tidemark.run.ports import (
+    Account,
     Answer,
+    Definition,
     EventBus,
     Executions,
     LogQueries,
@@ -168,6 +170,7 @@ class FakeTasks:
         self.started_at: dict[str, datetime] = {}
         self.stopped: dict[str, str] = {}
         self.described: dict[str, dict[str, Any]] = {}
+        self.others: dict[str, FakeTasks] = {}
         self.called: Callable[[], object] = lambda: None
 
     def describe(self, arns: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -188,6 +191,9 @@ class FakeTasks:
     def stop(self, arn: str, reason: str) -> None:
         self.stopped[arn] = reason
         self.called()
+
+    def in_cluster(self, arn: str) -> FakeTasks:
+        return self.others.setdefault(arn, FakeTasks())
 
 
 class FakeTaskDefinitions:
@@ -264,6 +270,22 @@ class FakeProperties:
         return self.texts.get(f"s3://{bucket}/{key}")
 
 
+class FakeAccount:
+    """What exists in the account: kinds and names, and task definitions by family."""
+
+    def __init__(self) -> None:
+        self.things: set[tuple[str, str]] = set()
+        self.definitions: dict[str, Definition] = {}
+
+    def find(self, kind: str, name: str) -> str | None:
+        if (kind, name) not in self.things:
+            return None
+        return f"arn:aws:ecs:eu-west-2:1:cluster/{name}" if kind == "cluster" else name
+
+    def definition(self, name: str) -> Definition | None:
+        return self.definitions.get(name)
+
+
 class FakeReleases:
     """The versions that release pipelines have announced, by suite."""
 
@@ -317,6 +339,7 @@ class World:
     releases: FakeReleases = field(default_factory=FakeReleases)
     schedules: FakeSchedules = field(default_factory=FakeSchedules)
     properties: FakeProperties = field(default_factory=FakeProperties)
+    account: FakeAccount = field(default_factory=FakeAccount)
     rules: FakeRules = field(default_factory=FakeRules)
     quotas: FakeQuotas = field(default_factory=FakeQuotas)
     task_definitions: FakeTaskDefinitions = field(default_factory=FakeTaskDefinitions)
@@ -342,6 +365,7 @@ def ports(
     Releases,
     Schedules,
     Properties,
+    Account,
     Rules,
     Quotas,
     TaskDefinitions,
@@ -358,6 +382,7 @@ def ports(
         world.releases,
         world.schedules,
         world.properties,
+        world.account,
         world.rules,
         world.quotas,
         world.task_definitions,

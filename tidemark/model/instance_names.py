@@ -57,6 +57,11 @@ def words(text: object) -> list[str]:
     return [word[1:-1] for word in re.findall(IN_BRACES, text)] if isinstance(text, str) else []
 
 
+def word_of(text: str) -> str:
+    """Return the word of a text that is one in braces."""
+    return text[1:-1]
+
+
 def filled(text: str, values: Mapping[str, str]) -> str:
     """Return a text with values in place of the words in braces; KeyError for an unknown word."""
     return re.sub(IN_BRACES, lambda word: values[word[0][1:-1]], text)

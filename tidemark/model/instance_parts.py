@@ -25,6 +25,7 @@ _TEXTS = (
 )
 """The kinds of steps and their fields with words, and the kind of name that a word stands for
 there; '' for any."""
+_MAY_LACK = {"definitions", "security_groups"}
 _NEEDED = (
     ("run_tasks", "definition", "log_groups"),
     ("run_tasks", "definition", "roles"),
@@ -40,6 +41,11 @@ class _Use(NamedTuple):
     text: object
     kind: str
     """The kind of name that the text stands for, '' if the text may hold any words."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether every instance must have the name."""
+        return bool(self.kind) and _MAY_LACK.isdisjoint(self.place)
 
 
 def misnamed(suite: object) -> Iterator[Problem]:
@@ -99,3 +105,5 @@ def _unknown(use: _Use, names: Mapping[str, Any]) -> Iterator[Problem]:
             yield problem(use.place, sentence)
         elif use.kind and word in names and kind != use.kind:
             yield problem(use.place, f"{{{word}}} is the name of a {kind}; expected a {use.kind}")
+        elif use.is_needed and mapping(names, word).get("optional"):
+            yield problem(use.place, f"{{{word}}} is optional; expected a name of every instance")

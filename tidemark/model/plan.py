@@ -10,6 +10,7 @@ from tidemark.model.axes import Combination
 from tidemark.model.cost import Estimate, Prices
 from tidemark.model.frozen import Frozen
 from tidemark.model.imported import Import
+from tidemark.model.known_instance import KnownInstance
 from tidemark.model.labels import labelled_name
 from tidemark.model.older_suites import upgraded_request, upgraded_suite
 from tidemark.model.run_spec import RunSpec
@@ -52,6 +53,17 @@ class Plan(Frozen):
     """The expected time and cost; None in old plans."""
     imported: Import | None = Field(default=None, exclude_if=operator.not_)
     """The origin of the figures if nothing was measured."""
+    known: KnownInstance | None = Field(default=None, exclude_if=operator.not_)
+    """What the instance of the run has; None without an instance, and in old plans."""
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The values of the words in the steps of a suite of instances; none without one."""
+        if self.request.instance is None:
+            return {}
+        names = self.known.names if self.known else {}
+        account = self.execution_arn.split(":")[4]
+        return {**names, "instance": self.request.instance, "account": account}
 
     @property
     def compared(self) -> tuple[str, ...]:

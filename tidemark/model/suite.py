@@ -9,6 +9,7 @@ from tidemark.model.axes import MOST_AXES, Axis
 from tidemark.model.consistent import Consistent
 from tidemark.model.files_to_keep import ARTEFACT_FORMS, Artefact
 from tidemark.model.frozen import Frozen
+from tidemark.model.instance_names import word_of
 from tidemark.model.load import Load
 from tidemark.model.metric import Metric, Statistic
 from tidemark.model.name import NAME, Name
@@ -217,10 +218,15 @@ class Suite(Frozen):
         return self._forms(step.definition for step in self._steps if step.definition)
 
     @property
-    def clusters(self) -> Sequence[str]:
+    def task_clusters(self) -> Sequence[str]:
         """The forms of the clusters of an instance whose tasks steps run or find, in order."""
+        return self._forms(f"{{{word}}}" for word in self.cluster_words)
+
+    @property
+    def cluster_words(self) -> Sequence[str]:
+        """The words of the clusters of an instance whose tasks steps run or find."""
         works = [work for step in self._steps for work in (step.run_tasks, step.find_tasks)]
-        return self._forms(work.cluster for work in works if work and work.cluster)
+        return [word_of(work.cluster) for work in works if work and work.cluster]
 
     @property
     def _steps(self) -> Sequence[Step]:
@@ -229,9 +235,8 @@ class Suite(Frozen):
     def _forms(self, names: Iterable[str]) -> Sequence[str]:
         """Return names, and the forms of those that are words of an instance, in order."""
         instance = self.subject.instance
-        return sorted(
-            {form for name in names for form in (instance.forms(name) if instance else (name,))}
-        )
+        forms = (instance.forms(name) if instance else (name,) for name in names)
+        return sorted({form for each in forms for form in each})
 
     @property
     def conditions(self) -> Sequence[str]:

@@ -89,6 +89,9 @@ class Tasks(Protocol):
     def stop(self, arn: str, reason: str) -> None:
         """Stop a task."""
 
+    def in_cluster(self, arn: str) -> Tasks:
+        """Return the tasks of another cluster."""
+
 
 class TaskDefinitions(Protocol):
     """The ECS task definitions of images."""
@@ -126,6 +129,29 @@ class Properties(Protocol):
 
     def read(self, bucket: str, key: str) -> str | None:
         """Return the text of an object with properties, None if there is none to read."""
+
+
+class Definition(NamedTuple):
+    """A task definition: its ARN with the revision, its roles, and the logs of its containers."""
+
+    arn: str
+    roles: Sequence[str]
+    """The names of the role of its tasks and of their execution, without paths."""
+    logs: Mapping[str, tuple[str, str] | None]
+    """The log group and stream prefix of each container; None for one that logs elsewhere."""
+
+
+class Account(Protocol):
+    """What exists in an account and region, by its name."""
+
+    def find(self, kind: str, name: str) -> str | None:
+        """Return the ARN of a cluster or the name of anything else; None if there is none.
+
+        A ``kind`` is ``cluster``, ``queue``, ``function``, ``rule`` or ``log_group``.
+        """
+
+    def definition(self, name: str) -> Definition | None:
+        """Return the task definition of a family, or of a family with a revision; None if none."""
 
 
 class Rules(Protocol):

@@ -1,14 +1,14 @@
 """The preparation of a trial: the steps of its tests, as the state machine does them."""
 
+import operator
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
 from tidemark.model.frozen import Frozen
-from tidemark.model.instance import of_instance
+from tidemark.model.instance_names import filled, word_of
 from tidemark.model.plan import Plan, PlannedTrial
-from tidemark.model.run_spec import RunSpec
 from tidemark.model.services import READY_QUERY
 from tidemark.model.steps import Step
 from tidemark.model.suite import (
@@ -35,9 +35,21 @@ class Group(Frozen):
     last: int
 
 
+class InstancePlace(Frozen):
+    """The place where the tasks of a step run if they are those of an instance."""
+
+    cluster: str
+    task_definition: str
+    container: str
+    subnets: tuple[str, ...]
+    security_groups: tuple[str, ...]
+
+
 class PreparedStep(Frozen):
     """The tasks of one step of a test."""
 
+    place: InstancePlace | None = Field(default=None, exclude_if=operator.not_)
+    """The place of tasks of an instance; None for the suite's own tasks."""
     command: tuple[str, ...]
     first: int
     """The index of the step's first task among the tasks of the test."""
@@ -70,6 +82,13 @@ class PreparedPause(Frozen):
     rules: tuple[str, ...]
 
 
+class PreparedSearch(Frozen):
+    """The search for tasks that an instance started, in one step of a test."""
+
+    name: str
+    cluster: str
+
+
 class PreparedService(Frozen):
     """The start of a service, which a test does before its steps."""
 
@@ -84,7 +103,7 @@ class PreparedService(Frozen):
     """The environment variables of the service alone, as RunTask takes them."""
 
 
-_OwnStep = PreparedStep | PreparedCall | PreparedWait | PreparedPause
+_OwnStep = PreparedStep | PreparedCall | PreparedWait | PreparedPause | PreparedSearch
 
 
 class PreparedTest(Frozen):
@@ -125,7 +144,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
         tests=tuple(
             PreparedTest(
                 name=test.name,
-                steps=(*_services(test, plan, system), *_steps(test, plan.request)),
+                steps=(*_services(test, plan, system), *_steps(test, plan)),
                 artefacts=f"{data}/artefacts/{test.name}/",
                 environment=[*_environment(plan, trial, test, shared), *_levels(test, data)],
             )
@@ -157,30 +176,60 @@ def _service_seconds(suite: Suite, test: Test) -> int:
     return starts + sum(test.limit_seconds(step) + _MARGIN_SECONDS for step in test.every_step)
 
 
-def _steps(test: Test, request: RunSpec) -> Iterator[_OwnStep]:
+def _steps(test: Test, plan: Plan) -> Iterator[_OwnStep]:
     """Yield the steps of a test."""
-    for step, indices in test.task_indices(request.tasks):
+    words = plan.words
+    for step, indices in test.task_indices(plan.request.tasks):
         if step.invoke:
-            function = of_instance(step.invoke.function, request.instance or "")
+            function = filled(step.invoke.function, words)
             call = step.invoke.model_dump(exclude={"function"})
             yield PreparedCall(name=step.name, function=function, **call)
         elif step.pause:
-            instance = request.instance or ""
-            rules = tuple(of_instance(rule, instance) for rule in step.pause.rules)
+            rules = tuple(filled(rule, words) for rule in step.pause.rules)
             yield PreparedPause(name=step.name, rules=rules)
         elif asking := step.wait_until or step.load:
             yield PreparedWait(name=step.name, query=asking.query)
+        elif step.find_tasks:
+            yield PreparedSearch(name=step.name, cluster=filled(step.find_tasks.cluster, words))
         else:
-            yield _prepared(step, indices, test.limit_seconds(step))
+            yield _prepared(step, indices, test.limit_seconds(step), plan)
 
 
-def _prepared(step: Step, indices: range, limit_seconds: int) -> PreparedStep:
+def _prepared(step: Step, indices: range, limit_seconds: int, plan: Plan) -> PreparedStep:
     return PreparedStep(
-        command=step.command,
+        place=_place(step, plan),
+        command=tuple(_arguments(step.command, plan.words)),
         first=indices.start,
         groups=_groups(indices),
         deadline_seconds=limit_seconds,
         timeout_seconds=limit_seconds + _MARGIN_SECONDS,
+    )
+
+
+def _arguments(command: Iterable[str], words: Mapping[str, str]) -> Iterator[str]:
+    """Yield the arguments of tasks; one that is a name which the instance lacks is left out."""
+    for argument in command:
+        text = filled(argument, words) if words else argument
+        if text or not argument:
+            yield text
+
+
+def _place(step: Step, plan: Plan) -> InstancePlace | None:
+    """Return where the tasks of a step run; None for the suite's own tasks."""
+    tasks = step.run_tasks
+    if not (tasks and tasks.definition and plan.known):
+        return None
+    found = {
+        field: filled(word, plan.words)
+        for field in ("definition", "cluster", "subnets", "security_groups")
+        if (word := getattr(tasks, field))
+    }
+    return InstancePlace(
+        cluster=found["cluster"],
+        task_definition=found["definition"],
+        container=plan.known.logs[word_of(tasks.definition)].container,
+        subnets=tuple(found["subnets"].split(",")),
+        security_groups=tuple(filter(None, found.get("security_groups", "").split(","))),
     )
 
 

@@ -1,16 +1,47 @@
-"""The version that an instance of a system reports, read from its own properties."""
+"""The properties of an instance of a system, and the version that they report."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from tidemark.model.instance import Instance
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed, shown
 from tidemark.model.suite import Suite
 from tidemark.run.ports import Properties
+
+
+class Text(NamedTuple):
+    """The text of an instance's properties, and the address that it was read from."""
+
+    address: str
+    content: str
+
+
+def read_properties(properties: Properties, suite: Suite, instance: str, execution: str) -> Text:
+    """Return the properties of an instance in the account of an execution's ARN.
+
+    Raises
+    ------
+    Refused
+        If no object with its properties can be read.
+
+    """
+    found = suite.subject.instance
+    assert found  # the suite measures instances
+    tried = []
+    for bucket, key in found.addresses(instance, execution.split(":")[4]):
+        address = f"s3://{bucket}/{key}"
+        content = properties.read(bucket, key)
+        if content is not None:
+            return Text(address, content)
+        tried.append(address)
+    raise Refused(
+        f"instance: {instance} is not known, since its properties cannot be read; expected them "
+        f"in {listed(tried)}"
+    )
 
 
 def reported_version(properties: Properties, suite: Suite, instance: str, execution: str) -> str:
@@ -22,18 +53,20 @@ def reported_version(properties: Properties, suite: Suite, instance: str, execut
         If no object with its properties can be read, or the first one has no version.
 
     """
-    found = suite.subject.instance
+    text, found = read_properties(properties, suite, instance, execution), suite.subject.instance
     assert found  # the suite measures instances
-    tried = []
-    for bucket, key in found.addresses(instance, execution.split(":")[4]):
-        text = properties.read(bucket, key)
-        if text is not None:
-            return _version(text, found, f"s3://{bucket}/{key}")
-        tried.append(f"s3://{bucket}/{key}")
-    raise Refused(
-        f"instance: {instance} is not known, since its properties cannot be read; expected them "
-        f"in {listed(tried)}"
-    )
+    version = value_of(text, found.version)
+    if version is None:
+        raise Refused(f"instance: {text.address} has no value of {found.version}; expected one")
+    return version
+
+
+def value_of(text: Text, name: str) -> str | None:
+    """Return the value of a property, None without one; refuse a property with several values."""
+    values = set(_values(text.content, name))
+    if len(values) > 1:
+        raise Refused(f"instance: {text.address} has {len(values)} values of {name}; expected one")
+    return next(iter(values), None)
 
 
 def check_version_of(properties: Properties, plan: Plan, trial: PlannedTrial) -> None:
@@ -46,14 +79,6 @@ def check_version_of(properties: Properties, plan: Plan, trial: PlannedTrial) ->
             f"instance: {instance} reports {shown(version)} now, and this run measures "
             f"{trial.version}; start another run"
         )
-
-
-def _version(text: str, found: Instance, address: str) -> str:
-    versions = set(_values(text, found.version))
-    if len(versions) != 1:
-        there = f"{len(versions)} values" if versions else "no value"
-        raise Refused(f"instance: {address} has {there} of {found.version}; expected one")
-    return versions.pop()
 
 
 def _values(text: str, name: str) -> Iterator[str]:

@@ -16,8 +16,9 @@ from tidemark.money.capacity import check
 from tidemark.money.quotas import Quotas
 from tidemark.run.execution_event import ExecutionEvent
 from tidemark.run.executions import ExecutionState, holder
+from tidemark.run.known_names import known_instance
 from tidemark.run.new_plan import make_plan
-from tidemark.run.ports import Executions, Properties, Releases
+from tidemark.run.ports import Account, Executions, Properties, Releases
 from tidemark.run.reported_version import reported_version
 from tidemark.store import claims, keys
 from tidemark.store.bucket import Bucket
@@ -52,6 +53,7 @@ def begin(
     releases: Releases,
     quotas: Quotas,
     properties: Properties,
+    account: Account,
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
     *,
@@ -78,7 +80,7 @@ def begin(
     if resume:
         plan = _plan_to_resume(bucket, resume)
     else:
-        plan = _new_plan(bucket, releases, properties, event, suites)
+        plan = _new_plan(bucket, releases, properties, account, event, suites)
     if one_machine:
         check_one_machine(plan.suite)
     else:
@@ -147,6 +149,7 @@ def _new_plan(
     bucket: Bucket,
     releases: Releases,
     properties: Properties,
+    account: Account,
     event: ExecutionEvent,
     suites: Mapping[str, Suite],
 ) -> Plan:
@@ -162,13 +165,14 @@ def _new_plan(
         _check_scheduled(request.scheduled_at, event.started_at)
         # A scheduler delivers at least once: every delivery names the same run.
         name = run_id(event.input, request.scheduled_at)
-    return find_plan(bucket, name) or make_plan(
-        request,
-        suites[request.suite],
-        name=name,
-        execution_arn=event.execution_arn,
-        started_at=event.started_at,
-    )
+    if plan := find_plan(bucket, name):
+        return plan
+    suite, instance, arn = suites[request.suite], request.instance, event.execution_arn
+    plan = make_plan(request, suite, name=name, execution_arn=arn, started_at=event.started_at)
+    if instance is None:
+        return plan
+    known = known_instance(properties, account, suite, instance, arn)
+    return plan.model_copy(update={"known": known})
 
 
 def _check_scheduled(scheduled_at: datetime, now: datetime) -> None:

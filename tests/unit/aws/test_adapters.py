@@ -14,6 +14,7 @@ from aws.bucket import S3Bucket
 from aws.executions import StepFunctionsExecutions
 from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
+from aws.named_things import NamedThings
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
 from aws.rules import EventBridgeRules
@@ -406,3 +407,95 @@ def test_a_rule_that_may_not_be_enabled_is_an_error():
 
         with pytest.raises(ClientError, match="AccessDenied"):
             EventBridgeRules(events.client).enable("nightly")
+
+
+def things(service, *stubbed):
+    """Return what exists in an account whose service gives the stubbed answers."""
+    return NamedThings({service: stubbed[0].client}.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "kind", "answer", "found"),
+    [
+        ("ecs", "describe_clusters", "cluster", {"clusters": []}, None),
+        (
+            "ecs",
+            "describe_clusters",
+            "cluster",
+            {"clusters": [{"clusterArn": "arn:a", "status": "INACTIVE"}]},
+            None,
+        ),
+        (
+            "ecs",
+            "describe_clusters",
+            "cluster",
+            {"clusters": [{"clusterArn": "arn:a", "status": "ACTIVE"}]},
+            "arn:a",
+        ),
+        ("sqs", "get_queue_url", "queue", {"QueueUrl": "https://sqs/1/thing"}, "thing"),
+        ("lambda", "get_function_configuration", "function", {}, "thing"),
+        ("events", "describe_rule", "rule", {}, "thing"),
+        ("logs", "describe_log_groups", "log_group", {"logGroups": []}, None),
+        (
+            "logs",
+            "describe_log_groups",
+            "log_group",
+            {"logGroups": [{"logGroupName": "thing"}]},
+            "thing",
+        ),
+        (
+            "logs",
+            "describe_log_groups",
+            "log_group",
+            {"logGroups": [{"logGroupName": "thing-2"}]},
+            None,
+        ),
+    ],
+)
+def test_a_thing_is_found_by_its_name(service, operation, kind, answer, found):
+    with Stubber(client(service)) as stubbed:
+        stubbed.add_response(operation, answer)
+
+        assert things(service, stubbed).find(kind, "thing") == found
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "kind", "code"),
+    [
+        ("sqs", "get_queue_url", "queue", "QueueDoesNotExist"),
+        ("lambda", "get_function_configuration", "function", "ResourceNotFoundException"),
+        ("events", "describe_rule", "rule", "ResourceNotFoundException"),
+    ],
+)
+def test_a_name_of_nothing_is_not_found_and_another_error_is_raised(service, operation, kind, code):
+    with Stubber(client(service)) as stubbed:
+        stubbed.add_client_error(operation, code)
+        assert things(service, stubbed).find(kind, "thing") is None
+
+        stubbed.add_client_error(operation, "AccessDenied")
+        with pytest.raises(ClientError, match="AccessDenied"):
+            things(service, stubbed).find(kind, "thing")
+
+
+def test_a_task_definition_has_its_roles_and_the_logs_of_its_containers():
+    options = {"awslogs-group": "g", "awslogs-stream-prefix": "p"}
+    found = {
+        "taskDefinitionArn": "arn:family:7",
+        "taskRoleArn": "arn:aws:iam::1:role/path/task",
+        "containerDefinitions": [
+            {"name": "main", "logConfiguration": {"logDriver": "awslogs", "options": options}},
+            {"name": "fluent", "logConfiguration": {"logDriver": "awsfirelens"}},
+            {"name": "silent"},
+        ],
+    }
+    with Stubber(client("ecs")) as ecs:
+        ecs.add_response(
+            "describe_task_definition", {"taskDefinition": found}, {"taskDefinition": "family"}
+        )
+        ecs.add_client_error("describe_task_definition", "ClientException")
+        account = things("ecs", ecs)
+
+        assert account.definition("family") == (
+            "arn:family:7", ("task",), {"main": ("g", "p"), "fluent": None, "silent": None},
+        )  # fmt: skip
+        assert account.definition("family") is None

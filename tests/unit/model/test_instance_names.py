@@ -2,63 +2,16 @@
 
 import pytest
 
+from tests.unit.kiwi_instance import KIWI, read_kiwi
 from tidemark.model.instance_names import InstanceName, filled, words
 from tidemark.model.refusal import Refused
-from tidemark.model.suite_files import read_suite
-
-KIWI = """\
-name: kiwi
-title: Kiwi
-subject:
-  instance:
-    objects: ['s3://kiwi-{instance}-config/instance.properties']
-    version: kiwi.version
-    names:
-      writer: {kind: task_definition, forms: ['{instance}Writer', 'kiwi-{instance}-writer']}
-      compactor: {kind: task_definition, forms: ['{instance}Compactor'], container: main}
-      writers: {kind: cluster, properties: [kiwi.cluster], forms: ['kiwi-{instance}-writers']}
-      compactors: {kind: cluster, forms: ['kiwi-{instance}-compact']}
-      subnets: {kind: subnets, properties: [kiwi.subnets]}
-      table: {kind: text, properties: [kiwi.table]}
-      creator: {kind: function, forms: ['kiwi-{instance}-creator', '{instance}-creator']}
-      nightly: {kind: rule, forms: ['{instance}-Nightly']}
-    log_groups: ['kiwi-{instance}-*']
-    roles: ['kiwi-{instance}-*']
-  form: '\\d+\\.\\d+'
-task: {workload: rocksdb, cpu: 256, memory: 512, storage: 21}
-defaults: {versions: [deployed], repetitions: 2}
-tests:
-  - name: deploy_all
-    timeout_seconds: 60
-    steps:
-      - {name: rest, pause: {rules: ['{nightly}', 'kiwi-{instance}-hourly']}}
-      - name: write
-        run_tasks:
-          definition: '{writer}'
-          cluster: '{writers}'
-          subnets: '{subnets}'
-          command: ['kiwi-{instance}-config', '{table}']
-          count: 11
-      - {name: create, invoke: {function: '{creator}'}}
-      - {name: compact, find_tasks: {cluster: '{compactors}', definitions: ['{compactor}']}}
-    metrics:
-      - {name: ingest_rate, step: write, unit: rows/s, direction: higher, query: ingest_rate}
-      - {name: compaction_rate, step: compact, unit: r/s, direction: higher, query: compaction_rate}
-"""
-
-
-def read(tmp_path, text):
-    path = tmp_path / "suites" / "kiwi" / "suite.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(text, encoding="utf-8")
-    return read_suite(path)
 
 
 def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
-    suite = read(tmp_path, KIWI)
+    suite = read_kiwi(tmp_path, KIWI)
 
     assert suite.definitions == ["kiwi-{instance}-writer", "{instance}Writer"]
-    assert suite.clusters == ["kiwi-{instance}-compact", "kiwi-{instance}-writers"]
+    assert suite.task_clusters == ["kiwi-{instance}-compact", "kiwi-{instance}-writers"]
     assert suite.functions == ["kiwi-{instance}-creator", "{instance}-creator"]
     assert suite.rules == ["kiwi-{instance}-hourly", "{instance}-Nightly"]
 
@@ -87,6 +40,7 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
         ("properties: [kiwi.subnets]", "forms: [subnets]", "subnets are ids; expected "),
         ("['{compactor}']", "['{table}']", "definitions.0: {table} is the name of a text; "),
         ("forms: ['kiwi-{instance}-compact']", "forms: [abc], container: x", "a cluster has none"),
+        ("writers: {", "writers: {optional: true, ", "cluster: {writers} is optional; expected a "),
         ("kind: rule", "kind: rules", "kind: 'rules' is not accepted; expected 'cluster'"),
         ("step: compact,", "step: create,", "step: 'create' is no step with run_tasks; there are "),
     ],
@@ -95,7 +49,7 @@ def test_a_mistake_with_names_is_refused_with_its_place(tmp_path, original, repl
     assert original in KIWI
 
     with pytest.raises(Refused) as refused:
-        read(tmp_path, KIWI.replace(original, replacement, 1))
+        read_kiwi(tmp_path, KIWI.replace(original, replacement, 1))
 
     assert any(sentence in line for line in str(refused.value).splitlines()), refused.value
 
@@ -105,7 +59,7 @@ def test_only_a_suite_of_instances_has_tasks_of_an_instance(tmp_path):
     text = KIWI.replace(subject, "subject: {package: kiwi, form: x}\n")
 
     with pytest.raises(Refused) as refused:
-        read(tmp_path, text.replace("versions: [deployed]", "versions: [x]"))
+        read_kiwi(tmp_path, text.replace("versions: [deployed]", "versions: [x]"))
 
     sentences = str(refused.value)
     assert "definition: the subject is no instance, which has definitions" in sentences

@@ -1,0 +1,54 @@
+"""A suite of instances, which uses what an instance has by words."""
+
+from pathlib import Path
+
+from tidemark.model.suite import Suite
+from tidemark.model.suite_files import read_suite
+
+KIWI = """\
+name: kiwi
+title: Kiwi
+subject:
+  instance:
+    objects: ['s3://kiwi-{instance}-config/instance.properties']
+    version: kiwi.version
+    names:
+      writer: {kind: task_definition, forms: ['{instance}Writer', 'kiwi-{instance}-writer']}
+      compactor: {kind: task_definition, forms: ['{instance}Compactor'], container: main}
+      writers: {kind: cluster, properties: [kiwi.cluster], forms: ['kiwi-{instance}-writers']}
+      compactors: {kind: cluster, forms: ['kiwi-{instance}-compact']}
+      subnets: {kind: subnets, properties: [kiwi.subnets]}
+      table: {kind: text, properties: [kiwi.table]}
+      creator: {kind: function, forms: ['kiwi-{instance}-creator', '{instance}-creator']}
+      nightly: {kind: rule, forms: ['{instance}-Nightly']}
+    log_groups: ['kiwi-{instance}-*']
+    roles: ['kiwi-{instance}-*']
+  form: '\\d+\\.\\d+'
+task: {workload: rocksdb, cpu: 256, memory: 512, storage: 21}
+defaults: {versions: [deployed], repetitions: 2}
+tests:
+  - name: deploy_all
+    timeout_seconds: 60
+    steps:
+      - {name: rest, pause: {rules: ['{nightly}', 'kiwi-{instance}-hourly']}}
+      - name: write
+        run_tasks:
+          definition: '{writer}'
+          cluster: '{writers}'
+          subnets: '{subnets}'
+          command: ['kiwi-{instance}-config', '{table}']
+          count: 11
+      - {name: create, invoke: {function: '{creator}'}}
+      - {name: compact, find_tasks: {cluster: '{compactors}', definitions: ['{compactor}']}}
+    metrics:
+      - {name: ingest_rate, step: write, unit: rows/s, direction: higher, query: ingest_rate}
+      - {name: compaction_rate, step: compact, unit: r/s, direction: higher, query: compaction_rate}
+"""
+
+
+def read_kiwi(folder: Path, text: str = KIWI) -> Suite:
+    """Write the suite into a folder and read it."""
+    path = folder / "suites" / "kiwi" / "suite.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    return read_suite(path)

@@ -1,0 +1,129 @@
+"""The names of what an instance has, looked up before a run of the instance begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from tidemark.model.instance import Instance, of_instance
+from tidemark.model.instance_names import THINGS, InstanceName
+from tidemark.model.known_instance import KnownInstance, LoggingTask
+from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed, shown
+from tidemark.model.suite import Suite
+from tidemark.run.ports import Account, Definition, Properties
+from tidemark.run.reported_version import Text, read_properties, value_of
+
+_DEFINITION = "task_definition"
+
+
+def known_instance(
+    properties: Properties, account: Account, suite: Suite, instance: str, execution: str
+) -> KnownInstance:
+    """Return what an instance has in the account of an execution's ARN.
+
+    Raises
+    ------
+    Refused
+        If a property has a name of another form, if nothing in the account has a name, or if a task
+        definition logs to a log group, or has a role, that the suite does not permit.
+
+    """
+    found = suite.subject.instance
+    assert found  # the suite measures instances
+    if not found.names:
+        return KnownInstance(names={}, logs={})
+    text = read_properties(properties, suite, instance, execution)
+    search = _Search(account, found, instance, execution.split(":")[4], text)
+    names = {word: search.value(word, name) for word, name in found.names.items()}
+    return KnownInstance(
+        names=names,
+        logs=search.logs,
+        clusters=tuple(dict.fromkeys(filter(None, map(names.get, suite.cluster_words)))),
+    )
+
+
+class _Search:
+    """The search for what one instance has."""
+
+    def __init__(
+        self, account: Account, found: Instance, instance: str, number: str, text: Text
+    ) -> None:
+        self._account, self._found, self._instance = account, found, instance
+        self._number, self._text = number, text
+        self.logs: dict[str, LoggingTask] = {}
+
+    def value(self, word: str, name: InstanceName) -> str:
+        """Return the value of a word, '' for an optional name that the instance lacks."""
+        forms = name.candidates(self._instance, self._number)
+        stated = self._stated(word, name, forms)
+        candidates = (stated,) if stated else forms
+        if name.kind not in THINGS:
+            if not (candidates or name.optional):
+                place = f"{listed(name.properties)} in {self._text.address}"
+                raise self._refusal(word, "has no value", place)
+            return next(iter(candidates), "")
+        things = (self._thing(word, name, candidate) for candidate in candidates)
+        thing = next(filter(None, things), "")
+        if not (thing or name.optional):
+            kind = name.kind.replace("_", " ")
+            raise self._refusal(word, "is not there", f"a {kind} {' or '.join(candidates)}")
+        return thing
+
+    def _stated(self, word: str, name: InstanceName, forms: tuple[str, ...]) -> str | None:
+        """Return the name that the first property with a value says, None if none has one."""
+        values = ((each, value_of(self._text, each)) for each in name.properties)
+        place, value = next(((each, value) for each, value in values if value), ("", None))
+        if value is None:
+            return None
+        plain = _plain(name.kind, value)
+        family = plain.partition(":")[0] if name.kind == _DEFINITION else plain
+        if expected := name.misfit(family, forms):
+            why = f"is {shown(plain)} by {place} in {self._text.address}"
+            raise self._refusal(word, why, expected)
+        return plain
+
+    def _thing(self, word: str, name: InstanceName, candidate: str) -> str | None:
+        """Return what a plan keeps of a thing in the account, None if there is none."""
+        if name.kind != _DEFINITION:
+            return self._account.find(name.kind, candidate)
+        definition = self._account.definition(candidate)
+        if definition is None:
+            return None
+        self.logs[word] = self._logs(word, name, definition)
+        self._check(word, "has the role", definition.roles, self._found.roles)
+        return definition.arn
+
+    def _logs(self, word: str, name: InstanceName, definition: Definition) -> LoggingTask:
+        """Return where the container of a definition logs."""
+        container = name.container or next(iter(definition.logs))
+        if container not in definition.logs or not (name.container or len(definition.logs) == 1):
+            there = f"has the containers {listed(definition.logs)}"
+            raise self._refusal(word, there, name.container or "one, or a name in container")
+        logs = definition.logs[container]
+        if logs is None:
+            expected = "the log driver awslogs with a stream prefix"
+            raise self._refusal(word, f"has the container {container}", expected)
+        group, prefix = logs
+        self._check(word, "logs to", [group], self._found.log_groups)
+        if self._account.find("log_group", group) is None:
+            raise self._refusal(word, f"logs to {shown(group)}, which is not there", "a log group")
+        return LoggingTask(container=container, log_group=group, stream_prefix=prefix)
+
+    def _check(self, word: str, has: str, names: Sequence[str], patterns: Sequence[str]) -> None:
+        """Refuse a name that no pattern permits to use."""
+        own = [of_instance(pattern, self._instance) for pattern in patterns]
+        for name in names:
+            if own and not any(fnmatchcase(name, pattern) for pattern in own):
+                raise self._refusal(word, f"{has} {shown(name)}", " or ".join(own))
+
+    def _refusal(self, word: str, why: str, expected: str) -> Refused:
+        return Refused(f"instance: {{{word}}} of {self._instance} {why}; expected {expected}")
+
+
+def _plain(kind: str, value: str) -> str:
+    """Return the plain name in an ARN, a URL or a name; of a definition with its revision."""
+    if kind not in THINGS:
+        return value
+    last = value.rsplit("/", 1)[-1]
+    return last if kind == _DEFINITION else last.rsplit(":", 1)[-1]
