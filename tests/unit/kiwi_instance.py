@@ -2,8 +2,21 @@
 
 from pathlib import Path
 
+from tests.plans import RUN, STARTED
+from tidemark.model.known_instance import KnownInstance, LoggingTask
+from tidemark.model.plan import Plan
+from tidemark.model.request import resolve_request
 from tidemark.model.suite import Suite
 from tidemark.model.suite_files import read_suite
+from tidemark.run.new_plan import make_plan
+
+EXECUTION = "arn:aws:states:eu-west-2:1:execution:Run:first"
+CLUSTERS = "arn:aws:ecs:eu-west-2:1:cluster"
+DEFINITIONS = "arn:aws:ecs:eu-west-2:1:task-definition"
+SYSTEMS = (
+    '{"kiwi": {"task_definition": "arn:own:1", "container": "kiwi", "log_group": "/own",'
+    ' "stream_prefix": "kiwi", "security_group": "sg-1"}}'
+)
 
 KIWI = """\
 name: kiwi
@@ -52,3 +65,24 @@ def read_kiwi(folder: Path, text: str = KIWI) -> Suite:
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
     return read_suite(path)
+
+
+def kiwi_plan(suite: Suite) -> Plan:
+    """Return the plan of a run of the instance ``my-id``."""
+    fields = {"suite": "kiwi", "instance": "my-id"}
+    request = resolve_request(fields, {"kiwi": suite}, reported=lambda _, __: "12.4")
+    known = KnownInstance(
+        names={
+            "writer": f"{DEFINITIONS}/kiwi-my-id-writer:7",
+            "compactor": f"{DEFINITIONS}/my-idCompactor:3",
+            "writers": f"{CLUSTERS}/kiwi-my-id-writers",
+            "compactors": f"{CLUSTERS}/kiwi-my-id-compact",
+        },
+        logs={
+            "writer": LoggingTask(container="main", log_group="/writers", stream_prefix="w"),
+            "compactor": LoggingTask(container="main", log_group="/compactors", stream_prefix="c"),
+        },
+        clusters=tuple(f"{CLUSTERS}/kiwi-my-id-{name}" for name in ("writers", "compact")),
+    )
+    plan = make_plan(request, suite, name=RUN, execution_arn=EXECUTION, started_at=STARTED)
+    return plan.model_copy(update={"known": known})

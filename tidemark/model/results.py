@@ -51,6 +51,8 @@ class TaskResult:
     """The step of the test; '' if the test has no steps, and for a service."""
     service: str = Field(default="", exclude_if=operator.not_)
     """The service that the task ran during the test; '' for a task of the test itself."""
+    definition: str = Field(default="", exclude_if=operator.not_)
+    """The word of the instance's definition that the task was run from; '' for the suite's own."""
 
     @property
     def task_id(self) -> str | None:
@@ -223,7 +225,8 @@ class TestResult(Frozen):
     environments: tuple[dict[str, Any], ...] = ()
     """The machines and packages that the tasks ran on, as they logged them."""
     log_group: str | None = None
-    """The log group of the tasks; None in old results, like the log streams of the tasks."""
+    """The log groups of the tasks, with commas between; None in old results, like the log streams
+    of the tasks."""
     insights_bytes: int | None = None
     """The bytes that the log queries scanned [B]."""
 

@@ -236,6 +236,10 @@ class Step(Consistent):
             return self.run_tasks.count or of_run
         return 1 if self.run_command else 0
 
+    def own_tasks(self, of_run: int) -> int:
+        """Return the number of tasks of the suite, without those of an instance."""
+        return 0 if self.definition else self.tasks(of_run)
+
     def contradictions(self) -> Iterator[Problem]:
         """Yield why there is no one kind, or a command that RunTask does not take."""
         given = [kind for kind in KINDS if getattr(self, kind) is not None]

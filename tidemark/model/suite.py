@@ -263,8 +263,8 @@ class Suite(Frozen):
         return self.services[service].task if service else self.task
 
     def most_at_once(self, of_run: int) -> int:
-        """Return the most tasks that run side by side if the parameter ``tasks`` has a value."""
-        return max(step.tasks(of_run) for test in self.tests for step in test.every_step)
+        """Return the most tasks of the suite side by side, by the parameter ``tasks``."""
+        return max(step.own_tasks(of_run) for test in self.tests for step in test.every_step)
 
     def test(self, name: str) -> Test:
         """Return the test of this name; raise KeyError for an unknown name."""

@@ -140,10 +140,10 @@ def _basis(request: RunSpec, suite: Suite) -> Basis:
 
 
 def _every_step(suite: Suite, request: RunSpec) -> Iterator[tuple[int, float]]:
-    """Yield the tasks of each step of a trial, and their approximate duration [s]."""
+    """Yield the suite's tasks of each step of a trial, and their approximate duration [s]."""
     for test in suite.tests:
         for step in test.every_step:
-            yield step.tasks(request.tasks), _step_seconds(test, step, request)
+            yield step.own_tasks(request.tasks), _step_seconds(test, step, request)
 
 
 def _every_service(suite: Suite, request: RunSpec) -> Iterator[tuple[Service, int]]:

@@ -43,11 +43,14 @@ def billed_seconds(trials: Sequence[TrialResult]) -> int:
 
 
 def _billed(trials: Sequence[TrialResult]) -> Counter[str]:
-    """Return the billed time of the tasks of each service, and with '' of the tests' own [s]."""
+    """Return the billed time of the tasks of each service, and with '' of the tests' own [s].
+
+    Tasks of an instance have a size of their own, and are the cost of their instance.
+    """
     billed: Counter[str] = Counter({"": 0})
     for test in _launched(trials):
         for task in test.tasks:
-            billed[task.service] += task.billed_seconds
+            billed[task.service] += 0 if task.definition else task.billed_seconds
     return billed
 
 

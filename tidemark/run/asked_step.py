@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from tidemark.model.step_tasks import of_steps
 from tidemark.run.condition import CheckedCondition, ConditionEvent, check
 from tidemark.run.load_levels import hold
 from tidemark.run.ports import LogQueries, Tasks
@@ -26,8 +27,9 @@ def ask_step(
         If the test has no such service, and no such step that waits.
 
     """
-    suite = read_plan(bucket, event.run_id).suite
-    system = systems[suite.name]
+    plan = read_plan(bucket, event.run_id)
+    suite = plan.suite
+    system = systems[suite.name].of_instance(plan.known)
     if event.service:
         return check_ready(queries, tasks, system, suite, event, event.service)
     steps = {step.name: step for step in suite.test(event.test).steps}
@@ -35,5 +37,6 @@ def ask_step(
     if step.load:
         return hold(bucket, queries, system, suite, step.load, event)
     if step.wait_until:
-        return check(queries, system, suite, step.wait_until, event)
+        before = of_steps(suite.test(event.test), plan.request.tasks, event.tasks)
+        return check(queries, system.by_log_group(before), suite, step.wait_until, event)
     raise KeyError(event.step)

@@ -26,8 +26,8 @@ from tidemark.run.condition import levels_key
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import LogQueries, Properties, QueryFailed, Tasks, TooManyRows
 from tidemark.run.reported_version import check_version_of
-from tidemark.run.strays import stop_strays
-from tidemark.run.system import System
+from tidemark.run.strays import clusters_of, stop_strays
+from tidemark.run.system import System, by_value
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, CopyingBucket
 from tidemark.store.stored_plan import planned, read_plan
@@ -82,15 +82,13 @@ class _Search:
         self,
         queries: LogQueries,
         suite: str,
-        log_group: str,
-        streams: Collection[str],
+        log_groups: Mapping[str, str],
         event: CollectRatesEvent,
         test: Test,
     ) -> None:
         self._suite = suite
         self._queries = queries
-        self._log_group = log_group
-        self._streams = streams
+        self._log_groups = log_groups
         self._patience_seconds = patience_seconds(test)
         self.window = event.window
         self.bytes_scanned = event.bytes_scanned
@@ -100,7 +98,10 @@ class _Search:
 
         Lines of other tasks give no row. Without ``streams`` the query reads all of them.
         """
-        return self._rows(query, self._log_group, self._streams if streams is None else streams)
+        read = self._log_groups if streams is None else streams
+        groups = by_value({stream: self._log_groups[stream] for stream in read})
+        answers = [self._rows(query, group, own) for group, own in groups.items()]
+        return [row for rows in answers for row in rows]
 
     def _rows(
         self, query: str, log_group: str, streams: Collection[str] | None, before: str = ""
@@ -169,10 +170,10 @@ def collect(
     """
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
-    test, system = suite.test(event.test), systems[suite.name]
+    test, system = suite.test(event.test), systems[suite.name].of_instance(plan.known)
     ended = of_steps(test, plan.request.tasks, event.tasks)
-    streams = system.streams(ended)
-    search = _Search(queries, suite.name, system.log_group, streams.values(), event, test)
+    streams, log_groups = system.streams(ended), system.log_groups(ended)
+    search = _Search(queries, suite.name, log_groups, event, test)
     metrics = [
         search.metric_rows(metric, system.streams(tasks_of(test, metric.step, ended)).values())
         for metric in test.metrics
@@ -188,11 +189,12 @@ def collect(
             lines=lines,
             bytes_scanned=search.bytes_scanned,
         )
-    ran = [*ended, *stop_strays(tasks, event.run_id, ended, event.started_at)]
+    clusters = clusters_of(tasks, plan)
+    ran = [*ended, *stop_strays(clusters, event.run_id, ended, event.started_at)]
     some_failed = any(task.status != "ok" for task in ran)
     usages, usages_unknown = search.usages(system.usage_log_group, ran)
     logged = Logged(
-        log_group=system.log_group,
+        log_group=", ".join(dict.fromkeys(log_groups.values())) or system.log_group,
         streams=system.streams(ran),
         window=search.window,
         metrics=metrics,

@@ -1,7 +1,7 @@
 """The condition of a step that waits: a log query has a row."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from tidemark.model.frozen import Frozen
@@ -11,7 +11,6 @@ from tidemark.model.suite_asset import query_file
 from tidemark.run.logged_test import LoggedTest
 from tidemark.run.ports import Answer, LogQueries, TooManyRows
 from tidemark.run.services import RunningService
-from tidemark.run.system import System
 from tidemark.store import keys
 
 _LONGEST_QUERY_SECONDS = 60
@@ -65,14 +64,22 @@ class CheckedCondition(Frozen):
 
 
 def check(
-    queries: LogQueries, system: System, suite: Suite, wait: WaitUntil, event: ConditionEvent
+    queries: LogQueries,
+    streams: Mapping[str, Collection[str]],
+    suite: Suite,
+    wait: WaitUntil,
+    event: ConditionEvent,
 ) -> CheckedCondition:
-    """Return whether a query has a row of the tasks of the steps before, or how long to wait."""
-    streams = system.streams(event.tasks).values()
-    answer = ask(queries, suite.name, wait.query, system.log_group, streams, event)
-    scanned = event.bytes_scanned + answer.bytes_scanned
+    """Return whether a query has a row of the log streams of the steps before, or how long to wait.
+
+    The streams are by log group.
+    """
+    answers = [
+        ask(queries, suite.name, wait.query, group, own, event) for group, own in streams.items()
+    ]
+    scanned = event.bytes_scanned + sum(answer.bytes_scanned for answer in answers)
     left = wait.within_seconds - event.waited_seconds
-    if answer.rows:
+    if any(answer.rows for answer in answers):
         return CheckedCondition(over=True, bytes_scanned=scanned)
     if left <= 0:
         why = f"step {event.step}: no row of query {wait.query} within {wait.within_seconds} s"

@@ -16,6 +16,7 @@ from tidemark.run.executions import ExecutionState, holder, with_cause
 from tidemark.run.judging import planned_outcome, published_keys, unplanned_outcome
 from tidemark.run.pausing import resume
 from tidemark.run.ports import Executions, Rules, Tasks
+from tidemark.run.strays import clusters_of
 from tidemark.store import claims, keys
 from tidemark.store.alarms import alarms_of
 from tidemark.store.bucket import Bucket
@@ -92,12 +93,14 @@ class Ending(NamedTuple):
             if is_trial_execution(name, claim.run_id, claim.execution_arn):
                 self.executions.stop(arn, reason)
         # List the tasks first: if the claim stands afterwards, none belongs to a resumed run.
-        groups = self.tasks.groups()
+        clusters = clusters_of(self.tasks, find_plan(self.bucket, claim.run_id))
+        listed = [(tasks, tasks.groups()) for tasks in clusters]
         if not claims.stands(self.bucket, held):
             return False
-        for arn, group in groups.items():
-            if group == claim.run_id:
-                self.tasks.stop(arn, reason)
+        for tasks, groups in listed:
+            for arn, group in groups.items():
+                if group == claim.run_id:
+                    tasks.stop(arn, reason)
         if not claims.stands(self.bucket, held):
             return False
         self.bucket.delete(keys.work(claim.run_id))

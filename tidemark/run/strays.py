@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from tidemark.model.plan import Plan
 from tidemark.model.results import TaskResult
 from tidemark.run.ports import Tasks
 
@@ -18,8 +19,14 @@ _REASON = (
 )
 
 
+def clusters_of(tasks: Tasks, plan: Plan | None) -> list[Tasks]:
+    """Return the tasks of every cluster that a run may start some in; ``tasks`` are of our own."""
+    known = plan.known if plan else None
+    return [tasks, *(tasks.in_cluster(arn) for arn in (known.clusters if known else ()))]
+
+
 def stop_strays(
-    tasks: Tasks, run_id: str, known: Sequence[TaskResult], since: datetime
+    clusters: Sequence[Tasks], run_id: str, known: Sequence[TaskResult], since: datetime
 ) -> list[TaskResult]:
     """Stop the tasks that a run started since a time beside the ``known`` ones.
 
@@ -27,9 +34,11 @@ def stop_strays(
     without an ARN has failed already, and a stray may be that task: then return none.
     """
     arns = {task.task_arn for task in known}
-    strays = [arn for arn in tasks.started(run_id, since) if arn not in arns]
-    for arn in strays:
-        tasks.stop(arn, f"run {run_id} does not know this task")
+    strays = []
+    for tasks in clusters:
+        for arn in [each for each in tasks.started(run_id, since) if each not in arns]:
+            tasks.stop(arn, f"run {run_id} does not know this task")
+            strays.append(arn)
     return [] if None in arns else list(_failed(strays, len(known)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # PrepareTrial starts without the models of results
+    from tidemark.model.known_instance import KnownInstance, LoggingTask
     from tidemark.model.results import TaskResult
 
 
@@ -25,12 +26,41 @@ class System(NamedTuple):
     usage_log_group: str | None = None
     """The log group where Container Insights logs the usage of tasks; None if it is off."""
 
+    instance_logs: Mapping[str, LoggingTask] = {}
+    """The logs of the tasks of an instance, by the word of their definition."""
+
+    def of_instance(self, known: KnownInstance | None) -> System:
+        """Return the system with the logs of the tasks of an instance, if there is one."""
+        return self._replace(instance_logs=known.logs) if known else self
+
     def stream(self, task_id: str, service: str = "") -> str:
-        """Return the log stream that the awslogs driver gives to a task."""
+        """Return the log stream that the awslogs driver gives to a task of the suite."""
         return f"{self.stream_prefix}/{service or self.container}/{task_id}"
 
     def streams(self, tasks: Iterable[TaskResult]) -> dict[str, str]:
         """Return the log stream of each task that was started, by the task's id."""
-        return {
-            task.task_id: self.stream(task.task_id, task.service) for task in tasks if task.task_id
-        }
+        return {task.task_id: self._place(task, task.task_id)[1] for task in tasks if task.task_id}
+
+    def log_groups(self, tasks: Iterable[TaskResult]) -> dict[str, str]:
+        """Return the log group of each task that was started, by the task's log stream."""
+        places = (self._place(task, task.task_id) for task in tasks if task.task_id)
+        return {stream: group for group, stream in places}
+
+    def by_log_group(self, tasks: Iterable[TaskResult]) -> dict[str, list[str]]:
+        """Return the log streams of the tasks that were started, by their log group."""
+        return by_value(self.log_groups(tasks))
+
+    def _place(self, task: TaskResult, task_id: str) -> tuple[str, str]:
+        """Return the log group and the log stream of a task."""
+        logs = self.instance_logs.get(task.definition)
+        if logs is None:
+            return self.log_group, self.stream(task_id, task.service)
+        return logs.log_group, f"{logs.stream_prefix}/{logs.container}/{task_id}"
+
+
+def by_value(values: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the keys of each value, in order."""
+    keys: dict[str, list[str]] = {}
+    for key, value in values.items():
+        keys.setdefault(value, []).append(key)
+    return keys

@@ -64,6 +64,7 @@ class Trial:
         self.steps = [step("ingest")]
         self.order = []
         self.commands = []
+        self.ran = []
         self.failing = None  # the command of the tasks that fail
         self.called = {}
         self.answers = []  # to the questions of a step that waits
@@ -80,6 +81,7 @@ class Trial:
         (override,) = arguments["Overrides"]["ContainerOverrides"]
         self.environments.append({each["Name"]: each["Value"] for each in override["Environment"]})
         self.commands.append(override["Command"])
+        self.ran.append(arguments)
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         self.starts[self.lab.loop.time()] += 1
@@ -200,6 +202,31 @@ def test_the_steps_of_a_test_follow_each_other_and_its_tasks_are_collected_toget
     ] == [("0", "/0/", "3300"), ("1", "/1/", "3300"), ("0", "/2/", "60")]
     assert [task["index"] for task in trial.collected["tasks"]] == [0, 1, 2]
     assert len(trial.called["CollectRates"]) == 1
+
+
+def test_the_tasks_of_an_instance_run_in_its_own_place_and_get_no_variables(trial):
+    there = {
+        "cluster": "arn:theirs", "task_definition": "arn:writer:7", "container": "main",
+        "subnets": ["subnet-1", "subnet-2"], "security_groups": [],
+    }  # fmt: skip
+    one, two = ([{"wait_seconds": 0, "first": index, "last": index}] for index in (0, 1))
+    trial.steps = [step("write", groups=one) | {"place": there}, step("own", first=1, groups=two)]
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    theirs, own = trial.ran
+    assert [(each["Cluster"], each["TaskDefinition"], each["Group"]) for each in trial.ran] == [
+        ("arn:theirs", "arn:writer:7", "r"), ("${Cluster}", "arn", "r"),
+    ]  # fmt: skip
+    assert theirs["NetworkConfiguration"]["AwsvpcConfiguration"] == {
+        "Subnets": ["subnet-1", "subnet-2"], "SecurityGroups": [], "AssignPublicIp": "DISABLED",
+    }  # fmt: skip
+    assert theirs["Overrides"]["ContainerOverrides"] == [
+        {"Name": "main", "Command": ["write"], "Environment": []}
+    ]
+    assert own["NetworkConfiguration"]["AwsvpcConfiguration"]["SecurityGroups"] == ["sg-1"]
+    assert trial.environments[1]["TIDEMARK_TASK"] == "0"
 
 
 def test_no_step_follows_one_whose_task_failed(trial):

@@ -29,14 +29,14 @@ def test_a_test_with_its_own_tasks_alone_has_no_stray(tasks):
     tasks.start("of another run", group="other")
     tasks.start("of the test before", seconds=-1)
 
-    assert stop_strays(tasks, "run", KNOWN, BEGUN) == []
+    assert stop_strays([tasks], "run", KNOWN, BEGUN) == []
     assert tasks.stopped == {}
 
 
 def test_a_task_that_ecs_started_twice_is_stopped_and_fails_the_test(tasks):
     tasks.start("arn:1")
 
-    (stray,) = stop_strays(tasks, "run", KNOWN, BEGUN)
+    (stray,) = stop_strays([tasks], "run", KNOWN, BEGUN)
 
     assert tasks.stopped == {"arn:1": "run run does not know this task"}
     assert (stray.index, stray.status, stray.task_arn) == (1, "failed", "arn:1")
@@ -47,5 +47,5 @@ def test_a_task_that_its_timed_out_state_left_is_stopped_and_is_no_second_failur
     tasks.start("arn:1")
     timed_out = TaskResult(index=1, status="failed", stop_category="timeout")
 
-    assert stop_strays(tasks, "run", [*KNOWN, timed_out], BEGUN) == []
+    assert stop_strays([tasks], "run", [*KNOWN, timed_out], BEGUN) == []
     assert tasks.stopped.keys() == {"arn:1"}
