@@ -28,14 +28,18 @@ class EcsTasks:
         return {task["taskArn"]: task.get("group", "") for task in self._described("RUNNING")}
 
     def started(self, group: str, since: datetime) -> Iterator[str]:
-        """Yield the ARNs of a group's tasks that were started since a time, ended ones too.
+        """Yield the ARNs of a group's tasks that were started since a time, ended ones too."""
+        for arn, task in self.created(since).items():
+            if task.get("Group") == group:
+                yield arn
+
+    def created(self, since: datetime) -> dict[str, Mapping[str, Any]]:
+        """Return the tasks since a time, ended ones too, as Step Functions describes them, by ARN.
 
         ECS forgets a task an hour after its end.
         """
-        for status in _STATUSES:
-            for task in self._described(status):
-                if task.get("group") == group and task["createdAt"] >= since:
-                    yield task["taskArn"]
+        tasks = (task for status in _STATUSES for task in self._described(status))
+        return {task["taskArn"]: _capitalised(task) for task in tasks if task["createdAt"] >= since}
 
     def describe(self, arns: Sequence[str]) -> dict[str, Mapping[str, Any]]:
         """Return tasks as Step Functions describes them, by ARN; a forgotten task is missing."""

@@ -1,4 +1,4 @@
-"""CollectRates: read a test's log streams, and stop its services before."""
+"""CollectRates: read a test's log streams, find its tasks, and stop its services before."""
 
 from typing import Any
 
@@ -11,9 +11,11 @@ from lambdas.observability import logger
 from tidemark.run.asked_step import ask_step
 from tidemark.run.collecting import Collected, CollectRatesEvent, collect
 from tidemark.run.condition import CheckedCondition, ConditionEvent
+from tidemark.run.found_tasks import FindTasksEvent, FoundTasks, find_tasks
 from tidemark.run.services import StoppedServices, StopServicesEvent, stop_services
+from tidemark.store.stored_plan import read_plan
 
-_Event = CollectRatesEvent | ConditionEvent | StopServicesEvent
+_Event = CollectRatesEvent | ConditionEvent | StopServicesEvent | FindTasksEvent
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -25,12 +27,14 @@ def handler(event: _Event, _: LambdaContext) -> dict[str, Any]:
 
 def _read(
     event: _Event, environment: Environment
-) -> Collected | CheckedCondition | StoppedServices:
+) -> Collected | CheckedCondition | StoppedServices | FoundTasks:
     bucket, queries, systems = storage.bucket(), services.log_queries(), environment.systems
     if isinstance(event, StopServicesEvent):
         return stop_services(services.tasks(), event)
     if isinstance(event, ConditionEvent):
         return ask_step(bucket, queries, services.tasks(), systems, event)
+    if isinstance(event, FindTasksEvent):
+        return find_tasks(services.tasks(), read_plan(bucket, event.run_id), event)
     seconds = environment.logs_deadline_seconds
     tasks, properties = services.tasks(), services.properties()
     return collect(bucket, queries, tasks, properties, systems, event, seconds)

@@ -188,6 +188,11 @@ class FakeTasks:
             if name == group and self.started_at[arn] >= since
         ]
 
+    def created(self, since: datetime) -> dict[str, dict[str, Any]]:
+        return {
+            arn: self.described[arn] for arn, start in self.started_at.items() if start >= since
+        }
+
     def stop(self, arn: str, reason: str) -> None:
         self.stopped[arn] = reason
         self.called()

@@ -55,7 +55,12 @@ tests:
       - {name: compact, find_tasks: {cluster: '{compactors}', definitions: ['{compactor}']}}
     metrics:
       - {name: ingest_rate, step: write, unit: rows/s, direction: higher, query: ingest_rate}
-      - {name: compaction_rate, step: compact, unit: r/s, direction: higher, query: compaction_rate}
+      - name: compaction_rate
+        step: compact
+        in_total: 10
+        unit: rows/s
+        direction: higher
+        query: compaction_rate
 """
 
 

@@ -25,13 +25,45 @@ _ROUNDING = 1e-9
 def missing(
     rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
 ) -> list[str]:
-    """Return a sentence for each task that ended well without logging all its values."""
+    """Return a sentence for each task that ended well without logging all its values.
+
+    Tasks that log a number of values together have one sentence for all of them.
+    """
+    return [
+        *_missing_of_tasks(rows, tasks, streams, jobs),
+        *_missing_in_total(rows, tasks, streams),
+    ]
+
+
+def _missing_in_total(
+    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str]
+) -> Iterator[str]:
+    for metric in rows:
+        fewest, _ = _lines_of_all(metric, tasks, streams)
+        total, name = metric.metric.in_total, metric.metric.name
+        if total and fewest < total:
+            yield f"the tasks logged {fewest} of {total} lines of {name}"
+
+
+def _lines_of_all(
+    rows: MetricRows, tasks: Sequence[TaskResult], streams: Mapping[str, str]
+) -> tuple[int, int]:
+    """Return the fewest and the most values that the queries found in the streams of all tasks."""
+    own = (streams[task.task_id] for task in tasks if task.task_id)
+    lines = [rows.lines(stream) for stream in own if rows.has(stream)]
+    return sum(fewest for fewest, _ in lines), sum(most for _, most in lines)
+
+
+def _missing_of_tasks(
+    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
+) -> list[str]:
     return [
         f"task {task.index} ({task.task_id}) logged {why}"
         for task in tasks
         if task.status == "ok" and task.task_id is not None
         for metric in rows
-        if metric.has(streams[task.task_id])
+        if metric.metric.in_total is None
+        and metric.has(streams[task.task_id])
         and (why := _why_missing(metric, streams[task.task_id], jobs))
     ]
 
@@ -49,18 +81,28 @@ def surplus(
     rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str], jobs: int
 ) -> list[str]:
     """Return a sentence for each surplus of values that a task logged."""
-    sentences = []
-    of_jobs = [metric for metric in rows if metric.metric.values == "jobs"]
+    sentences = list(_surplus_in_total(rows, tasks, streams))
+    counted = [metric for metric in rows if metric.metric.values == "jobs"]
     for task in (task for task in tasks if task.task_id is not None):
-        for metric in of_jobs:
+        for metric in counted:
             stream, name = streams[task.task_id or ""], metric.metric.name
             subject = f"task {task.index} ({task.task_id}) logged"
             _, most = metric.lines(stream)
-            if most > jobs:
+            if metric.metric.is_of_jobs and most > jobs:
                 sentences.append(f"{subject} {most} lines of {name}, not {jobs}")
             repeated = metric.repeated_jobs(stream)
             sentences += [f"{subject} job {job} twice in {name}" for job in repeated]
     return sentences
+
+
+def _surplus_in_total(
+    rows: Sequence[MetricRows], tasks: Sequence[TaskResult], streams: Mapping[str, str]
+) -> Iterator[str]:
+    for metric in rows:
+        _, most = _lines_of_all(metric, tasks, streams)
+        if metric.metric.in_total and most > metric.metric.in_total:
+            total, name = metric.metric.in_total, metric.metric.name
+            yield f"the tasks logged {most} lines of {name}, not {total}"
 
 
 def differing(rows: MetricRows) -> list[str]:

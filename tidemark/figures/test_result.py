@@ -124,7 +124,7 @@ def test_result(
 
 def _rates(rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool) -> list[Rate]:
     own = tasks_of(test, rows.metric.step, tasks)
-    expected, seconds = len(own) * test.jobs, span_seconds(own)
+    expected, seconds = rows.metric.in_total or len(own) * test.jobs, span_seconds(own)
     return rates.rates(rows, expected=expected, whole=whole, seconds=seconds)
 
 

@@ -63,7 +63,8 @@ class Metric(Consistent):
     query: Name
     """The query of the figures: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
     step: Name | None = Field(default=None, exclude_if=operator.not_)
-    """The step whose tasks log the values, by default every step with ``run_tasks``."""
+    """The step whose tasks log the values, by default every step with ``run_tasks`` or
+    ``find_tasks``."""
     samples: Name | None = None
     """The query of the values themselves, in the same places; quantiles need it, or histograms."""
     histograms: Name | None = Field(default=None, exclude_if=operator.not_)
@@ -77,6 +78,11 @@ class Metric(Consistent):
     values: Literal["jobs", "any"] = "jobs"
     """The number of values that each task logs: one for each of its ``jobs``, or ``any`` number,
     at least one."""
+    in_total: int | None = Field(
+        default=None, strict=True, ge=1, le=MOST_SAMPLES, exclude_if=_is_missing
+    )
+    """The number of values that all tasks log together, 1 to 9,999, in place of ``values``. One
+    task may log several of them, and another none."""
     margin: Share = MARGIN
     """The least change that counts as slower or faster, as a share: 0.03 is 3 %."""
     same_within: Share = SAME_WITHIN
@@ -88,6 +94,11 @@ class Metric(Consistent):
     units."""
     decides: bool = Field(default_factory=lambda fields: not fields["labels"], strict=True)
     """Whether the metric can stop a run and fail a pipeline; by default it can without labels."""
+
+    @property
+    def is_of_jobs(self) -> bool:
+        """Whether each task logs a value for each of its jobs."""
+        return self.values == "jobs" and self.in_total is None
 
     @property
     def noticed(self) -> tuple[float, float]:
@@ -103,6 +114,8 @@ class Metric(Consistent):
         for name in ("statistics", "labels"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
+        if self.in_total and self.values == "any":
+            yield problem(("in_total",), "the metric has values: any, too; expected one of both")
         yield from self._unreadable()
         yield from self._without_buckets()
         yield from contradicting_bounds(self.margin, self.same_within)

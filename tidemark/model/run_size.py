@@ -65,6 +65,8 @@ def most_values(metric: Metric, test: Test, tasks: int) -> int:
     """Return the most values of a metric that a test keeps; a task may log more, and fail."""
     if metric.values == "any":
         return MOST_SAMPLES
+    if metric.in_total:
+        return metric.in_total
     return min(MOST_SAMPLES, tasks * test.jobs * (metric.most_labels or 1))
 
 

@@ -225,6 +225,12 @@ class Step(Consistent):
         return self.run_tasks.definition if self.run_tasks else None
 
     @property
+    def definitions(self) -> tuple[str, ...]:
+        """The words of all definitions of the instance whose tasks the step runs or finds."""
+        found = self.find_tasks.definitions if self.find_tasks else ()
+        return (self.definition,) if self.definition else found
+
+    @property
     def command(self) -> tuple[str, ...]:
         """The arguments of the step's tasks."""
         tasks = self.run_tasks or self.run_command

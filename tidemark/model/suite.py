@@ -107,6 +107,11 @@ class Test(Consistent):
         return not self.steps or step in self._measured_steps
 
     @property
+    def log_groups(self) -> int:
+        """The most log groups of the tasks: the suite's own, and one of each definition."""
+        return 1 + len({word for step in self.steps for word in step.definitions})
+
+    @property
     def _measured_steps(self) -> list[str]:
         return [step.name for step in self.steps if step.logs_values]
 
@@ -116,6 +121,7 @@ class Test(Consistent):
         if self.steps and not self._measured_steps:
             yield problem(("steps",), "there is no run_tasks, whose tasks log the values")
         yield from self._unanswerable()
+        yield from self._uncountable()
         if both := sorted({step.name for step in self.steps} & {*self.services}):
             yield problem(("steps",), f"a service has the name of a step: {listed(both)}")
         for number, step in enumerate(self.steps):
@@ -140,6 +146,14 @@ class Test(Consistent):
             if step.wait_until:
                 sentence = "no step before it has tasks, whose lines the query reads"
                 yield problem(("steps", number, "wait_until"), sentence)
+
+    def _uncountable(self) -> Iterator[Problem]:
+        """Yield the metrics whose number of values depends on how many tasks are found."""
+        found = [step.name for step in self.steps if step.find_tasks]
+        for number, metric in enumerate(self.metrics):
+            if found and metric.is_of_jobs and metric.step in {None, *found}:
+                sentence = "the number of tasks that are found is not known; expected in_total"
+                yield problem(("metrics", number), f"{sentence} or values: any")
 
     def _unscaled(self) -> Iterator[Problem]:
         """Yield why the seconds are not for the amounts that they are per."""

@@ -253,9 +253,9 @@ def patience_seconds(test: Test) -> float:
     """Return the time limit of one query of a test [s]: an equal share of the function's time.
 
     Each metric has two queries, and each series one. A test has four more: environment, failures,
-    usage and the last lines of services.
+    usage and the last lines of services. Each asks every log group of the tasks.
     """
-    queries = 2 * len(test.metrics) + len(test.series) + 4
+    queries = (2 * len(test.metrics) + len(test.series) + 4) * test.log_groups
     return min(_LONGEST_QUERY_SECONDS, _QUERYING_SECONDS / queries)
 
 

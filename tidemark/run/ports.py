@@ -83,6 +83,12 @@ class Tasks(Protocol):
     def started(self, group: str, since: datetime) -> Iterable[str]:
         """Yield the ARNs of a group's tasks that were started since a time, ended ones too."""
 
+    def created(self, since: datetime) -> Mapping[str, Mapping[str, Any]]:
+        """Return the tasks since a time, ended ones too, as Step Functions describes them, by ARN.
+
+        ECS forgets a task an hour after its end.
+        """
+
     def describe(self, arns: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """Return tasks as Step Functions describes them, by ARN; a forgotten task is missing."""
 

@@ -65,6 +65,7 @@ class Trial:
         self.order = []
         self.commands = []
         self.ran = []
+        self.found = {}  # the answer of a search for tasks
         self.failing = None  # the command of the tasks that fail
         self.called = {}
         self.answers = []  # to the questions of a step that waits
@@ -125,6 +126,10 @@ class Trial:
         return to_jsonable_python(stop)
 
     def CollectRates(self, payload):
+        if "search" in payload:
+            if isinstance(self.found, StateError):
+                raise self.found
+            return self.found
         if "stopping_since" in payload:
             answer = self.stops.pop(0)
             if isinstance(answer, StateError):
@@ -227,6 +232,44 @@ def test_the_tasks_of_an_instance_run_in_its_own_place_and_get_no_variables(tria
     ]
     assert own["NetworkConfiguration"]["AwsvpcConfiguration"]["SecurityGroups"] == ["sg-1"]
     assert trial.environments[1]["TIDEMARK_TASK"] == "0"
+
+
+FOUND_TASK = {"index": 1, "status": "ok", "task_arn": "arn:task/c/t1", "step": "compact"}
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "commands"),
+    [
+        ({"tasks": [FOUND_TASK], "stopped_by": None}, "ok", [["write"], ["after"]]),
+        ({"tasks": [], "stopped_by": "step compact: none"}, None, [["write"]]),
+        ({"tasks": [FOUND_TASK | {"status": "failed"}], "stopped_by": None}, "failed", [["write"]]),
+    ],
+)
+def test_the_tasks_that_a_search_finds_are_tasks_of_the_test(trial, found, status, commands):
+    one, two = ([{"wait_seconds": 0, "first": index, "last": index}] for index in (0, 1))
+    search = {"name": "compact", "cluster": "arn:theirs"}
+    trial.steps = [step("write", groups=one), search, step("after", first=1, groups=two)]
+    trial.found = found
+
+    execution = trial.run()
+
+    assert execution.status == "SUCCEEDED", execution.cause
+    asked = trial.called["CollectRates"][0]
+    assert (asked["search"], [each["index"] for each in asked["tasks"]]) == ("compact", [0])
+    assert trial.commands == commands
+    statuses = [each["status"] for each in trial.collected["tasks"] if "step" in each]
+    assert statuses == ([status] if status else [])
+    assert trial.collected["stopped_by"] == found["stopped_by"]
+
+
+def test_a_search_that_fails_ends_the_test_by_the_name_of_its_step(trial):
+    trial.steps = [{"name": "compact", "cluster": "arn:theirs"}]
+    trial.found = StateError("AccessDeniedException", "no")
+
+    trial.run()
+
+    why = "step compact: its tasks could not be found: AccessDeniedException: no"
+    assert trial.collected["stopped_by"] == why
 
 
 def test_no_step_follows_one_whose_task_failed(trial):

@@ -41,8 +41,10 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
         ("['{compactor}']", "['{table}']", "definitions.0: {table} is the name of a text; "),
         ("forms: ['kiwi-{instance}-compact']", "forms: [abc], container: x", "a cluster has none"),
         ("writers: {", "writers: {optional: true, ", "cluster: {writers} is optional; expected a "),
+        ("        in_total: 10\n", "", "metrics.1: the number of tasks that are found is not "),
+        ("in_total: 10", "in_total: 10\n        values: any", "metrics.1.in_total: the "),
         ("kind: rule", "kind: rules", "kind: 'rules' is not accepted; expected 'cluster'"),
-        ("step: compact,", "step: create,", "step: 'create' is no step with run_tasks; there are "),
+        ("step: compact\n", "step: create\n", "step: 'create' is no step with run_tasks; "),
     ],
 )  # fmt: skip
 def test_a_mistake_with_names_is_refused_with_its_place(tmp_path, original, replacement, sentence):
