@@ -71,7 +71,7 @@ def _needs(suite: Suite) -> Iterator[_Need]:
         for series in test.series:
             yield _Need(series.query, SERIES_COLUMNS)
     for load in suite.loads:
-        yield _Need(load.query, (*LEVEL_COLUMNS, *load.limits))
+        yield _Need(load.query, (*LEVEL_COLUMNS, *load.columns))
     for query in suite.conditions:
         yield _Need(query, None)
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tidemark.figures import rates
 from tidemark.figures.last_lines import last_lines
+from tidemark.figures.load.service_cpu import with_cpu
 from tidemark.figures.metric_rows import MetricRows
 from tidemark.figures.task_environments import (
     Environment,
@@ -101,6 +102,7 @@ def test_result(
         searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
         lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
     status, reason = _status(failed, [*lacking, *wrong], measured)
+    used = usages(logged.usages, streams.keys())
     return TestResult(
         test=test.name,
         status=status,
@@ -110,12 +112,12 @@ def test_result(
         tasks=tuple(_placed(task, streams, machines) for task in tasks),
         rates=tuple(measured),
         samples=tuple(_kept(rows, test, tasks)),
-        usages=usages(logged.usages, streams.keys()),
+        usages=used,
         usages_unknown=logged.usages_unknown,
         series=tuple(logged.series),
         artefacts=tuple(logged.kept.files),
         artefact_notes=tuple(logged.kept.notes),
-        load=logged.load,
+        load=with_cpu(logged.load, used, tasks) if logged.load else None,
         environments=tuple(different(machines.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,

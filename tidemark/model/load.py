@@ -31,6 +31,11 @@ class Load(Consistent):
     limits: dict[Name, float] = Field(min_length=1, max_length=10)
     """The greatest accepted value of each column of the query, such as ``{mean_ms: 100}``: a
     greater one of any agent hits the limit."""
+    agent_limits: dict[Name, float] = Field(default={}, max_length=10, exclude_if=operator.not_)
+    """The same for columns that describe an agent itself, such as ``{cpu: 0.8}``: a greater value
+    fails the test, because the agent was the limit and not the service."""
+    recorded: tuple[Name, ...] = Field(default=(), max_length=10, exclude_if=operator.not_)
+    """Further columns of the query that are kept with each level, such as ``[stolen]``."""
     settle_seconds: int = Field(default=SETTLE_SECONDS, strict=True, ge=0, le=600)
     """The time after a change of the users that is not measured [s]."""
     hold_seconds: int = Field(default=HOLD_SECONDS, strict=True, ge=1, le=3_600)
@@ -48,6 +53,11 @@ class Load(Consistent):
     def rule(self) -> Plateaus | Feedback:
         """The rule of the search."""
         return self.plateaus or self.feedback or Plateaus()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the query with numbers that are kept: the greatest value of any agent."""
+        return (*self.limits, *self.agent_limits, *self.recorded)
 
     @property
     def level_seconds(self) -> int:
@@ -73,10 +83,14 @@ class Load(Consistent):
         """Yield why the fields do not fit each other."""
         if self.plateaus and self.feedback:
             yield Problem((), "there are plateaus and feedback; expected one rule at most")
-        if taken := sorted({*LEVEL_COLUMNS} & {*self.limits}):
-            yield problem(("limits",), f"{listed(taken)} is a column of every load")
-        if CONNECTED in self.limits:
+        for name in ("limits", "agent_limits", "recorded"):
+            if taken := sorted({*LEVEL_COLUMNS} & {*getattr(self, name)}):
+                yield problem((name,), f"{listed(taken)} is a column of every load")
+        if CONNECTED in self.columns:
             yield problem(("limits",), f"{CONNECTED} is a limit of every load")
+        if repeated := sorted({name for name in self.columns if self.columns.count(name) > 1}):
+            where = "limits, agent_limits and recorded"
+            yield Problem((), f"{listed(repeated)} stands twice in {where}; expected it once")
         if self.feedback:
             yield from self._endless(self.feedback)
         if len({*self.agents}) < len(self.agents):
@@ -102,10 +116,18 @@ class HeldLevel(Frozen):
     connected: float
     """The users that the agents had."""
     values: dict[str, float]
-    """The greatest value of any agent, by limit."""
+    """The greatest value of any agent, by column."""
     hit: tuple[str, ...]
     """The limits that were hit."""
+    agents_hit: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
+    """The limits of the agents themselves that were hit."""
+    begun_at: datetime | None = Field(default=None, exclude_if=operator.not_)
+    """The start of the level; None in old results."""
     ended_at: datetime
+    decision: str = Field(default="", exclude_if=operator.not_)
+    """The state of the search after the level, in words; '' in old results."""
+    cpu: dict[str, float] = Field(default={}, exclude_if=operator.not_)
+    """The mean CPU that each service of the test used from start to end [vCPU], where known."""
 
 
 class LoadCourse(Frozen):

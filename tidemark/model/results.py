@@ -237,8 +237,9 @@ class TestResult(Frozen):
 
     @property
     def begun_at(self) -> datetime | None:
-        """The start of the first task of the test itself; None if none started."""
-        return min((task.started_at for task in self.own_tasks if task.started_at), default=None)
+        """The start of the first task of the test itself, or of its load; None without a start."""
+        starts = [task.started_at for task in self.own_tasks if task.started_at]
+        return min([*starts, self.load.started_at] if self.load else starts, default=None)
 
     @property
     def start_spread_seconds(self) -> float:

@@ -73,10 +73,13 @@ def _go_on(
             (each.ended_at - started_at).total_seconds(),
             each.hit,
             each.connected,
+            each.agents_hit,
         )
         for each in held
     ]
     decision = decide(load.rule, load.bounds, levels)
+    if held:
+        held = (*held[:-1], held[-1].model_copy(update={"decision": decision.reason}))
     following = LoadCourse(
         level=len(held) + 1,
         users=load.shares(decision.users),
@@ -104,7 +107,7 @@ def _wait(
     if not course.over:
         return CheckedCondition(over=False, wait_seconds=math.ceil(seconds), bytes_scanned=scanned)
     # Without a figure, or without the service, there is nothing to report.
-    fails = course.end == "dropped" or not course.found
+    fails = course.end in {"dropped", "agents"} or not course.found
     why = f"step {event.step}: {course.reason}" if fails else None
     return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
 
@@ -132,15 +135,24 @@ def _held(load: Load, event: ConditionEvent, course: LoadCourse, rows: _Rows) ->
             f"{load.query}.cwli: {len(rows)} rows of level {course.level} are not accepted; "
             f"expected one of each agent, {len(load.agents)}"
         )
-    values = {name: max(_number(load, row, name) for row in rows) for name in load.limits}
+    values = {name: max(_number(load, row, name) for row in rows) for name in load.columns}
     users = sum(course.users.values())
     connected = math.fsum(_number(load, row, "users") for row in rows)
-    hit = [name for name, most in load.limits.items() if values[name] > most]
+    hit, agents_hit = (
+        [name for name, most in limits.items() if values[name] > most]
+        for limits in (load.limits, load.agent_limits)
+    )
     # Users without a connection wait for no answer, so that the limits say nothing of them.
     if connected < _CONNECTED * users:
         hit.append(CONNECTED)
     return HeldLevel(
-        users=users, connected=connected, values=values, hit=tuple(hit), ended_at=event.now
+        users=users,
+        connected=connected,
+        values=values,
+        hit=tuple(hit),
+        agents_hit=tuple(agents_hit),
+        begun_at=course.begun_at,
+        ended_at=event.now,
     )
 
 

@@ -44,6 +44,8 @@ def test_plateaus_are_the_rule_of_a_load_that_names_none():
     [
         ({"plateaus": {}, "feedback": {}}, "there are plateaus and feedback; expected one rule at"),
         ({"limits": {"users": 1.0}}, "limits: users is a column of every load"),
+        ({"recorded": ("level",)}, "recorded: level is a column of every load"),
+        ({"agent_limits": {"mean_ms": 1.0}}, "mean_ms stands twice in limits, agent_limits and"),
         ({"agents": ("a", "a")}, "agents: a name stands twice in a, a"),
         ({"limits": {"connected": 1.0}}, "limits: connected is a limit of every load"),
         ({"feedback": {}}, r"window_seconds: 1800 is not accepted; expected 45 or more, .* 600"),

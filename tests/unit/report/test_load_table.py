@@ -15,8 +15,9 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 def level(users, mean_ms, *hit):
     return HeldLevel(
-        users=users, connected=users, values={"mean_ms": mean_ms}, hit=hit, ended_at=NOON
-    )
+        users=users, connected=users, values={"mean_ms": mean_ms}, hit=hit, ended_at=NOON,
+        decision=f"{users} users are decided", cpu={"server": 0.75},
+    )  # fmt: skip
 
 
 COURSE = LoadCourse(
@@ -39,8 +40,14 @@ def test_the_report_has_every_level_with_the_limits_that_it_hit_and_the_end():
     text = report_of(COURSE)
 
     assert "- trial 1 (9.0.0): 1,800 users are supported." in text
-    assert row(text, "9.0.0", "1", "1")[3:] == ["1,200", "1,200.0", "34.50", "none"]
-    assert row(text, "9.0.0", "1", "2")[3:] == ["2,400", "2,400.0", "512.0", "mean_ms"]
+    assert row(text, "9.0.0", "1", "1")[3:] == [
+        "1,200", "1,200.0", "34.50", "0.7500", "none", "1200 users are decided",
+    ]  # fmt: skip
+    assert row(text, "9.0.0", "1", "2")[3:] == [
+        "2,400", "2,400.0", "512.0", "0.7500", "mean_ms", "2400 users are decided",
+    ]  # fmt: skip
+    assert "CPU of server" in text
+    assert "Users of the levels in ingest, by trial" in text
 
 
 def test_a_report_without_a_load_has_no_words_on_users():

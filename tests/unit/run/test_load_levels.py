@@ -53,11 +53,12 @@ class World:
     def course(self):
         return LoadCourse.model_validate_json(self.bucket.objects[KEY])
 
-    def log(self, agent, mean_ms=50.0, users=None, level=None, failures=0.0):
+    def log(self, agent, mean_ms=50.0, users=None, level=None, failures=0.0, **more):
         users = self.course.users[agent] if users is None else users
         self.queries.answers["Wrote"].append({
             "@logStream": f"s/{agent}/{agent}", "level": str(level or self.course.level),
             "users": str(users), "mean_ms": str(mean_ms), "failures": str(failures),
+            **more,
         })  # fmt: skip
 
     def hold_level(self, **values):
@@ -196,6 +197,31 @@ def test_a_level_whose_users_are_not_connected_fails(world):
 
     (held,) = world.course.held
     assert (held.connected, held.hit) == (8.0, ("connected",))
+
+
+def test_a_level_is_kept_with_its_times_all_columns_and_the_decision_after_it():
+    load = LOAD.model_copy(update={"agent_limits": {"cpu": 0.8}, "recorded": ("stolen",)})
+    world = World(load)
+    world.ask()
+    world.hold_level(cpu="0.4", stolen="0.01")
+
+    (held,) = world.course.held
+    assert held.values == {"mean_ms": 50.0, "failures": 0.0, "cpu": 0.4, "stolen": 0.01}
+    assert (held.begun_at, held.ended_at) == (NOON, NOON + timedelta(seconds=12))
+    assert held.decision == "search 1 of 1: 9 users hit no limit, more were not tried"
+
+
+def test_an_agent_that_is_the_limit_fails_the_test():
+    world = World(LOAD.model_copy(update={"agent_limits": {"cpu": 0.8}}))
+    world.ask()
+
+    answer = world.hold_level(cpu="0.9")
+
+    assert answer.stopped_by == (
+        "step search: the agents are the limit, not the service: 9 users hit cpu"
+    )
+    (held,) = world.course.held
+    assert (held.hit, held.agents_hit) == ((), ("cpu",))
 
 
 def test_two_rows_of_one_agent_stand_for_no_other_agent(world):

@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple
 from tidemark.model.numerals import decimal
 from tidemark.model.sentences import listed
 
-End = Literal["found", "none supported", "no limit", "dropped", "too long", "too many levels"]
+End = Literal[
+    "found", "none supported", "no limit", "dropped", "agents", "too long", "too many levels"
+]
 
 
 class Level(NamedTuple):
@@ -21,6 +23,8 @@ class Level(NamedTuple):
     """The names of the limits that were hit; empty if the service held the level."""
     connected: float | None = None
     """The mean of the users that were connected; None if nobody counted them."""
+    agents_hit: tuple[str, ...] = ()
+    """The names of the limits of the agents themselves that were hit."""
 
     @property
     def counted(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tidemark.figures.load.feedback import after_feedback
 from tidemark.figures.load.next_level import Decision, End, Level, ended
 from tidemark.figures.load.plateaus import after_plateaus
+from tidemark.model.sentences import listed
 from tidemark.model.user_search import Bounds, Feedback, Plateaus
 
 
@@ -15,9 +16,8 @@ def decide(rule: Plateaus | Feedback, bounds: Bounds, levels: Sequence[Level]) -
 
     A search always ends: it has at most ``bounds.levels`` levels.
     """
-    if levels and levels[-1].counted == 0:
-        why = f"none of {levels[-1].users:,} users is connected: the service or the load is gone"
-        return ended("dropped", why, _by_rule(rule, bounds.users, levels[:-1]).found)
+    for end, why in _without_service(levels):
+        return ended(end, why, _by_rule(rule, bounds.users, levels[:-1]).found)
     decision = _by_rule(rule, bounds.users, levels)
     if decision.end is None:
         for end, bound in _reached(bounds, levels):
@@ -30,6 +30,17 @@ def _by_rule(rule: Plateaus | Feedback, most: int, levels: Sequence[Level]) -> D
     if isinstance(rule, Plateaus):
         return after_plateaus(rule, most, levels)
     return after_feedback(rule, most, levels)
+
+
+def _without_service(levels: Sequence[Level]) -> Iterator[tuple[End, str]]:
+    """Yield why the last level says nothing of the service, with the kind of end."""
+    for level in levels[-1:]:
+        users = f"{level.users:,} {'user' if level.users == 1 else 'users'}"
+        if level.counted == 0:
+            yield "dropped", f"none of {users} is connected: the service or the load is gone"
+        if level.agents_hit:
+            limits = listed(level.agents_hit)
+            yield "agents", f"the agents are the limit, not the service: {users} hit {limits}"
 
 
 def _reached(bounds: Bounds, levels: Sequence[Level]) -> Iterator[tuple[End, str]]:

@@ -60,6 +60,15 @@ def test_a_service_that_drops_all_users_ends_the_search(rule):
     assert decision.reason == "none of 16 users is connected: the service or the load is gone"
 
 
+@RULES
+def test_an_agent_at_its_own_limit_ends_the_search(rule):
+    levels = [level(8), level(16, agents_hit=("cpu",), ended=24.0)]
+
+    decision = decide(rule, BOUNDS, levels)
+    assert (decision.end, decision.found) == ("agents", ())
+    assert decision.reason == "the agents are the limit, not the service: 16 users hit cpu"
+
+
 def test_a_service_that_drops_all_users_keeps_the_figures_of_earlier_searches():
     two = Plateaus(searches=2)
     _, levels = search(PLATEAUS, BOUNDS, above(100), 12)
