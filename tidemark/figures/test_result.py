@@ -31,7 +31,7 @@ from tidemark.model.results import (
     span_seconds,
 )
 from tidemark.model.run_size import most_values
-from tidemark.model.sentences import shortened
+from tidemark.model.sentences import searched, shortened
 from tidemark.model.step_tasks import tasks_of
 from tidemark.model.suite import Test
 
@@ -99,8 +99,7 @@ def test_result(
     measured = [rate for metric in rows for rate in _rates(metric, test, tasks, whole=whole)]
     if lacking:
         # A task with a wrong clock logs outside of the searched time.
-        searched = " to ".join(f"{moment:%Y-%m-%d %H:%M:%S}" for moment in logged.window)
-        lacking = [f"{_first(lacking)}; searched from {searched} UTC"]
+        lacking = [f"{_first(lacking)}; {searched(logged.window)}"]
     status, reason = _status(failed, [*lacking, *wrong], measured)
     used = usages(logged.usages, streams.keys())
     return TestResult(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import islice
 
 # No control characters and no line breaks.
@@ -51,6 +52,11 @@ def did_you_mean(wanted: object, names: Iterable[object]) -> str:
 def plural(count: int, noun: str) -> str:
     """Return ``1 task`` or ``2 tasks``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def searched(window: tuple[datetime, datetime]) -> str:
+    """Return the times between which log lines were searched for, in UTC."""
+    return f"searched from {' to '.join(f'{moment:%Y-%m-%d %H:%M:%S}' for moment in window)} UTC"
 
 
 def shown(value: object) -> str:

@@ -35,7 +35,7 @@ def ask_step(
     steps = {step.name: step for step in suite.test(event.test).steps}
     step = steps[event.step]
     if step.load:
-        return hold(bucket, queries, system, suite, step.load, event)
+        return hold(bucket, queries, tasks, system, suite, step.load, event)
     if step.wait_until:
         before = of_steps(suite.test(event.test), plan.request.tasks, event.tasks)
         return check(queries, system.by_log_group(before), suite, step.wait_until, event)

@@ -8,10 +8,11 @@ from tidemark.figures.load.next_level import Level
 from tidemark.figures.load.stop_rule import decide
 from tidemark.model.load import CONNECTED, HeldLevel, Load, LoadCourse
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import shown
+from tidemark.model.sentences import listed, searched, shown
 from tidemark.model.suite import Suite
 from tidemark.run.condition import CheckedCondition, ConditionEvent, ask
-from tidemark.run.ports import LogQueries
+from tidemark.run.ports import LogQueries, Tasks
+from tidemark.run.services import ended_services
 from tidemark.run.system import System
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
@@ -26,12 +27,15 @@ _Rows = Sequence[Mapping[str, str]]
 def hold(
     bucket: Bucket,
     queries: LogQueries,
+    tasks: Tasks,
     system: System,
     suite: Suite,
     load: Load,
     event: ConditionEvent,
 ) -> CheckedCondition:
     """Return how long the agents hold their level, or that the load is over.
+
+    It is over, too, if an agent has not logged its level and a service of the test has ended.
 
     The function may run twice: a level begins once, and ends when all agents have logged it.
     """
@@ -49,12 +53,13 @@ def hold(
     rows = [row for row in answer.rows if row.get("level") == str(course.level)]
     missing = len(streams) - len({row.get("@logStream") for row in rows})
     if missing > 0:
+        if gone := ended_services(tasks, event.services):
+            return _over(scanned, f"service {listed(gone)} ended before the search")
         return _late(load, scanned, course, missing, late.total_seconds())
     try:
         held = (*course.held, _held(load, event, course, rows))
     except Refused as refused:
-        why = f"step {event.step}: {refused}"
-        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned.bytes_scanned)
+        return _over(scanned, str(refused))
     return _go_on(bucket, load, scanned, course, held)
 
 
@@ -121,11 +126,14 @@ def _late(
             over=False, wait_seconds=math.ceil(pause), bytes_scanned=event.bytes_scanned
         )
     why = f"{missing} of {len(load.agents)} agents did not log level {course.level}"
-    within = f"within {load.report_seconds} s"
+    # An agent with a wrong clock logs outside of the searched time.
+    within = f"within {load.report_seconds} s; {searched(event.window)}"
+    return _over(event, f"{why} {within}")
+
+
+def _over(event: ConditionEvent, why: str) -> CheckedCondition:
     return CheckedCondition(
-        over=True,
-        stopped_by=f"step {event.step}: {why} {within}",
-        bytes_scanned=event.bytes_scanned,
+        over=True, stopped_by=f"step {event.step}: {why}", bytes_scanned=event.bytes_scanned
     )
 
 

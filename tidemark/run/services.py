@@ -64,6 +64,16 @@ def stop_services(tasks: Tasks, event: StopServicesEvent) -> StoppedServices:
     return StoppedServices(over=True, tasks=tuple(_results(event.services, described)))
 
 
+def ended_services(tasks: Tasks, services: Sequence[RunningService]) -> list[str]:
+    """Return the names of the services whose tasks have ended or are about to."""
+    described = tasks.describe([service.task_arn for service in services])
+    return [
+        service.name
+        for service in services
+        if described.get(service.task_arn, {}).get("DesiredStatus") == "STOPPED"
+    ]
+
+
 def _results(
     services: Sequence[RunningService], described: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[TaskResult]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.plans import RUN, plan_of
-from tests.unit.fakes import FakeBucket, FakeLogQueries
+from tests.unit.fakes import FakeBucket, FakeLogQueries, FakeTasks
 from tidemark.model.load import Load, LoadCourse
 from tidemark.model.user_search import Bounds, Plateaus
 from tidemark.run.condition import ConditionEvent
@@ -38,6 +38,7 @@ class World:
     def __init__(self, load=LOAD):
         self.bucket, self.queries, self.load, self.now = FakeBucket(), FakeLogQueries(), load, NOON
         self.queries.answers["Wrote"] = []
+        self.tasks = FakeTasks()
 
     def ask(self, seconds=0.0):
         """Ask some seconds later whether the load is over."""
@@ -47,7 +48,7 @@ class World:
             now=self.now, waiting_since=NOON, bytes_scanned=5, services=SERVICES,
             artefacts=f"s3://bucket/{DATA}/artefacts/unbounded/",
         )  # fmt: skip
-        return hold(self.bucket, self.queries, SYSTEM, SUITE, self.load, event)
+        return hold(self.bucket, self.queries, self.tasks, SYSTEM, SUITE, self.load, event)
 
     @property
     def course(self):
@@ -136,7 +137,23 @@ def test_a_late_agent_is_asked_for_with_longer_pauses_until_the_test_fails(world
 
     assert pauses == [2, 2, 4, 8, 16, 28]
     assert len(pauses) <= LOAD.questions / LOAD.bounds.levels
-    assert answer.stopped_by == ("step search: 1 of 2 agents did not log level 1 within 60 s")
+    assert answer.stopped_by == (
+        "step search: 1 of 2 agents did not log level 1 within 60 s; "
+        "searched from 2026-11-20 11:59:00 to 2026-11-20 12:02:12 UTC"
+    )
+
+
+@pytest.mark.parametrize("name", ["one", "server"])
+def test_a_service_that_ends_is_named_instead_of_awaited(world, name):
+    world.log("one")
+    arns = {service.name: service.task_arn for service in SERVICES}
+    world.tasks.described = {arn: {"DesiredStatus": "RUNNING"} for arn in arns.values()}
+    world.tasks.described[arns[name]] = {"DesiredStatus": "STOPPED"}
+
+    answer = world.ask(12)
+
+    assert (answer.over, answer.bytes_scanned) == (True, 1005)
+    assert answer.stopped_by == f"step search: service {name} ended before the search"
 
 
 def test_a_search_with_a_result_ends_the_step_and_stays_ended(world):
