@@ -62,7 +62,12 @@ def entries(suite: Suite, tasks: int) -> int:
 
 
 def most_values(metric: Metric, test: Test, tasks: int) -> int:
-    """Return the most values of a metric that a test keeps; a task may log more, and fail."""
+    """Return the most values of a metric that a test keeps; a task may log more, and fail.
+
+    A metric without samples keeps what its query answers: one value of each task and its labels.
+    """
+    if metric.samples is None:
+        return min(MOST_SAMPLES, tasks * (metric.most_labels or 1))
     if metric.values == "any":
         return MOST_SAMPLES
     if metric.in_total:

@@ -28,10 +28,10 @@ _LEAST_PORT, _MOST_PORT = 1024, 65_535
 _HTTP = r"^:[1-9][0-9]{3,4}/[A-Za-z0-9._~!$&'()*+,;=:@/?%-]{0,200}$"
 SERVICE_FORMS = {_HTTP: "a port and a path, such as :8080/health"}
 """The accepted texts of a service in words, by regular expression."""
-# The questions whether a service is ready, or has stopped, follow each other after 1 s at first and
-# 5 s at last.
-_LONGEST_PAUSE_SECONDS = 5
-_QUESTIONS_WITH_SHORTER_PAUSES = 10
+# The questions whether a service is ready, or has stopped, follow each other after a quarter of the
+# time so far: 1 s at first and 30 s at last.
+_LONGEST_PAUSE_SECONDS = 30
+_QUESTIONS_WITH_SHORTER_PAUSES = 18
 
 
 class Ready(Consistent):

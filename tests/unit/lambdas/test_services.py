@@ -124,7 +124,7 @@ def test_a_service_is_asked_for_often_at_first_and_no_longer_than_its_time(world
         pauses.append(answer["wait_seconds"])
         waited += pauses[-1]
 
-    assert (pauses[0], max(pauses), waited) == (1, 5, 60)
+    assert (pauses[0], max(pauses), waited) == (1, 10, 60)
     assert len(pauses) < questions_within(60)
     assert answer["stopped_by"] == (
         "service server: :8080/health was not ready within 60 s; "
