@@ -74,6 +74,16 @@ class Load(Consistent):
         """The most questions what the agents have logged; the pauses between them double."""
         return self.bounds.levels * (2 + math.ceil(math.log2(self.report_seconds)))
 
+    @property
+    def text(self) -> str:
+        """The load for people: its limits, the times of a level, its rule and its bounds."""
+        limits = {**self.limits, **self.agent_limits}
+        accepted = listed(f"{name} up to {most:,g}" for name, most in limits.items())
+        times = f"{self.settle_seconds} s to settle and {self.hold_seconds} s held"
+        bounds = self.bounds
+        most = f"{bounds.users:,} users, {bounds.seconds:,} s, {bounds.levels:,} levels"
+        return f"{accepted}; {times}; {self.rule.text}; at most {most}"
+
     def shares(self, users: int) -> dict[str, int]:
         """Return the users of each agent, which differ by one at most."""
         each, more = divmod(users, len(self.agents))

@@ -80,6 +80,11 @@ class Test(Consistent):
         """The steps; a test without steps runs its tasks once."""
         return self.steps or (Step(name=self.name, run_tasks=RunTasks()),)
 
+    @property
+    def loads(self) -> Sequence[Load]:
+        """The loads of the test: one at most."""
+        return [step.load for step in self.steps if step.load]
+
     def task_indices(self, of_run: int) -> Iterator[tuple[Step, range]]:
         """Yield each step with the indices of its tasks among those of the test.
 
@@ -129,7 +134,7 @@ class Test(Consistent):
                 known = there_are(self.services, unknown[0])
                 sentence = f"{shown(unknown[0])} is no service of the test; {known}"
                 yield problem(("steps", number, "load", "agents"), sentence)
-        if sum(step.load is not None for step in self.steps) > 1:
+        if len(self.loads) > 1:
             yield problem(("steps",), "there are several loads; expected one in a test")
         for name in ("metrics", "artefacts"):
             for number, one in enumerate(getattr(self, name)):
@@ -260,7 +265,7 @@ class Suite(Frozen):
     @property
     def loads(self) -> Sequence[Load]:
         """The loads of all tests, in order."""
-        return [step.load for step in self._steps if step.load]
+        return [load for test in self.tests for load in test.loads]
 
     @property
     def default_parameters(self) -> dict[str, Value]:

@@ -16,6 +16,12 @@ class Plateaus(Frozen):
     searches: int = Field(default=3, strict=True, ge=1, le=20)
     """The searches, one after the other: each gives a figure."""
 
+    @property
+    def text(self) -> str:
+        """The rule for people."""
+        searches = f"{self.searches} {'search' if self.searches == 1 else 'searches'}"
+        return f"plateaus from {self.first:,} users, {searches} to {100 * self.bracket:g} %"
+
 
 class Equilibrium(Frozen):
     """The rule by which users, or any quantity over time, stay level.
@@ -40,6 +46,11 @@ class Feedback(Equilibrium):
 
     step: int = Field(default=8, strict=True, ge=1, le=10_000)
     """The users that a level has more or fewer than the one before."""
+
+    @property
+    def text(self) -> str:
+        """The rule for people."""
+        return f"feedback by {self.step:,} users, level over {self.window_seconds:,g} s"
 
 
 class Bounds(Frozen):

@@ -16,6 +16,7 @@ import signal
 import time
 from http.client import HTTPException
 from importlib import import_module
+from importlib.metadata import version
 
 from harness import log
 from harness.checks import CheckFailedError
@@ -28,7 +29,7 @@ PORT = 8080
 def main(test: str) -> int:
     """Run a test; return the exit code."""
     keep_deadline()
-    log_machine()
+    log_machine(**_tool())
     try:
         # One test alone needs Locust.
         import_module(test).run(os.environ["TIDEMARK_SERVER"], PORT, os.environ)
@@ -39,6 +40,11 @@ def main(test: str) -> int:
         log.error("Load", f"The server failed: {fault or type(fault).__name__}.")
         return 1
     return 0
+
+
+def _tool() -> dict[str, str]:
+    """Return the tool that makes the load; nothing if none does."""
+    return {"load_tool": f"Locust {version('locust')}"} if "locust" in sys.modules else {}
 
 
 def keep_deadline() -> None:

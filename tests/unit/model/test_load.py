@@ -39,6 +39,17 @@ def test_plateaus_are_the_rule_of_a_load_that_names_none():
     assert load(feedback=feedback).rule == Feedback(**feedback)
 
 
+def test_a_load_is_told_with_its_limits_times_rule_and_bounds():
+    assert load(agent_limits={"cpu": 0.8}, plateaus={"searches": 1}).text == (
+        "mean_ms up to 100, cpu up to 0.8; 5 s to settle and 10 s held; "
+        "plateaus from 8 users, 1 search to 4 %; at most 100 users, 600 s, 60 levels"
+    )
+    assert load(feedback={"window_seconds": 60}).text == (
+        "mean_ms up to 100; 5 s to settle and 10 s held; "
+        "feedback by 8 users, level over 60 s; at most 100 users, 600 s, 60 levels"
+    )
+
+
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 from tests.unit.measured_runs import measured, planned, row
 from tidemark.model.exclusions import NONE
-from tidemark.model.load import HeldLevel, LoadCourse
+from tidemark.model.load import HeldLevel, Load, LoadCourse
+from tidemark.model.steps import Step
 from tidemark.report.markdown import markdown
 from tidemark.report.run_report.contents import report
 from tidemark.report.run_report.measured import measured_run
@@ -52,3 +53,29 @@ def test_the_report_has_every_level_with_the_limits_that_it_hit_and_the_end():
 
 def test_a_report_without_a_load_has_no_words_on_users():
     assert "users" not in report_of(None)
+
+
+def test_the_set_up_has_the_load_and_the_tool_that_made_it():
+    plan = planned(["9.0.0"], repetitions=1)
+    load = Load.model_validate({
+        "agents": ["agent"], "query": "level", "limits": {"mean_ms": 100.0},
+        "bounds": {"users": 100, "seconds": 600},
+    })  # fmt: skip
+    step = Step(name="search", load=load)
+    test, other = plan.suite.tests
+    suite = plan.suite.model_copy(
+        update={"tests": (test.model_copy(update={"steps": (step,)}), other)}
+    )
+    (trial,) = measured(plan)
+    ingest, compaction = trial.tests
+    (machine,) = ingest.environments
+    logged = ingest.model_copy(update={"environments": ({**machine, "load_tool": "Locust 2"},)})
+    trials = [trial.model_copy(update={"tests": (logged, compaction)})]
+    run = measured_run(StoredRun(plan.model_copy(update={"suite": suite}), trials, NONE, []))
+
+    text = markdown(report(run))
+
+    assert row(text, "Load of ingest")[1] == load.text
+    assert row(text, "Load tool") == ["Load tool", "Locust 2"]
+    assert "load_tool" not in text
+    assert "Machine 2" not in text

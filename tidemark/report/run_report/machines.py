@@ -17,6 +17,8 @@ _OF_VERSION = ("version", "engine_version", "package", "package_digest")
 # Other fields of a version begin so: digests of the data that it made under each database.
 _DATA_SET = "data_set"
 _HOST = "host"
+TOOL = "load_tool"
+"""The field of the tool that makes a load, which is no fact of a machine."""
 _IMAGE = "image_digest"
 NOT_LOGGED = "not logged"
 # Each task of a hostile system may log another machine, with fields of other names.
@@ -60,14 +62,16 @@ def values(trials: Iterable[TrialResult]) -> dict[str, list[str]]:
     return {key: _first(by_field[key]) for key in sorted(by_field)[:_MOST_FIELDS]}
 
 
+def logged_values(trials: Iterable[TrialResult], key: str) -> list[str]:
+    """Return the different values of a field that tasks logged."""
+    logged = {_value(key, each[key]) for _, each in _logged(trials) if key in each}
+    return _first(logged)
+
+
 def digests(trials: Iterable[TrialResult], version: str) -> str:
     """Return the digests of a version's package, as its tasks logged them."""
-    logged = {
-        str(environment["package_digest"])
-        for trial, environment in _logged(trials)
-        if trial.version == version and "package_digest" in environment
-    }
-    return " and ".join(_first(logged)) or NOT_LOGGED
+    of_version = (trial for trial in trials if trial.version == version)
+    return " and ".join(logged_values(of_version, "package_digest")) or NOT_LOGGED
 
 
 def images(trials: Iterable[TrialResult], version: str) -> str:
@@ -138,7 +142,7 @@ def _machine_keys(environment: Environment) -> list[str]:
     return sorted(
         key
         for key in environment
-        if key not in {*_OF_VERSION, _HOST} and not key.startswith(_DATA_SET)
+        if key not in {*_OF_VERSION, _HOST, TOOL} and not key.startswith(_DATA_SET)
     )
 
 

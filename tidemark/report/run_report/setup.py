@@ -13,12 +13,13 @@ from tidemark.model.task import Task
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.numbers import MISSING, moment
-from tidemark.report.run_report.machines import digests, images, machines
+from tidemark.report.run_report.machines import TOOL, digests, images, logged_values, machines
 from tidemark.report.run_report.measured import MeasuredRun
 
 AXIS = "Axis "
 PARAMETER = "Parameter "
-"""The start of the setting of an axis or parameter, before its name."""
+LOAD = "Load of "
+"""The start of the setting of an axis, a parameter or a test's load, before its name."""
 SOURCE, TESTED = "Source", "Tested on"
 """The settings of published figures: where they stand, and the day that is published with them."""
 LONGEST_START = "Longest start of a test, seconds"
@@ -48,6 +49,8 @@ def settings(run: MeasuredRun) -> dict[str, str]:
             for name, value in request.parameters.items()
         },
         **{f"{AXIS}{name}": listed(values) for name, values in request.axes.items()},
+        **{f"{LOAD}{test.name}": each.text for test in plan.suite.tests for each in test.loads},
+        **_tools(run),
         **_start_spread(run),
         "Task size": _size(plan.suite.task),
         "Baseline": request.baseline or "none",
@@ -62,6 +65,12 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         "Suite digest": plan.suite_digest,
         "Tidemark": plan.tidemark_version or MISSING,
     }
+
+
+def _tools(run: MeasuredRun) -> dict[str, str]:
+    """Return the tools that made the loads, with their versions; empty if no task logged one."""
+    tools = logged_values(run.trials, TOOL)
+    return {"Load tool": listed(tools)} if tools else {}
 
 
 def _parameter(suite: Suite, name: str, value: Value) -> str:
