@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from time import perf_counter
 
+import layers
 from harness import log
 from harness.checks import CheckFailedError
 from json_rpc import Answered, Session
@@ -39,6 +40,7 @@ def measure(session: Session, r: int, jobs: int) -> None:
             f"in {seconds:.6f} seconds",
         )
         _log_operations(answered)
+        layers.measure(session, r, seconds)
 
 
 def _measured(session: Session, r: int, name: str) -> tuple[list[Answered], float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from time import perf_counter
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 USER = "tidemark"
 """The superuser of the server's data set, whose password is the same."""
 _PATIENCE_SECONDS = 60
+# A request beside Kiwi TCMS's own may do the work of a whole sequence.
+_LONG_PATIENCE_SECONDS = 1_200
 
 
 class Refusal(Exception):
@@ -22,6 +25,8 @@ class Answered(NamedTuple):
 
     operation: str
     seconds: float
+    bytes: int
+    """The size of the answer."""
 
 
 class Session:
@@ -52,24 +57,38 @@ class Session:
         """
         call = {"jsonrpc": "2.0", "id": 1, "method": operation, "params": arguments}
         started = perf_counter()
-        try:
-            self._connection.request("POST", "/json-rpc/", json.dumps(call), self._headers)
-            response = self._connection.getresponse()
-            body = response.read()
-        except (OSError, HTTPException):
-            # http.client refuses every later request of a connection without an answer.
-            self._connection.close()
-            raise
+        body = self._body(self._connection, operation, "/json-rpc/", json.dumps(call))
         seconds = perf_counter() - started
-        if response.status != HTTPStatus.OK:
-            raise Refusal(f"{operation} was answered with the status {response.status}")
-        try:
-            answer = json.loads(body)
-        except ValueError:
-            raise Refusal(f"{operation} was answered without JSON") from None
+        answer = _parsed(operation, body)
         if "error" in answer:
             raise Refusal(f"{operation} was refused: {answer['error']['message']}")
         if "result" not in answer:
             raise Refusal(f"{operation} was answered without a result")
-        self.answered.append(Answered(operation, seconds))
+        self.answered.append(Answered(operation, seconds, len(body)))
         return answer["result"]
+
+    def post(self, path: str) -> Any:  # noqa: ANN401 (any JSON)
+        """Return the answer of a request beside Kiwi TCMS's own; the faults are those of a call."""
+        host, port = self._connection.host, self._connection.port
+        with closing(HTTPConnection(host, port, timeout=_LONG_PATIENCE_SECONDS)) as connection:
+            return _parsed(path, self._body(connection, path, path, ""))
+
+    def _body(self, connection: HTTPConnection, name: str, path: str, content: str) -> bytes:
+        try:
+            connection.request("POST", path, content, self._headers)
+            response = connection.getresponse()
+            body = response.read()
+        except (OSError, HTTPException):
+            # http.client refuses every later request of a connection without an answer.
+            connection.close()
+            raise
+        if response.status != HTTPStatus.OK:
+            raise Refusal(f"{name} was answered with the status {response.status}")
+        return body
+
+
+def _parsed(name: str, body: bytes) -> Any:  # noqa: ANN401 (any JSON)
+    try:
+        return json.loads(body)
+    except ValueError:
+        raise Refusal(f"{name} was answered without JSON") from None

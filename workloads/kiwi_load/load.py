@@ -1,4 +1,4 @@
-"""Load on Kiwi TCMS: ``python load.py api_baseline|bounded``.
+"""Load on Kiwi TCMS: ``python load.py TEST``, the name of a module beside this one.
 
 Exit codes: 0, 1 when a check failed, a call was refused or the deadline passed.
 """

@@ -14,6 +14,8 @@ from harness.machine import log_version
 PORT = 8080
 # SQLite has one writer at a time, and each call of the sequence writes.
 WORKERS = 1
+# A request of the load does the work of a whole sequence.
+TIMEOUT_SECONDS = 1_200
 # The method, path, status and time in microseconds of each request.
 ACCESS = "Access: %(m)s %(U)s %(s)s %(D)s"
 
@@ -31,7 +33,8 @@ def main() -> None:
     )
     os.chdir(folder)
     command = [
-        *(sys.executable, "-m", "gunicorn", "tcms.wsgi:application", "--workers", str(WORKERS)),
+        *(sys.executable, "-m", "gunicorn", "application:application", "--workers", str(WORKERS)),
+        *("--pythonpath", str(Path(__file__).parent), "--timeout", str(TIMEOUT_SECONDS)),
         *("--bind", f"{variables['TIDEMARK_ADDRESS']}:{PORT}"),
         *("--access-logfile", "-", "--access-logformat", ACCESS),
     ]

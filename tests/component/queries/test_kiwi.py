@@ -14,6 +14,11 @@ LINES = (
     "[main] kiwi_load.Baseline INFO  - Sequence 1: 240 calls and 100 results in 4.800000 seconds",
     "[main] kiwi_load.Baseline INFO  - Operation TestRun.add_case: 100 calls at 16.000 ms",
     "[main] kiwi_load.Baseline INFO  - Operation TestRun.create: 10 calls at 30.500 ms",
+    "[main] kiwi_load.Layers INFO  - Layer orm 4.000000 ms per call, 20.000000 %",
+    "[main] kiwi_load.Layers INFO  - Layer orm 6.000000 ms per call, 30.000000 %",
+    "[main] kiwi_load.Layers INFO  - Layer rest 10.000000 ms per call, 50.000000 %",
+    "[main] kiwi_load.Read INFO  - Search 0 TestCase.filter in 900.500000 ms of 5000000 bytes",
+    "[main] kiwi_load.Read INFO  - Search 1 TestCase.filter in 648.000000 ms of 5000000 bytes",
     # Lines that resemble the others, but must not count.
     "[main] kiwi_load.Check ERROR  - Sequence 2 had 239 answers: 240 were expected.",
     "[main] x.Echo INFO  - It said: Sequence 3: 240 calls and 100 results in 9.000000 seconds",
@@ -58,6 +63,21 @@ def test_the_time_of_an_operation_is_the_mean_over_all_sequences(ask):
     found = {row["operation"]: (row["value"], row["n"]) for row in ask("operation_time")}
 
     assert found == {"TestRun.add_case": ("14", "200"), "TestRun.create": ("30.25", "20")}
+
+
+def test_a_layer_has_the_mean_of_its_times_and_shares(ask):
+    assert {row["layer"]: row["value"] for row in ask("layer_time")} == {"orm": "5", "rest": "10"}
+    assert {row["layer"]: (row["value"], row["n"]) for row in ask("layer_share")} == {
+        "orm": ("25", "2"), "rest": ("50", "1")
+    }  # fmt: skip
+
+
+def test_a_search_has_its_times_and_the_size_of_its_answers(ask):
+    (time,), (payload,) = ask("read_time"), ask("read_payload")
+
+    assert (time["operation"], time["value"], time["n"]) == ("TestCase.filter", "648", "2")
+    assert [each["value"] for each in ask("read_time_samples")] == ["900.500000", "648.000000"]
+    assert (payload["operation"], payload["value"], payload["n"]) == ("TestCase.filter", "5", "2")
 
 
 def test_the_metrics_of_one_measurement_decide_once():

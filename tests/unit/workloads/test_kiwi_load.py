@@ -19,6 +19,16 @@ class Kiwi:
         self.refused = None
         self.status = 200
         self.body = None  # in place of the answer; b"" for none
+        self.records = 0
+
+    def work(self, path):
+        """Do what a request beside Kiwi TCMS's own asks for."""
+        name, _, number = path.partition("?")
+        if name == "/tidemark/records":
+            self.records += int(number)
+            return int(number)
+        assert name == "/tidemark/orm"
+        return int(number) ** 2
 
     def answer(self, call, cookie):
         method, arguments = call["method"], call["params"]
@@ -29,6 +39,8 @@ class Kiwi:
         if method == self.refused:
             return {"error": {"code": -32603, "message": "Internal error: no such table"}}
         self.calls.append((method, *arguments))
+        if {"summary__startswith": "Record "} in arguments:
+            return {"result": [{"id": number} for number in range(self.records)]}
         found = {"id": len(self.calls)}
         lists = method.endswith(".filter") or method == "TestRun.add_case"
         return {"result": [{"id": 10**6}, found][not lists :: -1] if lists else found}
@@ -46,9 +58,12 @@ def kiwi():
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
-            assert self.path == "/json-rpc/"
-            call = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = json.dumps(kiwi.answer(call, self.headers["Cookie"])).encode()
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path == "/json-rpc/":
+                answer = kiwi.answer(json.loads(content), self.headers["Cookie"])
+            else:
+                answer = kiwi.work(self.path)
+            body = json.dumps(answer).encode()
             body = body if kiwi.body is None else kiwi.body
             if not body:
                 self.close_connection = True
@@ -103,12 +118,56 @@ def test_each_job_logs_its_calls_and_results_after_a_sequence_that_counts_nowher
     lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
     sequences = [line.split(" in ")[0] for line in lines if line.startswith("Sequence")]
     assert sequences == [f"Sequence {n}: 24 calls and 4 results" for n in (0, 1)]
-    assert sum(kiwi.operations.values()) == 15 + 2 * 24
+    made = kiwi.operations
+    assert made.pop("system.methodSignature") == 2 * 24
+    assert sum(made.values()) == 15 + 2 * 24
     counted = Counter()
     for _, operation, count, *_ in (line.split() for line in lines if line.startswith("Operation")):
         counted[operation.removesuffix(":")] += int(count)
     # The short sequence makes one call of each operation.
-    assert counted == kiwi.operations - Counter(dict.fromkeys(kiwi.operations, 1))
+    assert counted == made - Counter(dict.fromkeys(made, 1))
+
+
+def test_the_layers_of_a_sequence_add_up_to_its_time(kiwi_load, session, capsys):
+    kiwi_load("layers").measure(session, 2, 24.0)
+
+    words = [line.partition("  - ")[2].split() for line in capsys.readouterr().out.splitlines()]
+    assert [each[1] for each in words] == ["orm", "web", "rest"]
+    assert sum(float(each[2]) for each in words) == pytest.approx(1000.0, abs=1e-5)
+    assert sum(float(each[6]) for each in words) == pytest.approx(100.0, abs=1e-5)
+    assert all(float(each[2]) > 0 for each in words)
+
+
+def test_the_same_work_with_other_results_has_no_layers(kiwi_load, session, kiwi, capsys):
+    kiwi.work = lambda _: 3
+
+    with pytest.raises(CheckFailedError, match=r"^The models stored 3 results: 4 were expected\.$"):
+        kiwi_load("layers").measure(session, 2, 24.0)
+    assert capsys.readouterr().out == ""
+
+
+def test_each_search_is_logged_with_its_time_and_size_after_one_that_counts_nowhere(
+    kiwi_load, session, kiwi, capsys
+):
+    kiwi_load("read_api").measure(session, 3)
+
+    lines = [line.partition("  - ")[2] for line in capsys.readouterr().out.splitlines()]
+    size = len(json.dumps({"result": [{"id": number} for number in range(3)]}))
+    for operation, logged in (("TestCase.filter", lines[:5]), ("TestRun.filter", lines[5:])):
+        assert kiwi.operations[operation] == 6
+        assert [line.split(" in ")[0] for line in logged] == [
+            f"Search {number} {operation}" for number in range(5)
+        ]
+        assert all(line.endswith(f" ms of {size} bytes") for line in logged)
+
+
+def test_a_search_that_finds_another_number_of_records_is_named(kiwi_load, session, kiwi):
+    kiwi.records = 1
+
+    with pytest.raises(
+        CheckFailedError, match=r"^TestCase\.filter found 4 records: 3 were expected\.$"
+    ):
+        kiwi_load("read_api").measure(session, 3)
 
 
 def test_a_half_finished_sequence_has_no_figures(kiwi_load, session, monkeypatch, capsys):

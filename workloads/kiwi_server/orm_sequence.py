@@ -1,0 +1,77 @@
+"""The work of the load's sequence without its requests: what it stores, through Django's models.
+
+The chapter "Hardware and performance" of Kiwi TCMS's documentation compares both, to tell the time
+in the database from that of the rest.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from django.contrib.auth import get_user_model
+from tcms.management.models import Build, Classification, Priority, Product, Version
+from tcms.testcases.models import TestCase, TestCaseStatus
+from tcms.testplans.models import PlanType, TestPlan
+from tcms.testruns.models import TestExecutionStatus, TestRun
+
+_NUMBERS = count()
+
+
+def report(r: int) -> int:
+    """Store ``r`` test runs of ``r`` test cases with a result each; return the results."""
+    plan = new_plan(f"ORM {next(_NUMBERS)}")
+    cases = [_new_case(plan, number) for number in range(r)]
+    passed = TestExecutionStatus.objects.filter(weight__gt=0).first()
+    build = Build.objects.create(name="1", version=plan.product_version)
+    runs = [
+        TestRun.objects.create(summary=f"Run {n}", manager=plan.author, plan=plan, build=build)
+        for n in range(r)
+    ]
+    results = 0
+    for run in runs:
+        for case in cases:
+            results += _new_results(run, case, passed)
+    return results
+
+
+def new_plan(name: str) -> TestPlan:
+    """Return a new plan for a new product; both have the name."""
+    user = get_user_model().objects.filter(is_superuser=True).first()
+    classification = Classification.objects.first()
+    product = Product.objects.create(name=name, classification=classification)
+    version = Version.objects.create(value=name, product=product)
+    return TestPlan.objects.create(
+        name=name,
+        author=user,
+        product=product,
+        product_version=version,
+        type=PlanType.objects.order_by("pk").first(),
+    )
+
+
+def case_of(plan: TestPlan, summary: str) -> TestCase:
+    """Return a case for the product of a plan, which is not stored yet."""
+    return TestCase(
+        summary=summary,
+        author=plan.author,
+        category=plan.product.category.first(),
+        priority=Priority.objects.first(),
+        case_status=TestCaseStatus.objects.filter(is_confirmed=True).first(),
+    )
+
+
+def _new_case(plan: TestPlan, number: int) -> TestCase:
+    case = case_of(plan, f"Case {number}")
+    case.save()
+    plan.add_case(case)
+    return case
+
+
+def _new_results(run: TestRun, case: TestCase, passed: TestExecutionStatus) -> int:
+    created = run.create_execution(case=case)
+    # Since version 11.0 it is a list.
+    executions = created if isinstance(created, list) else [created]
+    for execution in executions:
+        execution.status = passed
+        execution.save()
+    return len(executions)
