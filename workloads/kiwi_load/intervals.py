@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, defaultdict
+from typing import NamedTuple
 
 from harness import log
 from harness.histogram import Histogram
+
+
+class Summary(NamedTuple):
+    """All requests of an interval; the times are 0 ms without requests."""
+
+    requests: int
+    average: float
+    p99: float
+    """The quantile between the two nearest values [ms]."""
+    failed: int
 
 
 class Intervals:
@@ -13,6 +25,7 @@ class Intervals:
 
     def __init__(self) -> None:
         self.requests = 0
+        self._all: list[float] = []
         self._times: defaultdict[str, Histogram] = defaultdict(Histogram)
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
@@ -22,9 +35,19 @@ class Intervals:
     ) -> None:
         """Count a request, as Locust reports it: its operation and its time [ms]."""
         self.requests += 1
+        self._all.append(response_time)
         self._times[name].add(response_time)
         self._counts[name] += 1
         self._failures[name] += exception is not None
+
+    def summary(self) -> Summary:
+        """Return the requests since the last lines, of all operations together."""
+        times = self._all or [0.0]
+        p99 = times[0]
+        if len(times) > 1:
+            p99 = statistics.quantiles(times, n=100, method="inclusive")[-1]
+        failed = sum(self._failures.values())
+        return Summary(len(self._all), statistics.fmean(times), p99, failed)
 
     def log(self, users: int) -> None:
         """Log the users and the requests, and begin the next interval."""
@@ -33,6 +56,7 @@ class Intervals:
             log.info("Bounded", self._times[operation].line(operation))
             failed, count = self._failures[operation], self._counts[operation]
             log.info("Bounded", f"Failures {operation} {failed} of {count} requests")
+        self._all.clear()
         self._times.clear()
         self._counts.clear()
         self._failures.clear()

@@ -21,6 +21,8 @@ from locust import User, constant, task
 from locust.exception import StopUser
 from operations import Work, drawn
 
+DRAIN_SECONDS = 60
+"""The time after the end within which a request that was due before it is still made [s]."""
 FAULTS = (Refusal, OSError, HTTPException)
 """The faults of a request: an answer that refuses it, or none."""
 
@@ -55,32 +57,40 @@ class Tester(User):
 
     def on_start(self) -> None:
         """Log in, and make the data that the operations need."""
-        number = next(self.load.numbers)
-        self._random = Random(f"{self.load.seed}/{number}")  # noqa: S311 (repeatable, no secret)
         try:
-            self._work = Work(Session(self.load.host, self.load.port), f"User {number}")
+            self.join(next(self.load.numbers))
         except FAULTS as fault:
             self.load.refused = str(fault)
             raise StopUser from fault
-        self._due = monotonic()
+
+    def join(self, number: int) -> None:
+        """Log in as the user of a number, and make the data; raise one of FAULTS without it."""
+        self._random = Random(f"{self.load.seed}/{number}")  # noqa: S311 (repeatable, no secret)
+        self._work = Work(Session(self.load.host, self.load.port), f"User {number}")
+        self.due = monotonic()
         self.load.ready += 1
+
+    def rest(self) -> None:
+        """End, since no further request counts."""
+        raise StopUser
 
     @task
     def operate(self) -> None:
-        """Wait for the next request, make it and report its time if it counts; then end."""
-        self._due += self._random.expovariate(1.0)
+        """Wait for the next request, make it and report its time if it counts; then rest."""
+        self.due += self._random.expovariate(1.0)
         operation = drawn(self._random)
-        gevent.sleep(max(0.0, self._due - monotonic()))
-        if self._due >= self.load.ends:
-            raise StopUser
+        gevent.sleep(max(0.0, min(self.due, self.load.ends) - monotonic()))
+        if self.due >= self.load.ends or monotonic() > self.load.ends + DRAIN_SECONDS:
+            self.rest()
+            return
         fault = self._fault(operation)
-        if self._due < self.load.begins:
+        if self.due < self.load.begins:
             self.load.left_out += 1
         else:
             self.environment.events.request.fire(
                 request_type="JSON-RPC",
                 name=operation,
-                response_time=1000 * (monotonic() - self._due),
+                response_time=1000 * (monotonic() - self.due),
                 response_length=0,
                 exception=fault,
             )

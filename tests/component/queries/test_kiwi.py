@@ -19,7 +19,14 @@ LINES = (
     "[main] kiwi_load.Layers INFO  - Layer rest 10.000000 ms per call, 50.000000 %",
     "[main] kiwi_load.Read INFO  - Search 0 TestCase.filter in 900.500000 ms of 5000000 bytes",
     "[main] kiwi_load.Read INFO  - Search 1 TestCase.filter in 648.000000 ms of 5000000 bytes",
+    "[main] kiwi_load.Unbounded INFO  - Supported users 51.5",
+    "[main] kiwi_load.Unbounded INFO  - Supported users 54",
+    "[main] kiwi_load.Agent INFO  - Level 3 users 32 average 35.100 ms p99 110.500 ms "
+    "failures 0.0100 cpu 0.0810 machine 1.2500 stolen 0.0000",
+    "[main] kiwi_load.Bounded INFO  - The load used 0.0810 cores of 1.2500, and 0.0000 were stolen",
     # Lines that resemble the others, but must not count.
+    "[main] x.Echo INFO  - It said: Supported users 99",
+    "[main] kiwi_load.Agent INFO  - Level 4 users 64 average 35.100 ms p99 110.500 ms",
     "[main] kiwi_load.Check ERROR  - Sequence 2 had 239 answers: 240 were expected.",
     "[main] x.Echo INFO  - It said: Sequence 3: 240 calls and 100 results in 9.000000 seconds",
     "[main] x.Echo INFO  - Operation TestRun.create: 10 calls at 30.5 ms or so",
@@ -78,6 +85,28 @@ def test_a_search_has_its_times_and_the_size_of_its_answers(ask):
     assert (time["operation"], time["value"], time["n"]) == ("TestCase.filter", "648", "2")
     assert [each["value"] for each in ask("read_time_samples")] == ["900.500000", "648.000000"]
     assert (payload["operation"], payload["value"], payload["n"]) == ("TestCase.filter", "5", "2")
+
+
+def test_the_supported_users_are_the_mean_of_all_searches(ask):
+    (row,) = ask("supported_users")
+
+    assert (row["value"], row["n"]) == ("52.75", "2")
+    assert [sample["value"] for sample in ask("supported_users_samples")] == ["51.5", "54"]
+
+
+def test_a_level_has_all_that_its_agent_measured(ask):
+    (row,) = ask("level")
+
+    assert {name: row[name] for name in row.keys() - {"@logStream"}} == {
+        "level": "3", "users": "32", "mean_ms": "35.1", "p99_ms": "110.5", "failures": "0.01",
+        "cpu": "0.081", "machine": "1.25", "stolen": "0",
+    }  # fmt: skip
+
+
+def test_the_cores_of_a_load_are_those_of_its_line(ask):
+    (row,) = ask("load_cpu")
+
+    assert (row["value"], row["n"]) == ("0.081", "1")
 
 
 def test_the_metrics_of_one_measurement_decide_once():

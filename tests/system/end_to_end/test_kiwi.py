@@ -1,18 +1,27 @@
-"""The real Kiwi TCMS from PyPI: the baseline of its API, and three users."""
+"""The real Kiwi TCMS from PyPI: the baseline of its API, three users, and a short search."""
 
 import json
+import os
 import re
+import shutil
 import statistics
 
 import pytest
+import yaml
 
 from local.logs.store import LogStore
 from tests.system.end_to_end.command_line import tidemark
+from tidemark.model.checkout import ROOT
 
 pytestmark = pytest.mark.systems
 GROUP = "/Tidemark/kiwi"
 VERSION = "11.7"
-R, USERS = 3, 3
+R, USERS, RECORDS = 3, 3, 40
+# Four levels at least, of a few seconds each.
+SHORT = {
+    "settle_seconds": 1, "hold_seconds": 3,
+    "plateaus": {"first": 4, "bracket": 0.5, "searches": 2},
+}  # fmt: skip
 CALLS, RESULTS, JOBS = 10 + 3 * R + 2 * R**2, R**2, 3
 SEQUENCE = rf"Sequence \d+: {CALLS} calls and {RESULTS} results in (\d+\.\d+) seconds$"
 # A user logs in and makes a plan, five cases in it, a build, a run and five open results.
@@ -20,11 +29,28 @@ SET_UP = 1 + 5 + 3 + 2 * 5 + 1 + 1 + 1 + 5
 
 
 @pytest.fixture(scope="module")
-def state(tmp_path_factory):
+def systems(tmp_path_factory):
+    """Return a folder with the suite that ships and its programs; its search is short."""
+    systems = tmp_path_factory.mktemp("systems")
+    shutil.copytree(ROOT / "suites" / "kiwi", systems / "suites" / "kiwi")
+    for name in ("kiwi_load", "kiwi_server"):
+        shutil.copytree(ROOT / "workloads" / name, systems / "workloads" / name)
+    file = systems / "suites" / "kiwi" / "suite.yaml"
+    suite = yaml.safe_load(file.read_text())
+    (test,) = (each for each in suite["tests"] if each["name"] == "unbounded")
+    test["steps"][0]["load"].update(SHORT)
+    file.write_text(yaml.safe_dump(suite, sort_keys=False))
+    return systems
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory, systems):
     state = tmp_path_factory.mktemp("kiwi")
     done = tidemark(
         *("run", "kiwi", "--versions", VERSION, "--repetitions", "1", "--state", str(state)),
         *("--set", f"r={R}", "--set", f"users={USERS}", "--set", "duration=10"),
+        *("--set", f"records={RECORDS}"),
+        env={**os.environ, "TIDEMARK_SYSTEMS": str(systems)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return state
@@ -32,29 +58,39 @@ def state(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def messages(state):
-    """Return the messages of each log stream by its test, those of the loads or of the servers."""
+    """Return the messages of each log stream of a container."""
     store = LogStore(state / "logs")
 
     def messages(container):
         names = sorted(
             name for name in store.streams(GROUP) if name.startswith(f"kiwi/{container}/")
         )
-        streams = [[event.message for event in store.read(GROUP, name)] for name in names]
-        return sorted(streams, key=lambda lines: "Sequence" not in " ".join(lines))
+        return [[event.message for event in store.read(GROUP, name)] for name in names]
 
     return messages
 
 
 @pytest.fixture(scope="module")
+def load(messages):
+    """Return the messages of the task that has a word in its log."""
+
+    def load(word):
+        (lines,) = (lines for lines in messages("kiwi") if word in " ".join(lines))
+        return lines
+
+    return load
+
+
+@pytest.fixture(scope="module")
 def figures(state):
-    """Return the figures of a metric: its value by statistic and operation."""
+    """Return the figures of a metric: its value by statistic and label."""
 
     def figures(metric):
         sql = f"SELECT statistic, labels, value FROM rates WHERE metric = '{metric}'"
         done = tidemark("sql", sql, "--format", "json", "--state", str(state))
         assert done.returncode == 0, done.stderr
         return {
-            (row["statistic"], json.loads(row["labels"] or "{}").get("operation")): float(
+            (row["statistic"], *(json.loads(row["labels"] or "{}").values() or [None])): float(
                 row["value"]
             )
             for row in json.loads(done.stdout)
@@ -71,9 +107,8 @@ def calls_of(lines):
     return sum(line.startswith("Access: POST /json-rpc/ 200 ") for line in lines)
 
 
-def test_the_baseline_follows_from_the_lines_of_the_load_in_every_unit(figures, messages):
-    baseline, _ = messages("kiwi")
-    seconds = [float(match[1]) for match in found(SEQUENCE, baseline)]
+def test_the_baseline_follows_from_the_lines_of_the_load_in_every_unit(figures, load):
+    seconds = [float(match[1]) for match in found(SEQUENCE, load("Sequence"))]
 
     assert len(seconds) == JOBS
     per_call = [1000 * each / CALLS for each in seconds]
@@ -89,8 +124,8 @@ def test_the_baseline_follows_from_the_lines_of_the_load_in_every_unit(figures, 
         }
 
 
-def test_the_figures_of_the_users_are_those_of_locusts_own_statistics(figures, messages):
-    _, bounded = messages("kiwi")
+def test_the_figures_of_the_users_are_those_of_locusts_own_statistics(figures, load):
+    bounded = load("Locust INFO")
     own = found(r"Locust INFO  - (\S+): (\d+) requests, (\d+) failures, average (\S+) ms", bounded)
     latency, failures = figures("latency"), figures("failures")
 
@@ -102,18 +137,57 @@ def test_the_figures_of_the_users_are_those_of_locusts_own_statistics(figures, m
     assert figures("throughput") == {("mean", None): requests / 10}
 
 
-def test_the_access_log_of_each_server_has_every_call_and_no_other(messages):
-    _, bounded = messages("kiwi")
+def test_the_access_log_of_each_server_has_every_call_and_no_other(messages, load):
     requests, left_out = (
-        int(found(pattern, bounded)[0][1])
+        int(found(pattern, load("Locust INFO"))[0][1])
         for pattern in (r"Made (\d+) requests", r"Left out (\d+) requests")
     )
 
-    expected = {1 + 15 + JOBS * CALLS, USERS * SET_UP + left_out + requests}
-    assert {calls_of(lines) for lines in messages("server")} == expected
+    # Each sequence has as many requests that do nothing; six searches of each kind follow.
+    baseline = 1 + 15 + JOBS * 2 * CALLS + 1 + 2 * 6
+    expected = {baseline, USERS * SET_UP + left_out + requests}
+    served = [lines for lines in messages("server") if found("Access: POST ", lines)]
+    assert len(served) == 3
+    assert expected < {calls_of(lines) for lines in served}
 
 
-def test_both_tests_start_with_the_same_data_set_of_the_version(messages):
+def test_the_layers_of_a_sequence_are_shares_of_its_time(figures):
+    shares, times = figures("layer_share"), figures("layer_time")
+    per_request = figures("time_per_request")["mean", None]
+
+    assert {layer for _, layer in shares} == {"orm", "web", "rest"}
+    assert sum(shares.values()) == pytest.approx(100, abs=1e-3)
+    assert sum(times.values()) == pytest.approx(per_request, rel=1e-3)
+
+
+def test_a_search_finds_all_records_in_its_times(figures, load):
+    for operation in ("TestCase.filter", "TestRun.filter"):
+        logged = found(rf"Search \d {operation} in (\S+) ms of (\d+) bytes", load("Search "))
+        times = [float(match[1]) for match in logged]
+        of_operation = {
+            statistic: value
+            for (statistic, label), value in figures("read_time").items()
+            if label == operation
+        }
+        assert len(times) == 5
+        assert of_operation == pytest.approx(
+            {"min": min(times), "p50": statistics.median(times), "max": max(times)}
+        )
+        sizes = {float(match[2]) / 1e6 for match in logged}
+        assert {figures("read_payload")["mean", operation]} == sizes
+
+
+def test_the_supported_users_are_those_of_both_searches(state, figures, load):
+    users = [float(match[1]) for match in found(r"Supported users (\S+)$", load("Supported"))]
+
+    assert len(users) == 2
+    assert figures("supported_users")["mean", None] == pytest.approx(statistics.mean(users))
+    report = tidemark("show", "--all", "--state", str(state)).stdout
+    assert re.search(r"\| 11\.7 \| 1 \| 1 \| 4 \| 4\.000 \|", report)
+    assert "CPU of server" in report
+
+
+def test_every_test_starts_with_the_same_data_set_of_the_version(messages):
     logged = [
         json.loads(line.partition("Environment: ")[2])
         for lines in messages("server")
@@ -121,5 +195,5 @@ def test_both_tests_start_with_the_same_data_set_of_the_version(messages):
         if "Environment: " in line
     ]
 
-    assert [each["engine_version"] for each in logged] == [VERSION, VERSION]
+    assert [each["engine_version"] for each in logged] == [VERSION] * 3
     assert len({each["data_set_sqlite"] for each in logged}) == 1
