@@ -1,8 +1,9 @@
 -- Rates by version
--- Every metric of every suite over all runs, the versions in their order. A trial counts once,
--- by its rate; trials that were excluded, or gave no rate, are left out. Trials of every size count
--- alike: sizes says which there are.
-WITH by_version AS (
+-- Every metric of every suite over all runs, by version and size: the versions in their order. A
+-- trial counts once, by its rate, with the trials of its size alone: sizes says which. Trials that
+-- were excluded, or gave no rate, are left out, and so are those of an image that a later run of
+-- the same version and size no longer had.
+WITH counted AS (
     SELECT
         rates.suite,
         test,
@@ -13,26 +14,67 @@ WITH by_version AS (
         direction,
         version,
         version_order,
+        value,
+        value_text,
+        rates.started_at,
+        provenance,
+        -- Tasks and the records of each, 2 × 1,000,000, or else the parameters, which are null if
+        -- tasks and records are all. Imported figures have no known size.
+        CASE
+            WHEN runs.parameters <> '' THEN runs.parameters
+            WHEN runs.records IS NULL THEN 'unknown'
+            ELSE concat(format('%,d', runs.tasks), ' × ', format('%,d', runs.records))
+        END AS sizes,
+        coalesce(image_digest, '') AS image,
+        rates.run_id AS of_run,
+        trial
+    FROM rates
+    LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
+    WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
+),
+of_images AS (
+    SELECT
+        *,
+        first_value(image) OVER (
+            PARTITION BY suite, test, version, sizes
+            ORDER BY of_run DESC, trial DESC, image
+        ) AS newest_image
+    FROM counted
+),
+by_version AS (
+    SELECT
+        suite,
+        test,
+        metric,
+        statistic,
+        labels,
+        unit,
+        direction,
+        version,
+        version_order,
+        sizes,
         count(*) AS trials,
         array_agg(value ORDER BY value) AS ascending,
         min(value) AS min,
         max(value) AS max,
-        min(rates.started_at) AS first_at,
-        max(rates.started_at) AS last_at,
-        min(runs.tasks) AS min_tasks,
-        max(runs.tasks) AS max_tasks,
-        min(runs.records) AS min_records,
-        max(runs.records) AS max_records,
-        -- Null if tasks and records are all parameters of the suite.
-        min(coalesce(runs.parameters, '')) AS min_parameters,
-        max(coalesce(runs.parameters, '')) AS max_parameters,
+        min(started_at) AS first_at,
+        max(started_at) AS last_at,
         CASE WHEN min(provenance) = max(provenance) THEN min(provenance) ELSE 'mixed' END AS provenance,
         -- An imported figure, digit for digit, where nothing was added to it.
         CASE WHEN count(*) = 1 THEN min(value_text) END AS value_text
-    FROM rates
-    LEFT JOIN runs ON runs.suite = rates.suite AND runs.run_id = rates.run_id
-    WHERE value IS NOT NULL AND NOT coalesce(excluded, false)
-    GROUP BY rates.suite, test, metric, statistic, labels, unit, direction, version, version_order
+    FROM of_images
+    WHERE image = newest_image
+    GROUP BY
+        suite,
+        test,
+        metric,
+        statistic,
+        labels,
+        unit,
+        direction,
+        version,
+        version_order,
+        sizes
 ),
 -- avg and stddev add up as rows happen to come, even if told an order: the last bits would vary.
 means AS (
@@ -56,13 +98,8 @@ named AS (
             unit,
             ')'
         ) AS rate,
-        -- The least and the most of the version, over all its metrics.
-        min(min_tasks) OVER (PARTITION BY suite, version) AS least_tasks,
-        max(max_tasks) OVER (PARTITION BY suite, version) AS most_tasks,
-        min(min_records) OVER (PARTITION BY suite, version) AS least_records,
-        max(max_records) OVER (PARTITION BY suite, version) AS most_records,
-        min(min_parameters) OVER (PARTITION BY suite, version) AS least_parameters,
-        max(max_parameters) OVER (PARTITION BY suite, version) AS most_parameters
+        min(sizes) OVER (PARTITION BY suite) AS first_sizes,
+        max(sizes) OVER (PARTITION BY suite) AS last_sizes
     FROM means
 )
 SELECT
@@ -92,35 +129,17 @@ SELECT
     provenance,
     value_text,
     rate,
-    concat(suite, ': ', rate) AS series,
+    -- A chart has a series for each size of a suite that has several.
+    concat(
+        suite,
+        ': ',
+        rate,
+        CASE WHEN first_sizes < last_sizes THEN concat(', ', sizes) ELSE '' END
+    ) AS series,
     -- The place of the version among those of its suite, by which charts are sorted.
     dense_rank() OVER (PARTITION BY suite ORDER BY version_order, version) AS version_rank,
-    -- The last trial of the version, over all its metrics.
-    max(last_at) OVER (PARTITION BY suite, version) AS tested_at,
-    -- Tasks and the records of each, over all trials of the version: 1–2 × 1,000,000; or else the
-    -- parameters. Imported figures have no known size.
-    CASE
-        WHEN most_parameters <> '' THEN concat(
-            least_parameters,
-            CASE
-                WHEN least_parameters < most_parameters THEN concat('–', most_parameters)
-                ELSE ''
-            END
-        )
-        WHEN least_records IS NULL THEN 'unknown'
-        ELSE concat(
-            format('%,d', least_tasks),
-            CASE
-                WHEN least_tasks < most_tasks THEN concat('–', format('%,d', most_tasks))
-                ELSE ''
-            END,
-            ' × ',
-            format('%,d', least_records),
-            CASE
-                WHEN least_records < most_records THEN concat('–', format('%,d', most_records))
-                ELSE ''
-            END
-        )
-    END AS sizes
+    -- The last trial of the version and size, over all its metrics.
+    max(last_at) OVER (PARTITION BY suite, version, sizes) AS tested_at,
+    sizes
 FROM named
-ORDER BY suite, test, metric, statistic, labels, unit, direction, version_order, version
+ORDER BY suite, test, metric, statistic, labels, unit, direction, version_order, version, sizes

@@ -25,6 +25,9 @@ from tidemark.model.context import published_suites, written_systems
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
 
+_SIZE = "Size"
+"""The column of sizes, which only a suite with trials of several sizes needs."""
+
 
 @click.command(name="history")
 @click.argument("suite", required=False, callback=check_suite)
@@ -40,11 +43,11 @@ def command(
 
     Without SUITE, the command takes the only suite or that of the newest run. Each figure is the
     mean over the version's trials with their standard deviation; the table has the digits that this
-    spread supports. Excluded trials do not count, and a warning names versions with trials of
-    several sizes. Below the table stand the changes of level over at least 16 runs. A published
+    spread supports. Excluded trials do not count, and a version with trials of several sizes has a
+    row for each. Below the table stand the changes of level over at least 16 runs. A published
     figure that was imported stands digit for digit, and is a run of its own. JSON is a list with
-    one object for each version. CSV has a line for each version and figure; its columns have the
-    names of the fields in JSON.
+    one object for each version and size. CSV has a line for each version, size and figure; its
+    columns have the names of the fields in JSON.
 
     \b
     Example:
@@ -108,6 +111,7 @@ def _show(
         {
             "Version number": version.version,
             "Test date": version.last_at.strftime(day),
+            _SIZE: version.sizes,
             **{
                 headings[name]: version.figures[name].text(exact=exact)
                 for name in names
@@ -116,8 +120,8 @@ def _show(
         }
         for version in versions
     ]
-    show(["Version number", "Test date", *headings.values()], rows, form)
-    warnings = filter(None, (version.size_warning() for version in versions))
-    for text in (*map(sentence, reversed(changes)), *untold(versions, FEWEST), *warnings):
+    size = [_SIZE] if len({version.sizes for version in versions}) > 1 else []
+    show(["Version number", "Test date", *size, *headings.values()], rows, form)
+    for text in (*map(sentence, reversed(changes)), *untold(versions, FEWEST)):
         # Standard output holds only the table that people keep.
         click.echo(text, err=form != "table")

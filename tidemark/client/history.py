@@ -26,7 +26,7 @@ NO_TITLES: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Figure:
-    """One metric of one version over all its trials that are not excluded."""
+    """One metric of one version and size over the trials that are not excluded."""
 
     test: str
     metric: str
@@ -69,13 +69,13 @@ class Figure:
 
 @dataclass(frozen=True)
 class VersionHistory:
-    """The figures of one version."""
+    """The figures of one version, from trials of one size."""
 
     version: str
     last_at: date
-    """The day of its last trial, UTC."""
+    """The day of the last trial, UTC."""
     sizes: str
-    """The parameters of all trials, or a range: tasks and records as ``1 × 1,000,000``."""
+    """Tasks and records as ``1 × 1,000,000``, or the parameters; ``unknown`` for imports."""
     figures: Mapping[str, Figure]
     """The figures by the name of their column."""
 
@@ -95,12 +95,6 @@ class VersionHistory:
             for name, figure in self.figures.items()
         ]
 
-    def size_warning(self) -> str | None:
-        """Return a sentence if the figures are means over trials of several sizes, else None."""
-        if "–" not in self.sizes:
-            return None
-        return f"{self.version}: trials of several sizes are mixed: {self.sizes}."
-
     def record(self) -> dict[str, Any]:
         """Return the version as a JSON object."""
         figures = {name: vars(figure) for name, figure in self.figures.items()}
@@ -113,19 +107,18 @@ class VersionHistory:
 
 
 def histories(rows: Sequence[Row], changes: Sequence[Row] = ()) -> list[VersionHistory]:
-    """Return the versions of one suite, in order.
+    """Return the versions of one suite in order, each once for every size of its trials.
 
     ``rows`` are those of ``rates_by_version.sql``, ``changes`` those of ``level_changes.sql``.
     """
     ordered = sorted(rows, key=lambda row: (_text(row, "version_order"), _text(row, "version")))
-    versions = dict.fromkeys(_text(row, "version") for row in ordered)
+    alike: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in ordered:
+        alike[_text(row, "version"), _text(row, "sizes")].append(row)
     shared = _of_several_tests(ordered)
     # The newest change comes first, and stays.
     changed = {_key(row): row for row in reversed(changes)}
-    return [
-        _history(version, [row for row in ordered if row["version"] == version], shared, changed)
-        for version in versions
-    ]
+    return [_history(version, of_one, shared, changed) for (version, _), of_one in alike.items()]
 
 
 def sentence(change: Row) -> str:

@@ -24,8 +24,8 @@ function charts(visual, rows) {
     : [""];
   const drawn = names.map((name) => {
     const own = panels ? rows.filter((row) => row[panels.column.name] === name) : rows;
-    // A category that only other suites have is no gap in the chart of this suite.
-    const kin = rows.filter((row) => row.suite === own[0].suite);
+    // A category that only another suite or size has is no gap in this chart.
+    const kin = rows.filter(({ suite, sizes }) => suite === own[0].suite && sizes === own[0].sizes);
     const ordered = inOrder(grouped(kin, [category.column.name]), orders);
     const categories = ordered.map((group) => group.rows[0][category.column.name]);
     return chart(visual, name, own, category.days === WEEK ? everyWeek(categories) : categories);

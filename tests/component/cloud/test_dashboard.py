@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.checks.conformance.figures import mean_rate
 from tests.component.cloud.browser import AXE, browser
 from tests.component.cloud.twelve_versions import (
     ALONE,
@@ -25,6 +26,7 @@ from tidemark.store.rows import packed
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DRAWN = "main:not([aria-busy])"
+INGEST = "rocksdb: ingest rate (records/s)"
 DESKTOP, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -121,11 +123,32 @@ def test_the_numbers_are_those_of_the_history(open_page, tables):
             assert shown[known.version][column] == text
 
 
+def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, tmp_path):
+    objects = {}
+    for run_id, records, value in (("1", 1_000, 100.0), ("2", 2_000, 900.0)):
+        at = {"run_id": run_id, "started_at": "2026-11-20 00:00:00.000"}
+        rate = {**mean_rate("ingest", "ingest_rate", "9.0.0", value, "records/s", "higher"), **at}
+        objects[keys.table("rates", "rocksdb", run_id)] = packed([{**rate, "trial": 1}])
+        run = {**at, "status": "complete", "tasks": 1, "records": records}
+        objects[keys.table("runs", "rocksdb", run_id)] = packed([run])
+    file = tmp_path / "sizes.html"
+    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
+    page = open_page(file=file.as_uri())
+
+    assert [row[1:] for row in cells(page, "versions")] == [
+        ["9.0.0", "2026-11-20", "1 × 1,000", "100.0"],
+        ["9.0.0", "2026-11-20", "1 × 2,000", "900.0"],
+    ]
+    assert page.locator("#history figcaption").count() == 2
+    assert "500" not in page.locator("main").inner_text()
+
+
 def test_a_choice_changes_the_numbers_and_the_address(open_page):
     page = open_page()
     page.locator("#rates-test").select_option("ingest")
 
-    assert page.locator("#history figure").count() == 1
+    titles = page.locator("#history figcaption").all_inner_texts()
+    assert titles == [f"{INGEST}, 1 × 1,000,000", f"{INGEST}, 1 × 10,000"]
     assert len(cells(page, "newest")) == 1
     assert "Test=ingest" in page.url
 
@@ -301,8 +324,8 @@ def test_a_reader_sorts_a_table_and_stays_at_its_column(open_page):
 @pytest.mark.parametrize(
     ("choices", "visual", "texts"),
     [
-        ("#Test=ingest", "history", [VERSIONS[0], "Mean", "Min", "Max"]),
-        ("#sheet=compare&Test=ingest", "gains", ["rocksdb: ingest rate (records/s)", "%"]),
+        ("#Test=ingest", "history", [ALONE, "Mean", "Min", "Max"]),
+        ("#sheet=compare&Test=ingest", "gains", [INGEST, "%"]),
         ("#sheet=health", "weeks", ["2026-01-05", "complete", "1", "incomplete", "–"]),
     ],
 )
@@ -351,7 +374,7 @@ def test_one_trial_has_no_spread_and_counts_as_cannot_tell(open_page):
 def test_a_metric_with_a_changed_unit_is_two_metrics(open_page):
     page = open_page()
     names = page.locator("#history figcaption").all_inner_texts()
-    assert {"rocksdb: read latency (ms)", "rocksdb: read latency (us)"} <= set(names)
+    assert {f"rocksdb: read latency ({unit}), 1 × 1,000,000" for unit in ("ms", "us")} <= set(names)
 
 
 def test_an_excluded_trial_is_shown_as_excluded(open_page):

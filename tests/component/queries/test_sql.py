@@ -105,17 +105,30 @@ def all_versions(objects):
 
 def test_every_query_that_ships_is_tested_here():
     assert sorted(path.stem for path in QUERIES.glob("*.sql")) == [
-        "latest_against_previous", "latest_run", "level_changes", "newest_runs", "rates_by_version",
-        "run_health", "runs_by_week", "samples_of_newest_runs", "samples_of_run",
-        "trials_of_newest_runs", "unfinished_runs", "version_pairs",
+        "latest_run", "level_changes", "newest_runs", "rates_by_version", "run_health",
+        "runs_by_week", "samples_of_newest_runs", "samples_of_run", "trials_of_newest_runs",
+        "unfinished_runs", "version_pairs",
     ]  # fmt: skip
 
 
-def test_rates_by_version_gives_the_trials_that_count_bit_for_bit(ask, objects):
+def of_one_size(objects):
+    """Return the rates that count, by metric, version and size, in order."""
+    runs = {(run["suite"], run["run_id"]): run for run in rows_of(objects, "runs")}
+    found = defaultdict(list)
+    for group, rates in rates_that_count(objects).items():
+        for each in rates:
+            run = runs[each["suite"], each["run_id"]]
+            known = f"{run['tasks']} × {run['records']:,}" if run["records"] else "unknown"
+            found[*group, known].append(each)
+    return dict(sorted(found.items()))
+
+
+def test_rates_by_version_gives_the_trials_of_one_size_that_count_bit_for_bit(ask, objects):
     rows = ask("rates_by_version")
 
-    expected = rates_that_count(objects)
-    assert [key(row, BY_VERSION) for row in rows] == list(expected)
+    expected = of_one_size(objects)
+    assert [key(row, (*BY_VERSION, "sizes")) for row in rows] == list(expected)
+    assert {row["sizes"] for row in rows} == {"2 × 1,000,000", "2 × 10,000", "unknown"}
     for row, rates in zip(rows, expected.values(), strict=True):
         values = [rate["value"] for rate in rates]
         times = [datetime.fromisoformat(rate["started_at"]) for rate in rates]
@@ -132,7 +145,7 @@ def test_rates_by_version_orders_versions_by_their_numbers(ask):
         if (row["suite"], row["metric"]) == ("rocksdb", "ingest_rate")
     ]
 
-    assert versions == ["8.8.1", "8.10.0", "9.0.0", "9.8.4"]
+    assert list(dict.fromkeys(versions)) == ["8.8.1", "8.10.0", "9.0.0", "9.8.4"]
 
 
 def test_rates_by_version_leaves_out_excluded_trials_and_trials_without_a_rate(objects, ask):
@@ -158,37 +171,17 @@ def test_imported_rates_keep_their_digits_and_are_marked_as_imported(ask):
     }
 
 
-def test_measured_and_imported_rates_of_one_version_are_called_mixed(ask):
-    (row,) = [row for row in ask("rates_by_version") if row["provenance"] == "mixed"]
-
-    assert (row["metric"], row["version"], row["value_text"]) == ("ingest_rate", "8.8.1", None)
-
-
-def test_latest_against_previous_gives_the_two_newest_versions_of_each_metric(ask, objects):
-    rows = ask("latest_against_previous")
-
-    by_metric = {}
-    for (*metric, _, version), rates in rates_that_count(objects).items():
-        figures = (version, len(rates), mean([rate["value"] for rate in rates]))
-        by_metric.setdefault(tuple(metric), []).append(figures)
-    assert [key(row, METRIC) for row in rows] == list(by_metric)
-    for row, versions in zip(rows, by_metric.values(), strict=True):
-        previous = versions[-2] if len(versions) > 1 else (None, None, None)
-        assert key(row, ("version", "trials", "mean")) == versions[-1]
-        assert key(row, ("previous_version", "previous_trials", "previous_mean")) == previous
-        assert row["change"] == (versions[-1][2] / previous[2] - 1 if previous[2] else None)
-
-
-def test_a_previous_rate_that_is_missing_or_zero_gives_no_change(ask):
-    unchanged = [
-        (row["metric"], row["labels"], row["previous_mean"])
-        for row in ask("latest_against_previous")
-        if row["change"] is None
+def test_measured_and_imported_rates_of_one_version_stand_apart(ask):
+    of_ingest = [
+        (row["provenance"], row["sizes"], row["value_text"])
+        for row in ask("rates_by_version")
+        if (row["metric"], row["version"]) == ("ingest_rate", "8.8.1")
     ]
 
-    assert unchanged == [
-        ("latency", '{"operation": "read"}', 0.0),
-        ("verify_rate", "", None),
+    assert of_ingest == [
+        ("measured", "2 × 1,000,000", None),
+        ("measured", "2 × 10,000", None),
+        ("imported", "unknown", "5.5e5"),
     ]
 
 
@@ -201,16 +194,15 @@ def test_a_rate_has_a_name_for_people(ask):
 
 
 def test_a_version_has_a_rank_in_its_suite_and_one_time_for_all_its_rates(ask):
-    rows = ask("rates_by_version")
+    rows, work = ask("rates_by_version"), ("version", "sizes")
 
     for suite in {row["suite"] for row in rows}:
         of_suite = [row for row in rows if row["suite"] == suite]
         order = sorted({(row["version_order"], row["version"]) for row in of_suite})
         for row in of_suite:
             assert order[row["version_rank"] - 1] == (row["version_order"], row["version"])
-            assert row["tested_at"] == max(
-                other["last_at"] for other in of_suite if other["version"] == row["version"]
-            )
+            alike = [other for other in of_suite if key(other, work) == key(row, work)]
+            assert row["tested_at"] == max(other["last_at"] for other in alike)
 
 
 def test_version_pairs_gives_each_version_with_each_older_one_bit_for_bit(ask, objects):
@@ -481,24 +473,24 @@ def test_versions_that_differ_in_another_parameter_are_marked():
     ]
 
     unlike = {key(row, ("base", "new")): row["unlike"] for row in pairs_of(rates, runs)}
-    sizes = {row["version"]: row["sizes"] for row in answer_of("rates_by_version", rates, runs)}
+    sizes = {key(row, ("version", "sizes")) for row in answer_of("rates_by_version", rates, runs)}
 
-    assert sizes == {"1.0": "1 × 5", "1.1": '{"users": 50}', "1.2": '{"users": 50}–{"users": 90}'}
+    fifty, ninety = '{"users": 50}', '{"users": 90}'
+    assert sizes == {("1.0", "1 × 5"), ("1.1", fifty), ("1.2", fifty), ("1.2", ninety)}
     assert unlike["1.0", "1.1"] == '1.0: 1 × 5, 1.1: {"users": 50}; no run measured both'
     assert unlike["1.0", "1.2"] == '1.0: 1 × 5, 1.2: {"users": 90}; no run measured both'
     assert unlike["1.1", "1.2"] == ""
 
 
-def test_rates_by_version_names_the_sizes_of_the_trials_that_count():
-    measured = {"1.0": "1", "1.1": "12", "1.2": "13", "1.3": "i", "1.4": "14"}
+def test_rates_by_version_has_a_row_for_each_size_and_never_a_mean_of_several():
+    measured = {"1.0": "1", "1.1": "112", "1.2": "13", "1.3": "i", "1.4": "14"}
+    values = {"1": 100.0, "2": 900.0, "3": 500.0, "4": 7.0, "i": 100.0}
     rates = [
-        {**rate(version, 1.0, trial, run_id=run_id), "excluded": run_id == "4"}
+        {**rate(version, values[run_id], trial, run_id=run_id), "excluded": run_id == "4"}
         for version, in_runs in measured.items()
         for trial, run_id in enumerate(in_runs)
     ]
     sizes = {"1": (1, 10_000), "2": (1, 1_000_000), "3": (2, 10_000), "4": (9, 9)}
-    # A metric in only one run of a version still has all sizes of the version.
-    rates.append({**rates[1], "metric": "other"})
     runs = [
         {"run_id": run_id, "tasks": tasks, "records": records}
         for run_id, (tasks, records) in sizes.items()
@@ -506,14 +498,35 @@ def test_rates_by_version_names_the_sizes_of_the_trials_that_count():
 
     rows = answer_of("rates_by_version", rates, runs)
 
-    assert len(rows) == 6
-    assert {(row["version"], row["sizes"]) for row in rows} == {
-        ("1.0", "1 × 10,000"),
-        ("1.1", "1 × 10,000–1,000,000"),
-        ("1.2", "1–2 × 10,000"),
-        ("1.3", "unknown"),
-        ("1.4", "1 × 10,000"),
-    }
+    assert [key(row, ("version", "sizes", "trials", "mean")) for row in rows] == [
+        ("1.0", "1 × 10,000", 1, 100.0),
+        ("1.1", "1 × 1,000,000", 1, 900.0),
+        ("1.1", "1 × 10,000", 2, 100.0),
+        ("1.2", "1 × 10,000", 1, 100.0),
+        ("1.2", "2 × 10,000", 1, 500.0),
+        ("1.3", "unknown", 1, 100.0),
+        ("1.4", "1 × 10,000", 1, 100.0),
+    ]
+    assert {row["series"] for row in rows} == {f"rocksdb: t m (s), {row['sizes']}" for row in rows}
+
+
+def test_the_series_of_a_suite_with_one_size_do_not_name_it():
+    (row,) = answer_of("rates_by_version", [rate("1.0", 1.0)])
+
+    assert row["series"] == "rocksdb: t m (s)"
+
+
+def test_trials_of_an_image_that_a_later_run_replaced_are_not_in_the_mean_of_its_size():
+    images = {RUN: "sha256:a", LATER: "sha256:b"}
+    rates = [
+        {**rate(version, value, run_id=run_id), "image_digest": images[run_id]}
+        for version, run_id, value in (("1.0", RUN, 1.0), ("1.1", RUN, 1.0), ("1.1", LATER, 9.0))
+    ]
+
+    rows = answer_of("rates_by_version", rates)
+
+    means = [key(row, ("version", "trials", "mean")) for row in rows]
+    assert means == [("1.0", 1, 1.0), ("1.1", 1, 9.0)]
 
 
 def test_a_metric_that_one_version_lacks_is_not_comparable():

@@ -119,12 +119,17 @@ def test_the_table_alone_leaves_out_the_digits_that_the_spread_does_not_support(
     assert text in result.output
 
 
-def test_a_version_with_trials_of_several_sizes_has_a_warning():
-    found = histories([row("9.8.4", sizes="1 × 50,000–1,000,000"), row("9.9.0")])
+def test_a_version_with_trials_of_several_sizes_stands_once_for_each():
+    small, large = "1 × 50,000", "1 × 1,000,000"
+    found = histories([
+        row("9.8.4", sizes=small), row("9.8.4", "compaction_rate", sizes=small),
+        row("9.8.4", sizes=large), row("9.9.0", sizes=large),
+    ])  # fmt: skip
 
-    assert [version.size_warning() for version in found] == [
-        "9.8.4: trials of several sizes are mixed: 1 × 50,000–1,000,000.",
-        None,
+    assert [(each.version, each.sizes, len(each.figures)) for each in found] == [
+        ("9.8.4", small, 2),
+        ("9.8.4", large, 1),
+        ("9.9.0", large, 1),
     ]
 
 
@@ -146,22 +151,17 @@ def test_a_change_without_another_version_does_not_say_that_one_came_after_anoth
     assert "since run 20261120T124455Z-abcdef (8.8.1 before and after): " in text
 
 
-@pytest.mark.parametrize(("form", "place"), [("table", "stdout"), ("markdown", "stderr")])
-def test_the_warning_of_mixed_sizes_is_below_the_table_and_on_stderr_for_markdown(
-    monkeypatch, form, place
-):
-    rows = [row("9.8.4", sizes="1 × 50,000–1,000,000")]
-    tables = SimpleNamespace(ask=answering(rates=rows))
+@pytest.mark.parametrize("second", ["1 × 10,000", "1 × 1,000,000"])
+def test_the_table_has_a_column_of_sizes_if_there_are_several(monkeypatch, second):
+    tables = SimpleNamespace(ask=answering([row("9.8.4"), row("9.9.0", sizes=second)]))
     stored = nullcontext(SimpleNamespace(tables=tables))
     monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
 
-    result = CliRunner().invoke(command, ["--format", form])
+    result = CliRunner().invoke(command, ["rocksdb", "--format", "csv"])
+    table = CliRunner().invoke(command, ["rocksdb"])
 
-    assert result.exit_code == 0, result.output
-    assert getattr(result, place).endswith(
-        "9.8.4: trials of several sizes are mixed: 1 × 50,000–1,000,000.\n"
-    )
-    assert result.output.count("mixed") == 1
+    assert second in result.output
+    assert (second in table.output) == ("Size" in table.output) == (second != "1 × 10,000")
 
 
 def test_without_a_suite_the_history_is_that_of_the_newest_run(monkeypatch):
