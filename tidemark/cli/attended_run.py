@@ -86,8 +86,10 @@ def _whereabouts(cloud: Deployed, seconds: float) -> str:
     return f"The cloud answers at {cloud.endpoint.url}, {origin}."
 
 
-def measure(client: RunClient, run: Run, target: Target, console: Console) -> int:
-    """Follow a run to its end and print its result; return the exit code."""
+def measure(
+    client: RunClient, run: Run, target: Target, console: Console, *, exact: bool = False
+) -> int:
+    """Follow a run to its end and print its result, perhaps all digits; return the exit code."""
     try:
         console.print(f"Run [bold]{run.run_id}[/]")
         if target.stack and (link := console_link(run.execution_arn)):
@@ -98,8 +100,8 @@ def measure(client: RunClient, run: Run, target: Target, console: Console) -> in
             _leave(run, target, console)
         _stop(client, run, target, console)
         # Exit instead of returning: Ctrl-C does not wait for the runs of other terminals.
-        sys.exit(show_result(client, run, target, console) or 1)
-    return show_result(client, run, target, console)
+        sys.exit(show_result(client, run, target, console, exact=exact) or 1)
+    return show_result(client, run, target, console, exact=exact)
 
 
 def _leave(run: Run, target: Target, console: Console) -> NoReturn:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
 from tidemark.cli.chosen_suite import suite_to_run
+from tidemark.cli.options import exact_option
 from tidemark.cli.set_option import (
     axis_option,
     parsed,
@@ -39,6 +40,7 @@ from tidemark.report.comparison.pipelines import CANNOT_TELL
 @axis_option
 @tasks_option
 @records_option
+@exact_option
 @target_options
 def command(
     base: str,
@@ -50,6 +52,7 @@ def command(
     axes: tuple[str, ...],
     tasks: int | None,
     records: int | None,
+    exact: bool,
     target: Target,
 ) -> None:
     """Find the first version after BASE, up to NEW, that is slower.
@@ -91,7 +94,8 @@ def command(
     preflight(request, system, target, console)
     with cloud_at(target, console) as cloud:
         run = cloud.runs.start(fields)
-        sys.exit(measure(cloud.runs, run, target, console) or _exit_code(cloud, run, suite))
+        code = measure(cloud.runs, run, target, console, exact=exact)
+        sys.exit(code or _exit_code(cloud, run, suite))
 
 
 def _exit_code(cloud: Deployed, run: Run, suite: str) -> int:

@@ -9,6 +9,7 @@ import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
+from tidemark.cli.options import exact_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.history import (
     Row,
@@ -33,7 +34,7 @@ _SIZE = "Size"
 @click.argument("suite", required=False, callback=check_suite)
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
-@click.option("--exact", is_flag=True, help="Print all digits in the table, as the other forms do.")
+@exact_option
 @format_option
 @target_options
 def command(

@@ -124,8 +124,12 @@ def _number(trial: int, repetition: int, plan: Plan) -> str:
     return f"trial {trial} of {len(plan.trials)}"
 
 
-def show_result(client: RunClient, run: Run, target: Target, console: Console) -> int:
+def show_result(
+    client: RunClient, run: Run, target: Target, console: Console, *, exact: bool = False
+) -> int:
     """Print the table of the run and the reason of a failure; return the exit code.
+
+    An ``exact`` table has all digits, another one those that the spreads support.
 
     Raises
     ------
@@ -140,7 +144,7 @@ def show_result(client: RunClient, run: Run, target: Target, console: Console) -
     plan = client.results.plan(run.run_id)
     if plan:
         if summary := client.results.report(plan.suite.name, run.run_id, "summary.json"):
-            console.print(table(json.loads(summary)))
+            console.print(table(json.loads(summary), exact=exact))
         if search := client.results.report(plan.suite.name, run.run_id, "search.json"):
             console.print(json.loads(search)["sentence"], soft_wrap=True, markup=False)
         for path in save_report(client.results, plan.suite.name, run.run_id, target.state):

@@ -55,6 +55,12 @@ fail_on_option = click.option(
     help="End with exit code 3 if a metric is slower, and with 4 if that cannot be told.",
 )
 
+exact_option = click.option(
+    "--exact",
+    is_flag=True,
+    help="Print all digits, not only those that spreads support.",
+)
+
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _AGO = re.compile("-([0-9]{1,6})([smhdw])")

@@ -9,16 +9,19 @@ from rich.table import Table
 from rich.text import Text
 
 from tidemark.model.labels import figure_name
-from tidemark.model.numerals import delta, percent, percent_places, supported
+from tidemark.model.numerals import delta, percent_places, span, supported
 from tidemark.report.marks import marked
-from tidemark.report.numbers import MISSING
+from tidemark.report.numbers import MISSING, figure
 
 STYLES = {"slower": "bold red", "faster": "bold green", "cannot tell": "yellow"}
 """The style of each verdict on a terminal that has colours."""
 
 
-def table(rates: list[dict[str, Any]]) -> Table:
-    """Return the table of a summary, in the digits that the spreads and intervals support."""
+def table(rates: list[dict[str, Any]], *, exact: bool = False) -> Table:
+    """Return the table of a summary.
+
+    If it is not ``exact``, it has the digits that the spreads and intervals support.
+    """
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("Version", "Metric"):
         shown.add_column(name, no_wrap=True)
@@ -35,7 +38,7 @@ def table(rates: list[dict[str, Any]]) -> Table:
         if before not in {None, name}:
             shown.add_section()
         before = name
-        value, spread = _figures(rate["value"], rate["spread"])
+        value, spread = (_all_digits if exact else _figures)(rate["value"], rate["spread"])
         shown.add_row(
             rate["version"],
             name,
@@ -43,7 +46,7 @@ def table(rates: list[dict[str, Any]]) -> Table:
             spread,
             rate["unit"],
             str(rate["samples"]),
-            *_judged(rate),
+            *_judged(rate, exact=exact),
         )
     return shown
 
@@ -52,13 +55,18 @@ def _figures(value: float | None, spread: float | None) -> tuple[str, str]:
     return (MISSING, "") if value is None else supported(value, spread)
 
 
-def _judged(rate: dict[str, Any]) -> tuple[str, str, Text]:
+def _all_digits(value: float | None, spread: float | None) -> tuple[str, str]:
+    return figure(value), "" if spread is None else figure(spread)
+
+
+def _judged(rate: dict[str, Any], *, exact: bool) -> tuple[str, str, Text]:
     """Return the change, its interval and the verdict; older summaries have no verdict."""
     change, verdict = rate["change"], rate.get("verdict")
     low, high = (verdict["low"], verdict["high"]) if verdict else (None, None)
-    places = percent_places(low, high)
+    places = 2 if exact else percent_places(low, high)
+    of = rate.get("direction", ""), rate["unit"]
     return (
-        "" if change is None else delta(change, rate.get("direction", ""), rate["unit"], places),
-        "" if low is None or high is None else f"{percent(low, places)} to {percent(high, places)}",
+        "" if change is None else delta(change, *of, places),
+        "" if low is None or high is None else span(low, high, *of, places),
         Text(marked(verdict["word"]), STYLES.get(verdict["word"], "")) if verdict else Text(),
     )

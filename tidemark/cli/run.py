@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 from rich.console import Console
@@ -13,7 +13,7 @@ from tidemark.cli.attended_run import cloud_at, intention, measure, preflight
 from tidemark.cli.builds import with_builds
 from tidemark.cli.chosen_suite import suite_to_run
 from tidemark.cli.gate import gate
-from tidemark.cli.options import fail_on_option, resume_option
+from tidemark.cli.options import exact_option, fail_on_option, resume_option
 from tidemark.cli.set_option import (
     axis_option,
     parsed,
@@ -78,6 +78,7 @@ from tidemark.money.prices import list_prices
 @click.option("--note", default="", help="Reason for the run; stored with its results.")
 @resume_option
 @fail_on_option
+@exact_option
 @target_options
 def command(
     suite: str | None,
@@ -94,6 +95,7 @@ def command(
     note: str,
     resume: str | None,
     fail_on: str | None,
+    exact: bool,
     target: Target,
 ) -> None:
     """Measure versions of SUITE (rocksdb) with the real state machine.
@@ -126,13 +128,14 @@ def command(
         "tasks": tasks,
         "records": records,
     }
+    end = _End(gated=bool(fail_on), exact=exact)
     limit = {} if budget_usd is None else {"budget_usd": budget_usd}
     fields: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
     if resume is not None:
         if fields:
             raise Refused(f"--resume: {listed(fields)} cannot change when a run is resumed")
         again = {**limit, "note": note, "trigger": "cli"}
-        sys.exit(_resume(resume, again, target, console, bool(fail_on)))
+        sys.exit(_resume(resume, again, target, console, end))
     named = fields.pop("suite", None) or suite_to_run()
     fields = {"suite": named, **fields, **limit, "note": note, "trigger": "cli"}
     system = written_suite(fields["suite"])
@@ -151,13 +154,26 @@ def command(
     names = listed(fields.get("versions", request.versions))
     console.print(intention(names, request, system, target), soft_wrap=True)
     preflight(request, system, target, console)
-    sys.exit(_measure(fields, target, console, bool(fail_on)))
+    sys.exit(_measure(fields, target, console, end))
 
 
-def _measure(fields: Mapping[str, object], target: Target, console: Console, gated: bool) -> int:
+class _End(NamedTuple):
+    """The wishes of a user for the end of a run."""
+
+    gated: bool
+    """Whether the verdicts decide the exit code."""
+    exact: bool
+    """Whether the table has all digits."""
+
+
+def _measure(fields: Mapping[str, object], target: Target, console: Console, end: _End) -> int:
     with cloud_at(target, console) as cloud:
-        run = cloud.runs.start(fields)
-        return measure(cloud.runs, run, target, console) or _gate(cloud, run, console, gated)
+        return _follow(cloud, cloud.runs.start(fields), target, console, end)
+
+
+def _follow(cloud: Deployed, run: Run, target: Target, console: Console, end: _End) -> int:
+    code = measure(cloud.runs, run, target, console, exact=end.exact)
+    return code or _gate(cloud, run, console, end.gated)
 
 
 def _check_gate(request: RunSpec, gated: bool) -> None:
@@ -171,7 +187,7 @@ def _gate(cloud: Deployed, run: Run, console: Console, gated: bool) -> int:
 
 
 def _resume(
-    run_id: str, fields: Mapping[str, object], target: Target, console: Console, gated: bool
+    run_id: str, fields: Mapping[str, object], target: Target, console: Console, end: _End
 ) -> int:
     if target.stack is None:
         check_state(target.state, target.flags)
@@ -180,7 +196,7 @@ def _resume(
         plan, progress = client.results.plan(run_id), client.results.progress(run_id)
         if plan is None or progress is None:
             raise target.not_stored(run_id, "--resume")
-        _check_gate(plan.request, gated)
+        _check_gate(plan.request, end.gated)
         if client.find(run_id):
             raise Refused(
                 f"--resume: {run_id} is active; `tidemark stop {run_id}{target.flags}` ends it"
@@ -196,5 +212,4 @@ def _resume(
         preflight(plan.request, plan.suite, target, console)
         fields = {"suite": plan.suite.name, "run": run_id, **fields}
         resume_request(fields, {plan.suite.name: plan.suite})
-        run = client.start(fields)
-        return measure(client, run, target, console) or _gate(cloud, run, console, gated)
+        return _follow(cloud, client.start(fields), target, console, end)

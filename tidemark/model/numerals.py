@@ -72,6 +72,13 @@ def delta(share: float, direction: str, unit: str, places: int = 2) -> str:
     return times_as(share, direction, unit) or percent(share, places)
 
 
+def span(low: float, high: float, direction: str, unit: str, places: int = 2) -> str:
+    """Return an interval of a change in the form of the change: ``11.0 to 14.5 times``."""
+    if times_as(low, direction, unit):
+        return f"{decimal(1 + low, 1)} to {decimal(1 + high, 1)} times"
+    return f"{percent(low, places)} to {percent(high, places)}"
+
+
 def times_as(share: float, direction: str, unit: str) -> str:
     """Return a change of 100 % or more as ``13.8 times as long`` if less is better, else ''."""
     if direction != "lower" or share < 1:

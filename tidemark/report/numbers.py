@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from tidemark.model import numerals
-
-if TYPE_CHECKING:  # a command without a model does not import it
-    from tidemark.figures.verdicts.rule import Judgement
 
 MISSING = "missing"
 NONE = "none"
@@ -37,19 +34,29 @@ class Measured(Protocol):
         """The better direction."""
 
 
+class Bounded(Protocol):
+    """A judgement on a change, or what is told of one."""
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval, None without one."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval."""
+
+
 def change(share: float | None, of: Measured, places: int = 2) -> str:
     """Return the change of a figure, ``none`` without one."""
     return NONE if share is None else numerals.delta(share, of.direction, of.unit, places)
 
 
-def interval(judgement: Judgement, of: Measured, places: int = 2) -> str:
+def interval(judged: Bounded, of: Measured, places: int = 2) -> str:
     """Return the interval of a change, in the form of the change, ``none`` without one."""
-    low, high = judgement.low, judgement.high
+    low, high = judged.low, judged.high
     if low is None or high is None:
         return NONE
-    if numerals.times_as(low, of.direction, of.unit):
-        return f"{numerals.decimal(1 + low, 1)} to {numerals.decimal(1 + high, 1)} times"
-    return f"{percent(low, places)} to {percent(high, places)}"
+    return numerals.span(low, high, of.direction, of.unit, places)
 
 
 def moment(time: datetime | None) -> str:

@@ -224,6 +224,27 @@ def test_the_table_of_a_run_has_the_verdict_and_interval_of_each_change():
 
 
 @pytest.mark.parametrize(
+    ("exact", "told"),
+    [
+        (False, "734 k 22 k ms 12 13.8 times as long 12.0 to 15.5 times ▼ slower"),
+        (True, "734,306.6 22,316.3 ms 12 13.8 times as long 12.0 to 15.5 times ▼ slower"),
+    ],
+)
+def test_the_table_of_a_run_has_all_digits_on_request_and_large_changes_as_times(exact, told):
+    rate = {
+        "version": "9.8.4", "metric": "latency", "unit": "ms", "direction": "lower", "samples": 12,
+        "value": 734306.64, "spread": 22316.3, "change": 12.8,
+        "verdict": {"word": "slower", "low": 11.0, "high": 14.5},
+    }  # fmt: skip
+    printed = io.StringIO()
+
+    Console(file=printed, width=130).print(table([rate], exact=exact))
+
+    (line,) = (line.split() for line in printed.getvalue().splitlines() if "latency" in line)
+    assert " ".join(line[2:]) == told
+
+
+@pytest.mark.parametrize(
     ("word", "mark", "color"),
     [
         ("slower", "▼", "\x1b[1;31m"), ("faster", "▲", "\x1b[1;32m"), ("same", "=", ""),

@@ -100,6 +100,17 @@ def test_github_gets_an_annotation_for_each_metric():
     assert warning.startswith("::warning title=rocksdb ingest_rate::")
 
 
+def test_a_large_change_of_a_latency_is_told_as_times_in_every_form():
+    latency = SLOWER.metrics[0].model_copy(
+        update={"unit": "ms", "direction": "lower", "change": 12.8, "low": 11.0, "high": 14.5}
+    )
+    slowed = SLOWER.model_copy(update={"metrics": (latency,)})
+
+    told = "13.8 times as long 9.8.4 against 9.0.0, 95 % interval 12.0 to 15.5 times, slower"
+    assert told in workflow_commands(slowed).replace("%25", "%")
+    assert told in junit(slowed)
+
+
 def test_an_annotation_stays_on_its_line_whatever_a_name_holds():
     metric = SLOWER.metrics[0].model_copy(update={"name": "a: b, c\n::error::d"})
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from xml.etree import ElementTree
 
 from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
-from tidemark.report.numbers import percent
+from tidemark.report.numbers import NONE, change, interval
 
 SLOWER, CANNOT_TELL = 3, 4
 """The exit codes if a metric that decides is slower, and if none is and some cannot be told."""
@@ -25,13 +25,12 @@ def sentence(metric: ComparedMetric, document: ComparisonDocument) -> str:
     """Return the verdict on a metric with its figures."""
     if metric.verdict == "not comparable":
         return f"{metric.name} cannot be compared: {metric.reason}"
-    change = "" if metric.change is None else f" {percent(metric.change)}"
-    interval = ""
-    if metric.low is not None and metric.high is not None:
-        interval = f", 95 % interval {percent(metric.low)} to {percent(metric.high)}"
+    size = "" if metric.change is None else f" {change(metric.change, metric)}"
+    within = interval(metric, metric)
+    ends = "" if within == NONE else f", 95 % interval {within}"
     reason = f": {metric.reason}" if metric.reason else ""
     versions = f"{document.new.version} against {document.base.version}"
-    return f"{metric.name}:{change} {versions}{interval}, {metric.verdict}{reason}"
+    return f"{metric.name}:{size} {versions}{ends}, {metric.verdict}{reason}"
 
 
 def junit(document: ComparisonDocument) -> str:
