@@ -211,6 +211,8 @@ judged AS (
         *,
         -- More is better, so that what is gained is above zero.
         CASE direction WHEN 'higher' THEN change ELSE -change END AS gain,
+        CASE direction WHEN 'higher' THEN low ELSE -high END AS gain_low,
+        CASE direction WHEN 'higher' THEN high ELSE -low END AS gain_high,
         -- As people name it: compaction rate (records/s).
         concat(
             CASE WHEN strpos(metric, test) = 1 THEN '' ELSE concat(test, ' ') END,
@@ -292,6 +294,9 @@ SELECT
     CASE WHEN verdict = 'not comparable' THEN 1 ELSE 0 END AS missing,
     CASE WHEN verdict IN ('cannot tell', 'not comparable') THEN 1 ELSE 0 END AS untold,
     array_join(ARRAY[sizes, apart], '; ') AS unlike,
-    pair
+    pair,
+    -- The ends of the interval as gains, so that what is lost is below zero for every metric.
+    gain_low,
+    gain_high
 FROM told
 ORDER BY suite, pair, test, metric, statistic, labels, unit, direction

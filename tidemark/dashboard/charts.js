@@ -2,6 +2,9 @@
 
 const HEIGHT = 240;
 const BAR = 56; // the height of a bar with its label above it
+const UNDECIDED = ["cannot tell", "not comparable"]; // their bars are hollow
+const LEAST_END = 0.05; // of an axis around zero
+const MOST_END = 1; // a change of 100 % or more is at the edge
 const MOST_NAMED = 8;
 const MOST_LABELS = 30;
 const WEEK = 7;
@@ -63,14 +66,15 @@ function chart(visual, name, rows, categories) {
   );
 }
 
-function stop({ category }, rows, value, series) {
+function stop({ category, interval }, rows, value, series) {
   const here = rows.filter((row) => row[category.column.name] === value);
   const values = series.map(({ field, only }) => {
     const found = here.filter(only);
     return found.length ? figure(found, field.column.name, field.aggregation) : null;
   });
+  const ends = series.map(({ only }) => interval.map(({ name }) => here.find(only)?.[name] ?? null));
   const measured = values.some((each) => each !== null);
-  return { category: written(value, category.format), measured, values };
+  return { category: written(value, category.format), measured, values, ends };
 }
 
 // A series for each value, or for each colour of the only value. Series differ in shape, too.
@@ -99,10 +103,12 @@ function seriesOf({ color, values, styles }, rows) {
 }
 
 // A legend explains colours even if there is only one colour.
-function legend({ color, legend: { visible, title } }, series) {
+function legend({ color, interval, legend: { visible, title } }, series) {
   if (!visible || (!color && series.length < 2)) return "";
   const items = series.map(({ label, color, shape }) => {
-    const mark = made("span", { "aria-hidden": "true", style: `color: ${color}` }, SHAPES[shape] ?? "┅");
+    const bar = UNDECIDED.includes(label) ? "□" : "■";
+    const symbol = interval.length ? bar : (SHAPES[shape] ?? "┅");
+    const mark = made("span", { "aria-hidden": "true", style: `color: ${color}` }, symbol);
     return made("li", {}, mark, ` ${label}`);
   });
   return made("ul", { class: "legend" }, ...(title ? [made("li", {}, `${title}:`)] : []), ...items);
@@ -129,21 +135,41 @@ function widthOf(stops) {
   return 8 + stops.reduce((width, { category }) => width + 0.85 * category.length + 1.2, 0);
 }
 
-function specified({ specification, horizontal }, series, stops) {
-  const points = stops.flatMap(({ category, values }) =>
+function specified({ specification, horizontal, interval }, series, stops) {
+  const points = stops.flatMap(({ category, values, ends }) =>
     values.map((value, at) => {
       const { label, color, shape, line, dash } = series[at];
+      const [low, high] = ends[at];
+      const fill = UNDECIDED.includes(label) ? "transparent" : color;
       const alone = stops.length === 1;
-      return { category, value, series: label, color, shape, line, dash, alone };
+      return { category, value, low, high, series: label, color, fill, shape, line, dash, alone };
     }),
   );
-  const tooltips = stops.map(({ category, values }) => {
-    const figures = series.map(({ label, field }, at) => [label, written(values[at], field.format)]);
+  const tooltips = stops.map(({ category, values, ends }) => {
+    const figures = series.map(({ label, field: { format } }, at) => {
+      const [low, high] = ends[at];
+      const span = low == null ? "" : `, ${written(low, format)} to ${written(high, format)}`;
+      return [label, written(values[at], format) + span];
+    });
     return { category, tooltip: { title: category, ...Object.fromEntries(figures) } };
   });
   const height = horizontal ? BAR * stops.length : HEIGHT;
-  return { ...specification, height, datasets: { points, tooltips } };
+  if (!interval.length) return { ...specification, height, datasets: { points, tooltips } };
+  const far = farthest(points);
+  for (const point of points) point.value = within(far, point.value);
+  const spanned = points.some(({ low }) => low !== null);
+  const layer = specification.layer.filter(({ name }) => spanned || name !== "whiskers");
+  const params = [{ name: "far", value: far }];
+  return { ...specification, height, params, layer, datasets: { points, tooltips } };
 }
+
+// The end of an axis around zero, which every value and interval reaches or exceeds at the edge.
+function farthest(points) {
+  const ends = points.flatMap(({ value, low, high }) => [value, low, high]).map(Math.abs);
+  return least([MOST_END, most([LEAST_END, 1.05 * most(ends)])]);
+}
+
+const within = (far, value) => (value === null ? null : most([-far, least([far, value])]));
 
 function missing(stops) {
   const names = stops.filter(({ measured }) => !measured).map(({ category }) => category);

@@ -1,6 +1,6 @@
 // The page is a view of its address: the choices stand behind the #, and can be shared.
 
-const { data, leftOut, parameters, sheets } = JSON.parse(
+const { data, leftOut, marks, parameters, sheets } = JSON.parse(
   document.getElementById("dashboard").textContent,
 );
 // A packed column has its distinct values and, for each row, the index of its value.
@@ -101,11 +101,18 @@ function isCut({ data_set, filters }) {
 const addsUp = ({ kind, values }) =>
   kind === "Kpi" || (kind === "Chart" && values.some(({ aggregation }) => aggregation === "SUM"));
 
+const chosenRows = ({ data_set, filters }) =>
+  rowsOf[data_set].filter((row) => filters.every((filter) => passes(row, filter, chosen)));
+
+function tellAnswer({ id, answer, visuals }) {
+  const table = visuals.find((visual) => visual.id === answer);
+  const told = table && !isCut(table) ? answers(chosenRows(table)) : [];
+  document.querySelector(`#${CSS.escape(id)} .answer`).replaceChildren(...told);
+}
+
 // Fill a visual; the returned promise is settled when its charts are drawn.
 function draw(visual) {
-  const rows = rowsOf[visual.data_set].filter((row) =>
-    visual.filters.every((filter) => passes(row, filter, chosen)),
-  );
+  const rows = chosenRows(visual);
   const body = document.querySelector(`#${CSS.escape(visual.id)} .body`);
   const nothing = (words) => body.replaceChildren(made("p", { class: "nothing" }, words));
   if (addsUp(visual) && isCut(visual)) return nothing("No sum: some rows of this choice are left out.");
@@ -137,6 +144,7 @@ function drawSheet(sheet, isShown) {
   const said = sheet.controls.map(unknown).filter(Boolean).join(" ");
   document.querySelector(`#${CSS.escape(sheet.id)} .unknown`).textContent = said;
   for (const control of inTurn(sheet.controls)) offer(control, sheet.controls, isShown);
+  tellAnswer(sheet);
   return Promise.all(sheet.visuals.map(draw));
 }
 
@@ -171,7 +179,9 @@ function inTurn(controls) {
 for (const control of sheets.flatMap(({ controls }) => controls)) {
   document
     .getElementById(control.id)
-    .addEventListener("change", ({ target }) => ask(control.parameter, target.value));
+    .addEventListener("change", ({ target }) => {
+      if (target.reportValidity()) ask(control.parameter, target.value);
+    });
 }
 for (const [at, tab] of tabs.entries()) {
   tab.addEventListener("click", () => ask("sheet", tab.getAttribute("aria-controls")));

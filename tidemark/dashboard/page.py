@@ -13,11 +13,16 @@ from tidemark.dashboard.controls import Control
 from tidemark.dashboard.dashboard import Dashboard, Place, Sheet, TextBox
 from tidemark.dashboard.rows import LeftOut, Rows
 from tidemark.dashboard.visual_charts import specification
-from tidemark.dashboard.visuals import Chart, Visual
+from tidemark.dashboard.visuals import Chart, Table, Visual
 from tidemark.pages import shell
+from tidemark.report.marks import MARKS
 
 _FOLDER = Path(__file__).parent
-_SCRIPTS = ("figures.js", "tables.js", "charts.js", "page.js")
+_SCRIPTS = ("figures.js", "tables.js", "answers.js", "charts.js", "page.js")
+# A browser shows <input type="date"> in the form of its own language.
+_DAY = ' pattern="\\d{4}-\\d{2}-\\d{2}" placeholder="YYYY-MM-DD" title="a day as YYYY-MM-DD"'
+# The columns of a comparison, from which a sheet has its answer.
+_ANSWERING = {"suite", "base_version", "new_version", "rate", "change", "verdict", "unlike"}
 
 
 def page(dashboard: Dashboard, rows: Mapping[str, Rows], notes: Sequence[str], vega: str) -> str:
@@ -45,10 +50,12 @@ def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, An
         "leftOut": {
             name: [left_out.suite for left_out in each.left_out] for name, each in rows.items()
         },
+        "marks": MARKS,
         "parameters": dashboard.parameters,
         "sheets": [
             {
                 "id": sheet.id,
+                "answer": _answering(sheet),
                 "controls": [asdict(each) for each in sheet.controls],
                 "visuals": [
                     _visual(element, dashboard)
@@ -59,6 +66,23 @@ def _script_data(dashboard: Dashboard, rows: Mapping[str, Rows]) -> dict[str, An
             for sheet in dashboard.sheets
         ],
     }
+
+
+def _answering(sheet: Sheet) -> str | None:
+    """Return the id of the table whose rows are the answer of a sheet, None without one."""
+    tables = (
+        each
+        for _, each in sheet.elements
+        if isinstance(each, Visual) and isinstance(each.shown, Table)
+    )
+    return next(
+        (
+            table.id
+            for table in tables
+            if {field.column.name for field in table.shown.fields} >= _ANSWERING
+        ),
+        None,
+    )
 
 
 def _visual(visual: Visual, dashboard: Dashboard) -> dict[str, Any]:
@@ -95,9 +119,7 @@ def _sheet(sheet: Sheet, rows: Mapping[str, Rows]) -> str:
 
 def _control(control: Control) -> str:
     name, label = escape(control.id), escape(control.label)
-    field = (
-        f'<select id="{name}"></select>' if control.column else f'<input type="date" id="{name}">'
-    )
+    field = f'<select id="{name}"></select>' if control.column else f'<input id="{name}"{_DAY}>'
     return f'<p><label for="{name}">{label}</label>{field}</p>'
 
 

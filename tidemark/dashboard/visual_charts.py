@@ -17,11 +17,14 @@ _TOOLTIP = {"field": "tooltip", "type": "nominal"}
 def specification(chart: Chart) -> Json:
     """Return the specification of a chart; the page adds its height and two data sets.
 
-    A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``shape`` (null for
-    none), ``line`` (false for none), ``dash``, and ``alone`` if there is no other category. A row
-    of ``tooltips`` has ``category`` and ``tooltip``.
+    A row of ``points`` has ``category``, ``value``, ``series``, ``color``, ``fill`` (transparent if
+    hollow), ``shape`` (null for none), ``line`` (false for none), ``dash``, and ``alone`` if there
+    is no other category. With an interval it has ``low`` and ``high``: the page leaves the layer
+    ``whiskers`` out if no row has them, because Vega warns of a layer without rows, and sets the
+    parameter ``far``, at which the axis ends on both sides. A row of ``tooltips`` has ``category``
+    and ``tooltip``.
     """
-    layers = [_bars(chart)] if chart.mark == "bar" else _lines(chart)
+    layers = _bars(chart) if chart.mark == "bar" else _lines(chart)
     return vega_lite.chart(
         axis=_AXIS, data={"name": "points"}, layer=[*layers, _pointer_layer(chart)]
     )
@@ -63,16 +66,32 @@ def _along(chart: Chart) -> str:
     return "y" if chart.horizontal else "x"
 
 
-def _bars(chart: Chart) -> Json:
+def _bars(chart: Chart) -> list[Json]:
     along, across = _along(chart), "x" if chart.horizontal else "y"
     offset = {} if chart.stacked else {f"{along}Offset": {"field": "series", "type": "nominal"}}
-    return {
-        "mark": {"type": "bar", "cornerRadiusEnd": 2},
+    value = {**_value(chart), "stack": "zero" if chart.stacked else None}
+    bars: Json = {
+        "mark": {"type": "bar", "cornerRadiusEnd": 2, "strokeWidth": 1.5},
         "encoding": {
             along: _category(chart),
-            across: {**_value(chart), "stack": "zero" if chart.stacked else None},
-            "color": _COLOR,
+            across: value,
+            "fill": {**_COLOR, "field": "fill"},
+            "stroke": _COLOR,
             **offset,
+        },
+    }
+    return [bars, _whiskers(chart, across)] if chart.interval else [bars]
+
+
+def _whiskers(chart: Chart, across: str) -> Json:
+    return {
+        "name": "whiskers",
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "strokeWidth": 2, "color": "var(--ink)", "clip": True},
+        "encoding": {
+            _along(chart): _category(chart),
+            across: {**_value(chart), "field": "low"},
+            f"{across}2": {"field": "high"},
         },
     }
 
@@ -99,7 +118,7 @@ def _value(chart: Chart) -> Json:
         "field": "value",
         "type": "quantitative",
         "title": chart.axes.value or None,
-        "scale": {"zero": chart.axes.from_zero, "nice": True},
+        "scale": _around_zero() if chart.interval else {"zero": chart.axes.from_zero, "nice": True},
         "axis": {
             "tickCount": {"expr": _whole_steps(chart)} if whole else _TICKS,
             "domain": False,
@@ -107,6 +126,10 @@ def _value(chart: Chart) -> Json:
             "format": "~%" if format_.kind == "percentage" else ",~r",
         },
     }
+
+
+def _around_zero() -> Json:
+    return {"domainMin": {"expr": "-far"}, "domainMax": {"expr": "far"}, "nice": False}
 
 
 def _whole_steps(chart: Chart) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tidemark.dashboard.fields import Field, Fields, Order, with_labels
+from tidemark.dashboard.fields import Column, Field, Fields, Order, with_labels
 from tidemark.dashboard.node import Node
+from tidemark.dashboard.tooltips import read_interval
 from tidemark.model.refusal import Refused
 
 
@@ -93,6 +94,8 @@ class Chart:
     """The styles of lines, by the id of the value."""
     horizontal: bool = False
     stacked: bool = False
+    interval: tuple[Column, ...] = ()
+    """The columns of the ends of the values' interval, none without an interval."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -236,6 +239,7 @@ def _chart(
         styles,
         horizontal,
         stacked,
+        read_interval(chart.node("Tooltip"), fields),
     )
 
 

@@ -25,8 +25,18 @@ from tidemark.store import keys
 from tidemark.store.rows import packed
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+AT = {"run_id": WIDE, "started_at": "2026-11-20 00:00:00.000"}
 DRAWN = "main:not([aria-busy])"
 INGEST = "rocksdb: ingest rate (records/s)"
+LAPTOP = {"width": 1400, "height": 900}
+# The ids of visuals whose table is wider than its box.
+TOO_WIDE = """(visuals) => visuals
+  .filter((each) => [...each.querySelectorAll(".body > .scroll")]
+    .some((box) => box.scrollWidth > box.clientWidth))
+  .map(({ id }) => id)"""
+# The left and the right end of each mark.
+ENDS = """(marks) => marks.map((mark) => mark.getBoundingClientRect())
+  .map(({ left, right }) => [left, right])"""
 DESKTOP, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -124,13 +134,20 @@ def test_the_numbers_are_those_of_the_history(open_page, tables):
 
 
 def test_trials_of_two_sizes_are_two_rows_and_two_charts_without_a_common_mean(open_page, tmp_path):
-    objects = {}
-    for run_id, records, value in (("1", 1_000, 100.0), ("2", 2_000, 900.0)):
-        at = {"run_id": run_id, "started_at": "2026-11-20 00:00:00.000"}
-        rate = {**mean_rate("ingest", "ingest_rate", "9.0.0", value, "records/s", "higher"), **at}
-        objects[keys.table("rates", "rocksdb", run_id)] = packed([{**rate, "trial": 1}])
-        run = {**at, "status": "complete", "tasks": 1, "records": records}
-        objects[keys.table("runs", "rocksdb", run_id)] = packed([run])
+    sizes = {"1": (1_000, 100.0), "2": (2_000, 900.0)}
+    at = [{**AT, "run_id": run_id} for run_id in sizes]
+    rates = [
+        {**mean_rate("ingest", "ingest_rate", "9.0.0", rate, "1/s", "higher"), **run, "trial": 1}
+        for run, (_, rate) in zip(at, sizes.values(), strict=True)
+    ]
+    runs = [
+        {**run, "status": "complete", "tasks": 1, "records": records}
+        for run, (records, _) in zip(at, sizes.values(), strict=True)
+    ]
+    objects = {
+        keys.table("rates", "rocksdb", WIDE): packed(rates),
+        keys.table("runs", "rocksdb", WIDE): packed(runs),
+    }
     file = tmp_path / "sizes.html"
     file.write_text(build(Tables(objects), NOW), encoding="utf-8")
     page = open_page(file=file.as_uri())
@@ -193,9 +210,12 @@ def test_dates_leave_out_earlier_and_later_versions(open_page):
     ends = [page.locator(f"#rates-{end}").input_value() for end in ("since", "until")]
     assert ends == ["2026-01-05", "2026-03-23"]
 
-    page.locator("#rates-since").fill("2026-02-01")
-    page.locator("#rates-until").fill("2026-02-23")
+    for end, day in (("since", "2026-02-01"), ("until", "2026-02-23"), ("until", "23/02/2026")):
+        page.locator(f"#rates-{end}").fill(day)
+        page.locator(f"#rates-{end}").blur()
 
+    # The last day has another form, and so changes nothing.
+    assert page.url.endswith("Since=2026-02-01&Until=2026-02-23")
     assert [row[1] for row in cells(page, "versions")] == VERSIONS[4:8]
 
 
@@ -221,6 +241,62 @@ def test_the_page_of_a_store_without_runs_says_so(open_page, tmp_path):
 def wide():
     """Tables of two suites with thirty versions of twelve metrics; the last metric halved."""
     return Tables(wide_history())
+
+
+@pytest.fixture(scope="module")
+def judged_address(tmp_path_factory):
+    """The page of a run in which one metric is slower, and one cannot be told."""
+    rates = [
+        {**mean_rate("ingest", metric, version, value, unit, direction), "trial": 1, **AT}
+        for metric, unit, direction in (
+            ("latency", "ms", "lower"),
+            ("ingest_rate", "1/s", "higher"),
+        )
+        for version, value in (("9.0.0", 100.0), ("9.1.0", 110.0))
+    ]
+    verdicts = [
+        {
+            **AT, "test": "ingest", "metric": metric, "statistic": "mean", "labels": "",
+            "baseline": "9.0.0", "version": "9.1.0", "verdict": word, "reason": reason,
+            "low": low, "high": 0.16, "trials_base": 1, "trials_new": 1,
+        }
+        for metric, word, reason, low in (
+            ("latency", "slower", "", 0.04),
+            ("ingest_rate", "cannot tell", "the pairs scatter too much", -0.02),
+        )
+    ]  # fmt: skip
+    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
+    tables = {"rates": rates, "verdicts": verdicts, "runs": [run]}
+    file = tmp_path_factory.mktemp("judged") / "judged.html"
+    objects = {keys.table(name, "rocksdb", WIDE): packed(rows) for name, rows in tables.items()}
+    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
+    return file.as_uri()
+
+
+@pytest.mark.parametrize("sheet", ["rates", "compare"])
+def test_a_sheet_begins_with_its_answer(open_page, judged_address, sheet):
+    page = open_page(f"#sheet={sheet}", file=judged_address)
+
+    verdicts = "▼ slower: ingest latency (10.0 %); ? cannot tell: ingest rate."
+    answer = page.get_by_role("tabpanel").get_by_role("status").first
+    assert answer.inner_text() == f"rocksdb 9.1.0 against 9.0.0: {verdicts}"
+
+
+def test_the_bars_of_changes_have_whiskers_to_the_side_of_worse_and_undecided_ones_are_hollow(
+    open_page, judged_address
+):
+    page = open_page("#sheet=compare", file=judged_address)
+    bars, whiskers = ".mark-rect.role-mark path[stroke]", ".mark-rule.role-mark line"
+    fills = [bar.get_attribute("fill") for bar in page.locator(f"#gains svg {bars}").all()]
+    marks = page.locator(f"#gains svg :is({bars}, {whiskers})").evaluate_all(ENDS)
+
+    assert fills == ["#D55E00", "transparent"]
+    (worse, zero), (start, better), (far, near), (low, high) = marks
+    # Ten per cent more latency is worse, from four to sixteen per cent; ten per cent more rate is
+    # better, from minus two to sixteen per cent.
+    assert far < worse < near < zero
+    assert low < zero == pytest.approx(start, abs=2)
+    assert zero < better < high
 
 
 @pytest.mark.systems
@@ -368,7 +444,8 @@ def test_one_trial_has_no_spread_and_counts_as_cannot_tell(open_page):
     assert row[4] == f"{sizes}; no run measured both"
     assert page.inner_text("#compare-slower .figure") == "0"
     assert page.inner_text("#compare-untold .figure") == "1"
-    assert page.locator("#gains svg .mark-rect path[fill='#6E7781']").count() == 1
+    (bar,) = page.locator("#gains svg .mark-rect path[stroke='#6E7781']").all()
+    assert bar.get_attribute("fill") == "transparent"
 
 
 def test_a_metric_with_a_changed_unit_is_two_metrics(open_page):
@@ -394,6 +471,16 @@ def test_axe_finds_nothing(open_page, scheme):
 
         violations = [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in found]
         assert violations == [], tab.inner_text()
+
+
+def test_every_table_fits_1400_pixels(open_page, judged_address):
+    for address in (None, judged_address):
+        page = open_page(viewport=LAPTOP, **({"file": address} if address else {}))
+        for tab in page.get_by_role("tab").all():
+            tab.click()
+            page.locator(DRAWN).wait_for()
+            wide = page.locator(".shown .visual").evaluate_all(TOO_WIDE)
+            assert wide == [], tab.inner_text()
 
 
 def test_no_sheet_is_wider_than_a_phone(open_page):

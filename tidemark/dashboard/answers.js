@@ -1,0 +1,28 @@
+// The answer of a sheet in words: the metrics of each verdict, slower ones first.
+
+const MOST_METRICS = 3; // of a verdict; the table has all
+const SIZED = ["slower", "faster"]; // the verdicts with the size of the change
+
+// An answer for each pair of versions in the rows of a comparison.
+function answers(rows) {
+  return grouped(rows, ["suite", "base_version", "new_version"]).map(({ rows: own }) => {
+    const { suite, base_version, new_version } = own[0];
+    const verdicts = Object.keys(marks)
+      .map((word) => [word, own.filter(({ verdict }) => verdict === word)])
+      .filter(([, found]) => found.length)
+      .flatMap(([word, found], at) => [at ? "; " : "", verdict(word), `: ${namesOf(found)}`]);
+    const unlike = own.some((row) => row.unlike) ? " The two were not measured alike." : "";
+    return made("p", {}, `${suite} ${new_version} against ${base_version}: `, ...verdicts, `.${unlike}`);
+  });
+}
+
+const verdict = (word) => made("b", { class: word.replace(" ", "-") }, `${marks[word]} ${word}`);
+
+function namesOf(found) {
+  const names = found.slice(0, MOST_METRICS).map(({ rate, verdict, change }) => {
+    const size = SIZED.includes(verdict) ? ` (${written(change, { kind: "percentage", places: 1 })})` : "";
+    return rate.replace(/ \([^(]*\)$/, "") + size; // without its unit
+  });
+  const more = found.length - names.length;
+  return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
