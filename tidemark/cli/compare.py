@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
 from tidemark.cli.all_option import all_option, shortened
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
+from tidemark.cli.comparison_picture import changes_picture
 from tidemark.cli.options import fail_on_option
-from tidemark.cli.saving import check_folder, save
+from tidemark.cli.saving import check_folder, is_picture, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.stored import Stored
 from tidemark.model.refusal import Refused
@@ -55,7 +56,8 @@ _ENDINGS = {"junit": "xml", "github": "txt"}
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="File or existing folder to write to; if not given, the comparison is printed.",
+    help="File or existing folder to write to; if not given, the comparison is printed. A file "
+    "that ends in .svg or .png gets the chart of the changes.",
 )
 @all_option
 @fail_on_option
@@ -88,6 +90,8 @@ def command(
     """
     if everything and form != "markdown":
         raise Refused(f"--all: it goes with --format markdown alone, not with {form}")
+    if is_picture(output) and form != "markdown":
+        raise Refused(f"--format: a picture is no {form}; leave --format out")
     check_folder(output)
     for side, name in (("BASE", base), ("NEW", new)):
         parse_side(side, name)
@@ -105,6 +109,24 @@ def command(
         contents = {ending: store.results.read(key) for ending, key in keys.items()}
     for ending, content in contents.items():
         save(target.state / keys[ending], content)
+    if output and is_picture(output):
+        save(output, changes_picture(_document(contents["json"]), output.suffix))
+        click.echo(output)
+    else:
+        _hand_out(contents, keys, form, output, everything=everything)
+    if fail_on:
+        sys.exit(exit_code([_document(contents["json"])]))
+
+
+def _hand_out(
+    contents: Mapping[str, bytes],
+    keys: Mapping[str, str],
+    form: str,
+    output: Path | None,
+    *,
+    everything: bool,
+) -> None:
+    """Print a form of a comparison, or write it."""
     ending, made = _FORMS[form]
     content, stored_as = made(contents[ending]), Path(keys[ending])
     if output is None:
@@ -114,8 +136,6 @@ def command(
         path = output / file if output.is_dir() else output
         save(path, content)
         click.echo(path)
-    if fail_on:
-        sys.exit(exit_code([_document(contents["json"])]))
 
 
 def _print(text: str, form: str, everything: bool) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
 from tidemark.cli.chosen_suite import check_suite, suite_to_read
 from tidemark.cli.formats import format_option, show
+from tidemark.cli.history_plot import charts, plots
 from tidemark.cli.options import exact_option
+from tidemark.cli.saving import check_folder, check_picture, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.history import (
     Row,
@@ -26,6 +30,7 @@ from tidemark.model.context import published_suites, written_systems
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
 
+_WIDTH = 100  # characters of a plot that no terminal shows
 _SIZE = "Size"
 """The column of sizes, which only a suite with trials of several sizes needs."""
 
@@ -35,10 +40,24 @@ _SIZE = "Size"
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
 @exact_option
+@click.option("--plot", is_flag=True, help="Draw the figures with their spread, not a table.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    callback=check_picture,
+    help="Draw the plot into this file, a picture: .svg or .png.",
+)
 @format_option
 @target_options
 def command(
-    suite: str | None, test: str | None, metric: str | None, exact: bool, form: str, target: Target
+    suite: str | None,
+    test: str | None,
+    metric: str | None,
+    exact: bool,
+    plot: bool,
+    output: Path | None,
+    form: str,
+    target: Target,
 ) -> None:
     """Show the rates of each version of SUITE over all runs.
 
@@ -48,12 +67,17 @@ def command(
     row for each. Below the table stand the changes of level over at least 16 runs. A published
     figure that was imported stands digit for digit, and is a run of its own. JSON is a list with
     one object for each version and size. CSV has a line for each version, size and figure; its
-    columns have the names of the fields in JSON.
+    columns have the names of the fields in JSON. A plot has a point for each version, the spread
+    around it, and an axis that does not begin at zero.
 
     \b
     Example:
       tidemark history rocksdb --metric ingest_rate --format markdown
+      tidemark history rocksdb --output history.svg
     """
+    if (plot or output) and form != "table":
+        raise Refused(f"--format: a plot is no {form}; leave --plot and --output out")
+    check_folder(output)
     with stored(target) as store:
         suite = suite_to_read(suite, store.tables)
         rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()
@@ -71,8 +95,29 @@ def command(
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
     else:
-        exact = exact or form != "table"
-        _show(versions, changes, _titles(suite), form, exact=exact)
+        names = columns(versions, titles := _titles(suite))
+        headings = {name: heading(name, versions, titles) for name in names}
+        if output:
+            _draw(versions, headings, suite, output)
+        elif plot:
+            width = shutil.get_terminal_size((_WIDTH, 0)).columns
+            click.echo("\n".join(plots(versions, headings, width, exact=exact)))
+        else:
+            _show(versions, headings, form, exact=exact or form != "table")
+        for text in (*map(sentence, reversed(changes)), *untold(versions, FEWEST)):
+            # Standard output holds only the table that people keep.
+            click.echo(text, err=form != "table")
+
+
+def _draw(
+    versions: Sequence[VersionHistory], headings: Mapping[str, str], suite: str, output: Path
+) -> None:
+    # The import takes time, which a table does not need.
+    from tidemark.pages.pictures import picture  # noqa: PLC0415
+
+    title = f"{suite}: rates by version, ± standard deviation of the trials"
+    save(output, picture(charts(versions, headings), title, output.suffix))
+    click.echo(output)
 
 
 def _titles(suite: str) -> Mapping[str, str]:
@@ -97,15 +142,8 @@ def _only(rows: Sequence[Row], column: str, wanted: str | None) -> Sequence[Row]
 
 
 def _show(
-    versions: Sequence[VersionHistory],
-    changes: Sequence[Row],
-    titles: Mapping[str, str],
-    form: str,
-    *,
-    exact: bool,
+    versions: Sequence[VersionHistory], headings: Mapping[str, str], form: str, *, exact: bool
 ) -> None:
-    names = columns(versions, titles)
-    headings = {name: heading(name, versions, titles) for name in names}
     # People keep the Markdown table in their documentation, which has this form of dates.
     day = "%d/%m/%Y" if form == "markdown" else "%Y-%m-%d"
     rows = [
@@ -114,15 +152,10 @@ def _show(
             "Test date": version.last_at.strftime(day),
             _SIZE: version.sizes,
             **{
-                headings[name]: version.figures[name].text(exact=exact)
-                for name in names
-                if name in version.figures
+                headings[name]: figure.text(exact=exact) for name, figure in version.figures.items()
             },
         }
         for version in versions
     ]
     size = [_SIZE] if len({version.sizes for version in versions}) > 1 else []
     show(["Version number", "Test date", *size, *headings.values()], rows, form)
-    for text in (*map(sentence, reversed(changes)), *untold(versions, FEWEST)):
-        # Standard output holds only the table that people keep.
-        click.echo(text, err=form != "table")

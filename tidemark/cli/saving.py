@@ -8,13 +8,33 @@ import stat
 import tempfile
 from pathlib import Path
 
+import click
+
 from tidemark.model.refusal import Refused
+from tidemark.model.sentences import listed
+
+PICTURES = (".svg", ".png")
+"""The endings of pictures."""
 
 
 def check_folder(output: Path | None) -> None:
     """Refuse a file in a folder that does not exist, before the work for its content."""
     if output and not output.parent.is_dir():
         raise Refused(f"--output: there is no folder {output.parent}")
+
+
+def is_picture(output: Path | None) -> bool:
+    """Tell whether a file is named as a picture."""
+    return output is not None and output.suffix in PICTURES
+
+
+def check_picture(_: click.Context, parameter: click.Parameter, output: Path | None) -> Path | None:
+    """Refuse a file that is not named as a picture."""
+    if output and not is_picture(output):
+        raise Refused(
+            f"{parameter.opts[0]}: {output} is no picture; expected a name in {listed(PICTURES)}"
+        )
+    return output
 
 
 def save(path: Path, content: bytes) -> None:

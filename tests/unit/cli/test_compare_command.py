@@ -86,6 +86,10 @@ def refused(*arguments):
             ["9.0.0", "9.8.4", "--format", "json", "--all"],
             "--all: it goes with --format markdown alone, not with json",
         ),
+        (
+            ["9.0.0", "9.8.4", "--format", "json", "--output", "x.svg"],
+            "--format: a picture is no json; leave --format out",
+        ),
         (["9.0.0", "9.8.4; --"], "NEW: '9.8.4; --' names no version and no run; "),
     ],
 )
@@ -154,6 +158,21 @@ def test_a_form_for_programs_is_printed_or_written(
     assert printed.output.startswith(start)
     assert (printed.exit_code, written.exit_code) == (0, 0)
     assert (tmp_path / f"9.8.4-against-9.0.0.{ending}").read_text() == printed.output
+
+
+def test_the_changes_are_a_picture_on_request(cloud, monkeypatch, tmp_path):
+    vector, pixels = tmp_path / "changes.svg", tmp_path / "changes.png"
+
+    for file in (vector, pixels):
+        options = ["--state", str(tmp_path), "--output", str(file), "--fail-on", "slower"]
+        result = compared(cloud, monkeypatch, options)
+        assert (result.exit_code, result.output) == (3, f"{file}\n")
+
+    svg = vector.read_text(encoding="utf-8")
+    texts = ("rocksdb: 9.8.4 against 9.0.0", "ingest: ingest_rate   ▼ slower", "better →")
+    assert [text for text in texts if text not in svg] == []
+    assert "var(" not in svg
+    assert pixels.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_slower_version_has_an_exit_code_of_its_own(cloud, monkeypatch, tmp_path):

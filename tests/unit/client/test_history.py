@@ -225,3 +225,66 @@ def test_the_changes_of_the_shown_metrics_are_below_the_table(monkeypatch, form,
 
     assert getattr(result, place).endswith(f"{sentence(change())}\n")
     assert "compaction_rate is" not in result.output
+
+
+def history(monkeypatch, rates, *options):
+    stored = nullcontext(SimpleNamespace(tables=SimpleNamespace(ask=answering(rates))))
+    monkeypatch.setattr("tidemark.cli.history.stored", lambda _: stored)
+    return CliRunner().invoke(command, ["rocksdb", *options])
+
+
+MEASURED = [
+    row("9.0.0", mean="100", stddev="10", trials="3"),
+    row("9.8.4", mean="150", stddev="30", trials="3"),
+    row("9.9.0", mean="180"),
+]
+
+
+def test_a_plot_has_each_version_with_its_spread_on_one_axis(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+
+    title, *drawn = history(monkeypatch, MEASURED, "--plot").output.splitlines()
+
+    assert title == "Ingest rate (records/s), higher is better"
+    assert [line.split()[0] for line in drawn[:3]] == ["9.0.0", "9.8.4", "9.9.0"]
+    assert "100 ± 10 (3 trials)" in drawn[0]
+    marks = [[line.index(mark) for mark in "├●┤" if mark in line] for line in drawn[:3]]
+    (a, b, c), (d, e, f), (g,) = marks
+    # From 90 to 180: the axis begins at the first end.
+    assert (b - a, c - a, d - a) == pytest.approx([(g - a) * part / 9 for part in (1, 2, 3)], abs=1)
+    assert (e - a, f - a) == pytest.approx([(g - a) * part / 9 for part in (6, 9)], abs=1)
+
+
+def test_the_figures_of_one_version_without_a_spread_are_a_point(monkeypatch):
+    drawn = history(monkeypatch, [row("9.0.0", mean="0")], "--plot").output.splitlines()[1]
+
+    assert drawn.endswith("  ●")
+
+
+def test_a_plot_is_a_picture_on_request_with_all_its_words_and_no_name_of_a_colour(
+    monkeypatch, tmp_path
+):
+    vector, pixels = tmp_path / "history.svg", tmp_path / "history.png"
+
+    for file in (vector, pixels):
+        result = history(monkeypatch, MEASURED, "--output", str(file))
+        assert (result.exit_code, result.output) == (0, f"{file}\n")
+
+    svg = vector.read_text(encoding="utf-8")
+    assert all(text in svg for text in ("9.8.4", "150 ± 30 (3 trials)", "higher is better"))
+    assert "var(" not in svg
+    assert pixels.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--output", "x.gif"], "--output: x.gif is no picture; expected a name in .svg, .png"),
+        (["--plot", "--format", "json"], "--format: a plot is no json; leave --plot and --output"),
+        (["--output", "none/x.svg"], "--output: there is no folder none"),
+    ],
+)
+def test_a_plot_that_cannot_be_drawn_is_refused(monkeypatch, options, sentence):
+    result = history(monkeypatch, MEASURED, *options)
+
+    assert sentence in str(result.exception or result.output)

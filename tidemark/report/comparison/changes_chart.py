@@ -6,12 +6,11 @@ Points of undecided metrics are hollow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from tidemark.figures.verdicts.version_verdicts import Verdict
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
 from tidemark.report.blocks import Block, Chart, Mark, Table
-from tidemark.report.comparison.sides import Pair
 from tidemark.report.numbers import change, interval
 
 MOST = 40
@@ -26,28 +25,49 @@ _LEAST, _FARTHEST = 0.05, 1.0  # the ends of the axis, as shares
 _ROW = 24  # pixels
 
 
-def chart(pairs: Sequence[Pair], table: Table) -> Block:
-    """Return the chart above the table of results, or the table if no metric has a change."""
-    points = [
-        _point(pair, pair.verdict)
-        for pair in pairs[:MOST]
-        if pair.verdict and pair.verdict.change is not None
-    ]
-    if not points:
+class Change(NamedTuple):
+    """The change of one metric, as it is drawn."""
+
+    title: str
+    unit: str
+    direction: str
+    """The better direction."""
+    verdict: str
+    change: float
+    """(new - base) / base of the means."""
+    effect: float | None
+    """The same of the pairs, to which the interval belongs; None without pairs."""
+    low: float | None
+    high: float | None
+
+
+def chart(changes: Sequence[Change], metrics: int, table: Table) -> Block:
+    """Return the chart above the table of results, or the table if no metric has a change.
+
+    ``metrics`` is the number of all metrics, also of those without a change.
+    """
+    if not changes:
         return table
-    far = max(abs(point[end]) for point in points for end in ("gain", "low", "high"))
-    far = min(_FARTHEST, max(_LEAST, 1.05 * far))
+    drawn = changes[:MOST]
     return Chart(
-        caption=_caption(len(points), len(pairs)),
-        spec=vega_lite.chart(
-            height=_ROW * len(points) + _ROW,
-            encoding={"y": _by_metric(points), "x": _by_gain(far)},
-            layer=_layers(points),
-        ),
+        caption=_caption(len(drawn), metrics),
+        spec=specification(drawn),
         width=24,
         table=table,
-        legend=tuple(_legend(point["verdict"] for point in points)),
+        legend=tuple(_legend(each.verdict for each in drawn)),
         with_table=True,
+    )
+
+
+def specification(changes: Sequence[Change]) -> Json:
+    """Return the chart of one change or more in Vega-Lite."""
+    points = [_point(each) for each in changes]
+    far = max(abs(point[end]) for point in points for end in ("gain", "low", "high"))
+    far = min(_FARTHEST, max(_LEAST, 1.05 * far))
+    return vega_lite.chart(
+        height=_ROW * len(points) + _ROW,
+        encoding={"y": _by_metric(points), "x": _by_gain(far)},
+        layer=_layers(points),
     )
 
 
@@ -55,21 +75,20 @@ def _caption(drawn: int, metrics: int) -> str:
     return f"{_CAPTION} The table has {metrics - drawn} more." if drawn < metrics else _CAPTION
 
 
-def _point(pair: Pair, verdict: Verdict) -> Json:
+def _point(of: Change) -> Json:
     """Return the point of a metric, with gains above zero; without an interval it has no length."""
-    judgement, metric = verdict.judgement, pair.metric
-    sign = 1 if metric.direction == "higher" else -1
-    middle = verdict.change if judgement.effect is None else judgement.effect
-    ends = [middle if end is None else end for end in (judgement.low, judgement.high)]
+    sign = 1 if of.direction == "higher" else -1
+    middle = of.change if of.effect is None else of.effect
+    low, high = (middle if end is None else end for end in (of.low, of.high))
     return {
-        "metric": pair.title,
-        "gain": min(_FARTHEST, max(-_FARTHEST, sign * (middle or 0.0))),
-        "low": sign * (ends[0] or 0.0),
-        "high": sign * (ends[1] or 0.0),
-        "color": _COLORS.get(judgement.word, _SAME),
-        "verdict": judgement.word,
-        "change": change(verdict.change, metric),
-        "interval": interval(judgement, metric),
+        "metric": of.title,
+        "gain": min(_FARTHEST, max(-_FARTHEST, sign * middle)),
+        "low": sign * low,
+        "high": sign * high,
+        "color": _COLORS.get(of.verdict, _SAME),
+        "verdict": of.verdict,
+        "change": change(of.change, of),
+        "interval": interval(of, of),
     }
 
 

@@ -32,11 +32,29 @@ def blocks(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     if len(pairs) > _MOST_AT_ONCE:
         pairs = sorted(pairs, key=lambda pair: [*MARKS].index(pair.word))
     first, others = pairs[:_MOST_AT_ONCE], pairs[_MOST_AT_ONCE:]
-    yield changes_chart.chart(pairs, _table(sides, first))
+    changes = [change for change in map(_change, pairs) if change]
+    yield changes_chart.chart(changes, len(pairs), _table(sides, first))
     if others:
         yield Details(plural(len(others), "more metric"), (_table(sides, others),))
     yield Details("All digits, spreads and trials", (_figures(sides, pairs),))
     yield Details("How to read the figures", (_explanation(pairs),))
+
+
+def _change(pair: Pair) -> changes_chart.Change | None:
+    """Return the change of a metric, None without one."""
+    if pair.verdict is None or pair.verdict.change is None:
+        return None
+    judgement, metric = pair.verdict.judgement, pair.metric
+    return changes_chart.Change(
+        title=pair.title,
+        unit=metric.unit,
+        direction=metric.direction,
+        verdict=judgement.word,
+        change=pair.verdict.change,
+        effect=judgement.effect,
+        low=judgement.low,
+        high=judgement.high,
+    )
 
 
 def _table(sides: Sides, pairs: Iterable[Pair]) -> Table:

@@ -1,0 +1,34 @@
+"""The chart of a comparison as a picture."""
+
+from __future__ import annotations
+
+from tidemark.model.refusal import Refused
+from tidemark.report.comparison.changes_chart import MOST, Change, specification
+from tidemark.report.comparison.document import ComparedMetric, ComparisonDocument
+from tidemark.report.marks import marked
+
+
+def changes_picture(document: ComparisonDocument, form: str) -> bytes:
+    """Return the chart of the first ``MOST`` changes as a picture, with the verdicts in words."""
+    # The import takes time, which a text does not need.
+    from tidemark.pages.pictures import picture  # noqa: PLC0415
+
+    changes = [_change(each) for each in document.metrics if each.change is not None][:MOST]
+    if not changes:
+        raise Refused("--output: no metric of both versions has a change to draw")
+    title = f"{document.suite}: {document.new.version} against {document.base.version}"
+    return picture([specification(changes)], f"{title}, 95 % intervals", form)
+
+
+def _change(metric: ComparedMetric) -> Change:
+    assert metric.change is not None
+    return Change(
+        title=f"{metric.test}: {metric.name}   {marked(metric.verdict)}",
+        unit=metric.unit,
+        direction=metric.direction,
+        verdict=metric.verdict,
+        change=metric.change,
+        effect=metric.effect,
+        low=metric.low,
+        high=metric.high,
+    )

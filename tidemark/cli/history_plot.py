@@ -1,0 +1,79 @@
+"""The history of a suite as plots: in characters, and as charts in Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tidemark.cli.dot_plot import Point, dot_plot
+from tidemark.client.history import VersionHistory
+from tidemark.pages import vega_lite
+from tidemark.pages.vega_lite import Json, layer
+
+_ROW = 24  # pixels
+
+
+def plots(
+    versions: Sequence[VersionHistory], headings: Mapping[str, str], width: int, *, exact: bool
+) -> Iterator[str]:
+    """Yield the lines of a plot for each figure, under its heading."""
+    for name, heading in headings.items():
+        points = list(_points(versions, name, exact=exact))
+        if points:
+            yield _title(versions, name, heading)
+            yield from dot_plot(points, width)
+            yield ""
+
+
+def charts(versions: Sequence[VersionHistory], headings: Mapping[str, str]) -> list[Json]:
+    """Return a chart for each figure: a point for each version, its spread and its text."""
+    return [
+        _chart(list(_points(versions, name, exact=False)), _title(versions, name, heading))
+        for name, heading in headings.items()
+    ]
+
+
+def _points(versions: Sequence[VersionHistory], name: str, *, exact: bool) -> Iterator[Point]:
+    several = len({version.sizes for version in versions}) > 1
+    for version in versions:
+        if figure := version.figures.get(name):
+            spread = figure.spread or 0.0
+            yield Point(
+                f"{version.version}, {version.sizes}" if several else version.version,
+                figure.text(exact=exact),
+                figure.value - spread,
+                figure.value,
+                figure.value + spread,
+            )
+
+
+def _title(versions: Sequence[VersionHistory], name: str, heading: str) -> str:
+    directions = {each.figures[name].direction for each in versions if name in each.figures}
+    return f"{heading}, {' or '.join(sorted(directions))} is better"
+
+
+def _chart(points: Sequence[Point], title: str) -> Json:
+    rows = [point._asdict() | {"label": f"{point.name}   {point.text}"} for point in points]
+    by_version = {"field": "label", "type": "nominal", "sort": None, "title": None}
+    axis = {"labelLimit": 0, "domain": False}
+    scale = {"zero": False, "nice": True}
+    return vega_lite.chart(
+        height=_ROW * len(points) + _ROW,
+        encoding={
+            "y": {**by_version, "axis": axis},
+            "x": {"type": "quantitative", "title": title, "scale": scale},
+        },
+        layer=[
+            layer(
+                "spreads",
+                rows,
+                {"type": "rule", "strokeWidth": 2, "color": "var(--quiet)"},
+                {"x": {"field": "low"}, "x2": {"field": "high"}},
+            ),
+            layer(
+                "figures",
+                rows,
+                {"type": "point", "filled": True, "size": 80, "opacity": 1},
+                {"x": {"field": "value"}, "color": {"value": "var(--series-1)"}},
+            ),
+        ],
+    )
