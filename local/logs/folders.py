@@ -38,6 +38,12 @@ def logs_below(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if _is_log(path) and path.is_file())
 
 
+def is_rotated(path: Path, log: Path) -> bool:
+    """Tell whether a rotation may have made a file of a log: app.log.1 of app.log."""
+    rest = path.name.removeprefix(log.name)
+    return path.parent == log.parent and path.name != rest and rest[:1] in (".", "-")
+
+
 def _below(folder: Path) -> list[Path]:
     files = logs_below(folder)
     if not files:

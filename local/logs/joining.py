@@ -59,6 +59,20 @@ class Joining:
         return _FEED_BYTES.join(event)
 
 
+def last_event(lines: bytes, begins: Beginning) -> int:
+    """Return the place at which the last event begins, 0 if no line begins one.
+
+    A line without an end is none yet, and begins no event.
+    """
+    end = place = lines.rfind(b"\n") + 1
+    while place:
+        place = lines.rfind(b"\n", 0, end - 1) + 1
+        if begins(lines[place:end].rstrip(b"\r\n")):
+            break
+        end = place
+    return place
+
+
 def without_returns(line: bytes) -> bytes:
     """Return a line with the stand-in of its carriage returns."""
     return line.replace(b"\r", _RETURN.encode())

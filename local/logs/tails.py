@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from io import SEEK_END
@@ -12,12 +12,14 @@ from typing import BinaryIO
 
 from local.logs.clocks import Beginning, Clock, beginning
 from local.logs.encodings import is_utf16
-from local.logs.folders import LogFilesError, files_of, logs_below
-from local.logs.joining import first_lines
+from local.logs.folders import LogFilesError, files_of, is_rotated, logs_below
+from local.logs.joining import first_lines, last_event
 from local.logs.log_file import clock_in
 from local.logs.packing import Packing, packing_of
 
 _PEEKED_BYTES = 64 * 1024
+# The bytes that tell a file from another one, and a copy by its file.
+_HEAD_BYTES = 4 * 1024
 _Identity = tuple[int, int]
 """The device and the inode of a file. An open file keeps them, whatever its name is."""
 
@@ -25,7 +27,8 @@ _Identity = tuple[int, int]
 class Tails(AbstractContextManager["Tails"]):
     """The ends of files, from where they are at first; a later file begins at its beginning.
 
-    A file that is renamed is the same file. Packed files below a folder are left out.
+    A file that is renamed is the same file. A rotation may also copy a file and empty it: the copy
+    goes on where the file was read to. Packed files below a folder are left out.
 
     Parameters
     ----------
@@ -75,10 +78,13 @@ class Tails(AbstractContextManager["Tails"]):
         LogFilesError
             If a file cannot be read any more, or a new file cannot be followed.
         """
-        listed = self._find()
+        emptied = [tail for tail in self._tails.values() if tail.is_emptied()]
+        listed = self._find()  # after that, since a copy is older than the emptiness of its file
         if not self._tails.keys() <= listed:
             # A rename while a folder is listed hides a file, which would else be new later.
             listed |= self._find()
+        for tail in emptied:
+            tail.begin_again(copy for copy in self._tails.values() if copy.original is tail)
         # A rotation gives a name to another file.
         found: dict[Path, bytes] = {}
         for identity, tail in list(self._tails.items()):
@@ -126,7 +132,9 @@ class Tails(AbstractContextManager["Tails"]):
         if identity not in self._tails:
             file = path.open("rb")
             identity = _identity(os.fstat(file.fileno()))
-            self._tails[identity] = self._new_tail(path, file)
+            tail = self._new_tail(path, file)
+            tail.original = next(filter(tail.is_copy_of, self._tails.values()), None)
+            self._tails[identity] = tail
             if is_utf16(file):
                 raise LogFilesError(f"{path}: a file in UTF-16 is not followed")
         return {identity}
@@ -141,6 +149,9 @@ class _Tail:
         self._clock = clock
         self._begins = begins
         self._held = b""
+        self._head = b""
+        self.original: _Tail | None = None
+        """The file of which this one is a copy, until that file is emptied."""
 
     def close(self) -> None:
         """Close the file."""
@@ -149,13 +160,35 @@ class _Tail:
     def skip(self) -> None:
         """Move to the end of the file."""
         self._file.seek(0, SEEK_END)
+        self._head = self._begin()
+
+    def is_emptied(self) -> bool:
+        """Tell whether the file was emptied in its place, perhaps with new lines since then."""
+        is_shorter = os.fstat(self._file.fileno()).st_size < self._file.tell()
+        return is_shorter or not self._begin().startswith(self._head)
+
+    def is_copy_of(self, other: _Tail) -> bool:
+        """Tell whether a rotation made the file of the lines of another one."""
+        begin = self._begin()[: len(other._head)]
+        return is_rotated(self.path, other.path) and begin != b"" and other._head.startswith(begin)
+
+    def begin_again(self, copies: Iterable[_Tail]) -> None:
+        """Move to the beginning of the emptied file; what it had is left to its copies."""
+        for copy in copies:
+            copy._file.seek(self._file.tell())
+            copy._held, self._held = self._held, b""
+            copy.original = None
+        if self._held[-1:] not in (b"", b"\n"):
+            self._held += b"\n"
+        self._file.seek(0)
+        self._head = b""
 
     def events(self) -> bytes:
         """Return the lines of the new events; a line without an end is none yet."""
         new = self._read()
         lines = self._held + new
         end = lines.rfind(b"\n") + 1
-        ready = self._last_event(lines[:end]) if new else end
+        ready = last_event(lines, self._begins or self._beginning(lines[:end])) if new else end
         self._held = lines[ready:]
         return lines[:ready]
 
@@ -165,24 +198,19 @@ class _Tail:
         return lines if lines[-1:] in (b"", b"\n") else lines + b"\n"
 
     def _read(self) -> bytes:
-        """Return the bytes since the last call."""
-        if os.fstat(self._file.fileno()).st_size < self._file.tell():
-            self._file.seek(0)  # the file was emptied in its place
-        return self._file.read()
+        """Return the bytes since the last call; none of a copy, since its file has them."""
+        if self.original and self.is_copy_of(self.original):
+            return b""
+        new = self._file.read()
+        if new and len(self._head) < _HEAD_BYTES:
+            self._head = self._begin()[: self._file.tell()]
+        return new
 
-    def _last_event(self, lines: bytes) -> int:
-        """Return the place at which the last event begins, 0 if no line begins one."""
-        begins = self._begins or self._beginning(lines[:_PEEKED_BYTES])
-        end = place = len(lines)
-        while place:
-            place = lines.rfind(b"\n", 0, end - 1) + 1
-            if begins(lines[place:end].rstrip(b"\r\n")):
-                break
-            end = place
-        return place
+    def _begin(self) -> bytes:
+        return os.pread(self._file.fileno(), _HEAD_BYTES, 0)
 
     def _beginning(self, lines: bytes) -> Beginning:
-        first = first_lines(lines.decode(errors="replace"))
+        first = first_lines(lines[:_PEEKED_BYTES].decode(errors="replace"))
         return beginning(self._clock or clock_in(self.path, first))
 
 

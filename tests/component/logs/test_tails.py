@@ -88,6 +88,45 @@ def test_a_rotation_in_a_folder_loses_and_repeats_nothing(log, following):
     assert [list(tails.events()) for _ in range(3)] == [[], [(log, (A + B).encode())], []]
 
 
+def copied(log):
+    """Copy a log and empty it, as logrotate does with copytruncate."""
+    log.with_suffix(".log.1").write_bytes(log.read_bytes())
+    log.write_text("")
+
+
+def test_a_copied_and_emptied_file_loses_and_repeats_nothing(log, following):
+    tails = following(log.parent)
+    append(log, A)
+    assert taken(tails) == []
+    append(log, B)
+    copied(log)
+    append(log, A)
+    assert [sorted(taken(tails)) for _ in range(3)] == [[A], [A, B], []]
+
+
+def test_a_copy_before_its_file_is_emptied_repeats_nothing(log, following):
+    tails = following(log.parent)
+    append(log, A)
+    log.with_suffix(".log.1").write_bytes(log.read_bytes())
+    assert [taken(tails), taken(tails)] == [[], [A]]
+    log.write_text(B)
+    assert [taken(tails), taken(tails), taken(tails)] == [[], [B], []]
+
+
+def test_an_emptied_file_that_is_as_long_again_is_read_from_its_beginning(log, following):
+    tails = following(log.parent)
+    copied(log)
+    append(log, "2024-06-02T14:26:00Z many more lines than before\n")
+    assert taken(tails) == []
+    assert taken(tails) == ["2024-06-02T14:26:00Z many more lines than before\n"]
+
+
+def test_a_new_file_with_the_name_of_a_rotation_is_no_copy(log, following):
+    tails = following(log.parent)
+    log.with_suffix(".log.1").write_text(A)
+    assert [taken(tails), taken(tails)] == [[], [A]]
+
+
 def test_a_chain_of_renamed_files_loses_and_repeats_nothing(log, following):
     tails = following(log.parent)
     new = []
