@@ -22,6 +22,7 @@ from tests.checks.bench import (
     profiles,
     scale,
     stored_runs,
+    text_speed,
 )
 from tests.checks.bench.commands import command_times
 from tests.checks.bench.imports import BARE, import_times
@@ -72,7 +73,7 @@ def main() -> int:
     Console(width=110).print(table)
     print(insights_queries.summary())
     exceeded = any(value > limit for _, value, limit, _ in figures)
-    return max(int(exceeded), stored_runs.main(), insights_speed.main())
+    return max(int(exceeded), stored_runs.main(), insights_speed.main(), text_speed.main())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,45 @@
+"""The log of a service in lines of text, made once and kept out of git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from tests.checks.bench.insights_data import FOLDER
+
+LINES = 5_000_000
+"""The lines of a log of 1 GB."""
+SEARCHED = "deadlock detected"
+"""A text that one line in a million has."""
+
+_TIME = "strftime(make_timestamp_ms(1764000000000 + i * 17), '%Y-%m-%dT%H:%M:%S.%gZ')"
+_REQUEST = (
+    "' INFO  [worker-' || hash(i, 1) % 32 || '] orders.http.OrderService - method=' "
+    "|| ['GET', 'GET', 'GET', 'POST', 'DELETE'][1 + (hash(i, 2) % 5)::INT] || ' path=/orders/' "
+    "|| hash(i, 3) % 1000000 || '/items status=' "
+    "|| [200, 200, 201, 404, 500][1 + (hash(i, 4) % 5)::INT] || ' latency_ms=' "
+    "|| hash(i, 5) % 5000 || ' bytes=' || hash(i, 6) % 100000 || ' trace=' "
+    "|| left(md5(i::VARCHAR), 16)"
+)
+_EVENT = (
+    f"CASE WHEN i % 1000000 = 777 THEN ' {SEARCHED} between transactions' "
+    "WHEN hash(i, 7) % 100 = 0 THEN ' upload of ' || hash(i, 8) % 10000000 || ' bytes took ' "
+    "|| hash(i, 9) % 10000 || ' ms' "
+    "WHEN hash(i, 7) % 100 = 1 THEN ' timeout after ' || hash(i, 9) % 10000 || ' ms' "
+    "ELSE ' completed by shard ' || hash(i, 10) % 64 END"
+)
+
+
+def service_log(lines: int) -> Path:
+    """Return the file with so many lines of about 200 bytes; make it if it is missing."""
+    path = FOLDER / f"service-{lines}.log"
+    if not path.exists():
+        FOLDER.mkdir(exist_ok=True)
+        unfinished = path.with_suffix(".tmp")
+        duckdb.execute(
+            f"COPY (SELECT {_TIME} || {_REQUEST} || {_EVENT} FROM range({lines}) numbers(i)) "
+            f"TO '{unfinished}' (FORMAT csv, HEADER FALSE, DELIMITER '\x01', QUOTE '', ESCAPE '')"
+        )
+        unfinished.rename(path)
+    return path

@@ -1,0 +1,212 @@
+"""Speed of queries over a text file, against search tools and mawk over the same file.
+
+``python -m tests.checks.bench.text_speed`` prints ratios of CPU times and of times; exit code 1 if
+one is too large. ``--lines 500000`` makes it a tenth as large. Both programs of a pair run whole
+and in turns, and must give the same answer; the least of several rounds counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.checks.bench.text_logs import LINES, SEARCHED, service_log
+
+ROUNDS = 5
+MOST_MIB = 300.0
+TIDEMARK = str(Path(sys.executable).with_name("tidemark"))
+PROGRAMS = {
+    "rg": "`cargo install ripgrep --locked`",
+    "mawk": "Debian's package mawk",
+    "grep": "Debian's package grep",
+}
+"""The programs that the queries are measured against, and how to install them."""
+Rows = list[tuple[str, ...]]
+
+
+class Usage(NamedTuple):
+    """What a process and its children took."""
+
+    cpu_seconds: float
+    seconds: float
+    peak_mib: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A query, the command line of a shell with the same answer, and the largest ratio.
+
+    ``rows`` makes rows as the query gives them of the lines that the command line prints.
+    """
+
+    name: str
+    query: str
+    rival: str
+    most: float
+    rows: Callable[[Iterable[str]], Rows]
+
+
+def _words(lines: Iterable[str]) -> Rows:
+    return [tuple(line.split()) for line in lines]
+
+
+def _by_minute(lines: Iterable[str]) -> Rows:
+    """Return the rows of ``uniq -c`` over minutes such as 2026-11-23T09:45."""
+    counted = (line.split() for line in lines)
+    return [(f"{minute.replace('T', ' ')}:00.000", number) for number, minute in counted]
+
+
+_BY_FIELDS = """
+{
+    key = substr($6, 8) SUBSEP substr($8, 8)
+    n[key]++; ms[key] += substr($9, 12); sent[key] += substr($10, 7); paths[key] += length($7) - 5
+}
+END {
+    for (key in n) {
+        split(key, k, SUBSEP); print k[1], k[2], n[key], ms[key], sent[key], paths[key]
+    }
+}
+"""
+_GROUPS = (
+    r"method=(?<method>\S+) path=(?<path>\S+) status=(?<status>\d+) latency_ms=(?<ms>\d+) "
+    r"bytes=(?<bytes>\d+)"
+)
+PAIRS = (
+    Pair(
+        "a text in few lines, with fields",
+        f'fields @message | filter @message like "{SEARCHED}"',
+        f"rg -F '{SEARCHED}' $LOG",
+        3.0,
+        lambda lines: [(line,) for line in lines],
+    ),
+    Pair(
+        "selective like, glob and stats",
+        'filter @message like "upload of" '
+        '| parse @message "upload of * bytes took * ms" as size, ms '
+        "| stats count(*), sum(size), sum(ms)",
+        "grep -F 'upload of' $LOG | mawk -v OFMT=%.0f '{ size += $(NF - 4); ms += $(NF - 1) } "
+        "END { print NR, size, ms }'",
+        1.5,
+        _words,
+    ),
+    Pair(
+        "regular expression, counted by bin",
+        "filter @message like /timeout after [0-9]{3,} ms/ | stats count(*) by bin(1m)",
+        "rg 'timeout after [0-9]{3,} ms' $LOG | cut -c 1-16 | uniq -c",
+        2.0,
+        _by_minute,
+    ),
+    Pair(
+        "five groups of a regular expression, in all lines",
+        f"parse @message /{_GROUPS}/ "
+        "| stats count(*), sum(ms), sum(bytes), sum(strlen(path)) by method, status",
+        f"mawk -v OFMT=%.0f '{_BY_FIELDS}' $LOG",
+        1.5,
+        _words,
+    ),
+)
+
+
+class Figure(NamedTuple):
+    """A measured figure with its limit."""
+
+    name: str
+    value: float
+    limit: float
+    unit: str
+
+
+def figures(lines: int = LINES, rounds: int = ROUNDS) -> Iterator[Figure]:
+    """Yield the figures of each pair: the ratios of both times, and the memory of the query."""
+    text = service_log(lines)
+    for pair in PAIRS:
+        query, rival = _least(pair, text, rounds)
+        cpu, seconds = query.cpu_seconds / rival.cpu_seconds, query.seconds / rival.seconds
+        each = f"{query.cpu_seconds:.2f} s to {rival.cpu_seconds:.2f} s"
+        yield Figure(f"{pair.name}: CPU ({each})", cpu, pair.most, "×")
+        each = f"{query.seconds:.2f} s to {rival.seconds:.2f} s"
+        yield Figure(f"{pair.name}: time ({each})", seconds, pair.most, "×")
+        yield Figure(f"{pair.name}: memory", query.peak_mib, MOST_MIB, "MiB")
+
+
+def _least(pair: Pair, text: Path, rounds: int) -> tuple[Usage, Usage]:
+    """Return the least usage of the query and of its rival; both must have the same answer."""
+    query: list[Usage] = []
+    rival: list[Usage] = []
+    for _ in range(rounds):
+        mine, used = _run([TIDEMARK, "query", pair.query, str(text), "--format", "csv"], text)
+        query.append(used)
+        theirs, used = _run(["sh", "-c", pair.rival], text)
+        rival.append(used)
+        expected = sorted(pair.rows(theirs.splitlines()))
+        found = sorted(tuple(row) for row in list(csv.reader(mine.splitlines()))[1:])
+        assert found == expected, f"{pair.name}: {found[:3]} is not {expected[:3]}"
+    return _of_each(query), _of_each(rival)
+
+
+def _of_each(used: Sequence[Usage]) -> Usage:
+    """Return the least times and the largest memory."""
+    return Usage(
+        min(each.cpu_seconds for each in used),
+        min(each.seconds for each in used),
+        max(each.peak_mib for each in used),
+    )
+
+
+def _run(command: Sequence[str], text: Path) -> tuple[str, Usage]:
+    """Return what a command prints, and what it took with its children."""
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "LOG": str(text)}
+    with tempfile.TemporaryFile("w+") as output:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.DEVNULL, env=environment
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, f"{command} ends with {process.returncode}"
+        output.seek(0)
+        cpu_seconds = used.ru_utime + used.ru_stime
+        return output.read(), Usage(cpu_seconds, seconds, used.ru_maxrss / 1024)
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Measure and print; return the exit code."""
+    parser = argparse.ArgumentParser(prog="tests.checks.bench.text_speed")
+    parser.add_argument("--lines", type=int, default=LINES, help="the lines of the log")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args(arguments)
+    for name, package in PROGRAMS.items():
+        if not shutil.which(name):
+            message = f"{parser.prog}: {name} is not installed; it is in {package}"
+            print(message, file=sys.stderr)
+            return 2
+    table = Table()
+    for heading in ("Figure", "Measured", "At most", ""):
+        table.add_column(heading)
+    exceeded = False
+    for figure in figures(options.lines, options.rounds):
+        verdict = "" if figure.value <= figure.limit else "too much"
+        exceeded = exceeded or bool(verdict)
+        table.add_row(
+            figure.name, f"{figure.value:.2f} {figure.unit}", f"{figure.limit:g}", verdict
+        )
+    Console(width=120).print(table)
+    return int(exceeded)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
