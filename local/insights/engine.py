@@ -19,6 +19,7 @@ from local.insights.counts import count_events, execute
 from local.insights.group_choice import Groups
 from local.insights.lookup_tables import Lookup, LookupTableError
 from local.insights.names import resolve
+from local.insights.needles import needles
 from local.insights.parser import parse
 from local.insights.plan import MOST_ROWS, Unmade
 from local.insights.progress import Told, report_progress
@@ -86,6 +87,8 @@ class CompiledQuery:
         The regular expressions of the query.
     most_rows : int
         The largest number of rows that the query returns.
+    needles : frozenset of str
+        Texts of which an event must hold one to pass the filters; empty if none is known.
     """
 
     text: str
@@ -104,6 +107,7 @@ class CompiledQuery:
     statements: Statements
     patterns: tuple[Pattern, ...]
     most_rows: int
+    needles: frozenset[str]
 
     def earlier(self, start: int | None, end: int | None) -> list[tuple[int, int]]:
         """Return the earlier time ranges that the query compares with its own; raise QueryError."""
@@ -130,12 +134,15 @@ class QueryResult:
         The warnings to the author of the query.
     columns : tuple of str
         The fields of the result, whether or not a row has them.
+    found : bool
+        Whether a search found the events, so that ``recordsScanned`` does not count all of them.
     """
 
     rows: list[list[dict[str, str]]]
     statistics: dict[str, float]
     warnings: tuple[str, ...]
     columns: tuple[str, ...]
+    found: bool = False
 
 
 class EventsError(Exception):
@@ -171,6 +178,7 @@ def compile_query(query: str) -> CompiledQuery:
         statements(plan),
         plan.patterns,
         MOST_ROWS if plan.limited else DEFAULT_ROWS,
+        needles(plan),
     )
 
 
@@ -257,14 +265,15 @@ def run(
             result = execute(connection, f"{sql.result} LIMIT {int(most) + may_be_cut}")
             rows = result.rows
             counts = count_events(connection, sql, events, made or result, whole=whole)
-            warnings = _absent_fields(connection, compiled) if counts.records else []
+            warnings = _absent_fields(connection, compiled, events) if counts.records else []
         except duckdb.Error as error:
             # Damage within a Parquet file has no class of its own.
             if not isinstance(error, _UNREADABLE) and type(error) is not duckdb.Error:
                 raise
             raise EventsError(f"the events cannot be read: {_sentence(error)}") from error
     if counts.records and not counts.matched:
-        warnings.append(f"none of {counts.records:,} events passed the filters")
+        none = "no event" if events.found else f"none of {counts.records:,} events"
+        warnings.append(f"{none} passed the filters")
     if may_be_cut and len(rows) > most:
         warnings.append(f"there are more than {most:,} rows; write limit {MOST_ROWS} for more")
     return QueryResult(
@@ -276,6 +285,7 @@ def run(
         },
         (*compiled.warnings, *warnings),
         compiled.columns,
+        events.found,
     )
 
 
@@ -307,11 +317,14 @@ def _load(
             raise LookupTableError(_sentence(error)) from error
 
 
-def _absent_fields(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery) -> list[str]:
+def _absent_fields(
+    connection: duckdb.DuckDBPyConnection, compiled: CompiledQuery, events: EventSource
+) -> list[str]:
     """Return a warning for each field that the query takes from messages and no event has.
 
     All events are read only if the first ones lack a field, and once for all fields.
     """
+    none = "no event that may pass the filters" if events.found else "no event"
     select = compiled.statements.discovered
     if select is None:
         return []
@@ -321,7 +334,7 @@ def _absent_fields(connection: duckdb.DuckDBPyConnection, compiled: CompiledQuer
         if all(present):
             break
     return [
-        f"no event has a field {name!r}"
+        f"{none} has a field {name!r}"
         for name, is_present in zip(compiled.discovered, present, strict=True)
         if not is_present
     ]

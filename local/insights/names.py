@@ -123,6 +123,7 @@ class Names:
             named=(*self.sources, *chain.from_iterable(plan.named for plan in subplans)),
             lookups=(*self.lookups, *chain.from_iterable(plan.lookups for plan in subplans)),
             comparisons=tuple(self.comparisons),
+            has_subqueries=bool(self._subqueries),
         )
 
     def enter(self, subquery: Subquery) -> Names:

@@ -162,6 +162,8 @@ class Plan:
         The uses of lookup tables in the query and its subqueries.
     comparisons : tuple of Comparison
         The comparison with an earlier time range, if the query has one.
+    has_subqueries : bool
+        Whether the query reads events for other queries within it, too.
     """
 
     steps: tuple[Step, ...]
@@ -176,6 +178,7 @@ class Plan:
     named: tuple[Groups, ...]
     lookups: tuple[Lookup, ...]
     comparisons: tuple[Comparison, ...]
+    has_subqueries: bool
 
     @property
     def result(self) -> frozenset[str]:

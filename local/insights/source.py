@@ -27,10 +27,13 @@ class EventSource:
     bytes : int or None
         The bytes of the files, if a query always reads them whole; None if a query reads only the
         bytes of its events.
+    found : bool
+        Whether a search for texts that the query needs found these events, and there are others.
     """
 
     sql: str
     bytes: int | None = field(default=None, kw_only=True)
+    found: bool = field(default=False, kw_only=True)
 
     @classmethod
     def union(cls, sources: Iterable[EventSource], size: int | None = None) -> EventSource:

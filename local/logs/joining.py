@@ -59,15 +59,15 @@ class Joining:
         return _FEED_BYTES.join(event)
 
 
-def last_event(lines: bytes, begins: Beginning) -> int:
+def last_event(lines: bytes | bytearray, begins: Beginning, size: int | None = None) -> int:
     """Return the place at which the last event begins, 0 if no line begins one.
 
-    A line without an end is none yet, and begins no event.
+    A line without an end is none yet, and begins no event. Bytes after ``size`` do not count.
     """
-    end = place = lines.rfind(b"\n") + 1
+    end = place = lines.rfind(b"\n", 0, size) + 1
     while place:
         place = lines.rfind(b"\n", 0, end - 1) + 1
-        if begins(lines[place:end].rstrip(b"\r\n")):
+        if begins(bytes(lines[place:end]).rstrip(b"\r\n")):
             break
         end = place
     return place

@@ -345,3 +345,23 @@ def test_a_carriage_return_within_a_line_is_shown(tmp_path):
     path.write_bytes(b"10 %\r20 %\nend\n")
     done = query("display @message | sort @ptr", str(path), "--format", "json", "--strict")
     assert [row["@message"] for row in json.loads(done.stdout)] == ["10 %\r20 %", "end"]
+
+
+def test_a_query_for_a_text_searches_a_large_file_and_says_what_it_found(log, monkeypatch):
+    monkeypatch.setattr("tidemark.cli.query.logs._SEARCHED_BYTES", 1)
+    done = query("filter @message like /rate=2/ | display @message, speed", log, "--format", "csv")
+    assert done.stdout == "@message,speed\nrate=2.5,\n"
+    assert "1 row; 1 event matched, 24 bytes read\n" in done.stderr
+    assert "warning: no event that may pass the filters has a field 'speed'\n" in done.stderr
+    done = query("filter @message like 'rate=3' | display @message", log, "--format", "csv")
+    assert "0 rows; 0 events matched, 24 bytes read\n" in done.stderr
+    assert "warning: no event passed the filters\n" in done.stderr
+
+
+def test_a_strict_query_for_a_text_refuses_a_file_that_is_damaged_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setattr("tidemark.cli.query.logs._SEARCHED_BYTES", 1)
+    path = tmp_path / "a.log"
+    path.write_bytes(LOG.encode() + b"\xff\n")
+    arguments = ["filter @message like 'rate=' | stats count(*) as n", str(path), "--format", "csv"]
+    assert query(*arguments, "--strict").exception
+    assert query(*arguments).stdout == "n\n2\n"

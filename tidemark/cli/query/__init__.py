@@ -167,9 +167,10 @@ def _show(result: QueryResult, form: str) -> None:
     if form == "table":
         tell(lines_of_bars(columns, rows))
     counts = result.statistics
-    click.echo(
-        f"{plural(len(rows), 'row')}; {counts['recordsMatched']:,.0f} of "
-        f"{counts['recordsScanned']:,.0f} events matched, {counts['bytesScanned']:,.0f} bytes read",
-        err=True,
-    )
+    matched, scanned = f"{counts['recordsMatched']:,.0f}", f"{counts['recordsScanned']:,.0f}"
+    events = f"{matched} of {scanned} events matched"
+    if result.found:
+        events = f"{plural(int(counts['recordsMatched']), 'event')} matched"
+    read = f"{counts['bytesScanned']:,.0f} bytes read"
+    click.echo(f"{plural(len(rows), 'row')}; {events}, {read}", err=True)
     warn(result.warnings)

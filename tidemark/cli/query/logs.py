@@ -15,6 +15,7 @@ from local.logs.files import log_files
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from local.logs.parsed import ParsedCache
+from local.logs.searching import NotSearchedError, Search
 from local.logs.store import LogStore
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
@@ -23,6 +24,8 @@ from tidemark.cli.query.progress import reading
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
 
+# DuckDB reads less at once.
+_SEARCHED_BYTES = 8 * 1024 * 1024
 Window = tuple[int | None, int | None]
 """The first and last second of a query [s since 1970-01-01 UTC], None where it has no limit."""
 
@@ -52,6 +55,8 @@ class LogQuery:
             # Files belong to no account.
             self._named("", [str(file) for file in files])
             warn(unread(paths))
+            if searched := not strict and self._searched(files, folder, mending):
+                return self._over(files, mending.clock, searched, found=True)
             if mending.begins:
                 return self._over_copies(files, folder, mending, strict=strict)
             try:
@@ -60,6 +65,18 @@ class LogQuery:
                 if not all(file.exists() for file in files):
                     raise
                 return self._over_copies(files, folder, mending, error, strict=strict)
+
+    def _searched(
+        self, files: list[Path], folder: Path, mending: Mending
+    ) -> Mapping[Path, Path] | None:
+        """Return copies with the events that may pass the filters, None if all are to be read."""
+        texts = [text.encode() for text in self.query.needles]
+        try:
+            if not texts or sum(file.stat().st_size for file in files) < _SEARCHED_BYTES:
+                return None
+            return Search(texts, mending.clock, mending.begins).copies(files, folder)
+        except (NotSearchedError, OSError):
+            return None
 
     def _over_copies(
         self,
@@ -106,9 +123,15 @@ class LogQuery:
         return self._run(store.events(groups or known), store.events(named))
 
     def _over(
-        self, files: list[Path], clock: Clock | None, copies: Mapping[Path, Path | None]
+        self,
+        files: list[Path],
+        clock: Clock | None,
+        copies: Mapping[Path, Path | None],
+        *,
+        found: bool = False,
     ) -> QueryResult:
-        events = log_files(files, clock=clock, copies=copies)
+        """Return the result; ``found`` tells that the copies have only what a search found."""
+        events = replace(log_files(files, clock=clock, copies=copies), found=found)
         result = self._run(events, events)
         if self.window != (None, None) or self.query.uses_times:
             tell(recognised(files, clock, copies))

@@ -1,0 +1,120 @@
+"""A search of text files finds the events that a query needs, or leaves the file to be read."""
+
+import bz2
+import gzip
+import random
+
+import pytest
+from backports import zstd
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.insights import run
+from local.logs.files import log_files
+from local.logs.mending import Mending
+from local.logs.searching import NotSearchedError, Search
+from tests.component.logs.test_dirty_bytes import PIECES
+from tests.component.logs.written_logs import KINDS, records
+from tests.fuzzing import fuzz
+
+QUERY = "fields @message, @timestamp | filter {filters} | sort @ptr"
+A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
+
+
+def answer(path, copies, texts):
+    filters = " or ".join(f"strcontains(@message, {text!r}) = 1" for text in texts)
+    result = run(QUERY.format(filters=filters), log_files([path], copies=copies))
+    return [[cell["value"] for cell in row[:2]] for row in result.rows]
+
+
+def found(path, folder, *texts, **options):
+    """Return the answer over what a search finds, after the first 100 bytes."""
+    search = Search([text.encode() for text in texts], **{"head": 100, "block": 64} | options)
+    return answer(path, search.copies([path], folder), texts)
+
+
+@pytest.mark.parametrize("name", sorted(KINDS.keys() - {"CloudTrail"}))
+@fuzz(10)
+@given(seed=st.integers(0, 10**6), block=st.sampled_from([1, 50, 1000]))
+def test_the_events_with_a_text_are_those_of_the_whole_file(tmp_path_factory, name, seed, block):
+    kind, chance = KINDS[name], random.Random(seed)
+    folder = tmp_path_factory.mktemp("log")
+    text = kind.envelope([kind.write(record) for record in records(seed)])
+    content = text.replace("\n", chance.choice(["\n", "\r\n"])).encode()
+    path = folder / "app.log"
+    path.write_bytes(chance.choice([bytes, gzip.compress, bz2.compress, zstd.compress])(content))
+    line = chance.choice([each for each in text.splitlines() if len(each) > 3])
+    place = chance.randrange(len(line) - 3)
+    texts = [each for each in (line[place : place + 9], "latency=7 end") if "'" not in each]
+
+    whole = Mending().copies([path], folder).copies
+
+    assert found(path, folder, *texts, head=500, block=block) == answer(path, whole, texts)
+
+
+@fuzz(40)
+@given(
+    begin=st.sampled_from([b"begin ", PIECES[0]]),
+    rest=st.lists(st.sampled_from([each for each in PIECES if each != b"LONG"]), max_size=40),
+)
+def test_events_of_dirty_bytes_are_right_or_left_to_the_reader(tmp_path_factory, begin, rest):
+    folder = tmp_path_factory.mktemp("log")
+    path = folder / "dirty.log"
+    path.write_bytes(b"".join([begin, b"first line\n", *rest]))
+    try:
+        events = found(path, folder, "plain", head=5)
+    except NotSearchedError:
+        return
+    assert events == answer(path, Mending().copies([path], folder).copies, ["plain"])
+
+
+def test_an_event_of_several_lines_is_found_by_any_of_them(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text(A * 10 + B + "Traceback\n\n  at needle\n\n" + A + "last needle")
+    events = [message for message, _ in found(path, tmp_path, "needle")]
+    assert events == [f"{B}Traceback\n\n  at needle", f"{A}last needle"]
+
+
+def test_texts_that_a_boundary_of_blocks_divides_are_found(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text((A + "2024-06-02T14:26:01Z needle\n") * 20)
+    assert len(found(path, tmp_path, "needle")) == 20
+
+
+def test_only_the_begin_and_the_events_with_a_text_are_copied(tmp_path):
+    path = tmp_path / "app.log"
+    path.write_text(A * 1000 + B)
+    (copy,) = Search([b"Z b"], head=100, block=64).copies([path], tmp_path).values()
+    assert copy.read_text() == A * 5 + B
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        A.encode() + b"needle \xff\n",
+        A.encode() + b"needle" + b"x" * 200 + b"\n",
+        A.encode() + b"x" * 1000,
+        f"{A}needle".encode("utf-16"),
+        gzip.compress(random.Random(1).randbytes(1000))[:500],
+        b'{"timestamp": 1, "message": "needle"}\n',
+    ],
+    ids=["damaged", "long", "without an end", "UTF-16", "cut short", "events of AWS"],
+)
+def test_a_file_that_is_to_be_read_whole_is_not_searched(tmp_path, content):
+    path = tmp_path / "a.log"
+    path.write_bytes(content)
+    with pytest.raises(NotSearchedError):
+        found(path, tmp_path, "needle", head=40, most_bytes=150)
+
+
+def test_a_file_with_the_text_in_many_lines_is_not_searched(tmp_path):
+    path = tmp_path / "a.log"
+    line = f"2024-06-02T14:26:00Z needle {'x' * 4000}\n"
+    path.write_text(line * (20_000_000 // len(line)))
+    with pytest.raises(NotSearchedError):
+        Search([b"needle"]).copies([path], tmp_path)
+
+
+def test_a_missing_file_is_not_searched(tmp_path):
+    with pytest.raises(NotSearchedError):
+        Search([b"needle"]).copies([tmp_path / "a.log"], tmp_path)
