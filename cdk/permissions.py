@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from tidemark.model.sampling import PROFILE_FILE
 from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
 from tidemark.store import keys
@@ -151,6 +153,25 @@ LEVELS = Needs(
 """CollectRates sets the levels of a load, which its agents read, and keeps its course apart."""
 ARTEFACTS = Needs(reads=[f"{DATA}*"], writes=[f"{keys.ARTEFACTS}*"], lists=[f"{DATA}*"])
 
+PROFILED = Needs(reads=["runs/*/profiled/*"], lists=["runs/*/profiled/*"])
+"""The profiled trials, which RecordOutcome counts in the cost of a run."""
+PROFILING: Mapping[str, Needs] = {
+    "PlanRun": Needs(lists=["runs/*/profiled/*"]),
+    "ChooseTrial": Needs.union([PROFILED, Needs(writes=["runs/*/profiled/*"])]),
+    # It holds the stacks of all tasks of a test.
+    "RecordTrial": Needs(
+        reads=["runs/*/profiled/*", f"{keys.ARTEFACTS}*/{PROFILE_FILE}"],
+        writes=["runs/*/profiled/*", "profiles/*", "tables/profiles/*"],
+        timeout_seconds=240,
+        memory=TRIALS_MEMORY,
+    ),
+    "PublishReport": PROFILED,
+    "RecordOutcome": PROFILED,
+    "EndRun": PROFILED,
+    "SweepRuns": PROFILED,
+}
+"""What a suite with a profiler needs beside the others."""
+
 # The record of paused rules is replayed by whatever ends a trial or a run.
 RESUMING = Needs(
     reads=["runs/*/restore.json"],
@@ -230,14 +251,17 @@ FUNCTIONS: Mapping[str, Needs] = {
 def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
     """Return the needs of each function in a deployment of suites."""
     deployed = list(suites)
-    more: dict[str, list[Needs]] = {"CollectRates": []}
+    more: defaultdict[str, list[Needs]] = defaultdict(list)
+    if any(suite.profiler for suite in deployed):
+        more |= {name: [needs] for name, needs in PROFILING.items()}
     if any(suite.keeps_files for suite in deployed):
         more["CollectRates"] += [ARTEFACTS]
     if any(suite.loads for suite in deployed):
         more["CollectRates"] += [LEVELS]
     if any(suite.rules for suite in deployed):
-        more |= {name: [RESUMING] for name in ("RecordOutcome", "EndRun", "SweepRuns")}
-        more["RestoreSystem"] = [RESUMING, PAUSING]
+        for name in ("RecordOutcome", "EndRun", "SweepRuns"):
+            more[name] += [RESUMING]
+        more["RestoreSystem"] += [RESUMING, PAUSING]
     return {
         name: Needs.union([needs, *more[name]]) if name in more else needs
         for name, needs in FUNCTIONS.items()

@@ -16,9 +16,9 @@ from tidemark.model.outcome import Outcome
 from tidemark.model.run_id import RUN_ID
 from tidemark.run.judging import planned_outcome, published_keys
 from tidemark.store import keys
+from tidemark.store.profiles.stored_profile import record_profile
 from tidemark.store.run_ends import record_run
 from tidemark.store.stored_plan import read_plan
-from tidemark.store.stored_profile import record_profile
 from tidemark.store.stored_run import read_run
 
 _TRIALS = "the trials of its run"

@@ -43,17 +43,18 @@ class Ahead(NamedTuple):
 def ahead(results: Results, plan: Plan, known: Collection[int]) -> Ahead:
     """Return what is left of a run whose trials ``known`` are recorded."""
     if plan.request.until is None:
-        left = [trial for trial in plan.trials if trial.trial not in known]
+        left = [trial for trial in plan.all_trials if trial.trial not in known]
         return Ahead(left[0] if left else None, len(left))
     standing = results.standing(plan.run_id)
     if known and not standing.trials:  # the standing is deleted when the run ends
         return Ahead(None, 0)
     standing = settled(standing, plan)
     plan = with_next_comparison(plan, standing)
-    left = [trial for trial in following(standing, plan) if trial.trial not in known]
+    profiled = [trial for trial in plan.profiled if trial.trial not in known]
+    left = [trial for trial in following(standing, plan) if trial.trial not in known] + profiled
     decided = tuple(_decided(standing, plan))
     total = len(plan.compared) * len(awaited(plan))
-    trials = _expected(standing, plan)
+    trials = _expected(standing, plan) + len(profiled)
     return Ahead(left[0] if left else None, trials, decided, total - len(decided))
 
 

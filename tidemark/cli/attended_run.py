@@ -40,6 +40,8 @@ def intention(versions: str, request: RunSpec, suite: Suite, target: Target) -> 
     extent = f"{plural(request.repetitions, 'repetition')}{around}, {trials}"
     if request.until:
         extent = f"{request.until_decided}{around}, at most {trials}"
+    if request.profile:
+        extent += f" and {request.profiled_trials} profiled"
     expected = estimate(request, suite, list_prices())
     here = estimate_seconds(request, suite, target.at_once)
     size = described(request.parameters)

@@ -19,9 +19,10 @@ from tidemark.cli.target import Target
 from tidemark.cli.wording import duration, resume_hint
 from tidemark.client.runs import Run, RunClient
 from tidemark.model.numerals import figure
-from tidemark.model.plan import Plan
+from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import TrialResult
+from tidemark.model.trial_numbers import is_profiled, place_of
 from tidemark.money.estimate import estimate_seconds
 
 _MOST_RATES = 6
@@ -102,7 +103,7 @@ def follow(client: RunClient, run: Run, at_once: int, console: Console) -> None:
             if console.is_terminal:
                 done, now = len(known) - before, time.monotonic()
                 pace = Pace(done, done + left.trials, measuring)
-                times = pace.text(now - began, whole / plan.request.most_trials)
+                times = pace.text(now - began, whole / plan.request.all_trials)
                 live.update(Text(f"{where.text(plan, left, now)}   {times}"))
             if active:
                 time.sleep(client.poll_seconds)
@@ -112,16 +113,18 @@ def place(client: RunClient, run: Run, plan: Plan, left: Ahead) -> str:
     """Return the place of a run: the test of its current trial, or its report."""
     if left.trial is None:
         return "report"
-    text = f"{_number(left.trial.trial, left.trial.repetition, plan)}  {left.trial.name}"
+    text = f"{_number(left.trial, plan)}  {left.trial.name}"
     test = client.current_test(run, plan, left.trial.trial)
     verdicts = f"{left.open} verdicts open" if plan.request.until else ""
     return "  ".join(part for part in (text, test, verdicts) if part)
 
 
-def _number(trial: int, repetition: int, plan: Plan) -> str:
+def _number(trial: PlannedTrial | TrialResult, plan: Plan) -> str:
+    if is_profiled(trial.trial):
+        return f"profile {place_of(trial.trial)} of {len(plan.profiled)}"
     if plan.request.until:
-        return f"trial {trial} in repetition {repetition}"
-    return f"trial {trial} of {len(plan.trials)}"
+        return f"trial {trial.trial} in repetition {trial.repetition}"
+    return f"trial {trial.trial} of {len(plan.trials)}"
 
 
 def show_result(
@@ -168,9 +171,12 @@ def show_result(
 
 
 def _trial_line(trial: TrialResult, plan: Plan) -> str:
-    place = _number(trial.trial, trial.repetition, plan)
+    place = _number(trial, plan)
     if trial.status != "ok":
         return f"{place}  {trial.name:>8}  {trial.status}: {trial.reason}"
+    if is_profiled(trial.trial):
+        notes = [f"{test.test}: {note}" for test in trial.tests for note in test.artefact_notes]
+        return f"{place}  {trial.version:>8}  {'; '.join(notes) or 'kept'}"
     rates = [rate for test in trial.tests for rate in test.rates]
     words = [f"{rate.name} {_shown(rate.value)} {rate.unit}" for rate in rates[:_MOST_RATES]]
     if more := len(rates) - len(words):

@@ -128,6 +128,7 @@ def _variables(request: RunSpec, suite: Suite, version: str) -> dict[str, str]:
         **preparation_variables(suite.subject),
         "TIDEMARK_VERSION": version,
         "TIDEMARK_PACKAGE": requirement(request, suite, version),
+        **({"TIDEMARK_PROFILER": str(suite.profiler)} if request.profile else {}),
     }
 
 

@@ -32,6 +32,7 @@ from tidemark.client.runs import Run
 from tidemark.model.refusal import Refused
 from tidemark.model.request import check_account, check_one_machine, resolve_request, resume_request
 from tidemark.model.run_spec import RunSpec
+from tidemark.model.sampling import DEFAULT_HZ
 from tidemark.model.sentences import listed, plural
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
@@ -70,6 +71,16 @@ from tidemark.money.prices import list_prices
 @tasks_option
 @records_option
 @click.option(
+    "--profile",
+    "profile_hz",
+    is_flag=False,
+    flag_value=DEFAULT_HZ,
+    type=int,
+    help="Measure profiled trials of each version behind all others, which count in no rate: HZ "
+    f"samples in a second of CPU time; if HZ is not given, {DEFAULT_HZ}.",
+    metavar="[HZ]",
+)
+@click.option(
     "--budget-usd",
     type=float,
     help="Limit for the cost of tasks and log queries at AWS's prices; the run ends before the "
@@ -91,6 +102,7 @@ def command(
     axes: tuple[str, ...],
     tasks: int | None,
     records: int | None,
+    profile_hz: int | None,
     budget_usd: float | None,
     note: str,
     resume: str | None,
@@ -127,6 +139,7 @@ def command(
         "axes": split_axes(axes) or None,
         "tasks": tasks,
         "records": records,
+        "profile": None if profile_hz is None else {"hz": profile_hz},
     }
     end = _End(gated=bool(fail_on), exact=exact)
     limit = {} if budget_usd is None else {"budget_usd": budget_usd}
@@ -205,7 +218,7 @@ def _resume(
         if not missing:
             raise Refused(f"--resume: {run_id} has no missing trial; every trial is recorded")
         expected = estimate(plan.request, plan.suite, list_prices())
-        share = cost(expected, missing / plan.request.most_trials)
+        share = cost(expected, missing / plan.request.all_trials)
         console.print(f"Missing: {missing} of {plural(progress.planned, 'trial')}; on AWS {share}.")
         if plan.request.until:
             console.print("The run then goes on until decided.")

@@ -43,7 +43,7 @@ def _row(plan: Plan, status: str, recorded: int) -> Row:
         "run_id": plan.run_id,
         "status": status,
         "reason": "",
-        "trials_planned": str(len(plan.trials)),
+        "trials_planned": str(len(plan.all_trials)),
         "trials_done": str(recorded),
         "versions": ", ".join(plan.request.versions),
         "started_at": timestamp(plan.started_at),

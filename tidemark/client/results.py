@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidemark.model.trial_numbers import is_profiled
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket, Damaged, Tagged
 
@@ -71,9 +72,14 @@ class Results:
         return None
 
     def recorded(self, run_id: str, after: int = 0) -> list[int]:
-        """Return the numbers of a run's finished trials beyond trial ``after``, in order."""
-        last = keys.trial(run_id, after)
-        return [int(Path(key).stem) for key in self._bucket.keys(keys.trials(run_id), after=last)]
+        """Return the numbers of a run's finished trials beyond trial ``after``, in order.
+
+        The profiled trials are among them.
+        """
+        last, profiled = keys.trial(run_id, after), is_profiled(after)
+        counted = () if profiled else self._bucket.keys(keys.trials(run_id), after=last)
+        behind = self._bucket.keys(keys.profiled_trials(run_id), after=last if profiled else "")
+        return [int(Path(key).stem) for key in (*counted, *behind)]
 
     def trial(self, run_id: str, number: int) -> TrialResult:
         """Return the result of a finished trial."""
@@ -90,7 +96,7 @@ class Results:
         plan = self.plan(run_id)
         if plan is None:
             return None
-        return Progress(len(self.recorded(run_id)), len(self.so_far(plan).trials))
+        return Progress(len(self.recorded(run_id)), len(self.so_far(plan).all_trials))
 
     def so_far(self, plan: Plan) -> Plan:
         """Return a plan with the trials that its run needs, as far as its recorded trials say."""
@@ -145,25 +151,25 @@ class Results:
 
     def profiles(self, suite: str) -> list[Profile]:
         """Return the profiles of a suite."""
-        from tidemark.store.stored_profile import read_profiles  # noqa: PLC0415
+        from tidemark.store.profiles.stored_profile import read_profiles  # noqa: PLC0415
 
         return read_profiles(self._bucket, suite)
 
     def stacks(self, profile: Profile) -> Stacks:
         """Return the stacks of a profile."""
-        from tidemark.store.stored_profile import read_stacks  # noqa: PLC0415
+        from tidemark.store.profiles.stored_profile import read_stacks  # noqa: PLC0415
 
         return read_stacks(self._bucket, profile)
 
     def add_profile(self, profile: Profile, stacks: Stacks) -> Profile | None:
         """Store a profile; return the stored one with the same stacks, if there is one."""
-        from tidemark.store.stored_profile import add_profile  # noqa: PLC0415
+        from tidemark.store.profiles.stored_profile import add_profile  # noqa: PLC0415
 
         return add_profile(self._bucket, profile, stacks)
 
     def remove_profile(self, profile: Profile) -> None:
         """Delete a profile."""
-        from tidemark.store.stored_profile import remove_profile  # noqa: PLC0415
+        from tidemark.store.profiles.stored_profile import remove_profile  # noqa: PLC0415
 
         remove_profile(self._bucket, profile)
 

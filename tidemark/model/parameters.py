@@ -17,8 +17,8 @@ MOST_TASKS = 200
 _GREATEST = 2**53 - 1
 RESERVED = frozenset({
     "address", "artefacts", "began", "cache", "data", "deadline_seconds", "instance", "jars",
-    "jobs", "levels", "own", "package", "prepare", "prepared", "ready", "seed", "state", "task",
-    "uv", "version",
+    "jobs", "levels", "own", "package", "prepare", "prepared", "profile_hz", "profiler", "ready",
+    "seed", "state", "task", "uv", "version",
 })  # fmt: skip
 """Names whose ``TIDEMARK_<NAME>`` has another meaning in a task."""
 

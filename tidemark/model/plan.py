@@ -45,6 +45,8 @@ class Plan(Frozen):
     suite_digest: str
     seed: int
     trials: tuple[PlannedTrial, ...]
+    profiled: tuple[PlannedTrial, ...] = Field(default=(), exclude_if=operator.not_)
+    """The profiled trials, which follow all others and count in no rate."""
     tidemark_version: str | None = None
     """The version of Tidemark that made the plan; None in old plans."""
     prices: Prices | None = None
@@ -64,6 +66,11 @@ class Plan(Frozen):
         names = self.known.names if self.known else {}
         account = self.execution_arn.split(":")[4]
         return {**names, "instance": self.request.instance, "account": account}
+
+    @property
+    def all_trials(self) -> tuple[PlannedTrial, ...]:
+        """The trials that count in rates, and behind them the profiled ones."""
+        return (*self.trials, *self.profiled)
 
     @property
     def compared(self) -> tuple[str, ...]:

@@ -28,9 +28,15 @@ class Profile(Frozen):
     """The SHA-256 of the folded stacks, as text."""
     seconds: float | None = None
     """The CPU time per million records [s], None if it is not known."""
+    run: str = ""
+    """The run whose trial it is of, '' if it was imported."""
+    trial: int | None = None
+    """The number of the trial, None if it was imported."""
 
     @property
     def origin(self) -> str:
         """The origin for a table: ``all.svg of https://…, imported 2026-11-23``."""
+        if self.run:
+            return f"trial {self.trial} of {self.run}"
         published = f" of {self.source}" if self.source else ""
         return f"{self.file}{published}, imported {self.imported_on}"

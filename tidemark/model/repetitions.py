@@ -10,9 +10,6 @@ from tidemark.model.sentences import listed
 from tidemark.model.suite import MOST_REPETITIONS
 
 Until = Literal["decided"]
-# The history of a run's execution holds 25,000 events. A trial takes 13 of them, which leaves room
-# for about four retries in every trial. Trial numbers have three digits.
-MOST_TRIALS = 900
 FEWEST = 5
 """The fewest pairs that may have a verdict."""
 CONFIRMATION = 60

@@ -30,6 +30,7 @@ from tidemark.model.requested_versions import (
 from tidemark.model.run_id import RUN_ID
 from tidemark.model.run_size import check_size, most_trials
 from tidemark.model.run_spec import RunSpec
+from tidemark.model.sampling import OptionalProfiling, Profiling
 from tidemark.model.search import between, check_listed
 from tidemark.model.sentences import ONE_LINE, listed, shown, there_are
 from tidemark.model.steps import LONGEST_NAME
@@ -98,6 +99,10 @@ class RunRequest(Frozen):
     ``base`` until decided, and then measures versions between until each is nearer to one of both.
     ``repetitions`` is the upper limit of each comparison. The search takes the place of
     ``versions``, ``builds``, ``baseline`` and ``until``."""
+    profile: OptionalProfiling = None
+    """``true``, or ``{"hz": 99, "trials": 5}``: behind all others, so many profiled trials of each
+    version measure which functions take the CPU time. The suite names its profiler. They are part
+    of no rate and no verdict."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""
@@ -189,7 +194,8 @@ def resolve_request(
     if request.until:
         _check_deciding(suite)
         of_repetition = len({*versions, suite.canary} - {None}) * count(axes)
-        fitting = most_trials(suite, int(parameters.get(TASKS, 1))) // of_repetition
+        profiled = len(versions) * request.profile.trials if request.profile else 0
+        fitting = (most_trials(suite, int(parameters.get(TASKS, 1))) - profiled) // of_repetition
         repetitions = most_until_decided(versions, fitting, repetitions)
         baseline = baseline or min(versions, key=version_order)
     spec = RunSpec(
@@ -206,6 +212,7 @@ def resolve_request(
         scheduled_at=request.scheduled_at,
         budget_usd=request.budget_usd,
         until=request.until,
+        profile=_profiling(request, suite),
     )
     if suite.canary:
         check_version(suite.canary, "canary", suite)
@@ -336,6 +343,23 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
             sentence = f"{shown(given)} gives the name {name} of {len(name)} characters"
             raise Refused(f"instance: {sentence}; functions and rules have at most {LONGEST_NAME}")
     return {INSTANCE: given}
+
+
+def _profiling(request: RunRequest, suite: Suite) -> Profiling | None:
+    """Return the profiled trials of a run; refuse a suite or a search that cannot have them."""
+    reasons = {
+        "has no profiler": suite.profiler is None,
+        "has images of its own, without the harness, which starts a profiler": suite.subject.image,
+        "has axes, and a profile would add up their combinations": suite.axes,
+    }
+    if request.profile is None:
+        return None
+    for reason, holds in reasons.items():
+        if holds:
+            raise Refused(f"profile: {suite.name} {reason}; leave it out")
+    if request.bisect:
+        raise Refused("profile: a search measures other versions later; profile two of them apart")
+    return request.profile
 
 
 def _check_deciding(suite: Suite) -> None:

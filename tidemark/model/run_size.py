@@ -10,12 +10,13 @@ from tidemark.model.files_to_keep import MOST_FILES
 from tidemark.model.metric import MOST_SAMPLES, Metric
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.refusal import Refused
-from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS
+from tidemark.model.repetitions import CONFIRMATION
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import plural
 from tidemark.model.services import LONGEST_STOP_SECONDS, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import Suite, Test
+from tidemark.model.trial_numbers import MOST_PROFILED, MOST_TRIALS
 
 # The history of a trial's execution holds 25,000 events, too. At worst a task takes 45: 2 for
 # its iteration, 19 for five failed starts and a task that ends, 20 for a classification with five
@@ -86,6 +87,12 @@ def _check_trials(suite: Suite, spec: RunSpec) -> None:
             f"tasks: {_work(suite, tasks)} may keep {of_trial:,} values, "
             f"files and minutes of usage; one trial has at most {MOST_TRIAL_ENTRIES:,}"
         )
+    if spec.profiled_trials > MOST_PROFILED:
+        raise Refused(
+            f"profile.trials: {plural(len(spec.versions), 'version')} have {spec.profiled_trials} "
+            f"profiled trials; one run has at most {MOST_PROFILED}"
+        )
+    trials = spec.all_trials
     if trials * of_trial > MOST_RUN_ENTRIES:
         raise Refused(
             f"repetitions: {plural(trials, 'trial')} of {plural(tasks, 'task')} may keep "

@@ -9,9 +9,11 @@ from tidemark.model.axes import count
 from tidemark.model.frozen import Frozen
 from tidemark.model.instance import INSTANCE
 from tidemark.model.parameters import TASKS, Value
-from tidemark.model.repetitions import CONFIRMATION, MOST_TRIALS, Until
+from tidemark.model.repetitions import CONFIRMATION, Until
+from tidemark.model.sampling import Profiling
 from tidemark.model.search import Search
 from tidemark.model.suite import Suite
+from tidemark.model.trial_numbers import MOST_TRIALS
 
 
 class RunSpec(Frozen):
@@ -38,6 +40,8 @@ class RunSpec(Frozen):
     bisect: Search | None = Field(default=None, exclude_if=operator.not_)
     """The search whose versions the run compares one after another; ``versions`` has the base and
     those that it has compared so far, in their order."""
+    profile: Profiling | None = Field(default=None, exclude_if=operator.not_)
+    """The profiled trials of each version, which count in no rate; None without any."""
 
     @property
     def most_repetitions(self) -> int:
@@ -55,6 +59,16 @@ class RunSpec(Frozen):
         of_repetition = len(self.side_by_side(self.versions[-1])) * count(self.axes)
         trials = of_repetition * self.most_repetitions * self.bisect.most_comparisons
         return min(MOST_TRIALS, trials)
+
+    @property
+    def profiled_trials(self) -> int:
+        """The number of profiled trials: those of each version that was asked for."""
+        return len(self.versions) * self.profile.trials if self.profile else 0
+
+    @property
+    def all_trials(self) -> int:
+        """The most trials of the run, the profiled ones among them."""
+        return self.most_trials + self.profiled_trials
 
     @property
     def until_decided(self) -> str:

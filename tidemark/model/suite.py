@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from pydantic import Field
 
@@ -205,6 +206,9 @@ class Suite(Frozen):
     trial makes for itself, such as ``kiwi-run``. Only one machine lets its tasks make them."""
     task: Task
     """The ECS task that every test runs in."""
+    profiler: Literal["async-profiler"] | None = Field(default=None, exclude_if=operator.not_)
+    """The profiler of the tasks in profiled trials: ``async-profiler`` for native code, such as a
+    library in a Python process, and for Java. Without it no run may have a ``profile``."""
     services: dict[Name, Service] = Field(
         default={}, max_length=MOST_SERVICES, exclude_if=operator.not_
     )
@@ -275,7 +279,7 @@ class Suite(Frozen):
     @property
     def keeps_files(self) -> bool:
         """Whether a run keeps files that its tasks leave."""
-        return any(test.artefacts for test in self.tests)
+        return self.profiler is not None or any(test.artefacts for test in self.tests)
 
     def task_of(self, service: str) -> Task:
         """Return the task of a service, or with '' that of the tests."""

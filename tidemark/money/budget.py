@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from tidemark.model.frozen import Frozen
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
+from tidemark.model.trial_numbers import is_profiled
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
 from tidemark.money.run_cost import run_cost
@@ -14,6 +15,8 @@ class Spent(Frozen):
     """The cost of a run's recorded trials: their tasks and log queries [USD]."""
 
     trials: int = 0
+    profiled: int = 0
+    """The recorded profiled trials, beside ``trials``."""
     usd: float = 0.0
     dearest: float = 0.0
     """The highest known cost of a trial."""
@@ -29,8 +32,10 @@ def counted(spent: Spent, plan: Plan, trials: Iterable[TrialResult]) -> Spent:
         known = cost.total if cost else 0.0
         # A trial that ended early does not show the cost of a whole trial.
         whole = known if cost and trial.status == "ok" else max(known, expected_usd(spent, plan))
+        profiled = is_profiled(trial.trial)
         spent = Spent(
-            trials=spent.trials + 1,
+            trials=spent.trials + (not profiled),
+            profiled=spent.profiled + profiled,
             usd=spent.usd + (whole if cost is None or _lost(trial) else known),
             dearest=max(spent.dearest, whole),
         )
@@ -42,7 +47,7 @@ def expected_usd(spent: Spent, plan: Plan) -> float:
     if spent.dearest:
         return spent.dearest
     expected = plan.estimate or estimate(plan.request, plan.suite, plan.prices or list_prices())
-    return expected.measuring_usd / plan.request.most_trials
+    return expected.measuring_usd / plan.request.all_trials
 
 
 def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
@@ -53,8 +58,8 @@ def passed(spent: Spent, plan: Plan, budget_usd: float) -> str | None:
     bound = "at most " if plan.request.until else ""
     return (
         f"budget_usd: {_usd(spent.usd)} of {_usd(budget_usd)} are spent by "
-        f"{spent.trials} of {bound}{plan.request.most_trials} trials, and the next may cost "
-        f"{_usd(following)}; resume the run with a greater budget"
+        f"{spent.trials + spent.profiled} of {bound}{plan.request.all_trials} trials, and the next "
+        f"may cost {_usd(following)}; resume the run with a greater budget"
     )
 
 

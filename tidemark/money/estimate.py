@@ -59,7 +59,7 @@ _READING_STATES = 3
 
 def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
     """Return the estimate of a run on AWS, where all tasks of a test run side by side."""
-    trials = request.most_trials
+    trials = request.all_trials
     billed = trials * sum(
         tasks * _billed_seconds(seconds) for tasks, seconds in _every_step(suite, request)
     )
@@ -90,7 +90,7 @@ def estimate_seconds(request: RunSpec, suite: Suite, at_once: int = MOST_TASKS) 
     trial = sum(
         seconds * max(1.0, tasks / at_once) for tasks, seconds in _every_step(suite, request)
     )
-    return trial * request.most_trials
+    return trial * request.all_trials
 
 
 def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
@@ -100,7 +100,7 @@ def count_transitions(request: RunSpec, suite: Suite, readings: int) -> int:
     steps = sum(_step_states(one, step, request) for one in suite.tests for step in one.every_step)
     services = sum(map(_services_states, suite.tests))
     trial = _CHOOSING_STATES + _TRIAL_STATES + len(suite.tests) * test + steps + services
-    return _RUN_STATES + request.most_trials * trial
+    return _RUN_STATES + request.all_trials * trial
 
 
 def _services_states(test: Test) -> int:
@@ -206,7 +206,7 @@ def _usage_bytes(request: RunSpec, suite: Suite) -> int:
 
 
 def _services(request: RunSpec, suite: Suite, transitions: int, seconds: float) -> float:
-    trials = request.most_trials
+    trials = request.all_trials
     # Once: PlanRun and the last ChooseTrial. For each trial: ChooseTrial, PrepareTrial,
     # RestoreSystem and RecordTrial.
     others = 2 + trials * (4 + len(suite.tests) * LOG_READINGS + _all_questions(suite, request))

@@ -14,6 +14,7 @@ from tidemark.model.metric import Metric
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.refusal import Refused
 from tidemark.model.results import MeasuredSeries, Status, TaskResult
+from tidemark.model.sampling import with_profile
 from tidemark.model.sentences import shortened
 from tidemark.model.series import Series
 from tidemark.model.services import LAST_LINES_QUERY
@@ -21,6 +22,7 @@ from tidemark.model.step_tasks import of_steps, tasks_of
 from tidemark.model.suite import Test
 from tidemark.model.suite_asset import query_file
 from tidemark.model.telemetry import LOGGER
+from tidemark.model.trial_numbers import is_profiled
 from tidemark.run.artefacts import Place, keep
 from tidemark.run.condition import levels_key
 from tidemark.run.logged_test import LoggedTest
@@ -171,6 +173,8 @@ def collect(
     plan = read_plan(bucket, event.run_id)
     suite = plan.suite
     test, system = suite.test(event.test), systems[suite.name].of_instance(plan.known)
+    if is_profiled(event.trial):
+        test = with_profile(test)
     ended = of_steps(test, plan.request.tasks, event.tasks)
     streams, log_groups = system.streams(ended), system.log_groups(ended)
     search = _Search(queries, suite.name, log_groups, event, test)

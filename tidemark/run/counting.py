@@ -10,7 +10,7 @@ from tidemark.model.plan import Plan
 from tidemark.money.budget import Spent, counted
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
-from tidemark.store.run_objects import each_trial, read_exclusions
+from tidemark.store.run_objects import each_profiled, each_trial, read_exclusions
 from tidemark.store.stored_run import read_standing
 
 
@@ -32,6 +32,8 @@ def count(bucket: Bucket, plan: Plan, spent: Spent | None) -> tuple[Spent | None
         if standing is not None and exclusions and index >= standing.trials:
             excluded = exclusions.reason(trial.trial) is not None
             standing = after(standing, plan, trial, excluded=excluded)
+    if spent is not None:
+        spent = counted(spent, plan, each_profiled(bucket, plan, spent.profiled))
     if standing is not None:
         bucket.write(keys.standing(plan.run_id), standing.model_dump_json().encode())
     return spent, standing

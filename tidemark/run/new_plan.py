@@ -9,6 +9,7 @@ from tidemark import __version__
 from tidemark.model.plan import Plan
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.suite import Suite
+from tidemark.model.trial_numbers import FIRST_PROFILED
 from tidemark.model.trial_order import in_turns
 from tidemark.money.estimate import estimate
 from tidemark.money.prices import list_prices
@@ -24,6 +25,7 @@ def make_plan(
     seed = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16)
     canonical = suite.model_dump_json().encode()
     repetitions = range(1, request.most_repetitions + 1)
+    profiles = range(1, request.profile.trials + 1) if request.profile else ()
     return Plan(
         run_id=name,
         execution_arn=execution_arn,
@@ -33,6 +35,9 @@ def make_plan(
         suite_digest=hashlib.sha256(canonical).hexdigest(),
         seed=seed,
         trials=in_turns(request, suite, request.measured_versions, repetitions, seed=seed),
+        profiled=in_turns(
+            request, suite, request.versions, profiles, seed=seed, first=FIRST_PROFILED
+        ),
         tidemark_version=__version__,
         prices=list_prices(),
         estimate=estimate(request, suite, list_prices()),

@@ -58,6 +58,8 @@ def choose(bucket: Bucket, event: ChooseTrialEvent) -> Choice:
         # Without a result the lost trial would be chosen again and again.
         _record_lost(bucket, plan, event.lost)
     done = set(bucket.keys(keys.trials(plan.run_id)))
+    if plan.profiled:
+        done.update(bucket.keys(keys.profiled_trials(plan.run_id)))
     limit = event.budget_usd
     spent, standing = count(bucket, plan, None if limit is None else event.spent or Spent())
     plan = plan if standing is None else _planned_on(bucket, plan, standing)
@@ -88,9 +90,10 @@ def _planned_on(bucket: Bucket, plan: Plan, standing: Standing) -> Plan:
 
 
 def _next(plan: Plan, standing: Standing | None, done: Collection[str]) -> int | None:
-    """Return the number of the next trial: the verdicts and their confirmation come first."""
+    """Return the number of the next trial: verdicts, their confirmation, and then profiles."""
     left = plan.trials if standing is None else following(standing, plan)
-    keys_left = ((each.trial, keys.trial(plan.run_id, each.trial)) for each in left)
+    in_order = (*left, *plan.profiled)
+    keys_left = ((each.trial, keys.trial(plan.run_id, each.trial)) for each in in_order)
     return next((number for number, key in keys_left if key not in done), None)
 
 

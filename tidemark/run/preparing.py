@@ -18,6 +18,7 @@ from tidemark.model.suite import (
     Suite,
     Test,
 )
+from tidemark.model.trial_numbers import is_profiled
 from tidemark.run.system import System
 from tidemark.store import keys
 
@@ -146,7 +147,11 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
                 name=test.name,
                 steps=(*_services(test, plan, system), *_steps(test, plan)),
                 artefacts=f"{data}/artefacts/{test.name}/",
-                environment=[*_environment(plan, trial, test, shared), *_levels(test, data)],
+                environment=[
+                    *_environment(plan, trial, test, shared),
+                    *_levels(test, data),
+                    *_profiler(plan, trial),
+                ],
             )
             for test in plan.suite.tests
         ),
@@ -264,6 +269,14 @@ def _levels(test: Test, data: str) -> list[dict[str, str]]:
     """Return where the agents of a test's load find their level."""
     has_load = any(step.load for step in test.steps)
     return _variables({"TIDEMARK_LEVELS": f"{data}/{keys.levels(test.name)}"} if has_load else {})
+
+
+def _profiler(plan: Plan, trial: PlannedTrial) -> list[dict[str, str]]:
+    """Return the profiler of a profiled trial and its frequency."""
+    profile = plan.request.profile
+    if profile is None or not is_profiled(trial.trial):
+        return []
+    return _variables({"TIDEMARK_PROFILER": plan.suite.profiler, "TIDEMARK_PROFILE_HZ": profile.hz})
 
 
 def _variables(values: Mapping[str, object]) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 from tidemark.figures.trial_result import trial_result
 from tidemark.model.failure import Failure
 from tidemark.model.results import TrialResult
+from tidemark.model.trial_numbers import is_profiled
 from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Metrics
 from tidemark.store import keys
@@ -26,8 +27,15 @@ def record_trial(bucket: Bucket, metrics: Metrics, event: RecordTrialEvent) -> T
     measured = read_measured(bucket, event.run_id, event.trial)
     failure = str(event.failure or "")
     result = trial_result(plan, planned(plan, event.trial), measured, failure)
+    profiled = is_profiled(event.trial)
+    if profiled:
+        # Few trials are profiled: the others load no reader of profiles.
+        from tidemark.run.folding import with_profiles  # noqa: PLC0415
+
+        result = with_profiles(bucket, plan, result)
     if record(bucket, result):
-        _send_rates(metrics, plan.suite.name, result)
+        if not profiled:
+            _send_rates(metrics, plan.suite.name, result)
     else:
         result = read_trial(bucket, event.run_id, event.trial)
     bucket.delete(keys.measurements(event.run_id, event.trial))

@@ -119,6 +119,11 @@ def _check_account(plan: Plan, suites: Mapping[str, Suite]) -> None:
             f"run: {plan.run_id} keeps files that its tasks leave, and no suite of this deployment "
             "does; deploy a suite with artefacts and resume the run again"
         )
+    if plan.profiled and not any(suite.profiler for suite in suites.values()):
+        raise Refused(
+            f"run: {plan.run_id} has profiled trials, and no suite of this deployment has a "
+            "profiler; deploy a suite with one and resume the run again"
+        )
     granted = {function for suite in suites.values() for function in suite.functions}
     if lacking := [function for function in plan.suite.functions if function not in granted]:
         raise Refused(
@@ -137,7 +142,7 @@ def _planned(
     return Planned(
         run_id=plan.run_id,
         suite=plan.request.suite,
-        trials=len(plan.trials),
+        trials=len(plan.all_trials),
         estimate=plan.estimate,
         budget_usd=budget_usd,
         holder=holder,
@@ -194,8 +199,9 @@ def _plan_to_resume(bucket: Bucket, request: ResumeRequest) -> Plan:
             f"run: {request.run} is a run of {plan.request.suite}, not of {request.suite}"
         )
     # ChooseTrial tells whether a run until decided needs a trial: it reads all trials for that.
-    recorded = list(bucket.keys(keys.trials(request.run)))
-    if plan.request.until is None and len(recorded) == len(plan.trials):
+    folders = keys.trials(request.run), keys.profiled_trials(request.run)
+    recorded = [key for folder in folders for key in bucket.keys(folder)]
+    if plan.request.until is None and len(recorded) == len(plan.all_trials):
         raise Refused(f"run: {request.run} has no missing trial; every trial is recorded")
     if request.budget_usd is not None and plan.prices is None:
         raise Refused(f"budget_usd: {request.run} was planned without prices; leave it out")

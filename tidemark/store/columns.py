@@ -179,6 +179,8 @@ _OF_ALL_RUNS: Mapping[str, Mapping[str, str]] = {
         "unit": "string",  # of the samples
         "source": "string",
         "schema": "int",
+        "run": "string",  # the run whose trial was profiled, null if imported
+        "trial": "int",
     },
 }
 _OF_NEWEST_RUN: Mapping[str, Mapping[str, str]] = {

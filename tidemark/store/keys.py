@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from tidemark.model.trial_numbers import is_profiled
+
 # The end of the year 9999: seconds count down from it, so that the newest run sorts first.
 _LAST_SECOND = 99991231235959
 
@@ -53,13 +55,19 @@ def outcome(run_id: str) -> str:
 
 
 def trials(run_id: str) -> str:
-    """Return the prefix of a run's trials."""
+    """Return the prefix of a run's trials, which count in its rates."""
     return f"runs/{run_id}/trials/"
+
+
+def profiled_trials(run_id: str) -> str:
+    """Return the prefix of a run's profiled trials, which no reader of rates lists."""
+    return f"runs/{run_id}/profiled/"
 
 
 def trial(run_id: str, number: int) -> str:
     """Return the key of one trial's result, written once."""
-    return f"{trials(run_id)}{number:03d}.json"
+    folder = profiled_trials(run_id) if is_profiled(number) else trials(run_id)
+    return f"{folder}{number:03d}.json"
 
 
 def resumes(run_id: str) -> str:

@@ -140,9 +140,11 @@ def run_row(
     reason: str,
     ended: datetime,
     resumes: Iterable[Resume] = (),
+    profiled: Sequence[TrialResult] = (),
 ) -> Row:
-    """Return the row of ``runs``."""
-    request, cost = plan.request, run_cost(plan, trials)
+    """Return the row of ``runs``; its times and costs are those of the profiled trials, too."""
+    measured = (*trials, *profiled)
+    request, cost = plan.request, run_cost(plan, measured)
     return {
         "run_id": plan.run_id,
         "status": status,
@@ -160,12 +162,12 @@ def run_row(
         "trials_planned": len(plan.trials),
         "trials_done": sum(trial.status == "ok" for trial in trials),
         "seed": plan.seed,
-        "task_seconds": task_seconds(trials),
+        "task_seconds": task_seconds(measured),
         "execution_arn": plan.execution_arn,
         "suite_digest": plan.suite_digest,
         "schema": SCHEMA,
         "cost_usd": cost.total if cost else None,
-        "insights_bytes": insights_bytes(trials),
+        "insights_bytes": insights_bytes(measured),
         "athena_bytes": None,
         "tidemark_version": plan.tidemark_version,
         "resumes": [

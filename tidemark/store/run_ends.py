@@ -11,7 +11,7 @@ from tidemark.store import claims, keys
 from tidemark.store import rows as tables
 from tidemark.store.bucket import Bucket
 from tidemark.store.claims import Held
-from tidemark.store.run_objects import read_trials
+from tidemark.store.run_objects import each_profiled, read_trials
 from tidemark.store.stored_plan import read_resumes
 
 
@@ -20,10 +20,10 @@ def record_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult], outcom
 
     Several processes may end a run at once: the last writer has then seen the final outcome.
     """
-    resumes = read_resumes(bucket, plan.run_id)
+    resumes, profiled = read_resumes(bucket, plan.run_id), list(each_profiled(bucket, plan))
     while True:
         row = tables.run_row(
-            plan, trials, outcome.status, outcome.reason, outcome.ended_at, resumes
+            plan, trials, outcome.status, outcome.reason, outcome.ended_at, resumes, profiled
         )
         bucket.write(keys.table("runs", plan.suite.name, plan.run_id), tables.packed([row]))
         stored = Outcome.model_validate_json(bucket.read(keys.outcome(plan.run_id)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from tidemark.model.exclusions import Exclusion, Exclusions
+from tidemark.model.plan import Plan
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
@@ -23,7 +24,16 @@ def read_trials(bucket: Bucket, run_id: str) -> list[TrialResult]:
 
 def each_trial(bucket: Bucket, run_id: str, skipped: int = 0) -> Iterator[TrialResult]:
     """Yield the recorded trials of a run, in order, without the first ``skipped``."""
-    for key in islice(bucket.keys(keys.trials(run_id)), skipped, None):
+    return _below(bucket, keys.trials(run_id), skipped)
+
+
+def each_profiled(bucket: Bucket, plan: Plan, skipped: int = 0) -> Iterator[TrialResult]:
+    """Yield the recorded profiled trials of a run, in order, without the first ``skipped``."""
+    return _below(bucket, keys.profiled_trials(plan.run_id), skipped) if plan.profiled else iter(())
+
+
+def _below(bucket: Bucket, prefix: str, skipped: int) -> Iterator[TrialResult]:
+    for key in islice(bucket.keys(prefix), skipped, None):
         yield TrialResult.model_validate_json(bucket.read(key))
 
 

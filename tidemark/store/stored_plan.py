@@ -21,7 +21,7 @@ def find_plan(bucket: Bucket, run_id: str) -> Plan | None:
 
 def planned(plan: Plan, trial: int) -> PlannedTrial:
     """Return the planned trial of this number."""
-    return next(planned for planned in plan.trials if planned.trial == trial)
+    return next(planned for planned in plan.all_trials if planned.trial == trial)
 
 
 def read_resumes(bucket: Bucket, run_id: str) -> list[Resume]:

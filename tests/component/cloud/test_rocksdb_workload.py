@@ -1,8 +1,10 @@
 """The RocksDB workload in a real process, with real versions and S3 on this machine."""
 
+import gzip
 import json
 import re
 import subprocess
+from collections import Counter
 
 import pytest
 from moto.moto_api._internal.models import moto_api_backend
@@ -12,6 +14,7 @@ from local.cloud.processes import BARE_PYTHON, workload_environment
 from local.cloud.server import Server
 from tidemark.model.checkout import ROOT
 from tidemark.model.harness import PREPARATION
+from tidemark.model.sampling import PROFILE_FILE
 from tidemark.model.suite_files import read_suites
 
 FOLDER = ROOT / "workloads" / "rocksdb"
@@ -195,6 +198,36 @@ def test_an_engine_of_another_version_fails_the_test(run):
     assert code == 1
     assert lines[-1].endswith("The system that was measured is RocksDB 9.0.0: 9.0.1 was expected.")
     assert matches(WROTE, lines) == []
+
+
+@pytest.mark.systems  # Maven fetches the profiler
+def test_a_profiled_task_leaves_stacks_whose_native_functions_have_names(run, s3, data):
+    place = f"{data}/artefacts/ingest/0/"
+    profiled = {
+        "TIDEMARK_PROFILER": "async-profiler",
+        "TIDEMARK_PROFILE_HZ": "997",
+        "TIDEMARK_ARTEFACTS": f"s3://results/{place}",
+        "TIDEMARK_RECORDS": "200000",
+    }
+
+    code, lines = run("ingest", **profiled)
+
+    assert code == 0, lines
+    assert len(matches(WROTE, lines)) == 2
+    body = s3.get_object(Bucket="results", Key=f"{place}{PROFILE_FILE}")["Body"].read()
+    stacks = [line.rpartition(" ") for line in gzip.decompress(body).decode().splitlines()]
+    samples = Counter()
+    for stack, _, count in stacks:
+        samples.update(dict.fromkeys(stack.split(";"), int(count)))
+        samples["all"] += int(count)
+        # A thread begins at one of these frames: a stack without them was cut.
+        samples["whole"] += int(count) * stack.startswith(("[unknown];_start;", "clone3;"))
+        samples["named"] += int(count) * (not re.search(r"(^|;)(\[\w+\]|/[^;]*)$", stack))
+    assert samples["all"] > 500
+    assert samples["rocksdb::MemTable::Add"] > 20
+    assert samples["rocksdb::DBImpl::BackgroundCallFlush"] > 20
+    assert samples["whole"] >= 0.95 * samples["all"]
+    assert samples["named"] >= 0.95 * samples["all"]
 
 
 def test_a_missing_bucket_fails_the_test(run):

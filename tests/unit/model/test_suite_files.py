@@ -104,7 +104,7 @@ def test_a_default_version_that_the_suite_does_not_have_is_refused(tmp_path):
     sentence = refusal_of(tmp_path, ROCKSDB.replace("[8.8.1, 9.8.4]", "[8.8.2, 9.8.4]"))
 
     assert sentence.startswith(
-        "rocksdb/suite.yaml:34: defaults.versions: 8.8.2 has no release in the suite of RocksDB; "
+        "rocksdb/suite.yaml:35: defaults.versions: 8.8.2 has no release in the suite of RocksDB; "
     )
 
 
@@ -210,7 +210,7 @@ def test_all_problems_of_a_suite_are_named_at_once(tmp_path):
         "task.cpu: 2000 is not accepted; expected 256, 512, 1024, 2048, 4096, 8192 or 16384",
         "tests.0.jobs: 'two' is not accepted; expected a whole number",
         "colour: unknown field; known are name, title, subject, parameters, axes, owns, task, "
-        "services, defaults, canary, tests",
+        "profiler, services, defaults, canary, tests",
     ]
 
 

@@ -254,6 +254,26 @@ def test_a_resume_of_another_suites_run_is_refused(world, plan):
     )
 
 
+def without_profiler(plan):
+    """Return the suites of a deployment that has no profiler."""
+    return {"rocksdb": plan.suite.model_copy(update={"profiler": None})}
+
+
+def test_a_resume_of_a_run_with_profiles_is_refused_where_no_suite_has_a_profiler(
+    world, plan, monkeypatch
+):
+    stored = plan.model_copy(update={"profiled": plan.trials[:1]})
+    world.bucket.write(f"runs/{RUN}/plan.json", stored.model_dump_json().encode())
+    bare = without_profiler(plan)["rocksdb"]
+    keeps = bare.tests[0].model_copy(update={"artefacts": (Artefact(file="*.folded"),)})
+    deployed = bare.model_copy(update={"tests": (keeps,)})
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"rocksdb": deployed})
+
+    sentence, _ = refused(world, "second", {"suite": "rocksdb", "run": RUN})
+
+    assert sentence.startswith(f"run: {RUN} has profiled trials, and no suite of this deployment")
+
+
 def refused_until_deployed(world, plan, monkeypatch, **of_a_test):
     """Return the refusal of a resume whose plan has more in a test than any deployed suite."""
     test, *others = plan.suite.tests
@@ -270,6 +290,7 @@ def test_a_resume_of_a_run_that_keeps_files_is_refused_where_no_suite_keeps_some
     world, plan, monkeypatch
 ):
     declared = (Artefact(file="*.folded"),)
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: without_profiler(plan))
 
     sentence = refused_until_deployed(world, plan, monkeypatch, artefacts=declared)
 

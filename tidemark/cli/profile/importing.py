@@ -16,11 +16,11 @@ from tidemark.cli.profile.options import check_test
 from tidemark.cli.release_options import check_version, day_refusal, source_option
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.profiled.profile_file import ReadProfile, read_profile
-from tidemark.client.profiled.unreadable import Unreadable
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import plural, shown
-from tidemark.store.stored_profile import digest, named
+from tidemark.store.profiles.stored_profile import digest, named
+from tidemark.store.profiles.unreadable import Unreadable
 
 _MILLION = 1_000_000
 

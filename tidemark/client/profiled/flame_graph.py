@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from xml.parsers import expat
 
-from tidemark.client.profiled.file_content import Content
 from tidemark.client.profiled.towers import Drawn
-from tidemark.client.profiled.unreadable import Unreadable, unreadable_at
 from tidemark.model.sentences import shown
+from tidemark.store.profiles.file_content import Content
+from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
 
 _TITLE = re.compile(
     r"(?P<name>.*) \((?P<samples>\d[\d,]{0,24}) (?P<unit>[^(),]+), [\d.]+%(?:; [-+]?[\d.]+%)?\)",

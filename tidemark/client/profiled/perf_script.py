@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from tidemark.client.profiled.file_content import Content
-from tidemark.client.profiled.tally import Tally
-from tidemark.client.profiled.unreadable import unreadable_at
 from tidemark.figures.profiles.folded_stacks import folded
 from tidemark.model.sentences import shown
+from tidemark.store.profiles.file_content import Content
+from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.unreadable import unreadable_at
 
 # rocksdb:low 4242/4251 [007] 158665.570607:     250000 cpu-clock:pppH:
 _HEADER = re.compile(

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tidemark.client.profiled.file_content import Content, opened
 from tidemark.client.profiled.flame_graph import drawn_frames
-from tidemark.client.profiled.folded import add_folded
 from tidemark.client.profiled.perf_script import add_perf_script, is_perf_script
 from tidemark.client.profiled.pprof import SAMPLES, add_pprof
-from tidemark.client.profiled.tally import Tally
 from tidemark.client.profiled.towers import add_drawn
-from tidemark.client.profiled.unreadable import Unreadable
 from tidemark.figures.profiles.folded_stacks import Stacks
+from tidemark.store.profiles.file_content import Content, opened
+from tidemark.store.profiles.folded import add_folded
+from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.unreadable import Unreadable
 
 Form = Literal["folded", "perf script", "pprof", "SVG"]
 FORMS = "folded stacks, perf script, pprof or a flame graph as an SVG"

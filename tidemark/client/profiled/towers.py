@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from tidemark.client.profiled.tally import Tally
-from tidemark.client.profiled.unreadable import Unreadable
 from tidemark.figures.profiles.folded_stacks import folded
 from tidemark.model.sentences import shown
+from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.unreadable import Unreadable
 
 _ALL = "all"
 _ROUNDING = 0.2

@@ -2,16 +2,16 @@
 
 The environment has the packages of the version, or those of the program itself, the tools of the
 harness and nothing else. It is made before any clock starts, once for each version, and kept in the
-cache. Without words this
-program only makes it. A failure is one line of the log and exit code 2.
+cache. Without words this program only makes it. A failure is one line of the log and exit code 2.
 
 Variables, beside those of every task: ``TIDEMARK_PACKAGE`` has the requirements of the version,
 separated by spaces. ``TIDEMARK_PREPARE`` has a command instead, as a JSON list of words, which
 installs the version into the folder ``TIDEMARK_PREPARED``. ``TIDEMARK_JARS`` has a folder and an
 advice, as a JSON list: the folder has a folder of jars for each version, which becomes
-``TIDEMARK_PREPARED``, and the advice says how to get them. ``TIDEMARK_UV`` names uv's program, by
-default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by default
-``~/.cache/tidemark``.
+``TIDEMARK_PREPARED``, and the advice says how to get them. ``TIDEMARK_PROFILER`` names the profiler
+that the program runs under, and ``TIDEMARK_PROFILE_HZ`` its samples in a second. ``TIDEMARK_UV``
+names uv's program, by default ``uv`` on the ``PATH``; ``TIDEMARK_CACHE`` names the cache, by
+default ``~/.cache/tidemark``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from harness.configuration import ConfigurationError
 from harness.environment import PACKAGES, environment
 from harness.installation import installed
 from harness.jars import jars_of_version
+from harness.profiler import library
 
 LONGEST_SECONDS = 600
 _ROOT = str(Path(__file__).parents[1])
@@ -65,6 +66,8 @@ def main(words: list[str]) -> int:
     seconds = os.environ.get("TIDEMARK_DEADLINE_SECONDS", str(LONGEST_SECONDS))
     try:
         variables = prepare(dict(os.environ), float(seconds))
+        left = began + float(seconds) - time.monotonic()
+        profiled = _under_profiler(variables, max(0.0, left), strict=not words)
     except (ConfigurationError, ValueError) as refusal:
         log.error("Preparation", str(refusal))
         return 2
@@ -77,8 +80,25 @@ def main(words: list[str]) -> int:
     if words:
         took = time.monotonic() - began
         log.info("Preparation", f"Prepared {_subject(variables)} in {took:.3f} seconds")
-        os.execvpe(words[0], words, {**variables, "TIDEMARK_BEGAN": str(began)})  # noqa: S606
+        program = [*profiled, *words]
+        os.execvpe(program[0], program, {**variables, "TIDEMARK_BEGAN": str(began)})  # noqa: S606
     return 0
+
+
+def _under_profiler(variables: dict[str, str], timeout: float, *, strict: bool) -> list[str]:
+    """Return the words before those of a program that is profiled, none without a profiler.
+
+    A profiler that cannot be set up fails the profile alone, unless nothing else is to be done.
+    """
+    if "TIDEMARK_PROFILER" not in variables:
+        return []
+    try:
+        return ["python", "-m", "harness.sampling", str(library(variables, timeout))]
+    except (ConfigurationError, OSError, subprocess.TimeoutExpired) as reason:
+        if strict:
+            raise
+        log.info("Profiler", f"No profile: {reason}")
+    return []
 
 
 def _subject(variables: dict[str, str]) -> str:

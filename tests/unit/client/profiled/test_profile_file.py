@@ -5,9 +5,10 @@ import gzip
 import pytest
 
 from tests.unit.client.profiled.drawn_graphs import flamegraph_pl
-from tidemark.client.profiled import file_content, profile_file, tally
+from tidemark.client.profiled import profile_file
 from tidemark.client.profiled.profile_file import read_profile
-from tidemark.client.profiled.unreadable import Unreadable
+from tidemark.store.profiles import file_content, tally
+from tidemark.store.profiles.unreadable import Unreadable
 
 # Source of the form: perf-script(1); the frames are those of the RocksDB workload.
 PERF = """\

@@ -59,14 +59,22 @@ def add_profile(bucket: Bucket, profile: Profile, stacks: Stacks) -> Profile | N
         (each for each in read_profiles(bucket, profile.suite) if _same(each, profile)), None
     )
     if stored is None:
-        bucket.write(
-            keys.stacks(profile.suite, profile.name), zlib.compress(_text(stacks), wbits=31)
-        )
-        bucket.write(keys.profile(profile.suite, profile.name), profile.model_dump_json().encode())
-    rows = keys.table("profiles", profile.suite, (stored or profile).name)
-    if stored is None or not any(bucket.keys(rows)):
-        bucket.write(rows, packed(profile_rows(stored or profile, stacks)))
+        write_profile(bucket, profile, stacks)
+    elif not any(bucket.keys(keys.table("profiles", profile.suite, stored.name))):
+        _write_rows(bucket, stored, stacks)
     return stored
+
+
+def write_profile(bucket: Bucket, profile: Profile, stacks: Stacks) -> None:
+    """Store a profile under its name; a repetition changes nothing."""
+    bucket.write(keys.stacks(profile.suite, profile.name), zlib.compress(_text(stacks), wbits=31))
+    bucket.write(keys.profile(profile.suite, profile.name), profile.model_dump_json().encode())
+    _write_rows(bucket, profile, stacks)
+
+
+def _write_rows(bucket: Bucket, profile: Profile, stacks: Stacks) -> None:
+    rows = keys.table("profiles", profile.suite, profile.name)
+    bucket.write(rows, packed(profile_rows(profile, stacks)))
 
 
 def _same(one: Profile, other: Profile) -> bool:
@@ -84,8 +92,7 @@ def remove_profile(bucket: Bucket, profile: Profile) -> None:
 def record_profile(bucket: Bucket, suite: str, name: str) -> None:
     """Write the rows of a stored profile again."""
     profile = Profile.model_validate_json(bucket.read(keys.profile(suite, name)))
-    rows = profile_rows(profile, read_stacks(bucket, profile))
-    bucket.write(keys.table("profiles", suite, name), packed(rows))
+    _write_rows(bucket, profile, read_stacks(bucket, profile))
 
 
 def profile_rows(profile: Profile, stacks: Stacks) -> Iterator[dict[str, Any]]:
@@ -107,6 +114,8 @@ def profile_rows(profile: Profile, stacks: Stacks) -> Iterator[dict[str, Any]]:
             "unit": profile.unit,
             "source": profile.origin,
             "schema": SCHEMA,
+            "run": profile.run or None,
+            "trial": profile.trial,
         }
 
 

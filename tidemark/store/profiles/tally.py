@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tidemark.client.profiled.unreadable import Unreadable
+from tidemark.store.profiles.unreadable import Unreadable
 
 _MOST_CHARACTERS = 64 << 20
 _MOST_SAMPLES = 2**63 - 1  # the largest bigint of a table
@@ -13,9 +13,10 @@ _MOST_SAMPLES = 2**63 - 1  # the largest bigint of a table
 class Tally:
     """The samples so far, and the room for different stacks."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_characters: int | None = None) -> None:
         self.stacks = Counter[str]()
-        self._room, self._total = _MOST_CHARACTERS, 0
+        self._most = self._room = most_characters or _MOST_CHARACTERS
+        self._total = 0
 
     def add(self, stack: str, samples: int) -> None:
         """Add the samples of a folded stack.
@@ -31,9 +32,7 @@ class Tally:
         if stack not in self.stacks:
             self._room -= len(stack)
             if self._room < 0:
-                raise Unreadable(
-                    f"its different stacks have more than {_MOST_CHARACTERS:,} characters"
-                )
+                raise Unreadable(f"its different stacks have more than {self._most:,} characters")
         self._total += samples
         if self._total > _MOST_SAMPLES:
             raise Unreadable(f"it has more than {_MOST_SAMPLES:,} samples")

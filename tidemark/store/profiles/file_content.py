@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import io
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from io import BufferedIOBase
 from pathlib import Path
 
-from tidemark.client.profiled.unreadable import Unreadable, unreadable_at
+from tidemark.store.profiles.unreadable import Unreadable, unreadable_at
 
 MOST_BYTES = 512 << 20
 """The most that is read of a file, unpacked [B]."""
@@ -21,7 +22,7 @@ _GZIP = b"\x1f\x8b"
 class Content:
     """A file that is read once, from its beginning."""
 
-    def __init__(self, stream: io.BufferedIOBase) -> None:
+    def __init__(self, stream: BufferedIOBase) -> None:
         self._stream = stream
         self._most = self._left = MOST_BYTES
 
@@ -87,19 +88,34 @@ def opened(file: Path) -> Iterator[Content]:
 
     """
     try:
-        with file.open("rb") as packed:
-            is_packed = packed.read(len(_GZIP)) == _GZIP
-            packed.seek(0)
-            if not is_packed and file.stat().st_size > MOST_BYTES:
-                raise _too_large(MOST_BYTES)
-            with gzip.GzipFile(fileobj=packed) if is_packed else packed as stream:
-                yield Content(stream)
+        with file.open("rb") as packed, unpacked(packed) as content:
+            yield content
+    except OSError as error:
+        raise Unreadable(f"it cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def unpacked(packed: BufferedIOBase) -> Iterator[Content]:
+    """Yield the content of an open file, unpacked if gzip packed it.
+
+    Raises
+    ------
+    Unreadable
+        If it cannot be unpacked, or is too large.
+
+    """
+    is_packed = packed.read(len(_GZIP)) == _GZIP
+    size = packed.seek(0, os.SEEK_END)
+    packed.seek(0)
+    if not is_packed and size > MOST_BYTES:
+        raise _too_large(MOST_BYTES)
+    try:
+        with gzip.GzipFile(fileobj=packed) if is_packed else packed as stream:
+            yield Content(stream)
     except EOFError:
         raise Unreadable("its gzip ends too early; expected a whole file") from None
     except (gzip.BadGzipFile, zlib.error):
         raise Unreadable("its gzip is damaged; expected a whole file") from None
-    except OSError as error:
-        raise Unreadable(f"it cannot be read: {error.strerror}") from None
 
 
 def _too_large(most_bytes: int) -> Unreadable:

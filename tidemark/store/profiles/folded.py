@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tidemark.client.profiled.file_content import Content
-from tidemark.client.profiled.tally import Tally
-from tidemark.client.profiled.unreadable import unreadable_at
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, folded
 from tidemark.model.sentences import shown
+from tidemark.store.profiles.file_content import Content
+from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.unreadable import unreadable_at
 
 _MOST_DIGITS = 18
 

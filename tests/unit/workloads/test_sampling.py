@@ -1,0 +1,185 @@
+"""A program under the profiler, with a Maven that is a shell script and a program that folds."""
+
+import gzip
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from harness import profiler
+from harness.configuration import ConfigurationError
+from harness.preparation import main as prepare_and_run
+from harness.profiler import library, variables_of
+from harness.sampling import FILE, main
+
+from tests.unit.workloads.fake_bucket import Bucket
+from tidemark.model.harness import HARNESS
+from tidemark.model.sampling import PROFILE_FILE
+
+PLACE = "s3://results/data/run/901/secret/artefacts/ingest/0/"
+# A program that leaves the stacks of two processes where the profiler would, and ends.
+FOLDS = """
+import os, sys
+file = os.environ["ASPROF_COMMAND"].partition("file=")[2].partition(",")[0]
+for process, text in enumerate(sys.argv[2:]):
+    with open(file.replace("%p", str(process)), "w") as folded:
+        folded.write(text)
+sys.exit(int(sys.argv[1]))
+"""
+COPIES = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/calls"
+for word; do case "$word" in -DoutputDirectory=*) folder="${word#*=}";; esac; done
+cp "$(dirname "$0")/jar" "$folder/async-profiler-4.4.jar"
+"""
+
+
+@pytest.fixture
+def maven(tmp_path, monkeypatch):
+    """Return a function that makes a Maven from a script; it copies a jar with two libraries."""
+    with zipfile.ZipFile(tmp_path / "jar", "w") as jar:
+        jar.writestr("linux-x64/libasyncProfiler.so", "x64")
+        jar.writestr("linux-arm64/libasyncProfiler.so", "arm64")
+    digest = hashlib.sha256((tmp_path / "jar").read_bytes()).hexdigest()
+    monkeypatch.setattr(profiler, "_SHA256", digest)
+
+    def make(script=COPIES):
+        (tmp_path / "mvn").write_text(script)
+        (tmp_path / "mvn").chmod(0o755)
+        return {
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "TIDEMARK_CACHE": str(tmp_path / "cache"),
+            "TIDEMARK_PROFILER": "async-profiler",
+        }
+
+    return make
+
+
+def run(*words, bucket=None):
+    """Run the folding program under a profiler; return its exit code and what it left."""
+    variables = {**os.environ, "TIDEMARK_PROFILE_HZ": "99", "TIDEMARK_ARTEFACTS": PLACE}
+    bucket = bucket or Bucket()
+    code = main("/dev/null", [sys.executable, "-c", FOLDS, *words], variables, lambda: bucket)
+    return code, bucket.objects
+
+
+def test_the_library_of_this_machine_is_fetched_once(maven, tmp_path, monkeypatch):
+    monkeypatch.setattr(profiler.platform, "machine", lambda: "aarch64")
+
+    first, again = library(maven(), 60), library(maven(), 60)
+
+    assert first == again
+    assert first.read_text() == "arm64"
+    assert [file.name for file in first.parent.iterdir()] == ["libasyncProfiler.so"]
+    (call,) = (tmp_path / "calls").read_text().splitlines()
+    assert "-Dartifact=tools.profiler:async-profiler:4.4" in call
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"script": "#!/bin/sh\necho no network\nexit 1\n"}, "could not be fetched: no network$"),
+        ({"machine": "riscv64"}, "has no library for riscv64: x86_64 and aarch64"),
+        ({"name": "gperftools"}, "TIDEMARK_PROFILER is 'gperftools': async-profiler is accepted"),
+        ({"PATH": "/nowhere"}, "comes from Maven Central: mvn is missing on the PATH"),
+        ({"digest": "0" * 64}, "has the SHA-256 [0-9a-f]{64}: 0{64} was expected"),
+    ],
+)
+def test_a_library_that_is_not_the_pinned_one_is_refused(maven, monkeypatch, changed, sentence):
+    variables = maven(changed.get("script", COPIES)) | {
+        "TIDEMARK_PROFILER": changed.get("name", "async-profiler")
+    }
+    if "machine" in changed:
+        monkeypatch.setattr(profiler.platform, "machine", lambda: changed["machine"])
+    if "digest" in changed:
+        monkeypatch.setattr(profiler, "_SHA256", changed["digest"])
+    variables |= {key: value for key, value in changed.items() if key == "PATH"}
+
+    with pytest.raises(ConfigurationError, match=sentence):
+        library(variables, 60)
+    assert not list(Path(variables["TIDEMARK_CACHE"]).glob("*/libasyncProfiler.so"))
+
+
+def test_a_program_is_sampled_by_its_cpu_time_as_often_as_asked():
+    variables = variables_of(Path("/lib.so"), Path("/scratch"), 99)
+
+    sampled = "start,event=ctimer,interval=10101010,collapsed,file=/scratch/%p.folded"
+    assert variables["ASPROF_COMMAND"] == f"{sampled},cstack=dwarf"
+    assert variables["LD_PRELOAD"] == "/lib.so"
+    assert variables["JAVA_TOOL_OPTIONS"] == f"-agentpath:/lib.so={sampled},cstack=vm"
+
+
+def test_the_stacks_of_all_processes_are_one_file_of_the_task():
+    code, left = run("0", "main;a 1\nmain;b 2\n", "main;b 3\n")
+
+    assert code == 0
+    assert FILE == PROFILE_FILE
+    ((key, body),) = left.items()
+    assert key == "data/run/901/secret/artefacts/ingest/0/profile.folded.gz"
+    assert gzip.decompress(body).decode() == "main;a 1\nmain;b 5\n"
+    assert run("0", "main;a 1\nmain;b 2\n", "main;b 3\n")[1] == left
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["0"], "the profiler wrote no stack"),
+        (["0", "main;a 1\nmain;b"], "invalid literal for int"),
+    ],
+)
+def test_a_profile_that_fails_is_a_line_of_the_log_and_the_program_succeeds(words, reason, capfd):
+    assert run(*words) == (0, {})
+    assert f".Profiler INFO  - No profile: {reason}" in capfd.readouterr().out
+
+
+def test_a_program_that_fails_leaves_no_profile_and_its_exit_code(capfd):
+    assert run("3", "main;a 1\n") == (3, {})
+    assert "No profile" not in capfd.readouterr().out
+
+
+def test_a_stop_reaches_the_program(tmp_path):
+    program = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
+    begun = tmp_path / "begun"
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "harness.sampling", "/dev/null",
+            sys.executable, "-c", program, str(begun),
+        ],
+        env={
+            "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
+            "TIDEMARK_PROFILE_HZ": "99", "TIDEMARK_ARTEFACTS": PLACE,
+        },
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not begun.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait() == 128 + signal.SIGTERM
+
+
+def test_a_profiler_that_cannot_be_set_up_fails_no_task_but_a_preparation_ahead(
+    maven, monkeypatch, tmp_path, capfd
+):
+    become = []
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "packages.txt").touch()
+    made = tmp_path / "python"
+    monkeypatch.setattr("harness.preparation.environment", lambda *_: made)
+    monkeypatch.setattr(os, "execvpe", lambda _, words, variables: become.append(words))
+    for key, value in maven().items():
+        monkeypatch.setenv(key, value)
+
+    prepare_and_run(["program"])
+    monkeypatch.setenv("TIDEMARK_PROFILER", "other")
+    prepare_and_run(["program"])
+
+    assert become[0][:3] == ["python", "-m", "harness.sampling"]
+    assert become[0][4:] == ["program"]
+    assert become[1] == ["program"]
+    assert "INFO  - No profile: TIDEMARK_PROFILER is 'other'" in capfd.readouterr().out
+    assert prepare_and_run([]) == 2

@@ -1,0 +1,95 @@
+"""The profiles of a profiled trial, from the folded stacks that its tasks left.
+
+A task is not trusted: it may leave any bytes. A profile that is missing or unreadable fails itself
+and nothing else.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from tidemark.figures.profiles.folded_stacks import Stacks
+from tidemark.model.plan import Plan
+from tidemark.model.profile import Profile
+from tidemark.model.results import TestResult, TrialResult
+from tidemark.model.run_id import run_id
+from tidemark.model.sampling import PROFILE_FILE
+from tidemark.store import keys
+from tidemark.store.bucket import Bucket
+from tidemark.store.profiles.file_content import unpacked
+from tidemark.store.profiles.folded import add_folded
+from tidemark.store.profiles.stored_profile import digest, write_profile
+from tidemark.store.profiles.tally import Tally
+from tidemark.store.profiles.unreadable import Unreadable
+
+_MILLION = 1_000_000
+_MOST_CHARACTERS = 8 << 20
+"""The most characters of a trial's different stacks: its report reads those of all trials."""
+
+
+def with_profiles(bucket: Bucket, plan: Plan, trial: TrialResult) -> TrialResult:
+    """Store the profile of each test of a trial; return the trial with a note for each missing one.
+
+    A repetition stores the same profiles again.
+    """
+    tests = tuple(_with_profile(bucket, plan, trial, test) for test in trial.tests)
+    return trial.model_copy(update={"tests": tests})
+
+
+def _with_profile(bucket: Bucket, plan: Plan, trial: TrialResult, test: TestResult) -> TestResult:
+    try:
+        stacks = _stacks(bucket, trial, test)
+    except Unreadable as missing:
+        note = f"no profile is stored: {missing}"
+        return test.model_copy(update={"artefact_notes": (*test.artefact_notes, note)})
+    write_profile(bucket, _profile(plan, trial, test, stacks), stacks)
+    return test
+
+
+def _stacks(bucket: Bucket, trial: TrialResult, test: TestResult) -> Stacks:
+    """Return the samples of all tasks of a test; raise Unreadable unless each left whole ones."""
+    if test.status != "ok":
+        raise Unreadable(f"the test is {test.status}")
+    left = [file.task for file in test.artefacts if file.name == PROFILE_FILE]
+    if lacking := sorted({task.index for task in test.own_tasks} - set(left)):
+        raise Unreadable(f"task {lacking[0]} left none; its log may say why")
+    tally = Tally(_MOST_CHARACTERS)
+    for task in left:
+        place = trial.run_id, trial.trial, test.test, task, PROFILE_FILE
+        try:
+            with unpacked(BytesIO(bucket.read(keys.artefact(*place)))) as content:
+                add_folded(content, tally)
+        except Unreadable as error:
+            raise Unreadable(f"that of task {task} is not read: {error}") from None
+    if not tally.stacks:
+        raise Unreadable("it has no samples")
+    return tally.stacks
+
+
+def _profile(plan: Plan, trial: TrialResult, test: TestResult, stacks: Stacks) -> Profile:
+    begun = test.started_at or plan.started_at
+    samples = sum(stacks.values())
+    return Profile(
+        name=run_id(["profile", trial.run_id, trial.trial, test.test], begun),
+        suite=plan.suite.name,
+        version=trial.version,
+        test=test.test,
+        profiled_on=begun.date(),
+        samples=samples,
+        unit="samples",
+        form="folded",
+        file=PROFILE_FILE,
+        source="",
+        imported_on=begun.date(),
+        digest=digest(stacks),
+        seconds=_seconds(plan, samples, test),
+        run=trial.run_id,
+        trial=trial.trial,
+    )
+
+
+def _seconds(plan: Plan, samples: int, test: TestResult) -> float | None:
+    """Return the CPU time per million records [s]; None if the test logs no records."""
+    records = next((rate.records for rate in test.rates if rate.records), None)
+    hz = plan.request.profile.hz if plan.request.profile else None
+    return samples / hz / records * _MILLION if hz and records else None

@@ -1,0 +1,1 @@
+"""Profiles as they are stored, and the reader of folded stacks that others wrote."""
