@@ -108,7 +108,8 @@ class RunRequest(Frozen):
     suite's file has their meaning, their bounds and their defaults."""
     axes: dict[str, Annotated[list[str], Field(min_length=1)]] | None = None
     """The values that the run measures on the suite's axes, such as
-    ``{"database": ["postgresql"]}``. It measures every value of an axis that is missing here."""
+    ``{"database": ["postgresql"]}``. It measures the suite's default values of an axis that is
+    missing here, or else every value."""
     tasks: int | None = Field(default=None, strict=True, ge=1, le=MOST_TASKS)
     """Short for the parameter ``tasks``: the ECS tasks that do each test side by side, 1 to 200."""
     records: int | None = Field(default=None, strict=True, ge=1)
@@ -190,7 +191,7 @@ def resolve_request(
         request = _first_comparison(request, bisect, suite)
     parameters, repetitions = _parameters(request, suite), request.repetitions
     versions, baseline = _versions(request, parameters, suite, released, reported)
-    axes = narrowed(suite.name, suite.axes, request.axes or {})
+    axes = narrowed(suite.name, suite.axes, {**suite.defaults.axes, **(request.axes or {})})
     if request.until:
         _check_deciding(suite)
         of_repetition = len({*versions, suite.canary} - {None}) * count(axes)

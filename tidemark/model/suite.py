@@ -185,6 +185,9 @@ class Defaults(Frozen):
     For an instance the one word ``deployed``: the version that it reports."""
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100."""
+    axes: dict[Name, Axis] = Field(default={}, exclude_if=operator.not_)
+    """The values of axes that a run measures if its input names none, such as
+    ``{database: [sqlite]}``; without them every value."""
 
 
 class Suite(Frozen):
@@ -214,7 +217,7 @@ class Suite(Frozen):
     )
     """The programs that run while a test runs, by name."""
     defaults: Defaults
-    """The versions and repetitions of a run that names none."""
+    """The versions, repetitions and values of axes of a run that names none."""
     canary: VersionText | None = Field(default=None, exclude_if=operator.not_)
     """A version that every repetition measures, beside those that a run asks for."""
     tests: tuple[Test, ...] = Field(min_length=1, max_length=20)
@@ -275,6 +278,11 @@ class Suite(Frozen):
     def default_parameters(self) -> dict[str, Value]:
         """The values of a run whose input gives none."""
         return {name: parameter.default for name, parameter in self.parameters.items()}
+
+    @property
+    def default_axes(self) -> dict[str, tuple[str, ...]]:
+        """The values on each axis of a run whose input gives none."""
+        return {**self.axes, **self.defaults.axes}
 
     @property
     def keeps_files(self) -> bool:

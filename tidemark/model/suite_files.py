@@ -113,7 +113,7 @@ def _defaults(suite: Suite) -> Iterator[Problem]:
         if field == "canary":
             yield Problem((field,), str(refused))
         else:
-            yield Problem(("defaults", field), f"defaults.{refused}")
+            yield Problem(("defaults", *field.split(".")), f"defaults.{refused}")
 
 
 def read_suites(systems: Path = ROOT) -> dict[str, Suite]:

@@ -30,6 +30,24 @@ def test_a_run_measures_the_wanted_values_in_the_order_of_the_suite():
     assert spec.axes == {**DATABASES, "codec": ("lz4", "snappy")}
 
 
+def with_default_axes(axes):
+    suite = with_axes({**DATABASES, "codec": ("lz4", "zstd")})
+    return suite.model_copy(update={"defaults": suite.defaults.model_copy(update={"axes": axes})})
+
+
+def test_a_suite_names_the_values_that_a_run_without_its_own_measures():
+    suite = with_default_axes({"database": ("mariadb",)})
+
+    def axes(**fields):
+        return resolve_request({"suite": "rocksdb", **fields}, {"rocksdb": suite}).axes
+
+    assert axes() == suite.default_axes == {"database": ("mariadb",), "codec": ("lz4", "zstd")}
+    assert axes(axes={"database": ["postgresql"], "codec": ["lz4"]}) == {
+        "database": ("postgresql",),
+        "codec": ("lz4",),
+    }
+
+
 @pytest.mark.parametrize(
     ("axes", "sentence"),
     [

@@ -295,7 +295,7 @@ def _options(suite: Suite, request: RunSpec, longer: Mapping[str, Value]) -> str
     narrowed = {
         name: ",".join(values)
         for name, values in request.axes.items()
-        if values != suite.axes.get(name)
+        if values != suite.default_axes.get(name)
     }
     return " ".join(
         f"--{option} {shlex.quote(f'{name}={value}')}"
