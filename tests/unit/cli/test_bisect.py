@@ -36,7 +36,7 @@ def search(monkeypatch):
         monkeypatch.setattr(attended_run, "deployed", deployed)
         monkeypatch.setattr(attended_run, "prepare", lambda *_: None)
         monkeypatch.setattr(attended_run, "_whereabouts", lambda *_: "")
-        monkeypatch.setattr(bisect, "measure", lambda *_: code)
+        monkeypatch.setattr(bisect, "measure", lambda *_, **__: code)
         return CliRunner().invoke(bisect.command, [*SEARCH, *options]), *inputs
 
     return search

@@ -260,6 +260,6 @@ def test_the_problems_of_all_files_are_named_at_once(suite, tmp_path):
     (tmp_path / "no.yaml").mkdir()
 
     assert problems_of(suite, tmp_path / "no.yaml") == [
-        "rocksdb/suite.yaml:38: tests.0.jobs: 'two' is not accepted; expected a whole number",
+        "rocksdb/suite.yaml:39: tests.0.jobs: 'two' is not accepted; expected a whole number",
         f"FILE: '{tmp_path}/no.yaml' is no file; expected suites/<name>/suite.yaml",
     ]

@@ -147,5 +147,5 @@ def test_a_service_costs_its_own_task_for_the_whole_time_of_its_test():
         list_prices().of_tasks(server.task, 160)
     )
     assert whole.seconds - without.seconds == 30
-    # StartService and ChooseStep, 16 questions until it is ready and 16 until it has stopped.
-    assert whole.transitions - without.transitions == 2 + 2 * 16 * 3
+    # StartService and ChooseStep, 19 questions until it is ready and 19 until it has stopped.
+    assert whole.transitions - without.transitions == 2 + 2 * 19 * 3
