@@ -26,6 +26,10 @@ UNPAUSED = (
     "'step ' & $step.name & ': its rules could not be paused: ' & $states.errorOutput.Error & "
     "': ' & $substring($states.errorOutput.Cause, 0, 500)"
 )
+UNFOUND = (
+    "'step ' & $step.name & ': its tasks could not be found: ' & $states.errorOutput.Error & "
+    "': ' & $substring($states.errorOutput.Cause, 0, 500)"
+)
 UNSTARTED = (
     "'service ' & $step.name & ': it could not be started: ' & $states.errorOutput.Error & ': ' & "
     "$substring($states.errorOutput.Cause, 0, 500)"
@@ -39,6 +43,18 @@ VERSION = {"Name": "TIDEMARK_VERSION", "Value": "1.0"}
 SERVER = {"name": "server", "index": 1, "task_arn": "arn:task/s1"}
 WAIT = {"name": "loaded", "query": "loaded"}
 PAUSE = {"name": "quiet", "rules": ["b-nightly"]}
+SEARCH = {"name": "compact", "cluster": "arn:theirs"}
+# An instance may have no security groups, and has one subnet or more.
+PLACES = [
+    {
+        "cluster": "arn:theirs",
+        "task_definition": "arn:writer:7",
+        "container": "main",
+        "subnets": ["subnet-1", "subnet-2"][:count],
+        "security_groups": ["sg-1"][: count - 1],
+    }
+    for count in (1, 2)
+]
 CALL = {"name": "warm", "function": "warm-cache", "payload": {"tables": ["a"]}}
 # No run here is sure to reach these: late logs, a claim with a dead holder, a failed task while
 # Lambda refuses invocations, steps that call a function or wait, and services.
@@ -62,6 +78,10 @@ NOT_REACHED = {
     UNPAUSED: {
         "step": PAUSE,
         "states": {"errorOutput": {"Error": "Refused", "Cause": "there is no rule b-nightly"}},
+    },
+    UNFOUND: {
+        "step": SEARCH,
+        "states": {"errorOutput": {"Error": "AccessDenied", "Cause": "not allowed"}},
     },
     "$waiting_since": {"waiting_since": "2026-11-20T12:46:00.123Z"},
     "$states.result.Payload.stopped_by": {"states": {"result": {"Payload": {"stopped_by": None}}}},
@@ -139,7 +159,10 @@ def evaluations(deployed, expressions, measured, rejected, failed):
     """Return every evaluation of the runs, and of expressions that they did not reach."""
     optional = [text for text in expressions if text.startswith("$exists($states.result.")]
     described = [(text, {"states": {"result": task}}) for text in optional for task in TASKS]
-    for expression, bindings in [*NOT_REACHED.items(), *described]:
+    of_instance = [text for text in expressions if text.startswith("$exists($step.place)")]
+    assert len(of_instance) == 7
+    placed = [(text, {"step": {"place": place}}) for text in of_instance for place in PLACES]
+    for expression, bindings in [*NOT_REACHED.items(), *described, *placed]:
         Template(f"{{% {expression} %}}").evaluate(
             bindings, lambda *evaluation: deployed.evaluations.append(evaluation)
         )
