@@ -15,6 +15,7 @@ from aws_cdk.region_info import RegionInfo
 
 from cdk.alarms import Alarms
 from cdk.dead_runs import Endings
+from cdk.instances import InstancePolicies
 from cdk.lambda_code import lambda_code
 from cdk.operations import OperationsDashboard
 from cdk.queries import SavedQueries
@@ -76,6 +77,7 @@ class TidemarkStack(Stack):
             tests=tests,
         )
         Endings(self, "Endings", workflow=workflow)
+        self._instances(suites.values(), workflow)
         schedules = self._schedules(settings, workflow) if settings.schedules else None
         if settings.notify_email:
             workflow.topic.add_subscription(EmailSubscription(settings.notify_email))
@@ -93,6 +95,14 @@ class TidemarkStack(Stack):
             self, "Queries", tables=tables, suites=suites, tests=tests, systems=settings.systems
         )
         self._add_outputs(settings, workflow, suites.values())
+
+    def _instances(self, suites: Iterable[Suite], workflow: Workflow) -> None:
+        """Add the permissions on what instances have, if a suite gives it names."""
+        named = [each for each in suites if each.subject.instance and each.subject.instance.names]
+        roles = {state: each.role for state, each in workflow.functions.items() if each.role}
+        if named:
+            roles["Trial"] = workflow.trial.role
+            InstancePolicies(self, "Instances", suites=named, roles=roles)
 
     def _schedules(self, settings: Settings, workflow: Workflow) -> Schedules:
         return Schedules(

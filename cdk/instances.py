@@ -1,0 +1,120 @@
+"""The permissions on what instances have, which the suites name: each in a policy of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from aws_cdk import Aws
+from aws_cdk.aws_iam import IRole, Policy, PolicyStatement
+from constructs import Construct
+
+from cdk.findings import INSTANCES, acknowledge, instances_finding
+from cdk.policy_statements import Conditions, allow, passing_to_tasks
+from tidemark.model.instance import Instance, of_instance
+from tidemark.model.instance_names import InstanceName
+from tidemark.model.suite import Suite
+
+_LOOK_UPS: Mapping[str, tuple[str, str]] = {
+    "cluster": ("ecs:DescribeClusters", "cluster/"),
+    "queue": ("sqs:GetQueueUrl", ""),
+    "function": ("lambda:GetFunctionConfiguration", "function:"),
+    "rule": ("events:DescribeRule", "rule/"),
+}
+"""The action that looks a thing up, and the beginning of its resource, by its kind."""
+
+
+class InstancePolicies(Construct):
+    """Policies of the functions and of the machine of trials for suites with names of instances.
+
+    ``roles`` has the roles of functions by state, and that of the machine as ``Trial``.
+    """
+
+    def __init__(
+        self, scope: Construct, name: str, *, suites: Collection[Suite], roles: Mapping[str, IRole]
+    ) -> None:
+        super().__init__(scope, name)
+        self._suites = suites
+        self._roles = roles
+        self._grant("Planning", ["PlanRun"], self._look_ups())
+        if any(suite.task_clusters for suite in self._suites):
+            self._grant("Collecting", ["CollectRates"], [*self._logs(), self._stops()])
+            self._grant("Ending", ["EndRun", "SweepRuns"], [self._stops()])
+        if any(suite.definitions for suite in self._suites):
+            self._grant("Running", ["Trial"], self._tasks())
+
+    def _grant(self, name: str, states: Sequence[str], allowed: Iterable[PolicyStatement]) -> None:
+        statements = list(allowed)
+        roles = [self._roles[state] for state in states]
+        policy = Policy(self, name, roles=roles, statements=statements)
+        for arn in sorted({arn for each in statements for arn in each.resources} - {"*"}):
+            acknowledge(policy, instances_finding(arn), INSTANCES)
+        acknowledge(
+            policy,
+            "IAM5[Resource::*]",
+            "The reading of task definitions and log groups and, kept to clusters of instances by "
+            "a condition, tasks that do not exist yet: none of these can be named.",
+        )
+
+    def _look_ups(self) -> Iterable[PolicyStatement]:
+        """Yield the permissions to look up the things that have the forms of names."""
+        kinds = {name.kind for suite in self._suites for name in _names(suite)}
+        for kind, (action, resource) in _LOOK_UPS.items():
+            if kind in kinds:
+                service = action.partition(":")[0]
+                yield allow([action], _arns(service, resource, self._forms(kind)))
+        if "task_definition" in kinds:
+            # Service Authorization Reference: the first takes no resource. The resource of the
+            # second is every log group of the account.
+            yield allow(["ecs:DescribeTaskDefinition", "logs:DescribeLogGroups"], ["*"])
+
+    def _logs(self) -> Iterable[PolicyStatement]:
+        patterns = (each.log_groups for each in map(_instance, self._suites))
+        groups = sorted({f"{group}:*" for each in patterns for group in each})
+        yield allow(["logs:StartQuery"], _arns("logs", "log-group:", groups))
+
+    def _stops(self) -> PolicyStatement:
+        """Return the permission to find and stop tasks in the clusters of instances."""
+        actions = ["ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"]
+        return allow(actions, ["*"], self._in_clusters())
+
+    def _tasks(self) -> Iterable[PolicyStatement]:
+        """Yield the permissions to run tasks of instances and wait for their end."""
+        clusters = self._in_clusters()
+        families = [f"{form}:*" for suite in self._suites for form in suite.definitions]
+        yield allow(["ecs:RunTask"], _arns("ecs", "task-definition/", families), clusters)
+        yield allow(["ecs:StopTask", "ecs:DescribeTasks"], ["*"], clusters)
+        # A task takes on the tags of its definition.
+        at_start = {"StringEquals": {"ecs:CreateAction": "RunTask"}}
+        tasks = [f"{form}/*" for form in self._clusters()]
+        yield allow(["ecs:TagResource"], _arns("ecs", "task/", tasks), at_start)
+        patterns = (each.roles for each in map(_instance, self._suites))
+        roles = sorted({of_instance(role, "*") for each in patterns for role in each})
+        yield passing_to_tasks(
+            [f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{role}" for role in roles]
+        )
+
+    def _in_clusters(self) -> Conditions:
+        return {"ArnLike": {"ecs:cluster": _arns("ecs", "cluster/", self._clusters())}}
+
+    def _clusters(self) -> Sequence[str]:
+        return sorted({form for suite in self._suites for form in suite.task_clusters})
+
+    def _forms(self, kind: str) -> Sequence[str]:
+        """Return the forms of all names of a kind, in order."""
+        names = (name for suite in self._suites for name in _names(suite))
+        return sorted({form for name in names if name.kind == kind for form in name.forms})
+
+
+def _instance(suite: Suite) -> Instance:
+    assert suite.subject.instance  # only such suites are kept
+    return suite.subject.instance
+
+
+def _names(suite: Suite) -> Iterable[InstanceName]:
+    return _instance(suite).names.values()
+
+
+def _arns(service: str, resource: str, forms: Iterable[str]) -> list[str]:
+    """Return the ARNs of what has forms in the own account, with a wildcard for each id."""
+    place = f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}"
+    return [f"{place}:{resource}{of_instance(form, '*')}" for form in forms]
