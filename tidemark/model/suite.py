@@ -241,7 +241,12 @@ class Suite(Frozen):
     @property
     def definitions(self) -> Sequence[str]:
         """The forms of the families of an instance's definitions that steps run, in order."""
-        return self._forms(step.definition for step in self._steps if step.definition)
+        return self._forms(f"{{{word}}}" for word in self.definition_words)
+
+    @property
+    def definition_words(self) -> Sequence[str]:
+        """The words of the definitions of an instance that steps run."""
+        return [word_of(step.definition) for step in self._steps if step.definition]
 
     @property
     def task_clusters(self) -> Sequence[str]:

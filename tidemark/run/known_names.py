@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
 from tidemark.model.instance import Instance, of_instance
@@ -26,7 +26,7 @@ def known_instance(
     ------
     Refused
         If a property has a name of another form, if nothing in the account has a name, or if a task
-        definition logs to a log group, or has a role, that the suite does not permit.
+        definition logs to a log group, or a run one has a role, that the suite does not permit.
 
     """
     found = suite.subject.instance
@@ -34,7 +34,8 @@ def known_instance(
     if not found.names:
         return KnownInstance(names={}, logs={})
     text = read_properties(properties, suite, instance, execution)
-    search = _Search(account, found, instance, execution.split(":")[4], text)
+    run = suite.definition_words
+    search = _Search(account, found, instance, execution.split(":")[4], text, run)
     names = {word: search.value(word, name) for word, name in found.names.items()}
     return KnownInstance(
         names=names,
@@ -47,10 +48,16 @@ class _Search:
     """The search for what one instance has."""
 
     def __init__(
-        self, account: Account, found: Instance, instance: str, number: str, text: Text
+        self,
+        account: Account,
+        found: Instance,
+        instance: str,
+        number: str,
+        text: Text,
+        run: Collection[str],
     ) -> None:
         self._account, self._found, self._instance = account, found, instance
-        self._number, self._text = number, text
+        self._number, self._text, self._run = number, text, run
         self.logs: dict[str, LoggingTask] = {}
 
     def value(self, word: str, name: InstanceName) -> str:
@@ -91,7 +98,8 @@ class _Search:
         if definition is None:
             return None
         self.logs[word] = self._logs(word, name, definition)
-        self._check(word, "has the role", definition.roles, self._found.roles)
+        if word in self._run:  # only tasks that a run starts get roles from it
+            self._check(word, "has the role", definition.roles, self._found.roles)
         return definition.arn
 
     def _logs(self, word: str, name: InstanceName, definition: Definition) -> LoggingTask:
@@ -114,8 +122,8 @@ class _Search:
         """Refuse a name that no pattern permits to use."""
         own = [of_instance(pattern, self._instance) for pattern in patterns]
         for name in names:
-            if own and not any(fnmatchcase(name, pattern) for pattern in own):
-                raise self._refusal(word, f"{has} {shown(name)}", " or ".join(own))
+            if not any(fnmatchcase(name, pattern) for pattern in own):
+                raise self._refusal(word, f"{has} {shown(name)}", " or ".join(own) or "none")
 
     def _refusal(self, word: str, why: str, expected: str) -> Refused:
         return Refused(f"instance: {{{word}}} of {self._instance} {why}; expected {expected}")

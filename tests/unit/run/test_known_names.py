@@ -196,6 +196,13 @@ def test_a_definition_that_may_not_be_used_is_refused(world, start, family, foun
     assert refusal(start) == f"instance: {sentence}"
 
 
+def test_a_definition_that_the_run_only_finds_may_have_any_role(world, start):
+    found = definition("my-idCompactor", role="my-idCompactorRole")
+    world.account.definitions["my-idCompactor"] = found
+
+    assert start()["known"]["names"]["compactor"] == f"{DEFINITIONS}/my-idCompactor:7"
+
+
 def test_a_container_that_logs_elsewhere_is_refused(world, start):
     found = definition("kiwi-my-id-writer")._replace(logs={"main": None})
     world.account.definitions["kiwi-my-id-writer"] = found
