@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from aws_cdk import Aws, Duration, Stack
 from aws_cdk.aws_iam import PolicyStatement, Role, ServicePrincipal
@@ -26,6 +26,7 @@ from cdk.policy_statements import allow, in_cluster, passing_to_tasks
 from cdk.system_tests import SystemTests
 from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
+from tidemark.model.suite import Suite
 from tidemark.model.telemetry import EVENT_SOURCE, EVENT_TYPE
 from tidemark.model.version_order import versions_parameter
 from tidemark.money.quotas import QUOTAS, Quota
@@ -102,6 +103,8 @@ class Functions(Construct):
         for arn in self._rules if needs.resumes_rules else ():
             acknowledge(role, instances_finding(arn), INSTANCES)
         for arn in self._instance_objects if needs.reads_instances else ():
+            acknowledge(role, instances_finding(arn), INSTANCES)
+        for arn in (*self._queues, *self._clusters) if needs.reads_backlogs else ():
             acknowledge(role, instances_finding(arn), INSTANCES)
         if needs.queries_logs and self._tests.usage_logs:
             acknowledge(
@@ -193,6 +196,10 @@ class Functions(Construct):
             yield allow(["events:DescribeRule", "events:DisableRule"], self._rules)
         if needs.resumes_rules:
             yield allow(["events:EnableRule"], self._rules)
+        if needs.reads_backlogs and self._queues:
+            yield allow(["sqs:GetQueueUrl", "sqs:GetQueueAttributes"], self._queues)
+        if needs.reads_backlogs and self._clusters:
+            yield allow(["ecs:DescribeClusters"], self._clusters)
         if needs.reads_instances and self._instance_objects:
             # Anybody may create a bucket with such a name in another account.
             own = {"StringEquals": {"s3:ResourceAccount": Aws.ACCOUNT_ID}}
@@ -218,16 +225,33 @@ class Functions(Construct):
     @property
     def _rules(self) -> list[str]:
         """The ARNs of the rules that the suites pause, with a wildcard for each id."""
-        names = {rule for tasks in self._tests.suites.values() for rule in tasks.suite.rules}
-        return [
-            f"arn:{Aws.PARTITION}:events:{Aws.REGION}:{Aws.ACCOUNT_ID}:rule/{name}"
-            for name in sorted(of_instance(name, "*") for name in names)
-        ]
+        return self._arns("events:{}:rule/", (each.rules for each in self._suites))
+
+    @property
+    def _queues(self) -> list[str]:
+        """The ARNs of the queues that the suites wait for, with a wildcard for each id."""
+        return self._arns("sqs:{}:", (each.awaited_queues for each in self._suites))
+
+    @property
+    def _clusters(self) -> list[str]:
+        """The ARNs of the clusters that the suites wait for, with a wildcard for each id."""
+        return self._arns("ecs:{}:cluster/", (each.awaited_clusters for each in self._suites))
+
+    @property
+    def _suites(self) -> list[Suite]:
+        return [tasks.suite for tasks in self._tests.suites.values()]
+
+    @staticmethod
+    def _arns(beginning: str, names_of_suites: Iterable[Sequence[str]]) -> list[str]:
+        """Return the ARNs of names after the service and resource; ``{}`` is for the place."""
+        place = f"arn:{Aws.PARTITION}:{beginning.format(f'{Aws.REGION}:{Aws.ACCOUNT_ID}')}"
+        names = {of_instance(name, "*") for names in names_of_suites for name in names}
+        return [f"{place}{name}" for name in sorted(names)]
 
     @property
     def _instance_objects(self) -> list[str]:
         """The ARNs of the properties of the suites' instances, with a wildcard for each id."""
-        found = [tasks.suite.subject.instance for tasks in self._tests.suites.values()]
+        found = [suite.subject.instance for suite in self._suites]
         return [
             f"arn:{Aws.PARTITION}:s3:::{bucket}/{key}"
             for instance in found

@@ -29,6 +29,7 @@ class Needs:
     reads_instances: bool = False
     pauses_rules: bool = False
     resumes_rules: bool = False
+    reads_backlogs: bool = False
     stops_tasks: bool = False
     registers_images: bool = False
     timeout_seconds: int = 30
@@ -50,6 +51,7 @@ class Needs:
             reads_instances=any(needs.reads_instances for needs in parts),
             pauses_rules=any(needs.pauses_rules for needs in parts),
             resumes_rules=any(needs.resumes_rules for needs in parts),
+            reads_backlogs=any(needs.reads_backlogs for needs in parts),
             stops_tasks=any(needs.stops_tasks for needs in parts),
             registers_images=any(needs.registers_images for needs in parts),
             timeout_seconds=max(needs.timeout_seconds for needs in parts),
@@ -171,6 +173,7 @@ PROFILING: Mapping[str, Needs] = {
     "SweepRuns": PROFILED,
 }
 """What a suite with a profiler needs beside the others."""
+BACKLOGS = Needs(reads_backlogs=True)
 
 # The record of paused rules is replayed by whatever ends a trial or a run.
 RESUMING = Needs(
@@ -258,6 +261,8 @@ def needs_of(suites: Iterable[Suite]) -> Mapping[str, Needs]:
         more["CollectRates"] += [ARTEFACTS]
     if any(suite.loads for suite in deployed):
         more["CollectRates"] += [LEVELS]
+    if any(suite.awaited_queues or suite.awaited_clusters for suite in deployed):
+        more["CollectRates"] += [BACKLOGS]
     if any(suite.rules for suite in deployed):
         for name in ("RecordOutcome", "EndRun", "SweepRuns"):
             more[name] += [RESUMING]

@@ -9,6 +9,7 @@ from lambdas import services, storage
 from lambdas.environment import Environment
 from lambdas.observability import logger
 from tidemark.run.asked_step import ask_step
+from tidemark.run.backlog import CLUSTER, QUEUE
 from tidemark.run.collecting import Collected, CollectRatesEvent, collect
 from tidemark.run.condition import CheckedCondition, ConditionEvent
 from tidemark.run.found_tasks import FindTasksEvent, FoundTasks, find_tasks
@@ -32,7 +33,8 @@ def _read(
     if isinstance(event, StopServicesEvent):
         return stop_services(services.tasks(), event)
     if isinstance(event, ConditionEvent):
-        return ask_step(bucket, queries, services.tasks(), systems, event)
+        backlogs = {QUEUE: services.queues, CLUSTER: services.clusters}
+        return ask_step(bucket, queries, services.tasks(), systems, backlogs, event)
     if isinstance(event, FindTasksEvent):
         return find_tasks(services.tasks(), read_plan(bucket, event.run_id), event)
     seconds = environment.logs_deadline_seconds

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 
 from aws.announcements import DefaultEventBus, SnsTopic
+from aws.clusters import EcsClusters
 from aws.executions import StepFunctionsExecutions
 from aws.instance_properties import S3Properties
 from aws.log_queries import InsightsQueries
 from aws.metrics import EmbeddedMetrics
 from aws.named_things import NamedThings
+from aws.queues import SqsQueues
 from aws.quotas import AppliedQuotas
 from aws.releases import ParameterReleases
 from aws.rules import EventBridgeRules
@@ -21,6 +23,7 @@ from lambdas.environment import Environment
 from tidemark.money.quotas import Quotas
 from tidemark.run.ports import (
     Account,
+    Backlog,
     EventBus,
     Executions,
     LogQueries,
@@ -98,6 +101,18 @@ def account() -> Account:
 def quotas() -> Quotas:
     """Return the quotas of the account and region."""
     return AppliedQuotas(client("service-quotas"))
+
+
+@cache
+def queues() -> Backlog:
+    """Return the queues of the account."""
+    return SqsQueues(client("sqs"))
+
+
+@cache
+def clusters() -> Backlog:
+    """Return the clusters of the account."""
+    return EcsClusters(client("ecs"))
 
 
 @cache

@@ -11,6 +11,7 @@ import shutil
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,13 @@ from uuid import uuid4
 from moto.core.responses import ActionResult
 from moto.core.utils import camelcase_to_underscores, pascal_to_camelcase, remap_nested_keys
 from moto.ecs.exceptions import EcsClientException, InvalidParameterException
-from moto.ecs.models import Cluster, EC2ContainerServiceBackend, TaskDefinition, ecs_backends
+from moto.ecs.models import (
+    Cluster,
+    ClusterFailure,
+    EC2ContainerServiceBackend,
+    TaskDefinition,
+    ecs_backends,
+)
 from moto.ecs.responses import EC2ContainerServiceResponse
 
 from local.cloud.addresses import ADDRESS, address_of
@@ -290,6 +297,21 @@ class Tasks:
         }
         for name, action in actions.items():
             self._replacements.set(EC2ContainerServiceResponse, name, response_method(action))
+
+        def describe_clusters(
+            ecs: EC2ContainerServiceBackend, names: list[str]
+        ) -> tuple[list[Cluster], list[ClusterFailure]]:
+            # moto counts the tasks that it would run itself.
+            for cluster in ecs.clusters.values():
+                statuses = self._statuses(cluster.arn)
+                cluster.running_tasks_count = statuses["RUNNING"]
+                cluster.pending_tasks_count = statuses["PROVISIONING"] + statuses["PENDING"]
+            found: tuple[list[Cluster], list[ClusterFailure]] = original_describe(ecs, names)
+            return found
+
+        original_describe = self._replacements.set(
+            EC2ContainerServiceBackend, "describe_clusters", describe_clusters
+        )
         self._replacements.refuse(EC2ContainerServiceResponse, _NOT_RUN_HERE, EcsClientException)
         self._replacements.set(
             Cluster, "create_from_cloudformation_json", classmethod(_create_cluster)
@@ -360,6 +382,12 @@ class Tasks:
         with self._lock:
             tasks = list(self._tasks.values())
         return {"taskArns": [task.arn for task in tasks if task.matches(filters)]}
+
+    def _statuses(self, cluster_arn: str) -> Counter[str]:
+        """Return the number of a cluster's tasks by their last status."""
+        with self._lock:
+            tasks = [task.description() for task in self._tasks.values()]
+        return Counter(task["lastStatus"] for task in tasks if task["clusterArn"] == cluster_arn)
 
     def _stop(self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]) -> dict[str, Any]:
         cluster = ecs._get_cluster(request.get("cluster", "default"))

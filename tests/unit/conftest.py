@@ -41,6 +41,8 @@ def world(monkeypatch, plan):
     monkeypatch.setattr(services, "executions", lambda: world.executions)
     monkeypatch.setattr(services, "tasks", lambda: world.tasks)
     monkeypatch.setattr(services, "task_definitions", lambda: world.task_definitions)
+    monkeypatch.setattr(services, "queues", lambda: world.queues)
+    monkeypatch.setattr(services, "clusters", lambda: world.clusters)
     monkeypatch.setattr(services, "topic", lambda: world.topic)
     monkeypatch.setattr(services, "bus", lambda: world.bus)
     monkeypatch.setenv("STACK", "Tidemark")

@@ -15,6 +15,7 @@ from tidemark.money.quotas import Quota, Quotas
 from tidemark.run.ports import (
     Account,
     Answer,
+    Backlog,
     Definition,
     EventBus,
     Executions,
@@ -201,6 +202,17 @@ class FakeTasks:
         return self.others.setdefault(arn, FakeTasks())
 
 
+class FakeBacklog:
+    """What is left at each reading, by the name of a queue or cluster; the last number stays."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, list[int]] = {}
+
+    def left(self, name: str) -> int | None:
+        numbers = self.numbers.get(name)
+        return None if numbers is None else numbers.pop(0) if len(numbers) > 1 else numbers[0]
+
+
 class FakeTaskDefinitions:
     """Task definitions whose ARNs tell what they are made of."""
 
@@ -348,6 +360,8 @@ class World:
     rules: FakeRules = field(default_factory=FakeRules)
     quotas: FakeQuotas = field(default_factory=FakeQuotas)
     task_definitions: FakeTaskDefinitions = field(default_factory=FakeTaskDefinitions)
+    queues: FakeBacklog = field(default_factory=FakeBacklog)
+    clusters: FakeBacklog = field(default_factory=FakeBacklog)
 
     def call(self, module: ModuleType, event: object) -> Any:
         """Invoke a handler as Lambda would: its event and its result are JSON."""
@@ -374,6 +388,7 @@ def ports(
     Rules,
     Quotas,
     TaskDefinitions,
+    Backlog,
     Metrics,
 ]:
     """Return the fakes as their ports, so that mypy checks that they fit."""
@@ -391,5 +406,6 @@ def ports(
         world.rules,
         world.quotas,
         world.task_definitions,
+        world.queues,
         FakeMetrics(),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tidemark.model.instance_names import RESERVED_WORDS, words
@@ -11,7 +11,13 @@ from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed
 
 _INSTANCE_ALONE = {"pause": "rules", "find_tasks": "tasks of its own"}
+_TEXTS_OF_ANY_SUBJECT = (
+    ("invoke", "function", "function"),
+    ("wait_until", "queues", "queue"),
+    ("wait_until", "tasks_stopped", "cluster"),
+)
 _TEXTS = (
+    *_TEXTS_OF_ANY_SUBJECT,
     ("run_tasks", "command", ""),
     ("run_command", "command", ""),
     ("run_tasks", "definition", "task_definition"),
@@ -20,12 +26,11 @@ _TEXTS = (
     ("find_tasks", "cluster", "cluster"),
     ("run_tasks", "subnets", "subnets"),
     ("run_tasks", "security_groups", "security_groups"),
-    ("invoke", "function", "function"),
     ("pause", "rules", "rule"),
 )
 """The kinds of steps and their fields with words, and the kind of name that a word stands for
 there; '' for any."""
-_MAY_LACK = {"definitions", "security_groups"}
+_MAY_LACK = {"definitions", "queues", "security_groups"}
 _NEEDED = (
     ("run_tasks", "definition", "log_groups"),
     ("run_tasks", "definition", "roles"),
@@ -73,9 +78,10 @@ def _without_instance(suite: object) -> Iterator[Problem]:
         if "definition" in mapping(step, "run_tasks"):
             sentence = "the subject is no instance, which has definitions"
             yield problem((*place, "run_tasks", "definition"), sentence)
-        for word in words(mapping(step, "invoke").get("function")):
-            sentence = f"{{{word}}} has no meaning, since the subject is no instance"
-            yield problem((*place, "invoke", "function"), sentence)
+        for use in _uses(place, step, _TEXTS_OF_ANY_SUBJECT):
+            for word in words(use.text):
+                sentence = f"{{{word}}} has no meaning, since the subject is no instance"
+                yield problem(use.place, sentence)
 
 
 def _steps(suite: object) -> Iterator[tuple[Place, Mapping[str, Any]]]:
@@ -84,8 +90,10 @@ def _steps(suite: object) -> Iterator[tuple[Place, Mapping[str, Any]]]:
             yield ("tests", number, "steps", position), step
 
 
-def _uses(place: Place, step: Mapping[str, Any]) -> Iterator[_Use]:
-    for kind, field, named in _TEXTS:
+def _uses(
+    place: Place, step: Mapping[str, Any], texts: Iterable[tuple[str, str, str]] = _TEXTS
+) -> Iterator[_Use]:
+    for kind, field, named in texts:
         value = mapping(step, kind).get(field)
         if isinstance(value, list):
             for number, text in enumerate(value):

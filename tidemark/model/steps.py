@@ -31,6 +31,13 @@ _PLAIN_FUNCTION = r"[A-Za-z0-9_-]{1,2}|[A-Za-z0-9_-]{3}([A-Za-z0-9_-]|\{instance
 _FUNCTION = f"^({_PLAIN_FUNCTION}|{IN_BRACES})$"
 LONGEST_NAME = 64
 """The longest name of a function or a rule, in characters."""
+# Amazon SQS API reference, CreateQueue, and Amazon ECS API reference, CreateCluster: the names. A
+# fixed part keeps the permissions to read them to those of the system.
+_PART = r"([A-Za-z0-9_-]|\{instance\})*"
+_CLUSTER = rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}|{IN_BRACES})$"
+_QUEUE = rf"^({_PART}[A-Za-z0-9_-]{{3}}{_PART}(\.fifo)?|{IN_BRACES})$"
+Cluster = Annotated[str, Field(pattern=_CLUSTER, max_length=255)]
+Queue = Annotated[str, Field(pattern=_QUEUE, max_length=80)]
 CALL_SECONDS = 60
 PAUSE_SECONDS = 300
 FIND_SECONDS = 300
@@ -46,8 +53,13 @@ STEP_FORMS = {
     "{instance} for the id of an instance",
     _FUNCTION: "the name of a function: up to 64 letters, digits, - and _, and after the first "
     "three {instance} for the id of an instance",
+    _QUEUE: "the name of a queue: letters, digits, - and _, three of them in sequence, with "
+    "{instance} for the id of an instance and .fifo at the end, or without",
+    _CLUSTER: "the name of a cluster: letters, digits, - and _, three of them in sequence, and "
+    "{instance} for the id of an instance",
 }
 """The accepted texts of a step in words, by regular expression."""
+CONDITIONS = ("query", "queues", "tasks_stopped")
 KINDS = ("run_tasks", "run_command", "invoke", "wait_until", "load", "pause", "find_tasks")
 
 
@@ -133,15 +145,31 @@ class Invoke(Consistent):
 
 
 class WaitUntil(Consistent):
-    """A wait until a log query finds a row of the tasks before; without one the test fails."""
+    """A wait for exactly one condition, which fails the test if it does not hold in time."""
 
-    query: Name
-    """The query of the lines: ``<query>.cwli`` beside the suite, or else in ``queries/logs``."""
+    query: Name | None = Field(default=None, exclude_if=operator.not_)
+    """The query that has a row of the tasks before: ``<query>.cwli`` beside the suite, or else in
+    ``queries/logs``."""
+    queues: tuple[Queue, ...] = Field(
+        default=(), min_length=1, max_length=5, exclude_if=operator.not_
+    )
+    """The queues of SQS, 1 to 5, that are all empty, such as ``kiwi-{instance}-jobs`` or
+    ``{jobs}``: no message waits, is delayed or is in work."""
+    tasks_stopped: Cluster | None = Field(default=None, exclude_if=operator.not_)
+    """The cluster of ECS that has no task any more, neither running nor pending."""
     every_seconds: int = Field(default=5, strict=True, ge=1, le=900)
-    """The wait before the query is asked again, 1 to 900 [s]."""
+    """The wait before the condition is read again, 1 to 900 [s]."""
     within_seconds: int = Field(default=WAIT_SECONDS, strict=True, ge=1, le=LONGEST_TESTS_SECONDS)
-    """The time after which a query without a row fails the test, 1 to 69,120 [s]; at most 120
-    times ``every_seconds``."""
+    """The time after which the wait fails the test, 1 to 69,120 [s]; at most 120 times
+    ``every_seconds``."""
+    readings: int | None = Field(default=None, strict=True, ge=1, le=20, exclude_if=operator.not_)
+    """The readings in sequence that have to find ``queues`` or ``tasks_stopped`` so, 1 to 20, by
+    default 3."""
+
+    @property
+    def awaited(self) -> str:
+        """The name of the query or cluster, or the names of the queues with commas between."""
+        return self.query or ",".join(self.queues) or self.tasks_stopped or ""
 
     @property
     def timeout_seconds(self) -> int:
@@ -149,7 +177,7 @@ class WaitUntil(Consistent):
         return self.within_seconds
 
     def questions(self, seconds: float) -> int:
-        """Return how often the query is asked at most if the wait takes so long [s]."""
+        """Return how often the condition is read at most if the wait takes so long [s]."""
         return math.ceil(seconds / self.every_seconds) + 1
 
     @model_validator(mode="before")
@@ -161,7 +189,14 @@ class WaitUntil(Consistent):
         return value
 
     def contradictions(self) -> Iterator[Problem]:
-        """Yield why the query would be asked too often."""
+        """Yield why there is no one condition, or why it would be read too often."""
+        given = [kind for kind in CONDITIONS if getattr(self, kind)]
+        if len(given) != 1:
+            there_is = f"there is {listed(given) or 'no condition'}"
+            yield Problem((), f"{there_is}; expected exactly one of {listed(CONDITIONS)}")
+        elif self.query and self.readings:
+            sentence = "a row that is there stays; leave the readings out"
+            yield problem(("readings",), sentence)
         most = _MOST_WAITS * self.every_seconds
         if self.within_seconds > most:
             sentence = f"{self.within_seconds:,} is not accepted; expected {most:,} or less"
@@ -195,7 +230,7 @@ class Step(Consistent):
     invoke: Invoke | None = None
     """Call a Lambda function."""
     wait_until: WaitUntil | None = None
-    """Wait until a log query has a row."""
+    """Wait until a log query has a row, queues are empty or tasks have stopped."""
     load: Load | None = Field(default=None, exclude_if=operator.not_)
     """Search for the most users that a service supports."""
     pause: Pause | None = Field(default=None, exclude_if=operator.not_)

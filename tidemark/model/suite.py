@@ -19,7 +19,14 @@ from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.series import Series
 from tidemark.model.services import MOST_SERVICES, SERVICE_FORMS, Service
-from tidemark.model.steps import LONGEST_TESTS_SECONDS, MOST_STEPS, STEP_FORMS, RunTasks, Step
+from tidemark.model.steps import (
+    LONGEST_TESTS_SECONDS,
+    MOST_STEPS,
+    STEP_FORMS,
+    RunTasks,
+    Step,
+    WaitUntil,
+)
 from tidemark.model.subject import SUBJECT_FORMS, Line, Subject, VersionText
 from tidemark.model.task import Task
 
@@ -149,7 +156,7 @@ class Test(Consistent):
         for number, step in enumerate(self.steps):
             if step.logs_values or step.run_command:
                 return
-            if step.wait_until:
+            if step.wait_until and step.wait_until.query:
                 sentence = "no step before it has tasks, whose lines the query reads"
                 yield problem(("steps", number, "wait_until"), sentence)
 
@@ -272,7 +279,21 @@ class Suite(Frozen):
     @property
     def conditions(self) -> Sequence[str]:
         """The queries that steps wait for, in order."""
-        return sorted({step.wait_until.query for step in self._steps if step.wait_until})
+        return sorted({wait.query for wait in self._waits if wait.query})
+
+    @property
+    def awaited_queues(self) -> Sequence[str]:
+        """The names of the queues that steps wait for, or their forms, in order."""
+        return self._forms(queue for wait in self._waits for queue in wait.queues)
+
+    @property
+    def awaited_clusters(self) -> Sequence[str]:
+        """The names of the clusters whose tasks steps wait for, or their forms, in order."""
+        return self._forms(wait.tasks_stopped for wait in self._waits if wait.tasks_stopped)
+
+    @property
+    def _waits(self) -> Sequence[WaitUntil]:
+        return [step.wait_until for step in self._steps if step.wait_until]
 
     @property
     def loads(self) -> Sequence[Load]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from tidemark.model.step_tasks import of_steps
+from tidemark.run.backlog import Backlogs, check_backlog
 from tidemark.run.condition import CheckedCondition, ConditionEvent, check
 from tidemark.run.load_levels import hold
 from tidemark.run.ports import LogQueries, Tasks
@@ -17,6 +18,7 @@ def ask_step(
     queries: LogQueries,
     tasks: Tasks,
     systems: Mapping[str, System],
+    backlogs: Backlogs,
     event: ConditionEvent,
 ) -> CheckedCondition:
     """Return whether a service is ready, a condition holds or a load is over.
@@ -36,7 +38,10 @@ def ask_step(
     step = steps[event.step]
     if step.load:
         return hold(bucket, queries, tasks, system, suite, step.load, event)
-    if step.wait_until:
+    wait = step.wait_until
+    if wait and wait.query:
         before = of_steps(suite.test(event.test), plan.request.tasks, event.tasks)
-        return check(queries, system.by_log_group(before), suite, step.wait_until, event)
+        return check(queries, system.by_log_group(before), suite, wait, wait.query, event)
+    if wait:
+        return check_backlog(backlogs, wait, event)
     raise KeyError(event.step)

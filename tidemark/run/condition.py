@@ -1,4 +1,4 @@
-"""The condition of a step that waits: a log query has a row."""
+"""The wait of a step for a condition: here that a log query has a row."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -25,6 +25,11 @@ class ConditionEvent(LoggedTest):
     """The services that the test has started; an older execution does not have them."""
     artefacts: str = ""
     """The address below which the tasks leave files; an older execution does not have it."""
+    awaited: str = ""
+    """The name of the query or cluster, or the names of the queues with commas between; an older
+    execution does not have it."""
+    holds: int = 0
+    """The readings in sequence, up to the one before, that found the condition to hold."""
 
     @property
     def service(self) -> RunningService | None:
@@ -52,7 +57,7 @@ class CheckedCondition(Frozen):
     """The answer to one question whether a step may end."""
 
     over: bool
-    """Whether the wait is over: there is a row, or no more time."""
+    """Whether the wait is over: its condition holds, or there is no more time."""
     wait_seconds: int = 0
     """The wait before the next question [s]."""
     stopped_by: str | None = None
@@ -61,6 +66,8 @@ class CheckedCondition(Frozen):
     """The bytes scanned by this query and the earlier ones of the test."""
     environment: tuple[dict[str, str], ...] = ()
     """The address of a service that is ready, as an environment variable of later tasks."""
+    holds: int = 0
+    """The readings in sequence, up to this one, that found the condition to hold."""
 
 
 def check(
@@ -68,24 +75,29 @@ def check(
     streams: Mapping[str, Collection[str]],
     suite: Suite,
     wait: WaitUntil,
+    query: str,
     event: ConditionEvent,
 ) -> CheckedCondition:
     """Return whether a query has a row of the log streams of the steps before, or how long to wait.
 
     The streams are by log group.
     """
-    answers = [
-        ask(queries, suite.name, wait.query, group, own, event) for group, own in streams.items()
-    ]
+    answers = [ask(queries, suite.name, query, group, own, event) for group, own in streams.items()]
     scanned = event.bytes_scanned + sum(answer.bytes_scanned for answer in answers)
-    left = wait.within_seconds - event.waited_seconds
     if any(answer.rows for answer in answers):
         return CheckedCondition(over=True, bytes_scanned=scanned)
+    why = f"no row of query {query} within {wait.within_seconds} s"
+    return read_again(wait, event, why).model_copy(update={"bytes_scanned": scanned})
+
+
+def read_again(wait: WaitUntil, event: ConditionEvent, why: str) -> CheckedCondition:
+    """Return how long to wait for a condition, or that its time is over and ``why`` it failed."""
+    left = wait.within_seconds - event.waited_seconds
     if left <= 0:
-        why = f"step {event.step}: no row of query {wait.query} within {wait.within_seconds} s"
-        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=scanned)
+        why = f"step {event.step}: {why}"
+        return CheckedCondition(over=True, stopped_by=why, bytes_scanned=event.bytes_scanned)
     seconds = min(wait.every_seconds, math.ceil(left))
-    return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=scanned)
+    return CheckedCondition(over=False, wait_seconds=seconds, bytes_scanned=event.bytes_scanned)
 
 
 def ask(

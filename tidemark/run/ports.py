@@ -99,6 +99,16 @@ class Tasks(Protocol):
         """Return the tasks of another cluster."""
 
 
+class Backlog(Protocol):
+    """The queues of Amazon SQS, or the clusters of Amazon ECS, by name."""
+
+    def left(self, name: str) -> int | None:
+        """Return the messages of a queue, or the tasks of a cluster, that have not ended.
+
+        None stands for no queue or cluster of the name.
+        """
+
+
 class TaskDefinitions(Protocol):
     """The ECS task definitions of images."""
 

@@ -70,10 +70,11 @@ class PreparedCall(Frozen):
 
 
 class PreparedWait(Frozen):
-    """The wait for rows of a query in one step of a test."""
+    """The wait for a query, queues or a cluster in one step of a test."""
 
     name: str
-    query: str
+    awaited: str
+    """The name of the query or cluster, or the names of the queues with commas between."""
 
 
 class PreparedPause(Frozen):
@@ -94,7 +95,7 @@ class PreparedService(Frozen):
     """The start of a service, which a test does before its steps."""
 
     name: str
-    query: str = READY_QUERY
+    awaited: str = READY_QUERY
     """The query that has a row once the service is ready."""
     index: int
     """The index of the service's task, after those of the test's own tasks."""
@@ -192,8 +193,11 @@ def _steps(test: Test, plan: Plan) -> Iterator[_OwnStep]:
         elif step.pause:
             rules = tuple(filled(rule, words) for rule in step.pause.rules)
             yield PreparedPause(name=step.name, rules=rules)
-        elif asking := step.wait_until or step.load:
-            yield PreparedWait(name=step.name, query=asking.query)
+        elif step.wait_until:
+            awaited = filled(step.wait_until.awaited, words)
+            yield PreparedWait(name=step.name, awaited=awaited)
+        elif step.load:
+            yield PreparedWait(name=step.name, awaited=step.load.query)
         elif step.find_tasks:
             yield PreparedSearch(name=step.name, cluster=filled(step.find_tasks.cluster, words))
         else:

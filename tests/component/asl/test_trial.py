@@ -38,7 +38,7 @@ def step(*command, first=0, groups=GROUPS, deadline_seconds=3300):
 def server(name="server", index=1):
     ready = {"Name": "TIDEMARK_READY", "Value": ":8080"}
     return {
-        "name": name, "query": "ready", "index": index, "task_definition": f"arn:{name}:3",
+        "name": name, "awaited": "ready", "index": index, "task_definition": f"arn:{name}:3",
         "command": ["serve"], "environment": [ready],
     }  # fmt: skip
 
@@ -345,13 +345,13 @@ def test_rules_that_cannot_be_paused_end_the_test_and_are_enabled_again(trial):
     assert trial.called["RestoreSystem"][-1]["paused"] is True
 
 
-LATER = {"over": False, "wait_seconds": 7, "stopped_by": None, "bytes_scanned": 10}
-OVER = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 20}
+LATER = {"over": False, "wait_seconds": 7, "stopped_by": None, "bytes_scanned": 10, "holds": 0}
+OVER = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 20, "holds": 0}
 
 
 def test_a_step_asks_its_query_again_until_the_wait_is_over(trial):
     last = [{"wait_seconds": 0, "first": 1, "last": 1}]
-    wait = {"name": "loaded", "query": "loaded"}
+    wait = {"name": "loaded", "awaited": "loaded"}
     trial.steps = [step("load", groups=ONE), wait, step("compact", first=1, groups=last)]
     trial.answers = [LATER, LATER, OVER]
 
@@ -369,8 +369,25 @@ def test_a_step_asks_its_query_again_until_the_wait_is_over(trial):
     assert (collected["bytes_scanned"], collected["stopped_by"]) == (20, None)
 
 
+def test_a_wait_counts_the_readings_at_which_its_condition_held(trial):
+    emptied = {"name": "emptied", "awaited": "a-jobs"}
+    trial.steps = [step("load", groups=ONE), emptied, {**emptied, "name": "again"}]
+    counts = [LATER | {"holds": 1}, LATER | {"holds": 2}, OVER | {"holds": 3}, OVER]
+    trial.answers = list(counts)
+
+    trial.run()
+
+    *asked, _ = trial.called["CollectRates"]
+    assert [(each["step"], each["awaited"], each["holds"]) for each in asked] == [
+        ("emptied", "a-jobs", 0),
+        ("emptied", "a-jobs", 1),
+        ("emptied", "a-jobs", 2),
+        ("again", "a-jobs", 0),
+    ]
+
+
 def test_a_wait_without_a_row_ends_the_test_with_its_reason(trial):
-    wait = {"name": "loaded", "query": "loaded"}
+    wait = {"name": "loaded", "awaited": "loaded"}
     trial.steps = [step("load", groups=ONE), wait, step("compact", groups=ONE)]
     trial.answers = [LATER, OVER | {"stopped_by": "no row"}]
 
@@ -381,19 +398,19 @@ def test_a_wait_without_a_row_ends_the_test_with_its_reason(trial):
 
 
 def test_a_query_that_fails_ends_the_test_by_the_name_of_the_step_that_waits(trial):
-    trial.steps = [step("load", groups=ONE), {"name": "loaded", "query": "lines"}]
+    trial.steps = [step("load", groups=ONE), {"name": "loaded", "awaited": "lines"}]
     trial.answers = [StateError("MalformedQueryException", "unexpected symbol")]
 
     execution = trial.run()
 
     assert execution.status == "SUCCEEDED", execution.cause
     assert trial.collected["stopped_by"] == (
-        "step loaded: the query lines failed with MalformedQueryException: unexpected symbol"
+        "step loaded: the wait for lines failed with MalformedQueryException: unexpected symbol"
     )
 
 
 def test_each_question_of_a_wait_takes_no_more_events_than_a_trial_counts_for_it(trial):
-    trial.steps = [step("load", groups=ONE), {"name": "loaded", "query": "loaded"}]
+    trial.steps = [step("load", groups=ONE), {"name": "loaded", "awaited": "loaded"}]
     refused = [StateError("Lambda.TooManyRequestsException", "Rate Exceeded.")] * 5
 
     def events(*answers):

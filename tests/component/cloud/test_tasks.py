@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
+from aws.clusters import EcsClusters
 from local.cloud import tasks as ecs_tasks
 from local.cloud.task_log import TaskLog
 
@@ -465,6 +466,23 @@ def test_tasks_are_listed_by_their_family_and_their_status(
     await_end(other)
     assert listed() == set()
     assert listed(desiredStatus="STOPPED") == {one, other}
+
+
+def test_a_cluster_has_the_tasks_that_have_not_ended(define, run, await_end, endpoint, tmp_path):
+    define(waits_for(tmp_path / "go"))
+    clusters = EcsClusters(endpoint.client("ecs"))
+    endpoint.client("ecs").create_cluster(clusterName="others")
+    before = clusters.left("tests")
+    arns = [run(), run()]
+
+    assert (before, clusters.left("tests"), clusters.left("others")) == (0, 2, 0)
+    assert clusters.left("absent") is None
+    (tmp_path / "go").touch()
+    for arn in arns:
+        await_end(arn)
+    assert clusters.left("tests") == 0
+    endpoint.client("ecs").delete_cluster(cluster="others")
+    assert clusters.left("others") is None
 
 
 def test_container_insights_logs_the_usage_of_the_tasks_of_its_cluster(

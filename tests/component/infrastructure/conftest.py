@@ -70,7 +70,9 @@ def systems_with_images(tmp_path_factory):
     ]
     reset = {"name": "reset", "invoke": {"function": "pear-{instance}-reset"}}
     rest = {"name": "rest", "pause": {"rules": ["pear-{instance}-nightly"]}}
-    pear_steps = [rest, reset, {"name": "load", "run_tasks": {}}]
+    emptied = {"name": "emptied", "wait_until": {"queues": ["pear-{instance}-jobs"]}}
+    stopped = {"name": "stopped", "wait_until": {"tasks_stopped": "pear-{instance}-all"}}
+    pear_steps = [rest, reset, emptied, stopped, {"name": "load", "run_tasks": {}}]
     pear = {
         **fields,
         "name": "pear",

@@ -70,6 +70,29 @@ def test_one_function_may_pause_the_rules_of_instances_and_four_may_enable_them(
     assert rule_actions(template) == {}
 
 
+def test_one_function_may_read_the_queues_and_clusters_of_instances_and_no_other(
+    everything, template
+):
+    reading = [["sqs:GetQueueUrl", "sqs:GetQueueAttributes"], "ecs:DescribeClusters"]
+
+    def granted(template):
+        found = {
+            policy["Properties"]["Roles"][0]["Ref"]: [
+                json.dumps(statement["Resource"])
+                for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+                if statement["Action"] in reading
+            ]
+            for policy in template.find_resources("AWS::IAM::Policy").values()
+        }
+        return {role: resources for role, resources in found.items() if resources}
+
+    ((role, (queue, cluster)),) = granted(everything).items()
+    assert "FunctionsCollectRatesService" in role
+    assert ':pear-*-jobs"' in queue
+    assert ':cluster/pear-*-all"' in cluster
+    assert granted(template) == {}
+
+
 def test_the_output_of_such_a_suite_starts_a_run_of_an_instance(everything):
     output = everything.find_outputs("PearInput")["PearInput"]["Value"]
 

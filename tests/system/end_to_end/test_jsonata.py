@@ -19,7 +19,7 @@ UNANSWERED = (
     "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
 )
 UNASKED = (
-    "'step ' & $step.name & ': the query ' & $step.query & ' failed with ' & "
+    "'step ' & $step.name & ': the wait for ' & $step.awaited & ' failed with ' & "
     "$states.errorOutput.Error & ': ' & $substring($states.errorOutput.Cause, 0, 500)"
 )
 UNPAUSED = (
@@ -41,7 +41,7 @@ STARTED = (
 READY = {"Name": "TIDEMARK_SERVER", "Value": "10.0.0.7"}
 VERSION = {"Name": "TIDEMARK_VERSION", "Value": "1.0"}
 SERVER = {"name": "server", "index": 1, "task_arn": "arn:task/s1"}
-WAIT = {"name": "loaded", "query": "loaded"}
+WAIT = {"name": "loaded", "awaited": "loaded"}
 PAUSE = {"name": "quiet", "rules": ["b-nightly"]}
 SEARCH = {"name": "compact", "cluster": "arn:theirs"}
 # An instance may have no security groups, and has one subnet or more.
@@ -74,6 +74,9 @@ NOT_REACHED = {
         "states": {"errorOutput": {"Error": "States.Timeout", "Cause": "no answer"}},
     },
     "$step.name": {"step": WAIT},
+    "$step.awaited": {"step": WAIT},
+    "$holds": {"holds": 0},
+    "$states.result.Payload.holds": {"states": {"result": {"Payload": {"holds": 1}}}},
     "[$step.rules]": {"step": PAUSE},
     UNPAUSED: {
         "step": PAUSE,

@@ -170,17 +170,12 @@ def _start_query(parameters: Parameters) -> list[Request]:
     return [Request("logs:StartQuery", f"{_arn('logs')}:log-group:{parameters['logGroupName']}:*")]
 
 
-# --- Scheduler and its dead-letter queue ---
+# --- Scheduler ---
 
 
 def _get_schedule(parameters: Parameters) -> list[Request]:
     name = f"{parameters.get('GroupName', 'default')}/{parameters['Name']}"
     return [Request("scheduler:GetSchedule", f"{_arn('scheduler')}:schedule/{name}")]
-
-
-def _send_message(parameters: Parameters) -> list[Request]:
-    name = parameters["QueueUrl"].rsplit("/", 1)[-1]
-    return [Request("sqs:SendMessage", f"{_arn('sqs')}:{name}")]
 
 
 # --- Service Quotas ---
@@ -198,7 +193,28 @@ def _get_parameter(parameters: Parameters) -> list[Request]:
     return [Request("ssm:GetParameter", f"{_arn('ssm')}:parameter{parameters['Name']}")]
 
 
+# --- SQS, and clusters of ECS ---
+
+
+def _queue_named(parameters: Parameters) -> list[Request]:
+    return [Request("sqs:GetQueueUrl", f"{_arn('sqs')}:{parameters['QueueName']}")]
+
+
+def _on_queue(action: str) -> Callable[[Parameters], list[Request]]:
+    def requests_of(parameters: Parameters) -> list[Request]:
+        name = parameters["QueueUrl"].rsplit("/", 1)[-1]
+        return [Request(action, f"{_arn('sqs')}:{name}")]
+
+    return requests_of
+
+
+def _describe_clusters(parameters: Parameters) -> list[Request]:
+    names = (name.rsplit("/", 1)[-1] for name in parameters["clusters"])
+    return [Request("ecs:DescribeClusters", f"{_arn('ecs')}:cluster/{name}") for name in names]
+
+
 _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
+    "ecs:DescribeClusters": _describe_clusters,
     "ecs:DescribeTaskDefinition": lambda _: [Request("ecs:DescribeTaskDefinition", "*")],
     "ecs:DescribeTasks": _in_cluster("ecs:DescribeTasks", lambda parameters: parameters["tasks"]),
     "ecs:ListTasks": _in_cluster("ecs:ListTasks", lambda _: ["*"]),
@@ -222,7 +238,9 @@ _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     ],
     "servicequotas:GetServiceQuota": _get_quota,
     "sns:Publish": _on_parameter("sns:Publish", "TopicArn"),
-    "sqs:SendMessage": _send_message,
+    "sqs:GetQueueAttributes": _on_queue("sqs:GetQueueAttributes"),
+    "sqs:GetQueueUrl": _queue_named,
+    "sqs:SendMessage": _on_queue("sqs:SendMessage"),
     "ssm:GetParameter": _get_parameter,
     "states:DescribeExecution": _on_parameter("states:DescribeExecution", "executionArn"),
     "states:ListExecutions": _on_parameter("states:ListExecutions", "stateMachineArn"),

@@ -305,7 +305,7 @@ def test_prepare_trial_gives_the_query_of_a_wait_without_tasks(world, plan):
 
     assert ingest["steps"] == [
         prepared_step(["load"], 0, 2, seconds=60),
-        {"name": "loaded", "query": "ingest_rate"},
+        {"name": "loaded", "awaited": "ingest_rate"},
         prepared_step(["compact", "--all"], 3, 4),
     ]
 
@@ -332,7 +332,7 @@ def test_a_wait_is_over_when_its_query_has_a_row_of_a_task_before(world, plan):
     log(world)
 
     over = {"over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 1500}
-    assert check_condition(world, after=0) == {**over, "environment": []}
+    assert check_condition(world, after=0) == {**over, "environment": [], "holds": 0}
     # Rows of other streams than those of the tasks do not count.
     assert check_condition(world, after=0, statuses=[])["over"] is False
     query, group, start, end = world.logs.asked[0]

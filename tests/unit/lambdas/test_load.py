@@ -47,7 +47,7 @@ def ask(world, after):
 def test_prepare_trial_gives_the_query_of_a_load_and_the_address_of_its_levels(world):
     ingest, compaction = world.call(prepare_trial, TRIAL)["tests"]
 
-    assert ingest["steps"][1] == {"name": "search", "query": "ingest_rate"}
+    assert ingest["steps"][1] == {"name": "search", "awaited": "ingest_rate"}
     address = {each["Name"]: each["Value"] for each in ingest["environment"]}["TIDEMARK_LEVELS"]
     assert address == ingest["artefacts"].replace("/artefacts/ingest/", "/levels/ingest.json")
     assert "TIDEMARK_LEVELS" not in {each["Name"] for each in compaction["environment"]}

@@ -91,7 +91,7 @@ def test_prepare_trial_starts_a_service_before_the_steps_of_its_test(world):
     assert prepared["security_group"] == "sg-1"
     assert ingest["steps"][0] == {
         "name": "server",
-        "query": "ready",
+        "awaited": "ready",
         "index": 2,
         "task_definition": "arn:server:3",
         "command": ["server"],
@@ -110,7 +110,7 @@ def test_a_service_that_logged_that_it_is_ready_gives_its_address_to_the_tasks(w
     answer = ask(world, described(), ready=[STREAM])
 
     assert answer == {
-        "over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 1000,
+        "over": True, "wait_seconds": 0, "stopped_by": None, "bytes_scanned": 1000, "holds": 0,
         "environment": [{"Name": "TIDEMARK_SERVER", "Value": "10.0.0.7"}],
     }  # fmt: skip
     # A line of another trial's service does not count.
