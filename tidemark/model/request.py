@@ -276,7 +276,8 @@ def check_one_machine(suite: Suite) -> None:
             f"suite: the subject of {suite.name} is an image of each version, and one machine runs "
             "no images; measure it with --aws, or write a subject with package or prepare"
         )
-    if suite.functions:
+    # A user makes an instance and its functions in the cloud of ``tidemark up``.
+    if suite.functions and suite.subject.instance is None:
         raise Refused(
             f"suite: steps of {suite.name} call {listed(suite.functions)}, and one machine has no "
             "functions of a system under test; measure it with --aws, or leave these steps out"

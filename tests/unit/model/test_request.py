@@ -434,14 +434,18 @@ def of_images(form=".*"):
     return SUITES["rocksdb"].model_copy(update={"subject": subject})
 
 
-def test_one_machine_calls_no_function_of_a_system_under_test():
+def test_one_machine_calls_no_function_of_a_system_under_test_but_those_of_an_instance():
     suite = SUITES["rocksdb"]
     load = Step(name="load", run_tasks=RunTasks())
     reset = Step(name="reset", invoke=Invoke(function="kiwi-reset"))
     test = suite.tests[0].model_copy(update={"steps": (load, reset)})
 
+    calling = suite.model_copy(update={"tests": (test,)})
     with pytest.raises(Refused) as refused:
-        check_one_machine(suite.model_copy(update={"tests": (test,)}))
+        check_one_machine(calling)
+    instance = {"objects": ["s3://kiwi-{instance}/config"], "version": "kiwi.version"}
+    subject = Subject(instance=instance, form=".*")
+    check_one_machine(calling.model_copy(update={"subject": subject}))
 
     assert str(refused.value) == (
         "suite: steps of rocksdb call kiwi-reset, and one machine has no functions of a system "
