@@ -35,7 +35,7 @@ BEGIN { FS = "\t" }
         if (word[i + 1] ~ /^second/) seconds += word[i]
     }
     add("ingest_records", word[2])
-    if (seconds) add("ingest_recomputed_rate", word[2] / seconds)
+    if (seconds) add("recomputed_rate", word[2] / seconds)
     if (rate ~ /^[0-9.]+$/) add("ingest_rate", rate)
 }
 /: compaction read / {
@@ -45,7 +45,7 @@ BEGIN { FS = "\t" }
 function add(query, number) { sum[query " " $1] += number; n[query " " $1]++ }
 END { for (key in n) printf "%s %.17g %d\n", key, sum[key], n[key] }
 """
-RATES = ("ingest_rate", "ingest_recomputed_rate", "compaction_rate")
+RATES = ("ingest_rate", "recomputed_rate", "compaction_rate")
 RECORDS = ("ingest_records", "compaction_records")
 
 
@@ -62,7 +62,9 @@ def events(tmp_path_factory):
 def ask(events):
     @cache
     def answer(query):
-        result = run(query_file("sleeper", query).read_text(encoding="utf-8"), events, 0, 10)
+        result = run(
+            query_file("sleeper", f"sleeper_{query}").read_text(encoding="utf-8"), events, 0, 10
+        )
         assert result.warnings == ()
         return [{cell["field"]: cell["value"] for cell in row} for row in result.rows]
 
@@ -97,7 +99,7 @@ def test_awk_finds_the_same_figure_in_the_lines_of_each_version(ask, figures_of_
     [
         ("ingest_rate", {"0.11": 160_000.0, "0.12": 146_573.8, "0.32": 187_793.4, "0.36": 150_000}),
         (
-            "ingest_recomputed_rate",
+            "recomputed_rate",
             {"0.11": 160_000.0, "0.36": (400 / 2.943 + 1000 / 10.954) * 500},
         ),
         ("ingest_records", {"0.16": 60_000_000, "0.21": 1_480_000_500, "0.36": 1_400_000}),
@@ -112,7 +114,7 @@ def test_a_version_has_the_figure_that_its_lines_say(ask, query, figures):
 
 
 def test_the_recomputed_rate_is_made_of_seconds_in_figures_and_in_words(ask):
-    rows = ask("ingest_recomputed_samples")
+    rows = ask("recomputed_samples")
     for version, seconds in {
         "0.16": [292, 150],
         "0.21": [259.482, 250.03, 3723.25, 7260, 1.5],
@@ -128,7 +130,7 @@ def test_a_rate_that_the_line_floors_is_kept_beside_the_recomputed_one(ask):
     logged = [row["value"] for row in ask("ingest_samples") if row["@logStream"] == "0.36"]
     recomputed = [
         round(float(row["value"]))
-        for row in ask("ingest_recomputed_samples")
+        for row in ask("recomputed_samples")
         if row["@logStream"] == "0.36"
     ]
     assert (logged, recomputed) == (["200000", "100000"], [135_916, 91_291])
@@ -142,7 +144,7 @@ def test_a_rate_that_is_no_number_is_a_sample_as_its_line_has_it(ask):
 
 
 def test_a_writer_of_less_than_a_second_has_a_recomputed_rate(ask):
-    rows = [row for row in ask("ingest_recomputed_samples") if row["@logStream"] == "edge"]
+    rows = [row for row in ask("recomputed_samples") if row["@logStream"] == "edge"]
     assert float(rows[0]["value"]) == pytest.approx(400 / 0.412, rel=1e-12)
     assert "value" not in rows[1]  # no records in no time
 
@@ -163,7 +165,7 @@ def test_no_line_that_resembles_a_rate_line_counts(ask, query):
 def test_the_queries_give_what_metrics_need():
     metrics = [
         metric("ingest_rate", "ingest_samples"),
-        metric("ingest_recomputed_rate", "ingest_recomputed_samples"),
+        metric("recomputed_rate", "recomputed_samples"),
         metric("ingest_records"),
         metric("compaction_rate", "compaction_samples"),
         metric("compaction_records"),
@@ -174,11 +176,12 @@ def test_the_queries_give_what_metrics_need():
 
 
 def metric(query, samples=None):
-    return Metric(name=query, unit="records/s", direction="higher", query=query, samples=samples)
+    fields = {"query": f"sleeper_{query}", "samples": samples and f"sleeper_{samples}"}
+    return Metric(name=query, unit="records/s", direction="higher", **fields)
 
 
 @pytest.mark.parametrize(
-    "query", sorted((ROOT / "suites" / "sleeper").glob("*.cwli")), ids=lambda path: path.stem
+    "query", sorted((ROOT / "queries" / "logs").glob("sleeper_*.cwli")), ids=lambda path: path.stem
 )
 def test_a_parsed_pattern_captures_named_groups_alone(query):
     parsed = [line for line in query.read_text().splitlines() if line.startswith("| parse")]
