@@ -81,6 +81,9 @@ class InstanceName(Consistent):
     one of them. Without a property, the first form counts whose thing exists."""
     optional: bool = Field(default=False, strict=True, exclude_if=operator.not_)
     """Whether an instance may lack it; the word then stands for an empty text."""
+    needs: Property | None = Field(default=None, exclude_if=operator.not_)
+    """The property that only instances with the name have, such as those of one generation. For
+    others the word stands for an empty text."""
     container: str | None = Field(default=None, pattern=_CONTAINER, exclude_if=operator.not_)
     """The container of a task definition that gets the arguments of a step and logs its values, by
     default the only one."""

@@ -113,5 +113,5 @@ def _unknown(use: _Use, names: Mapping[str, Any]) -> Iterator[Problem]:
             yield problem(use.place, sentence)
         elif use.kind and word in names and kind != use.kind:
             yield problem(use.place, f"{{{word}}} is the name of a {kind}; expected a {use.kind}")
-        elif use.is_needed and mapping(names, word).get("optional"):
+        elif use.is_needed and mapping(names, word).keys() & {"optional", "needs"}:
             yield problem(use.place, f"{{{word}}} is optional; expected a name of every instance")

@@ -62,6 +62,8 @@ class _Search:
 
     def value(self, word: str, name: InstanceName) -> str:
         """Return the value of a word, '' for an optional name that the instance lacks."""
+        if name.needs and not value_of(self._text, name.needs):
+            return ""
         forms = name.candidates(self._instance, self._number)
         stated = self._stated(word, name, forms)
         candidates = (stated,) if stated else forms

@@ -12,6 +12,8 @@ from tidemark.model.sentences import listed, shown
 from tidemark.model.suite import Suite
 from tidemark.run.ports import Properties
 
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
 
 class Text(NamedTuple):
     """The text of an instance's properties, and the address that it was read from."""
@@ -89,4 +91,10 @@ def _values(text: str, name: str) -> Iterator[str]:
     # Comments begin with # or !, which no accepted name has.
     joined = re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*", r"\1", text)
     for match in re.finditer(rf"^[ \t\f]*{re.escape(name)}[ \t\f]*[=:](.*)$", joined, re.M):
-        yield match[1].strip()
+        yield re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _escaped, match[1].strip())
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Return the character of an escape, such as ``:`` of ``\\:``."""
+    code = match[1]
+    return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)

@@ -3,7 +3,7 @@
 import pytest
 
 from lambdas import plan_run, prepare_trial
-from tests.unit.kiwi_instance import read_kiwi
+from tests.unit.kiwi_instance import KIWI, read_kiwi
 from tidemark.model.refusal import Refused
 from tidemark.run.ports import Definition
 from tidemark.store import keys
@@ -85,6 +85,28 @@ def test_the_plan_of_a_run_keeps_what_its_instance_has(start):
     logs = {"container": "main", "log_group": "kiwi-my-id-logs", "stream_prefix": "prefix"}
     assert known["logs"] == {"writer": logs, "compactor": logs}
     assert known["clusters"] == [f"{CLUSTERS}/kiwi-my-id-{one}" for one in ("writers", "compact")]
+
+
+def test_a_value_is_read_as_java_escapes_it(world, start):
+    say(world)
+    escaped = r"table=arn\:aws\:iam\:\:1\:\u0072ole"
+    written = world.properties.texts[CONFIG].replace("table=t", escaped)
+    world.properties.texts = {CONFIG: written}
+
+    assert start()["known"]["names"]["table"] == "arn:aws:iam::1:role"
+
+
+@pytest.mark.parametrize(("line", "value"), [("kiwi.mode=direct", "combined"), ("", "")])
+def test_a_name_may_need_a_property_that_not_every_instance_has(
+    world, start, monkeypatch, tmp_path, line, value
+):
+    mode = "table: {kind: text, forms: [combined], needs: kiwi.mode}"
+    text = KIWI.replace("table: {kind: text, properties: [kiwi.table]}", mode)
+    suite = read_kiwi(tmp_path / "other", text)
+    monkeypatch.setattr(plan_run, "packed_suites", lambda: {"kiwi": suite})
+    say(world, line)
+
+    assert start()["known"]["names"]["table"] == value
 
 
 def test_the_first_form_counts_whose_thing_exists(world, start):
