@@ -193,11 +193,20 @@ def _get_parameter(parameters: Parameters) -> list[Request]:
     return [Request("ssm:GetParameter", f"{_arn('ssm')}:parameter{parameters['Name']}")]
 
 
-# --- SQS, and clusters of ECS ---
+# --- What an instance has, by its plain name ---
 
 
-def _queue_named(parameters: Parameters) -> list[Request]:
-    return [Request("sqs:GetQueueUrl", f"{_arn('sqs')}:{parameters['QueueName']}")]
+def _named(
+    action: str, parameter: str, resource: str = ""
+) -> Callable[[Parameters], list[Request]]:
+    """Return a function that requests an action on the name in a parameter."""
+    place = f"{_arn(action.partition(':')[0])}:{resource}"
+    return lambda parameters: [Request(action, f"{place}{parameters[parameter]}")]
+
+
+def _invoke(parameters: Parameters) -> list[Request]:
+    name = parameters["FunctionName"].rsplit(":", 1)[-1]
+    return [Request("lambda:InvokeFunction", f"{_arn('lambda')}:function:{name}")]
 
 
 def _on_queue(action: str) -> Callable[[Parameters], list[Request]]:
@@ -221,8 +230,15 @@ _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "ecs:RegisterTaskDefinition": _register_task_definition,
     "ecs:RunTask": _run_task,
     "ecs:StopTask": _in_cluster("ecs:StopTask", lambda parameters: [parameters["task"]]),
+    "events:DescribeRule": _named("events:DescribeRule", "Name", "rule/"),
+    "events:DisableRule": _named("events:DisableRule", "Name", "rule/"),
+    "events:EnableRule": _named("events:EnableRule", "Name", "rule/"),
     "events:PutEvents": _put_events,
-    "lambda:Invoke": _on_parameter("lambda:InvokeFunction", "FunctionName"),
+    "lambda:GetFunctionConfiguration": _named(
+        "lambda:GetFunctionConfiguration", "FunctionName", "function:"
+    ),
+    "lambda:Invoke": _invoke,
+    "logs:DescribeLogGroups": lambda _: [Request("logs:DescribeLogGroups", "*")],
     "logs:GetQueryResults": lambda _: [Request("logs:GetQueryResults", "*")],
     "logs:StartQuery": _start_query,
     "s3:CopyObject": _copy_object,
@@ -239,7 +255,7 @@ _CALLS: Mapping[str, Callable[[Parameters], list[Request]]] = {
     "servicequotas:GetServiceQuota": _get_quota,
     "sns:Publish": _on_parameter("sns:Publish", "TopicArn"),
     "sqs:GetQueueAttributes": _on_queue("sqs:GetQueueAttributes"),
-    "sqs:GetQueueUrl": _queue_named,
+    "sqs:GetQueueUrl": _named("sqs:GetQueueUrl", "QueueName"),
     "sqs:SendMessage": _on_queue("sqs:SendMessage"),
     "ssm:GetParameter": _get_parameter,
     "states:DescribeExecution": _on_parameter("states:DescribeExecution", "executionArn"),

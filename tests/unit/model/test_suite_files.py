@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from tidemark.cli.query_contract import check_queries
+from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import ONE_LINE
 from tidemark.model.suite import FORMS, Suite
@@ -43,8 +45,10 @@ def test_a_stored_suite_of_images_is_read_again():
     assert Suite.model_validate_json(suite.model_dump_json()) == suite
 
 
-def test_every_shipped_suite_has_its_query_files():
-    for suite in read_suites().values():
+@pytest.mark.parametrize("systems", [ROOT, ROOT / "instances"], ids=["own", "instances"])
+def test_every_shipped_suite_has_its_query_files(systems):
+    for suite in read_suites(systems).values():
+        check_queries(suite, systems / "suites")
         for test in suite.tests:
             for metric in test.metrics:
                 for query in filter(None, (metric.query, metric.samples)):

@@ -1,0 +1,172 @@
+"""Names, properties and log lines of two generations of Sleeper.
+
+Sources: github.com/gchq/sleeper at v0.16.0 and v0.36.1, the stacks in java/cdk, the instance
+properties, MetricsLogger with its log4j.properties, IngestCoordinator, CompactSortedFiles and
+CompactionTask.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+_LOGGER = "[main] core.metrics.MetricsLogger INFO  -"
+
+
+class TaskKind(NamedTuple):
+    """The tasks of one kind; ``{}`` in a text stands for the id of an instance."""
+
+    cluster: str
+    family: str
+    container: str
+    log_group: str
+
+
+class Generation(NamedTuple):
+    """What an instance of a version has, by its property; ``{}`` stands for the id."""
+
+    version: str
+    config: tuple[str, str]
+    """The bucket and key of the properties; ``{account}`` stands for the account's number."""
+    texts: Mapping[str, str]
+    clusters: Mapping[str, str]
+    queues: Mapping[str, str]
+    functions: Mapping[str, str]
+    """The function that finds partitions to split, that creates jobs and that starts tasks."""
+    rules: Mapping[str, str]
+    writer: TaskKind
+    compactor: TaskKind
+    families: Mapping[str, str]
+    written: Callable[[int, float], str]
+    rows: str
+
+
+def _wrote_in_figures(rows: int, seconds: float) -> str:
+    rate = f"{rows / seconds:.1f}"
+    line = f"Wrote {rows} records to S3 in {seconds:.1f} seconds at {rate} per second"
+    return f"[10:14:07,512] {_LOGGER} {line}"
+
+
+def _wrote_in_words(rows: int, seconds: float) -> str:
+    minutes, rest = divmod(seconds, 60)
+    words = (f"{minutes:.0f} minutes " if minutes else "") + f"{rest:g} seconds"
+    # From 0.21 on the rate is that of whole seconds, rounded down.
+    rate = f"{rows / int(seconds):.1f}".removesuffix(".0")
+    return f"{_LOGGER} Wrote {rows} rows to S3 in {words} at {rate} per second"
+
+
+def writer_lines(generation: Generation, rows: int, seconds: float) -> Iterator[str]:
+    """Yield what a writer logs; one line has its rate."""
+    flushing = "Flushing files to S3 containing 9 rows"
+    yield f"[main] runner.dataframe.FileWritingIterator INFO  - {flushing}"
+    yield f"{_LOGGER} Saved to S3 in 0.412 seconds"
+    yield generation.written(rows, seconds)
+    yield "[main] systemtest.ingest.IngestRandomData INFO  - Finished"
+
+
+def compaction_lines(generation: Generation, job: str, rows: int, rate: float) -> Iterator[str]:
+    """Yield what a compaction job logs; one line has its rate of reading."""
+    called = f"Compaction job {job}: compaction called at 2023-04-28T10:02:11.120Z"
+    yield f"[main] compaction.jobexecution.CompactSortedFiles INFO  - {called}"
+    yield f"{_LOGGER} Compaction job {job}: compaction run time = {rows / rate}"
+    for verb in ("read", "wrote"):
+        counted = f"{verb} {rows} {generation.rows} at {rate:.1f} per second"
+        yield f"{_LOGGER} Compaction job {job}: compaction {counted}"
+
+
+OLDER = Generation(
+    version="0.16.0",
+    config=("sleeper-{}-config", "config"),
+    texts={
+        "sleeper.config.bucket": "sleeper-{}-config",
+        "sleeper.subnet": "subnet-0a1b2c3d",
+        "sleeper.systemtest.writers": "11",
+    },
+    clusters={
+        "sleeper.systemtest.cluster": "sleeper-{}-system-test-cluster",
+        "sleeper.compaction.cluster": "sleeper-{}-merge-compaction-cluster",
+        "sleeper.compaction.splitting.cluster": "sleeper-{}-splitting-merge-compaction-cluster",
+    },
+    queues={
+        "sleeper.partition.splitting.queue.url": "{}-PartitionSplittingQueue",
+        "sleeper.compaction.job.queue.url": "{}-CompactionJobQ",
+    },
+    functions={
+        "sleeper.partition.splitting.lambda.function": "sleeper-{}-find-partitions-to-split",
+        "sleeper.compaction.job.creation.lambda.function": "sleeper-{}-job-creator",
+        "sleeper.compaction.task.creation.lambda.function": "sleeper-{}-compaction-tasks-creator",
+    },
+    rules={
+        "sleeper.partition.splitting.rule": "{}-FindPartitionsToSplitPeriodicTrigger",
+        "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
+        "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
+    },
+    writer=TaskKind(
+        "sleeper-{}-system-test-cluster",
+        "{}SystemTestTaskFamily",
+        "SystemTestContainer",
+        "{}-SystemTestTasks",
+    ),
+    compactor=TaskKind(
+        "sleeper-{}-merge-compaction-cluster",
+        "{}MergeCompactionFargateTaskFamily",
+        "MergeContainer",
+        "{}-MergeFargateCompactionTasks",
+    ),
+    families={
+        "sleeper.systemtest.task-definition": "{}SystemTestTaskFamily",
+        "sleeper.compaction.fargate.task.definition": "{}MergeCompactionFargateTaskFamily",
+    },
+    written=_wrote_in_figures,
+    rows="records",
+)
+NEWER = Generation(
+    version="0.36.1",
+    config=("sleeper-{}-config-{account}", "instance.properties"),
+    texts={
+        "sleeper.config.bucket": "sleeper-{}-config-{account}",
+        "sleeper.subnets": "subnet-0a1b2c3d,subnet-4e5f6a7b",
+        "sleeper.ecs.security.group.id": "sg-0a1b2c3d",
+        "sleeper.systemtest.bucket": "sleeper-{}-system-test",
+        "sleeper.ingest.by.queue.role.arn": "arn:aws:iam::{account}:role/sleeper-{}-ingest",
+    },
+    clusters={
+        "sleeper.systemtest.cluster": "sleeper-{}-system-test-cluster",
+        "sleeper.compaction.cluster": "sleeper-{}-compaction-cluster",
+    },
+    queues={
+        "sleeper.partition.splitting.job.queue.url": "sleeper-{}-PartitionSplittingJobQueue",
+        "sleeper.compaction.job.queue.url": "sleeper-{}-CompactionJobQ",
+    },
+    functions={
+        "sleeper.partition.splitting.trigger.lambda.function": (
+            "sleeper-{}-partition-splitting-trigger"
+        ),
+        "sleeper.compaction.job.creation.trigger.lambda.function": (
+            "sleeper-{}-compaction-job-creation-trigger"
+        ),
+        "sleeper.compaction.task.creation.lambda.function": "sleeper-{}-compaction-tasks-creator",
+    },
+    rules={
+        "sleeper.partition.splitting.rule": "{}-FindPartitionsToSplitPeriodicTrigger",
+        "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
+        "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
+    },
+    writer=TaskKind(
+        "sleeper-{}-system-test-cluster",
+        "{}SystemTestTaskFamily",
+        "SystemTestContainer",
+        "sleeper-{}-SystemTestTasks",
+    ),
+    compactor=TaskKind(
+        "sleeper-{}-compaction-cluster",
+        "sleeper-{}-CompactionTaskOnFargate",
+        "CompactionContainer",
+        "sleeper-{}-FargateCompactionTasks",
+    ),
+    families={
+        "sleeper.systemtest.task.definition": "{}SystemTestTaskFamily",
+        "sleeper.compaction.fargate.task.definition": "sleeper-{}-CompactionTaskOnFargate",
+    },
+    written=_wrote_in_words,
+    rows="rows",
+)
+GENERATIONS = (OLDER, NEWER)

@@ -1,0 +1,264 @@
+"""A stand-in for a deployed instance of Sleeper, made by the ordinary APIs of a cloud."""
+
+import io
+import json
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from local.account import ACCOUNT
+from tests.system.end_to_end.sleeper.generations import (
+    Generation,
+    TaskKind,
+    compaction_lines,
+    writer_lines,
+)
+
+FOLDER = Path(__file__).parent
+_TRUST = {"Version": "2012-10-17", "Statement": []}
+_ACTIONS = [
+    "s3:GetObject", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage", "sqs:SendMessage",
+]  # fmt: skip
+_HANDLERS = ("find_partitions_to_split", "create_jobs", "create_tasks")
+
+
+class Told(NamedTuple):
+    """What the tasks of one test log: rows and seconds of writers, rows and rates of jobs."""
+
+    writers: Sequence[tuple[int, float]]
+    jobs: Sequence[tuple[int, float]]
+
+
+class StandIn:
+    """An instance with an id in the cloud whose clients ``client`` makes."""
+
+    def __init__(self, client: Callable[[str], Any], generation: Generation, instance: str) -> None:
+        self.generation, self.instance = generation, instance
+        self._client = client
+
+    def named(self, text: str) -> str:
+        """Return a text of the generation with the id and the number of the account."""
+        return text.replace("{account}", ACCOUNT).replace("{}", self.instance)
+
+    def deploy(self) -> None:
+        """Make all that the instance has."""
+        self._make_storage()
+        for cluster in self.generation.clusters.values():
+            self._client("ecs").create_cluster(clusterName=self.named(cluster))
+        self._make_role()
+        self._make_tasks(self.generation.writer, "writer.py", self._writer_variables())
+        self._make_tasks(self.generation.compactor, "compactor.py", {"JOBS": self._queues[1]})
+        for name, handler in zip(self._functions, _HANDLERS, strict=True):
+            self._make_function(name, handler)
+        self._make_function(self._splitter, "split_partitions")
+        for rule, function in zip(self.rules, self._functions, strict=True):
+            self._make_rule(rule, function)
+
+    def tell(self, *tests: Told, exit_code: int = 0, without: str = "") -> None:
+        """Tell the tasks what to log in the tests to come.
+
+        The first writer and the first job of each test end with ``exit_code``. Lines with the text
+        ``without`` are left out of their logs.
+        """
+        for number, told in enumerate(tests):
+            jobs = [
+                self._script(compaction_lines(self.generation, f"{number}-{job}", rows, rate))
+                for job, (rows, rate) in enumerate(told.jobs)
+            ]
+            scripts = [
+                {"jobs": [], "seconds": seconds}
+                | self._script(writer_lines(self.generation, rows, seconds))
+                for rows, seconds in told.writers
+            ]
+            scripts[0]["jobs"] = jobs
+            for first in (scripts[0], jobs[0]):
+                first["exit_code"] = exit_code
+                if without:
+                    first["lines"] = [line for line in first["lines"] if without not in line]
+            for script in scripts:
+                self._send(self._scripts, script)
+
+    def break_tasks(self) -> None:
+        """Let the function that starts compaction tasks start none."""
+        name = self._functions[2]
+        self._client("lambda").delete_function(FunctionName=name)
+        self._make_function(name, "create_no_tasks")
+
+    @property
+    def rules(self) -> list[str]:
+        """The names of the rules that start the functions by a schedule."""
+        return [self.named(rule) for rule in self.generation.rules.values()]
+
+    def states(self) -> set[str]:
+        """Return the states of the rules."""
+        describe = self._client("events").describe_rule
+        return {describe(Name=rule)["State"] for rule in self.rules}
+
+    @property
+    def _queues(self) -> list[str]:
+        return [self.named(queue) for queue in self.generation.queues.values()]
+
+    @property
+    def _functions(self) -> list[str]:
+        return [self.named(function) for function in self.generation.functions.values()]
+
+    @property
+    def _splitter(self) -> str:
+        return f"sleeper-{self.instance}-split-partition"
+
+    @property
+    def _scripts(self) -> str:
+        return f"{self.instance}-stand-in-scripts"
+
+    @property
+    def _files(self) -> str:
+        return f"{self.instance}-stand-in-files"
+
+    @staticmethod
+    def role_of(definition: str) -> str:
+        """Return the role of the tasks of an instance, from the ARN of its writers' definition."""
+        instance = definition.rsplit("/", 1)[-1].partition("SystemTest")[0]
+        return f"{instance}-SystemTestNestedSt-SystemTestTaskFamilyTask-1A2B3C4D5E6F"
+
+    @property
+    def _role(self) -> str:
+        return self.role_of(f"{self.instance}SystemTest")
+
+    @property
+    def _functions_role(self) -> str:
+        return f"{self.instance}-CompactionNestedStac-CompactionJobsCreation-1A2B3C4D5E6F"
+
+    @property
+    def _role_arn(self) -> str:
+        return f"arn:aws:iam::{ACCOUNT}:role/{self._role}"
+
+    @staticmethod
+    def _script(lines: Any) -> dict[str, Any]:
+        return {"lines": list(lines), "exit_code": 0}
+
+    def _send(self, queue: str, message: object) -> None:
+        sqs = self._client("sqs")
+        url = sqs.get_queue_url(QueueName=queue)["QueueUrl"]
+        sqs.send_message(QueueUrl=url, MessageBody=json.dumps(message))
+
+    def _make_storage(self) -> None:
+        """Make the queues, and the bucket with the properties."""
+        sqs, s3 = self._client("sqs"), self._client("s3")
+        for queue in (self._scripts, self._files):
+            sqs.create_queue(QueueName=queue)
+        generation = self.generation
+        urls = {
+            name: sqs.create_queue(QueueName=self.named(queue))["QueueUrl"]
+            for name, queue in generation.queues.items()
+        }
+        stated = [generation.texts, generation.clusters, generation.functions, generation.rules]
+        properties = {"sleeper.version": generation.version, **generation.families, **urls}
+        properties |= {name: value for each in stated for name, value in each.items()}
+        text = "".join(f"{name}={self.named(value)}\n" for name, value in properties.items())
+        bucket, key = map(self.named, generation.config)
+        s3.create_bucket(Bucket=bucket)
+        s3.put_object(Bucket=bucket, Key=key, Body=f"#Instance\n{text}".encode())
+        if "sleeper.systemtest.bucket" in generation.texts:
+            s3.create_bucket(Bucket=self._jobs_bucket)
+
+    @property
+    def _jobs_bucket(self) -> str:
+        return self.named(self.generation.texts.get("sleeper.systemtest.bucket", ""))
+
+    def put_job(self) -> None:
+        """Store the description of what the writers of a newer generation write."""
+        if self._jobs_bucket:
+            job = json.dumps({"tableName": "system-test", "ingestMode": "DIRECT"})
+            self._client("s3").put_object(
+                Bucket=self._jobs_bucket, Key="jobs/tidemark.json", Body=job.encode()
+            )
+
+    def _make_role(self) -> None:
+        iam = self._client("iam")
+        for role in (self._role, self._functions_role):
+            iam.create_role(RoleName=role, AssumeRolePolicyDocument=json.dumps(_TRUST))
+        statement = {"Effect": "Allow", "Action": _ACTIONS, "Resource": "*"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        iam.put_role_policy(RoleName=self._role, PolicyName="own", PolicyDocument=policy)
+
+    def _writer_variables(self) -> dict[str, str]:
+        texts = self.generation.texts
+        bucket = self.named(texts["sleeper.config.bucket"])
+        arguments = [bucket, "system-test"]
+        if role := texts.get("sleeper.ingest.by.queue.role.arn"):
+            arguments = ["combined", "jobs/tidemark.json", bucket, self.named(role)]
+        return {
+            "ARGUMENTS": json.dumps(arguments),
+            "SCRIPTS": self._scripts,
+            "FILES": self._files,
+            "JOBS_BUCKET": self._jobs_bucket,
+        }
+
+    def _make_tasks(self, kind: TaskKind, program: str, variables: dict[str, str]) -> None:
+        """Make the log group and the definition of tasks, which run a program of this folder."""
+        group = self.named(kind.log_group)
+        self._client("logs").create_log_group(logGroupName=group)
+        options = {
+            "awslogs-group": group,
+            "awslogs-region": "us-east-1",
+            "awslogs-stream-prefix": group,
+        }
+        self._client("ecs").register_task_definition(
+            family=self.named(kind.family),
+            requiresCompatibilities=["FARGATE"],
+            networkMode="awsvpc",
+            cpu="256",
+            memory="512",
+            taskRoleArn=self._role_arn,
+            containerDefinitions=[
+                {
+                    "name": kind.container,
+                    "image": f"sleeper/{program}",
+                    "entryPoint": [sys.executable, "-I", program],
+                    "environment": [
+                        {"name": name, "value": value} for name, value in variables.items()
+                    ],
+                    "dockerLabels": {"tidemark.workload": "sleeper_stand_in"},
+                    "logConfiguration": {"logDriver": "awslogs", "options": options},
+                }
+            ],
+        )
+
+    def _make_function(self, name: str, handler: str) -> None:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as file:
+            file.write(FOLDER / "functions.py", "functions.py")
+        kind = self.generation.compactor
+        variables = {
+            "FILES": self._files,
+            "SPLITTING": self._queues[0],
+            "JOBS": self._queues[1],
+            "SPLITTER": self._splitter,
+            "CLUSTER": self.named(kind.cluster),
+            "FAMILY": self.named(kind.family),
+            "OVERRIDES": json.dumps({"containerOverrides": [{"name": kind.container}]}),
+        }
+        self._client("lambda").create_function(
+            FunctionName=name,
+            Runtime="python3.13",
+            Handler=f"functions.{handler}",
+            Role=f"arn:aws:iam::{ACCOUNT}:role/{self._functions_role}",
+            Timeout=60,
+            Code={"ZipFile": packed.getvalue()},
+            Environment={"Variables": variables},
+        )
+
+    def _make_rule(self, rule: str, function: str) -> None:
+        events, functions = self._client("events"), self._client("lambda")
+        arn = functions.get_function(FunctionName=function)["Configuration"]["FunctionArn"]
+        source = events.put_rule(Name=rule, ScheduleExpression="rate(1 minute)")["RuleArn"]
+        functions.add_permission(
+            FunctionName=function,
+            StatementId=rule,
+            Action="lambda:InvokeFunction",
+            Principal="events.amazonaws.com",
+            SourceArn=source,
+        )
+        events.put_targets(Rule=rule, Targets=[{"Id": "function", "Arn": arn}])

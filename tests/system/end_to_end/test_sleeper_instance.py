@@ -1,0 +1,272 @@
+"""The suites of instances of Sleeper, against stand-ins of two generations."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from itertools import count
+from statistics import fmean
+
+import boto3
+import pytest
+import yaml
+
+from local.account import ACCOUNT
+from tests.system.end_to_end.command_line import TIDEMARK, up
+from tests.system.end_to_end.deployed import deploy
+from tests.system.end_to_end.sleeper.generations import GENERATIONS, NEWER, OLDER
+from tests.system.end_to_end.sleeper.instance import FOLDER, StandIn, Told
+from tests.system.policies.proof import denied, refused, unneeded
+from tests.system.policies.recording import read_recordings
+from tidemark.model.checkout import ROOT
+
+pytestmark = pytest.mark.systems
+SUITE, COMPACTION = "sleeper_instance", "sleeper_compaction"
+PAGE = (ROOT / "docs" / "sleeper.md").read_text(encoding="utf-8")
+INSTANCES = ROOT / "instances"
+AWS_CLI = ROOT / ".aws-cli" / "bin"
+ROWS = 200_000
+# Each test of a trial has other rates: a line that is counted for the wrong one would show.
+TOLD = [
+    Told(
+        writers=[(ROWS, round(first + 0.037 * writer, 3)) for writer in range(11)],
+        jobs=[(ROWS // 10, rate + 1000 * job) for job in range(10)],
+    )
+    for first, rate in ((1.139, 365_613.7), (1.503, 300_000.5))
+]
+WAIT = {"every_seconds": 1, "within_seconds": 60}
+
+
+def waiting_less(suite):
+    """Return a suite whose steps wait for seconds in place of an hour."""
+    for step in (step for test in suite["tests"] for step in test["steps"]):
+        if "wait_until" in step:
+            step["wait_until"] = {**step["wait_until"], **WAIT}
+    return suite
+
+
+def write_systems(folder):
+    """Write the suite into a folder, one of its second test alone, and the stand-in's programs."""
+    file = INSTANCES / "suites" / SUITE / "suite.yaml"
+    whole = waiting_less(yaml.safe_load(file.read_text(encoding="utf-8")))
+    alone = {**whole, "name": COMPACTION, "tests": whole["tests"][1:]}
+    for each in (whole, alone):
+        place = folder / "suites" / each["name"]
+        place.mkdir(parents=True)
+        (place / "suite.yaml").write_text(json.dumps(each), encoding="utf-8")
+    programs = (INSTANCES / "workloads" / SUITE, FOLDER / "workloads" / "sleeper_stand_in")
+    for workload in programs:
+        shutil.copytree(workload, folder / "workloads" / workload.name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory, calls):
+    """Yield a cloud with the deployed suites."""
+    systems = write_systems(tmp_path_factory.mktemp("systems"))
+    state, context = tmp_path_factory.mktemp("state"), {"systems": str(systems)}
+    with deploy(state, calls / SUITE, context=context) as deployed:
+        yield deployed
+
+
+@pytest.fixture(scope="module")
+def make(cloud):
+    """Return a function that makes an instance of a generation with an id of its own."""
+    numbers = count()
+
+    def make(generation):
+        stand_in = StandIn(cloud.cloud.endpoint.client, generation, f"my-{next(numbers)}")
+        stand_in.deploy()
+        stand_in.put_job()
+        return stand_in
+
+    return make
+
+
+def measure(cloud, stand_in, suite=SUITE):
+    """Measure an instance; return its trial, or the cause of a run without one."""
+    run, _, cause = cloud.run({"suite": suite, "instance": stand_in.instance})
+    return (cloud.trials(run) or [cause])[0]
+
+
+def averages(trial):
+    """Return the mean of each metric of each test, with the number of its samples."""
+    return {
+        (test["test"], rate["metric"]): (rate["value"], rate["samples"])
+        for test in trial["tests"]
+        for rate in test["rates"]
+        if rate["statistic"] == "mean"
+    }
+
+
+def printed(generation, rows, seconds):
+    """Return the rate that a writer of a generation prints."""
+    return round(rows / (seconds if generation is OLDER else int(seconds)), 1)
+
+
+def told_averages(generation):
+    digits = 1 if generation is OLDER else 3  # of the seconds that a writer prints
+    for name, told in zip(("deploy_all", "compaction_performance"), TOLD, strict=True):
+        logged = [printed(generation, *writer) for writer in told.writers]
+        recomputed = [rows / round(seconds, digits) for rows, seconds in told.writers]
+        yield (name, "ingest_rate"), (fmean(logged), 11)
+        yield (name, "ingest_recomputed_rate"), (fmean(recomputed), 11)
+        yield (name, "compaction_rate"), (fmean(rate for _, rate in told.jobs), 10)
+
+
+@pytest.mark.parametrize("generation", GENERATIONS, ids=lambda each: each.version)
+def test_both_tests_give_the_averages_that_the_instance_was_told(cloud, make, generation):
+    stand_in = make(generation)
+    stand_in.tell(*TOLD)
+
+    trial = measure(cloud, stand_in)
+
+    assert (trial["status"], trial["reason"]) == ("ok", "")
+    for name, (mean, samples) in told_averages(generation):
+        assert averages(trial)[name] == (pytest.approx(mean, rel=1e-9), samples), name
+    assert stand_in.states() == {"ENABLED"}
+
+
+@pytest.mark.parametrize("text", ["Wrote ", "compaction read "])
+def test_a_missing_line_makes_the_test_incomplete_and_is_named(cloud, make, text):
+    stand_in = make(NEWER)
+    stand_in.tell(TOLD[0], without=text)
+
+    trial = measure(cloud, stand_in, COMPACTION)
+
+    assert trial["status"] == "incomplete"
+    reasons = {
+        "Wrote ": r"task \d+ \([0-9a-f]{32}\) logged 0 of 1 lines of ingest_rate",
+        "compaction read ": "the tasks logged 9 of 10 lines of compaction_rate",
+    }
+    assert re.search(reasons[text], trial["reason"]), trial["reason"]
+    assert stand_in.states() == {"ENABLED"}
+
+
+def test_a_task_that_fails_ends_its_test_by_its_index(cloud, make):
+    stand_in = make(OLDER)
+    stand_in.tell(TOLD[0], exit_code=1)
+
+    trial = measure(cloud, stand_in, COMPACTION)
+
+    assert trial["status"] == "failed"
+    assert re.search(r"task \d+: .*exit code 1", trial["reason"]), trial["reason"]
+    assert stand_in.states() == {"ENABLED"}
+
+
+def test_a_queue_that_never_empties_fails_the_test_with_what_is_left(cloud, make):
+    stand_in = make(NEWER)
+    stand_in.tell(TOLD[0])
+    stand_in.break_tasks()
+
+    trial = measure(cloud, stand_in, COMPACTION)
+
+    assert trial["status"] == "failed"
+    jobs = f"sleeper-{stand_in.instance}-CompactionJobQ"
+    assert trial["reason"].endswith(f"step taken: queue {jobs} has 10 messages left after 60 s")
+    assert stand_in.states() == {"ENABLED"}
+
+
+def test_a_name_that_is_missing_is_refused_before_anything_starts(cloud, make):
+    stand_in = make(OLDER)
+    stand_in.tell(TOLD[0])
+    cluster = f"sleeper-{stand_in.instance}-merge-compaction-cluster"
+    cloud.cloud.endpoint.client("ecs").delete_cluster(cluster=cluster)
+
+    cause = measure(cloud, stand_in, COMPACTION)
+
+    expected = f"{{compactors}} of {stand_in.instance} is not there; expected a cluster {cluster}"
+    assert expected in cause
+    assert stand_in.states() == {"ENABLED"}
+
+
+STEPS = ("write", "split", "split_done", "create", "created", "start", "taken", "stopped")
+
+
+@pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=STEPS)
+def test_a_run_that_is_stopped_in_any_step_enables_the_rules_again(cloud, make, number):
+    stand_in = make(NEWER)
+    stand_in.tell(TOLD[0])
+    before = len(cloud.evaluations)
+
+    def has_begun():
+        return any(
+            (expression, next_step) == ("$next_step + 1", number + 1)
+            for expression, _, next_step in cloud.evaluations[before:]
+        )
+
+    run = cloud.client.start({"suite": COMPACTION, "instance": stand_in.instance})
+    cloud.until(has_begun)
+    paused = stand_in.states()
+    cloud.client.stop(run, "by hand")
+
+    assert paused == {"DISABLED"}
+    cloud.until(lambda: stand_in.states() == {"ENABLED"})
+    cloud.until(lambda: cloud.client.results.outcome(run.run_id))
+
+
+def own_calls(recording):
+    """Return a recording without calls of the instances' roles; it knows what roles they pass."""
+    deployment, calls = recording.deployment, recording.calls
+    own = tuple(call for call in calls if call.role in deployment.logical_ids)
+    passed = {
+        definition: [f"arn:aws:iam::{ACCOUNT}:role/{StandIn.role_of(definition)}"]
+        for call in own
+        if (definition := call.parameters.get("taskDefinition")) and "SystemTest" in definition
+    }
+    deployment = replace(deployment, passed={**deployment.passed, **passed})
+    return replace(recording, deployment=deployment, calls=own)
+
+
+def test_the_policies_allow_what_the_runs_did_and_on_instances_nothing_else(calls):
+    recordings = [own_calls(each) for each in read_recordings(calls / SUITE)]
+
+    assert denied(recordings) == []
+    assert refused(recordings) == set()
+    spare = {resource for grant in unneeded(recordings).values() for resource in grant.resources}
+    # Forms of the generation that has no instance in these runs would be here.
+    assert [each for each in spare if re.search(r"sleeper-\*|:\*[A-Z-]", each)] == []
+
+
+@pytest.fixture
+def account(tmp_path):
+    """Yield the variables of an empty account and its clients; the suite does not wait for long."""
+    systems = write_systems(tmp_path)
+    shell = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    shell |= {"TIDEMARK_SYSTEMS": str(systems), "TIDEMARK_STATE": str(tmp_path / "saved")}
+    with up([TIDEMARK, "up", "--empty", "--state", tmp_path / "cloud"], env=shell) as output:
+        printed = dict(re.findall(r"^export (\w+)=(\S+)$", output, re.MULTILINE))
+        session = boto3.Session(
+            region_name=printed["AWS_DEFAULT_REGION"],
+            aws_access_key_id=printed["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=printed["AWS_SECRET_ACCESS_KEY"],
+        )
+        yield (
+            {**shell, **printed, "PATH": f"{AWS_CLI}:{os.environ['PATH']}"},
+            lambda name: session.client(name, endpoint_url=printed["AWS_ENDPOINT_URL"]),
+        )
+
+
+def test_the_page_leads_from_an_instance_to_its_first_rates_in_six_commands(account):
+    environment, client = account
+    section = PAGE.partition("## Measure an instance on AWS")[2]
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[:1]
+    # This machine has no Docker and nobody who answers, and its suite does not wait for long.
+    quicker = "-c images=*=none --require-approval never --no-notices"
+    line = commands.replace("$PWD/instances", environment["TIDEMARK_SYSTEMS"])
+    line = line.replace('ARGS="', f'ARGS="{quicker} ')
+    stand_in = StandIn(client, NEWER, "my-id")
+    stand_in.deploy()
+    stand_in.tell(*TOLD)
+
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", line],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"^\S", commands, re.MULTILINE)) <= 6
+    shown = done.stdout.rpartition("Version")[2]
+    assert re.search(r"0\.36\.1 .*", shown), done.stdout
