@@ -1,16 +1,19 @@
-"""The real Kiwi TCMS from PyPI: the baseline of its API, three users, and a short search."""
+"""The real Kiwi TCMS from PyPI on each database: the baseline, three users, a short search."""
 
 import json
 import os
 import re
 import shutil
 import statistics
+import subprocess
+import time
 
+import psutil
 import pytest
 import yaml
 
 from local.logs.store import LogStore
-from tests.system.end_to_end.command_line import tidemark
+from tests.system.end_to_end.command_line import TIDEMARK, tidemark
 from tidemark.model.checkout import ROOT
 
 pytestmark = pytest.mark.systems
@@ -43,15 +46,28 @@ def systems(tmp_path_factory):
     return systems
 
 
-@pytest.fixture(scope="module")
-def state(tmp_path_factory, systems):
-    state = tmp_path_factory.mktemp("kiwi")
-    done = tidemark(
+def command(state, databases, r):
+    return [
         *("run", "kiwi", "--versions", VERSION, "--repetitions", "1", "--state", str(state)),
-        *("--set", f"r={R}", "--set", f"users={USERS}", "--set", "duration=10"),
-        *("--set", f"records={RECORDS}"),
-        env={**os.environ, "TIDEMARK_SYSTEMS": str(systems)},
-    )
+        *("--set", f"r={r}", "--set", f"users={USERS}", "--set", "duration=10"),
+        *("--set", f"records={RECORDS}", "--axis", f"database={databases}"),
+    ]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql", "mariadb"])
+def database(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def environment(systems):
+    return {**os.environ, "TIDEMARK_SYSTEMS": str(systems)}
+
+
+@pytest.fixture(scope="module")
+def state(database, environment, tmp_path_factory):
+    state = tmp_path_factory.mktemp("kiwi")
+    done = tidemark(*command(state, database, R), env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return state
 
@@ -90,13 +106,17 @@ def figures(state):
         done = tidemark("sql", sql, "--format", "json", "--state", str(state))
         assert done.returncode == 0, done.stderr
         return {
-            (row["statistic"], *(json.loads(row["labels"] or "{}").values() or [None])): float(
-                row["value"]
-            )
+            (row["statistic"], label_of(row["labels"])): float(row["value"])
             for row in json.loads(done.stdout)
         }
 
     return figures
+
+
+def label_of(labels):
+    """Return the label beside the database, None without one."""
+    beside = (label for name, label in json.loads(labels).items() if name != "database")
+    return next(beside, None)
 
 
 def found(pattern, lines):
@@ -187,7 +207,7 @@ def test_the_supported_users_are_those_of_both_searches(state, figures, load):
     assert "CPU of server" in report
 
 
-def test_every_test_starts_with_the_same_data_set_of_the_version(messages):
+def test_every_test_starts_with_the_same_data_set_of_the_version(database, messages):
     logged = [
         json.loads(line.partition("Environment: ")[2])
         for lines in messages("server")
@@ -196,4 +216,33 @@ def test_every_test_starts_with_the_same_data_set_of_the_version(messages):
     ]
 
     assert [each["engine_version"] for each in logged] == [VERSION] * 3
-    assert len({each["data_set_sqlite"] for each in logged}) == 1
+    assert len({each[f"data_set_{database}"] for each in logged}) == 1
+
+
+def programs_of(state):
+    """Return the programs that run over files of a state folder, such as databases."""
+    found = psutil.process_iter(["cmdline"])
+    return [one for one in found if any(str(state) in word for word in one.info["cmdline"] or ())]
+
+
+def servers(state):
+    store = LogStore(state / "logs")
+    names = [name for name in store.streams(GROUP) if name.startswith("kiwi/server/")]
+    return [[event.message for event in store.read(GROUP, name)] for name in names]
+
+
+def test_a_database_that_dies_fails_its_test_by_name_and_the_others_go_on(tmp_path, environment):
+    words = [TIDEMARK, *command(tmp_path, "postgresql,sqlite", 10)]
+    with subprocess.Popen(
+        words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as run:
+        while not any(calls_of(lines) for lines in servers(tmp_path)):
+            assert run.poll() is None, run.stdout.read()
+            time.sleep(0.2)
+        (server,) = [one for one in programs_of(tmp_path) if one.name() == "postgres"]
+        server.kill()
+        output = run.stdout.read()
+
+    assert run.returncode == 1, output
+    assert "PostgreSQL ended with exit code -9." in output
+    assert programs_of(tmp_path) == []

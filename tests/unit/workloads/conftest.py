@@ -10,10 +10,21 @@ FOLDER = Path(__file__).parents[3] / "workloads"
 sys.path.insert(0, str(FOLDER / "harness"))
 
 
+def _importing(folder, monkeypatch):
+    """Yield the function that imports a module of a workload, and forget the modules."""
+    monkeypatch.syspath_prepend(folder)
+    yield importlib.import_module
+    for file in folder.glob("*.py"):
+        sys.modules.pop(file.stem, None)
+
+
 @pytest.fixture
 def kiwi_load(monkeypatch):
     """Return the function that imports a module of Kiwi TCMS's load, and forget the modules."""
-    monkeypatch.syspath_prepend(FOLDER / "kiwi_load")
-    yield importlib.import_module
-    for file in (FOLDER / "kiwi_load").glob("*.py"):
-        sys.modules.pop(file.stem, None)
+    yield from _importing(FOLDER / "kiwi_load", monkeypatch)
+
+
+@pytest.fixture
+def kiwi_server(monkeypatch):
+    """Return the function that imports a module of Kiwi TCMS's server, and forget the modules."""
+    yield from _importing(FOLDER / "kiwi_server", monkeypatch)

@@ -1,25 +1,17 @@
-"""The data set of Kiwi TCMS, which a script makes here."""
-
-import importlib
-import sys
+"""The data sets of Kiwi TCMS, which a script makes here."""
 
 import pytest
-from harness.storage import digest
 
-from tidemark.model.checkout import ROOT
-
-MADE = "import pathlib, os; pathlib.Path(os.environ['KIWI_DB_NAME']).write_text('rows')"
+MADE = "import pathlib; pathlib.Path('kiwi.sqlite').write_text('rows')"
 
 
 @pytest.fixture
-def data_set(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(ROOT / "workloads" / "kiwi_server")
-    module = importlib.import_module("data_set")
+def data_set(kiwi_server, monkeypatch, tmp_path):
+    module = kiwi_server("data_set")
     recipe = tmp_path / "recipe.py"
     recipe.write_text(MADE)
     monkeypatch.setattr(module, "_RECIPE", recipe)
-    yield module
-    del sys.modules["data_set"]
+    return module
 
 
 @pytest.fixture
@@ -27,6 +19,7 @@ def variables(tmp_path):
     return {
         "PYTHONPATH": "harness",
         "TIDEMARK_CACHE": str(tmp_path / "cache"),
+        "TIDEMARK_DATABASE": "sqlite",
         "TIDEMARK_VERSION": "11.7",
     }
 
@@ -36,7 +29,7 @@ def restore(data_set, variables, tmp_path):
     def restore(name):
         folder = tmp_path / name
         folder.mkdir()
-        return folder / "kiwi.sqlite", data_set.restore(variables, folder)
+        return folder / "kiwi.sqlite", data_set.restore(variables, "127.0.0.1", folder)
 
     return restore
 
@@ -47,18 +40,27 @@ def test_each_trial_has_a_copy_of_its_own_of_what_was_made_once(restore, tmp_pat
     second, again = restore("second")
 
     assert second.read_text() == "rows"
-    assert made == again == digest(second)
+    assert made == again
     assert [path.name[:17] for path in (tmp_path / "cache").iterdir()] == ["kiwi-11.7-sqlite_"]
 
 
 def test_another_recipe_makes_another_data_set(restore, data_set, tmp_path):
-    restore("first")
+    _, first = restore("first")
     data_set._RECIPE.write_text(MADE.replace("rows", "other rows"))
 
-    second, _ = restore("second")
+    second, other = restore("second")
 
     assert second.read_text() == "other rows"
+    assert first != other
     assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_each_database_has_its_own_name_and_program(data_set):
+    contents = [data_set._content(name) for name in ("sqlite", "postgresql", "mariadb")]
+
+    assert len(set(contents)) == 3
+    assert b"CREATE ROLE kiwi" in contents[1]
+    assert b"CREATE USER kiwi" in contents[2]
 
 
 def test_a_data_set_that_cannot_be_made_leaves_nothing(restore, data_set, tmp_path):
