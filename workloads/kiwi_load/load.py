@@ -20,6 +20,7 @@ from importlib.metadata import version
 
 from harness import log
 from harness.checks import CheckFailedError
+from harness.cores import keep_apart
 from harness.machine import log_machine
 from json_rpc import Refusal
 
@@ -30,6 +31,7 @@ def main(test: str) -> int:
     """Run a test; return the exit code."""
     keep_deadline()
     log_machine(**_tool())
+    keep_apart(os.environ["TIDEMARK_SERVER"], serves=False)
     try:
         # Not every test needs Locust.
         import_module(test).run(os.environ["TIDEMARK_SERVER"], PORT, os.environ)

@@ -20,6 +20,7 @@ import tcms
 from data_set import restore, variables_of
 from database import DatabaseError, Program, database_of, ended, running
 from harness import log
+from harness.cores import keep_apart
 from harness.machine import log_version
 from harness.service import ANYWHERE
 
@@ -45,6 +46,7 @@ def main(variables: Mapping[str, str]) -> int:
             variables["TIDEMARK_PACKAGE"],
             **{f"data_set_{name}": data_set},
         )
+        keep_apart(address, serves=True)
         return _serve(variables, folder, host)
     except DatabaseError as error:
         log.error("Database", str(error))

@@ -238,6 +238,7 @@ def load(kiwi_load, kiwi, monkeypatch):
     load = kiwi_load("load")
     monkeypatch.setattr(load, "PORT", kiwi.port)
     monkeypatch.setattr(load, "keep_deadline", lambda: None)
+    monkeypatch.setattr(load, "keep_apart", lambda *_, **__: None)
     monkeypatch.setenv("TIDEMARK_SERVER", "127.0.0.1")
     monkeypatch.setenv("TIDEMARK_R", "1")
     monkeypatch.setenv("TIDEMARK_JOBS", "1")
