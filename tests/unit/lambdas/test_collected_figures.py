@@ -20,7 +20,7 @@ LINES = [
 def collect(world, plan):
     """Return a function that collects a metric of one task from the answers of its queries."""
 
-    def collect(answered, lines=None, now="12:46:02", at_times=(), **changed):
+    def collect(answered, lines=None, now="12:46:02", at_times=(), attempt=2, **changed):
         changed_plan = with_ingest(plan, unit="ms", values="any", **changed)
         ingest, *others = changed_plan.suite.tests
         # The query of failures stands for that of a series.
@@ -41,7 +41,7 @@ def collect(world, plan):
             "started_at": "2026-11-20T12:45:00.000Z",
             "ended_at": "2026-11-20T12:46:00.000Z",
             "now": f"2026-11-20T{now}.000Z",
-            "attempt": 2,
+            "attempt": attempt,
             "lines": _lines(answered, changed) if lines is None else lines,
             "bytes_scanned": 0,
         }
@@ -117,6 +117,13 @@ def test_values_of_any_number_are_read_again_until_no_more_arrive(collect):
     assert collect([row("150", "3")], lines=0) == {
         "complete": False, "wait_seconds": 4, "status": None, "lines": 6, "bytes_scanned": 2000
     }  # fmt: skip
+
+
+def test_a_first_reading_after_the_deadline_is_compared_with_a_second_one(collect):
+    first = collect([row("150", "3")], lines=0, now="12:51:00", attempt=1)
+
+    assert (first["complete"], first["lines"]) == (False, 6)
+    assert collect([row("150", "3")], lines=6, now="12:51:02")["status"] == "ok"
 
 
 def test_values_that_still_arrive_at_the_deadline_make_the_test_incomplete(collect):
