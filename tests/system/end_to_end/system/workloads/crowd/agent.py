@@ -9,6 +9,7 @@ import random
 import site
 import socket
 import statistics
+import sys
 import threading
 import time
 import urllib.request
@@ -57,6 +58,8 @@ while True:
         level = json.load(client.get_object(Bucket=BUCKET, Key=KEY)["Body"])
     except ClientError:  # there is no level yet
         level = {"level": 0, "over": False}
+    except ValueError:
+        sys.exit("ValueError: the level is no JSON")
     if level["level"] > last and not level["over"]:
         last = level["level"]
         hold(level, level["users"]["agent"])

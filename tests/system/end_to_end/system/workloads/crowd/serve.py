@@ -1,19 +1,31 @@
 """Server that takes 25 ms for each request, one after the other: 40 requests a second at most.
 
-Version 1.1 takes no more than 12 requests a second before it ends.
+Each request asks a store, too, and without its answer is refused. Version 1.1 takes no more than
+12 requests a second before it ends.
 """
 
 import os
 import threading
 import time
+import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 ONE = threading.Lock()
 STARTS = []
+STORE = f"http://{os.environ['TIDEMARK_STORE']}:8070/"
+
+
+def stored():
+    try:
+        urllib.request.urlopen(STORE, timeout=5).close()
+    except OSError:
+        return False
+    return True
 
 
 class Crowd(BaseHTTPRequestHandler):
     def do_GET(self):
+        status = 200 if stored() else 503
         if self.path != "/health":
             with ONE:
                 STARTS.append(time.monotonic())
@@ -22,7 +34,7 @@ class Crowd(BaseHTTPRequestHandler):
             if os.environ["TIDEMARK_VERSION"] == "1.1" and in_second > 12:
                 print("ValueError: the crowd is too large", flush=True)
                 os._exit(3)
-        self.send_response(200)
+        self.send_response(status)
         self.end_headers()
 
     def log_message(self, *_):
