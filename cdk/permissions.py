@@ -167,10 +167,11 @@ PROFILING: Mapping[str, Needs] = {
         timeout_seconds=240,
         memory=TRIALS_MEMORY,
     ),
-    "PublishReport": PROFILED,
     "RecordOutcome": PROFILED,
-    "EndRun": PROFILED,
-    "SweepRuns": PROFILED,
+    **{
+        name: Needs.union([PROFILED, Needs(reads=["profiles/*"], lists=["profiles/*"])])
+        for name in ("PublishReport", "PublishComparison", "EndRun", "SweepRuns")
+    },
 }
 """What a suite with a profiler needs beside the others."""
 BACKLOGS = Needs(reads_backlogs=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from datetime import UTC, datetime
 
 RUN_ID = r"20\d{6}T\d{6}Z-[0-9a-f]{6}"
@@ -18,6 +19,11 @@ def run_id(mark: object, started_at: datetime) -> str:
     """
     text = json.dumps(mark, sort_keys=True)
     return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+
+
+def is_run_id(text: str) -> bool:
+    """Tell whether a text has the form of a run's name."""
+    return re.fullmatch(RUN_ID, text) is not None
 
 
 def moment(run_id: str) -> datetime:

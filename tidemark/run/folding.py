@@ -12,13 +12,12 @@ from tidemark.figures.profiles.folded_stacks import Stacks
 from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.results import TestResult, TrialResult
-from tidemark.model.run_id import run_id
 from tidemark.model.sampling import PROFILE_FILE
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.profiles.file_content import unpacked
 from tidemark.store.profiles.folded import add_folded
-from tidemark.store.profiles.stored_profile import digest, write_profile
+from tidemark.store.profiles.stored_profile import digest, name_in_run, write_profile
 from tidemark.store.profiles.tally import Tally
 from tidemark.store.profiles.unreadable import Unreadable
 
@@ -70,7 +69,7 @@ def _profile(plan: Plan, trial: TrialResult, test: TestResult, stacks: Stacks) -
     begun = test.started_at or plan.started_at
     samples = sum(stacks.values())
     return Profile(
-        name=run_id(["profile", trial.run_id, trial.trial, test.test], begun),
+        name=name_in_run(plan, trial, test),
         suite=plan.suite.name,
         version=trial.version,
         test=test.test,

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
-from tidemark.cli.chosen_suite import check_suite, suite_to_read
+from tidemark.cli.chosen_suite import suite_to_read
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.profile.options import (
+    check_suite_or_run,
     check_test,
     output_option,
     page_scripts,
+    plan_of,
     profiles_by_version,
 )
 from tidemark.cli.saving import save
@@ -21,6 +23,7 @@ from tidemark.figures.profiles.call_tree import Frame, call_tree
 from tidemark.figures.profiles.folded_stacks import merged
 from tidemark.figures.profiles.shares import Place, child_shares, share
 from tidemark.model.refusal import Refused
+from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown
 from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
@@ -31,7 +34,7 @@ _NO_FRAME = "x"
 
 
 @click.command("show")
-@click.argument("suite", required=False, callback=check_suite)
+@click.argument("suite", required=False, callback=check_suite_or_run, metavar="[SUITE|RUN]")
 @click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
 @click.option("--version", "versions", multiple=True, help="Only this version; may be repeated.")
 @click.option(
@@ -78,7 +81,7 @@ def command(
     A share is that of one frame with all that it calls: the largest frame of its name under the
     functions that --under names. Without a function, the base of each tower is shown, from where
     --children-of leads up. x means that the version has no such frame. The profiles of a version
-    are added up.
+    are added up; with a RUN only those of its trials.
 
     \b
     Example:
@@ -92,8 +95,10 @@ def command(
         raise Refused("--sum: it has no effect without --function")
     scripts = page_scripts(output)
     with stored(target) as store:
-        results, suite = store.results, suite_to_read(suite, store.tables)
-        found = profiles_by_version(results, suite, test, versions)
+        results, run = store.results, suite if suite and is_run_id(suite) else ""
+        suite = plan_of(store, target, run).suite.name if run else suite
+        suite = suite_to_read(suite, store.tables)
+        found = profiles_by_version(results, suite, test, versions, run)
         trees = {
             version: call_tree(merged(map(results.stacks, profiles)))
             for version, profiles in found.items()

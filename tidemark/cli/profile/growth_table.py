@@ -14,6 +14,7 @@ from tidemark.cli.profile.options import (
     check_test,
     output_option,
     page_scripts,
+    plan_of,
     profiles_by_version,
 )
 from tidemark.cli.saving import save
@@ -21,24 +22,24 @@ from tidemark.cli.target import Target, stored, target_options
 from tidemark.figures.profiles.call_tree import call_tree
 from tidemark.figures.profiles.folded_stacks import merged
 from tidemark.figures.profiles.growth import (
-    Comparison,
     FunctionChange,
-    OneSided,
     ProfiledTrial,
     compare,
     plain_stacks,
     renamed_stacks,
 )
-from tidemark.figures.profiles.growth_sentence import growth_sentence, interval
+from tidemark.figures.profiles.growth_sentence import growth_sentences, interval
 from tidemark.figures.profiles.trial_change import Change
-from tidemark.model.numerals import decimal, figure
+from tidemark.model.numerals import figure
+from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
-from tidemark.model.sentences import plural, shown, visible
+from tidemark.model.run_id import is_run_id
+from tidemark.model.sentences import listed, shown, visible
+from tidemark.model.version_order import version_order
 from tidemark.report.flame_page.flame_page import flame_page
 from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 
 _MOST_UNTOLD = 10
-_MOST_NAMES = 5
 _FOR_PEOPLE = frozenset({"table", "markdown"})
 _NOTE = (
     "The width of a frame is its share of the samples of {}. Its colour is the change of the "
@@ -51,8 +52,7 @@ _BUILDS = (
 
 
 @click.command("compare")
-@click.argument("base")
-@click.argument("new")
+@click.argument("words", nargs=-1, required=True, metavar="[RUN] [BASE NEW]")
 @click.option("--suite", callback=check_suite, help="The profiled system.")
 @click.option("--test", default="", callback=check_test, help="Only the profiles of this test.")
 @click.option("--all", "everything", is_flag=True, help="Print every function.")
@@ -60,8 +60,7 @@ _BUILDS = (
 @format_option
 @target_options
 def command(
-    base: str,
-    new: str,
+    words: Sequence[str],
     suite: str | None,
     test: str,
     everything: bool,
@@ -70,6 +69,9 @@ def command(
     target: Target,
 ) -> None:
     """Show which functions take more CPU time in version NEW than in BASE.
+
+    With a RUN only the profiles of its trials are compared. Without BASE and NEW they are the run's
+    baseline, or else its oldest version, and the newest of the others.
 
     Profiles without --cpu-seconds and --records are compared by shares of all samples: a share also
     shrinks where another function grows. With them, the CPU time per million records decides.
@@ -82,13 +84,18 @@ def command(
     \b
     Example:
       tidemark profile compare 8.8.1 9.8.4 --suite rocksdb --test ingest
+      tidemark profile compare 20261120T124455Z-0a1b2c --test ingest
     """
-    if base == new:
-        raise Refused(f"NEW: {shown(new)} is also BASE; expected two versions")
+    run, versions = run_and_versions(words)
     scripts = page_scripts(output)
     with stored(target) as store:
-        results, suite = store.results, suite_to_read(suite, store.tables)
-        found = profiles_by_version(results, suite, test, (base, new))
+        results = store.results
+        if run:
+            plan = plan_of(store, target, run, suite)
+            suite, versions = plan.suite.name, versions or compared_versions(plan)
+        suite = suite_to_read(suite, store.tables)
+        base, new = versions
+        found = profiles_by_version(results, suite, test, (base, new), run)
         sides = [
             [ProfiledTrial(results.stacks(each), each.seconds) for each in found[version]]
             for version in (base, new)
@@ -100,8 +107,8 @@ def command(
     rows = [_row(each, base, new, form) for each in changes]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     show(columns, rows, form)
-    trials = f"{plural(len(sides[0]), 'profile')} of {base}, {len(sides[1]):,} of {new}"
-    sentences = list(_sentences(comparison, base, new, trials))
+    numbers = len(sides[0]), len(sides[1])
+    sentences = list(growth_sentences(comparison, base, new, numbers))
     for sentence in sentences:
         # Standard output holds only the table that people keep.
         click.echo(visible(sentence), err=form != "table")
@@ -111,6 +118,26 @@ def command(
         page = flame_page(f"{suite}: {new} against {base}", sentences, graphs, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")
+
+
+def run_and_versions(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Return the run that a command names, '' without one, and two versions or none of its own."""
+    run, versions = (words[0], words[1:]) if is_run_id(words[0]) else ("", words)
+    if len(versions) != 2 and (versions or not run):
+        raise Refused(f"BASE NEW: {listed(words)} is not accepted; expected RUN, BASE NEW or both")
+    if versions and versions[0] == versions[1]:
+        raise Refused(f"NEW: {shown(versions[1])} is also BASE; expected two versions")
+    return run, versions
+
+
+def compared_versions(plan: Plan) -> Sequence[str]:
+    """Return the baseline of a run, or else its oldest version, and the newest of the others."""
+    ordered = sorted(plan.request.versions, key=version_order)
+    base = plan.request.baseline or ordered[0]
+    others = [version for version in ordered if version != base]
+    if not others:
+        raise Refused(f"RUN: {plan.run_id} measured {base} alone; expected two versions or more")
+    return base, others[-1]
 
 
 def _graphs(
@@ -168,28 +195,3 @@ def _ends(
         return dict.fromkeys(columns)
     numbers = (f"{scale * end:z.{places}f}" for end in change.ends)
     return dict(zip(columns, numbers, strict=True))
-
-
-def _sentences(comparison: Comparison, base: str, new: str, trials: str) -> Iterator[str]:
-    told = [each for each in comparison.changes if each.is_told]
-    if not told:
-        yield f"The profiles tell of no function that changed: {trials}."
-    for each in told[:_MOST_NAMES]:
-        yield growth_sentence(each)
-    for version, functions in ((base, comparison.gone), (new, comparison.come)):
-        if functions:
-            yield f"Only the profiles of {version} have {_named(functions)}."
-    if comparison.renamed:
-        pairs = [f"{old} → {name}" for old, name in comparison.renamed.items()]
-        yield f"Taken as renamed: {_first(pairs)}."
-
-
-def _named(functions: Sequence[OneSided]) -> str:
-    return _first(
-        [f"{each.function} ({decimal(100 * each.own, 2)} % itself)" for each in functions]
-    )
-
-
-def _first(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more

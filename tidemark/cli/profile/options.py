@@ -9,10 +9,15 @@ from pathlib import Path
 
 import click
 
+from tidemark.cli.chosen_suite import check_suite
 from tidemark.cli.saving import check_folder
+from tidemark.cli.target import Target
 from tidemark.client.results import Results
+from tidemark.client.stored import Stored
+from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
 from tidemark.model.refusal import Refused
+from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.version_order import version_order
 from tidemark.report.flame_page.libraries import flame_graph_scripts
@@ -35,6 +40,23 @@ def check_test(_: click.Context, __: click.Parameter, value: str) -> str:
     return value
 
 
+def check_suite_or_run(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> str | None:
+    """Return the name of a suite with results, or of a run; None without a name."""
+    return value if value and is_run_id(value) else check_suite(context, parameter, value)
+
+
+def plan_of(store: Stored, target: Target, run: str, suite: str | None = None) -> Plan:
+    """Return the plan of a run; refuse one that is not stored, or is of another suite."""
+    plan = store.results.plan(run)
+    if plan is None:
+        raise target.not_stored(run)
+    if suite not in {None, plan.suite.name}:
+        raise Refused(f"--suite: {run} is a run of {plan.suite.name}, not of {suite}")
+    return plan
+
+
 def page_scripts(output: Path | None) -> str:
     """Return what draws the graphs of a page, '' without a page; refuse one that would fail."""
     check_folder(output)
@@ -42,9 +64,11 @@ def page_scripts(output: Path | None) -> str:
 
 
 def profiles_by_version(
-    results: Results, suite: str, test: str, versions: Sequence[str] = ()
+    results: Results, suite: str, test: str, versions: Sequence[str] = (), run: str = ""
 ) -> dict[str, list[Profile]]:
     """Return the profiles of a test by version, in the order of versions; all without ``versions``.
+
+    With a ``run`` they are those of its trials alone.
 
     Raises
     ------
@@ -53,9 +77,13 @@ def profiles_by_version(
         different units.
 
     """
-    found = [each for each in results.profiles(suite) if test in {"", each.test}]
+    of_suite = (each for each in results.profiles(suite) if not run or each.run == run)
+    found = [each for each in of_suite if test in {"", each.test}]
     if not found:
         of_test = f" of test {test}" if test else ""
+        if run:
+            hint = "`tidemark run --profile` takes profiles"
+            raise Refused(f"RUN: {run} has no profile{of_test}; {hint}")
         hint = f"`tidemark profile import FILE --suite {suite} --version VERSION` adds one"
         raise Refused(f"suite: {suite} has no profile{of_test}; {hint}")
     tests = sorted({each.test for each in found})

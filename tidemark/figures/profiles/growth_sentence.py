@@ -2,11 +2,48 @@
 
 from __future__ import annotations
 
-from tidemark.figures.profiles.growth import FunctionChange
+from collections.abc import Iterator, Sequence
+
+from tidemark.figures.profiles.growth import Comparison, FunctionChange, OneSided
 from tidemark.figures.profiles.trial_change import CONFIDENCE, Change
 from tidemark.model.numerals import bound, decimal, figure
+from tidemark.model.sentences import plural
 
+_MOST_NAMES = 5
 _SUBJECTS = {"self": "{} itself", "inclusive": "{} with all that it calls"}
+
+
+def growth_sentences(
+    found: Comparison, base: str, new: str, profiles: tuple[int, int]
+) -> Iterator[str]:
+    """Yield what the profiles of two versions tell, and which functions only one of them has.
+
+    ``profiles`` are the numbers of profiles of both.
+    """
+    told = [each for each in found.changes if each.is_told]
+    if not told:
+        of_base, of_new = profiles
+        trials = f"{plural(of_base, 'profile')} of {base}, {of_new:,} of {new}"
+        yield f"The profiles tell of no function that changed: {trials}."
+    for each in told[:_MOST_NAMES]:
+        yield growth_sentence(each)
+    for version, functions in ((base, found.gone), (new, found.come)):
+        if functions:
+            yield f"Only the profiles of {version} have {_named(functions)}."
+    if found.renamed:
+        pairs = [f"{old} → {name}" for old, name in found.renamed.items()]
+        yield f"Taken as renamed: {_first(pairs)}."
+
+
+def _named(functions: Sequence[OneSided]) -> str:
+    return _first(
+        [f"{each.function} ({decimal(100 * each.own, 2)} % itself)" for each in functions]
+    )
+
+
+def _first(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def growth_sentence(found: FunctionChange) -> str:

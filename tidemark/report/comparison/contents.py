@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from tidemark.model.labels import figure_name, labelled_name
+from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Details, Report, Section
 from tidemark.report.comparison import across_axes, by_labels, results, setup
 from tidemark.report.comparison.answer import answer
 from tidemark.report.comparison.findings import action_items, comments
 from tidemark.report.comparison.sides import Pair, Sides
+from tidemark.report.grown_functions import Grown
 from tidemark.report.line_chart import Group
 from tidemark.report.run_report import trials
 from tidemark.report.run_report.course import course
@@ -19,13 +21,16 @@ from tidemark.report.run_report.versions import MOST_CHARTS
 from tidemark.report.samples_chart import Column, chart
 
 
-def comparison(sides: Sides) -> Report:
-    """Return the comparison of two sides; the same stored runs give the same comparison."""
+def comparison(sides: Sides, functions: Sequence[Grown] = ()) -> Report:
+    """Return the comparison of two sides; the same stored runs give the same comparison.
+
+    ``functions`` are what their profiles tell.
+    """
     pairs = list(sides.pairs())
     return Report(
         title=f"{sides.new.run.plan.suite.title}: {sides.new.name} against {sides.base.name}",
         summary=tuple(_summary(sides, pairs)),
-        sections=tuple(_sections(sides, pairs)),
+        sections=tuple(_sections(sides, pairs, functions)),
     )
 
 
@@ -37,10 +42,12 @@ def _summary(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
     )
 
 
-def _sections(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Section]:
+def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -> Iterator[Section]:
     yield Section("Results", tuple(results.blocks(sides, pairs)))
     if by := (*across_axes.tables(sides, pairs), *by_labels.blocks(sides, pairs)):
         yield Section("Results by axis and label", by, evidence=True)
+    if functions:
+        yield Section("Functions", tuple(grown_functions.blocks(functions)), evidence=True)
     yield Section("Comments", comments(sides), evidence=True)
     yield Section("Action items", (action_items(sides),), evidence=True)
     yield Section("Setup", (setup.differences(sides),), evidence=True)

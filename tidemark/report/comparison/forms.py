@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tidemark.report.comparison.contents import comparison
 from tidemark.report.comparison.document import document
 from tidemark.report.comparison.pull_request import comment
 from tidemark.report.comparison.sides import Sides, sides
+from tidemark.report.grown_functions import Grown, grown_between
 from tidemark.report.page import page
 from tidemark.report.text_files import Vega, write_texts
 from tidemark.store import keys
@@ -20,17 +21,19 @@ def write_comparison(
 ) -> dict[str, str]:
     """Write the comparison of two versions of runs as they were read; return each form's key."""
     suite = new[0].plan.suite.name
+    both = sides(base, new)
+    functions = grown_between(bucket, *((run.plan, version) for run, version in (base, new)))
     base_key, new_key = ((run.plan.run_id, version) for run, version in (base, new))
     return write_texts(
         bucket,
         lambda form: keys.comparison(suite, base_key, new_key, form),
-        _forms(sides(base, new), vega),
+        _forms(both, functions, vega),
     )
 
 
-def _forms(both: Sides, vega: Vega) -> Iterator[tuple[str, str]]:
+def _forms(both: Sides, functions: Sequence[Grown], vega: Vega) -> Iterator[tuple[str, str]]:
     """Yield each form of a comparison with its text."""
-    contents = comparison(both)
+    contents = comparison(both, functions)
     yield "html", page(contents, vega())
     yield "json", document(both).model_dump_json(indent=2) + "\n"
     yield "md", comment(contents)

@@ -14,12 +14,12 @@ _MOST_ROWS = 200
 
 def sections(run: MeasuredRun) -> Iterator[Section]:
     """Yield the section of the files that a run keeps, if its suite declares any."""
-    if any(test.artefacts for test in run.plan.suite.tests):
+    if run.plan.profiled or any(test.artefacts for test in run.plan.suite.tests):
         yield Section("Artefacts", tuple(_blocks(run)), details=True)
 
 
 def _blocks(run: MeasuredRun) -> Iterator[Block]:
-    count = sum(len(result.artefacts) for trial in run.trials for result in trial.tests)
+    count = sum(len(result.artefacts) for trial in run.all_trials for result in trial.tests)
     shown = f"; the table has the first {_MOST_ROWS}" if count > _MOST_ROWS else ""
     command = f"tidemark artefacts {run.plan.run_id} --to FOLDER"
     yield f"Files that are kept: {count:,}{shown}. The command {command} saves them."
@@ -32,7 +32,7 @@ def _blocks(run: MeasuredRun) -> Iterator[Block]:
 
 
 def _rows(run: MeasuredRun) -> Iterator[Row]:
-    for trial in run.trials:
+    for trial in run.all_trials:
         for result in trial.tests:
             for file in result.artefacts:
                 where = str(trial.trial), trial.version, result.test, str(file.task)
@@ -41,7 +41,7 @@ def _rows(run: MeasuredRun) -> Iterator[Row]:
 
 
 def _notes(run: MeasuredRun) -> Iterator[str]:
-    for trial in run.trials:
+    for trial in run.all_trials:
         for result in trial.tests:
             for note in result.artefact_notes:
                 yield f"trial {trial.trial} ({trial.name}), {result.test}: {note}"

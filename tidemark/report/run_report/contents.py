@@ -9,6 +9,7 @@ from tidemark.model.parameters import described
 from tidemark.model.run_spec import beside
 from tidemark.model.sentences import listed
 from tidemark.model.version_order import version_order
+from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Bullets, Report, Section
 from tidemark.report.run_report import (
     artefacts,
@@ -73,6 +74,10 @@ def _sections(run: MeasuredRun) -> Iterator[Section]:
     if run.plan.imported:
         yield Section("Set-up", setup(run))
         return
+    if run.plan.profiled:
+        troubled = tuple(grown_functions.missing(run.plan, run.profiled))
+        told = (*grown_functions.blocks(run.grown), *([Bullets(troubled)] if troubled else []))
+        yield Section("Functions", told)
     yield from search_path.sections(run)
     yield from decisions.sections(run)
     yield from comparison.sections(run)

@@ -25,6 +25,7 @@ from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.results import Rate, Sample, TaskResult, TestResult, TrialResult
 from tidemark.model.resume import Resume, latest_budget
 from tidemark.model.step_tasks import tasks_of
+from tidemark.report.grown_functions import Grown
 from tidemark.store.stored_run import StoredRun
 
 
@@ -63,6 +64,15 @@ class MeasuredRun:
     rates: Sequence[VersionRate]
     exclusions: Exclusions
     resumes: Sequence[Resume] = ()
+    profiled: Sequence[TrialResult] = ()
+    """The profiled trials recorded so far, which have no part in any rate."""
+    grown: Sequence[Grown] = ()
+    """What their profiles tell."""
+
+    @property
+    def all_trials(self) -> Sequence[TrialResult]:
+        """The trials that count in rates, and behind them the profiled ones."""
+        return (*self.trials, *self.profiled)
 
     @cached_property
     def quantities(self) -> Sequence[Quantity]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tidemark.report.comparison.forms import write_comparison
+from tidemark.report.grown_functions import grown_in_run
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
@@ -16,6 +18,7 @@ from tidemark.report.text_files import Vega, write_texts
 from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.history import record_history
+from tidemark.store.run_objects import each_profiled
 from tidemark.store.stored_run import StoredRun, fold
 
 
@@ -30,7 +33,12 @@ def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
     The run's comparisons with its baseline, the index of its versions with rates, and the history
     of its suite are written, too.
     """
-    measured = measured_run(run)
+    profiled = list(each_profiled(bucket, run.plan))
+    measured = replace(
+        measured_run(run),
+        profiled=profiled,
+        grown=tuple(grown_in_run(bucket, run.plan, profiled)),
+    )
     # The index comes first: the run can be compared even if the rest fails.
     _index(bucket, measured)
     record_history(bucket, run)

@@ -26,13 +26,14 @@ def spent(run: MeasuredRun) -> tuple[Block, ...]:
 
 
 def _table(run: MeasuredRun) -> Table:
-    cost = run_cost(run.plan, run.trials)
+    trials = run.all_trials
+    cost = run_cost(run.plan, trials)
     tasks, queries, total = (cost.tasks, cost.queries, cost.total) if cost else (None, None, None)
-    scanned, budget = insights_bytes(run.trials), run.budget_usd()
+    scanned, budget = insights_bytes(trials), run.budget_usd()
     recorded = [
         ("Duration [h:mm:ss]", _duration(run), ""),
-        ("Task time", f"{task_seconds(run.trials):,.1f} s", ""),
-        ("Task time that Fargate bills", f"{billed_seconds(run.trials):,} s", _usd(tasks)),
+        ("Task time", f"{task_seconds(trials):,.1f} s", ""),
+        ("Task time that Fargate bills", f"{billed_seconds(trials):,} s", _usd(tasks)),
         ("Log events scanned by queries", MISSING if scanned is None else f"{scanned:,} bytes",
          _usd(queries)),
         ("Cost in all", "", _usd(total)),
@@ -53,7 +54,7 @@ def _shortage(run: MeasuredRun) -> str | None:
     budget = run.budget_usd()
     if budget is None or not run.unrecorded():
         return None
-    return passed(counted(Spent(), run.plan, run.trials), run.plan, budget)
+    return passed(counted(Spent(), run.plan, run.all_trials), run.plan, budget)
 
 
 def _expected(estimate: Estimate | None) -> list[tuple[str, str]]:

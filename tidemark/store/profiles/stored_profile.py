@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, time
 from typing import Any
 
 from tidemark.figures.profiles.call_tree import call_tree, walked
 from tidemark.figures.profiles.folded_stacks import SEPARATOR, Stacks
+from tidemark.model.plan import Plan
 from tidemark.model.profile import Profile
+from tidemark.model.results import TestResult, TrialResult
 from tidemark.model.run_id import run_id
 from tidemark.model.version_order import version_order
 from tidemark.store import keys
@@ -32,6 +34,23 @@ def named(profile: Profile) -> Profile:
     begun = datetime.combine(profile.profiled_on, time(tzinfo=UTC))
     mark = ["profile", profile.suite, profile.version, profile.test, profile.digest]
     return profile.model_copy(update={"name": run_id(mark, begun)})
+
+
+def name_in_run(plan: Plan, trial: TrialResult, test: TestResult) -> str:
+    """Return the name of the profile of one test of a profiled trial."""
+    mark = ["profile", trial.run_id, trial.trial, test.test]
+    return run_id(mark, test.started_at or plan.started_at)
+
+
+def profiles_of_trials(
+    bucket: Bucket, plan: Plan, trials: Iterable[TrialResult], test: str
+) -> Iterator[Profile]:
+    """Yield the profiles of one test of profiled trials, without those that were removed."""
+    for trial in trials:
+        for result in (each for each in trial.tests if each.test == test):
+            name = name_in_run(plan, trial, result)
+            if stored := bucket.find(keys.profile(plan.suite.name, name)):
+                yield Profile.model_validate_json(stored.body)
 
 
 def read_profiles(bucket: Bucket, suite: str) -> list[Profile]:
