@@ -42,7 +42,7 @@ def command(output: Path | None, serve: bool, port: int | None, target: Target) 
     from tidemark.dashboard.building import build  # noqa: PLC0415
 
     with stored(target) as store:
-        page = build(store.tables, datetime.now(UTC))
+        page = build(store.tables, datetime.now(UTC), store.damaged)
     path = output or target.state / "dashboard.html"
     save(path, page.encode())
     click.echo(path)

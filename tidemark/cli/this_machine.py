@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,17 +127,22 @@ def stored_on_this_machine(state: Path, flags: str = "", *, new: bool = False) -
             raise click.ClickException(str(error)) from None
 
 
-def _damage() -> Callable[[str], None]:
-    """Return a function that takes sentences; a command with any ends with them and exit code 1."""
+def _damage() -> dict[str, None]:
+    """Return sentences about damage, none yet; with any, the command ends with exit code 1.
+
+    It ends with the sentences, and with their number if there are several.
+    """
     sentences: dict[str, None] = {}
 
     def end() -> None:
+        count = f"{len(sentences)} objects are damaged; all others are shown."
         if sentences:
-            raise click.ClickException("\n".join(sentences))
+            told = [*sentences, count] if len(sentences) > 1 else sentences
+            raise click.ClickException("\n".join(told))
 
     if context := click.get_current_context(silent=True):
         context.call_on_close(end)
-    return sentences.setdefault
+    return sentences
 
 
 def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
@@ -149,9 +154,9 @@ def _open(state: Path, flags: str, opened: ExitStack) -> Stored:
             opened.enter_context(_one_sentence_if_gone(state, found, flags))
             return _here(found.endpoint, found.stack, found.pid)
         try:
-            return opened.enter_context(
-                stored_in(state, written_stack(), stored_suites(), _damage())
-            )
+            damaged = _damage()
+            stored = stored_in(state, written_stack(), stored_suites(), damaged.setdefault)
+            return replace(opened.enter_context(stored), damaged=damaged)
         except FolderInUse as error:
             # Another process is reading the files, or is starting or ending its cloud.
             if time.monotonic() > deadline:
@@ -238,8 +243,10 @@ def _unusable(state: Path, error: OSError) -> click.ClickException:
 def _here(endpoint: Endpoint, stack: Stack, pid: int | None) -> Here:
     from aws.client.deployed import deployed_stack  # noqa: PLC0415
 
-    found = deployed_stack(endpoint.client, stack, _POLL_SECONDS, _damage())
-    return Here(found.results, found.tables, found.publisher, found.runs, stack, endpoint, pid)
+    damaged = _damage()
+    found = deployed_stack(endpoint.client, stack, _POLL_SECONDS, damaged.setdefault)
+    parts = found.results, found.tables, found.publisher, found.runs
+    return Here(*parts, stack, endpoint, pid, damaged=damaged)
 
 
 def _deploy(cloud: Cloud, flags: str) -> Here:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
@@ -24,6 +24,8 @@ class Stored:
     results: Results
     tables: Tables
     publisher: Publisher
+    damaged: Collection[str] = field(default=(), kw_only=True)
+    """A sentence about each damaged object that was left out of an answer so far."""
 
     def status_of(self, execution_arn: str) -> ClaimStatus:
         """Return the status of a run that holds a claim, from the ARN of its execution.

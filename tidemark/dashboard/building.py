@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from tidemark.client.tables import Tables
@@ -10,22 +10,28 @@ from tidemark.dashboard.dashboard import read_dashboard
 from tidemark.dashboard.definition import data_sets, read_definition
 from tidemark.dashboard.page import page
 from tidemark.dashboard.rows import Rows, read_rows, shrink_to_page
+from tidemark.model.sentences import plural
 from tidemark.pages.vega import vega
 
 
-def build(tables: Tables, now: datetime) -> str:
-    """Return the HTML page of the dashboard over the rows that the tables hold ``now``."""
+def build(tables: Tables, now: datetime, damaged: Collection[str] = ()) -> str:
+    """Return the HTML page of the dashboard over the rows that the tables hold ``now``.
+
+    ``damaged`` has a sentence about each object that the tables have left out by then.
+    """
     definition = read_definition()
     known = data_sets(definition)
     dashboard = read_dashboard(definition, known)
     rows = {
         name: read_rows(tables, known[name], columns) for name, columns in dashboard.columns.items()
     }
-    return page(dashboard, shrink_to_page(rows), list(notes(rows, now)), vega())
+    return page(dashboard, shrink_to_page(rows), list(notes(rows, now, damaged)), vega())
 
 
-def notes(rows: Mapping[str, Rows], now: datetime) -> Iterator[str]:
+def notes(rows: Mapping[str, Rows], now: datetime, damaged: Collection[str] = ()) -> Iterator[str]:
     """Yield the sentences that a reader needs to understand the rows."""
     yield f"Results up to {now:%Y-%m-%d %H:%M} UTC."
+    if damaged:
+        yield f"{plural(len(damaged), 'damaged object')} left out: {' '.join(damaged)}"
     if not any(each.rows for each in rows.values()):
         yield "No results are stored yet; `tidemark run` measures versions."

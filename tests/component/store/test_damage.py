@@ -71,6 +71,21 @@ def test_a_damaged_table_object_is_named_and_hides_no_other_run(state):
     assert "`tidemark doctor` says what can be rebuilt" in done.stderr
 
 
+def test_damaged_objects_are_counted_and_the_page_names_them(state):
+    damaged = [keys.table("runs", "rocksdb", run_id) for run_id in (SECOND, THIRD)]
+    for key in damaged:
+        damage(state, key)
+
+    done = run(state, "dashboard")
+
+    assert done.exit_code == 1
+    assert done.stderr.endswith("2 objects are damaged; all others are shown.\n")
+    page = (state / "dashboard.html").read_text(encoding="utf-8")
+    assert "2 damaged objects left out: " in page
+    assert all(f"s3://{BUCKET}/{key} is damaged: " in page for key in damaged)
+    assert FIRST in page
+
+
 @pytest.mark.parametrize(
     ("key", "words"),
     [
