@@ -80,6 +80,8 @@ def lines(
             layer=[
                 _layer(place, [line for line in series if line.group == name], steps=steps)
                 for place, name in enumerate(names)
+                # Vega warns of a layer without points.
+                if any(line.group == name for line in series)
             ],
         ),
         width=24,
