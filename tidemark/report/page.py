@@ -11,13 +11,16 @@ from string import Template
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
 from tidemark.report.blocks import Block, Bullets, Chart, Details, Report, Row, Section, Table
-from tidemark.report.marks import marked
+from tidemark.report.marks import MARKS, marked
 
 FOLDER = Path(__file__).parent
 # Cells with more characters may break into lines.
 _LINE = 32
-# The class of each verdict that has a colour.
-_CLASSES = {marked("slower"): "slower", marked("faster"): "faster", marked("cannot tell"): "untold"}
+# The class of each verdict; slower, faster and untold ones have a colour.
+_CLASSES = {
+    marked(word): {"cannot tell": "untold", "not comparable": "missing"}.get(word, word)
+    for word in MARKS
+}
 _VERDICT = re.compile("|".join(map(re.escape, _CLASSES)))
 
 

@@ -153,7 +153,7 @@ def test_a_value_that_one_side_did_not_measure_is_not_comparable():
         row(text, "ingest", "ingest_rate {database: postgresql} \\[records/s\\]")[5] != missing[5]
     )
     assert "Axis database is postgresql for 9.0.0 and postgresql, mariadb for 9.8.4" in text
-    assert "The two sides were not measured alike." in text
+    assert "The two sides were not measured alike: Axis database is postgresql for 9.0.0" in text
     assert "--axis database=postgresql" in text
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 
+from tidemark.report.comparison.results import why_incomparable
 from tidemark.report.comparison.setup import unlike_work
 from tidemark.report.comparison.sides import Pair, Sides
 from tidemark.report.marks import MARKS, marked
@@ -15,15 +16,41 @@ _MOST_NAMES = 3
 
 
 def answer(sides: Sides, pairs: Sequence[Pair]) -> str:
-    """Return the metrics of each verdict, slower ones first, with the sizes of changes."""
+    """Return the metrics of each verdict, slower ones first, with the sizes of changes.
+
+    The reason of a missing verdict stands behind the metrics that share it. A second sentence says
+    what was not alike.
+    """
     names: defaultdict[str, list[str]] = defaultdict(list)
+    reasons: defaultdict[str, set[str]] = defaultdict(set)
     times = Counter(pair.name for pair in pairs)
     for pair in pairs:
         name = pair.title if times[pair.name] > 1 else pair.name
         names[pair.word].append(f"{name}{_size(pair)}")
-    found = [f"{marked(word)}: {_first(names[word])}" for word in MARKS if word in names]
-    text = f"{'; '.join(found) or 'There is no metric to compare'}."
-    return f"{text} The two sides were not measured alike." if unlike_work(sides) else text
+        reasons[pair.word].add(_reason(pair, sides))
+    found = [
+        f"{marked(word)}: {_first(names[word])}{_why(reasons[word])}"
+        for word in MARKS
+        if word in names
+    ]
+    return " ".join((f"{'; '.join(found) or 'There is no metric to compare'}.", *_unlike(sides)))
+
+
+def _reason(pair: Pair, sides: Sides) -> str:
+    verdict = pair.verdict
+    return verdict.judgement.reason if verdict else why_incomparable(pair, sides)
+
+
+def _why(reasons: Set[str]) -> str:
+    """Return the reason of all metrics of a verdict, '' if they have several or none."""
+    reason = next(iter(reasons)) if len(reasons) == 1 else ""
+    return f" ({reason})" if reason else ""
+
+
+def _unlike(sides: Sides) -> Iterator[str]:
+    if unlike := unlike_work(sides):
+        more = f", and {len(unlike) - 1} more" if len(unlike) > 1 else ""
+        yield f"The two sides were not measured alike: {unlike[0]}{more}."
 
 
 def _size(pair: Pair) -> str:

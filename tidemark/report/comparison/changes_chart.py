@@ -108,7 +108,14 @@ def _by_gain(far: float) -> Json:
         "type": "quantitative",
         "title": "← worse\N{EM SPACE}\N{EM SPACE}\N{EM SPACE}better →",
         "scale": {"domain": [-far, far], "nice": False},
-        "axis": {"format": "+~p", "tickCount": 5, "domain": False},
+        # Above the points it is on the first screen, however many metrics there are.
+        "axis": {
+            "orient": "top",
+            "format": "+~p",
+            "labelExpr": "datum.value ? datum.label : '0\\u00a0%'",
+            "tickCount": 5,
+            "domain": False,
+        },
     }
 
 

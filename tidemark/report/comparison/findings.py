@@ -12,7 +12,7 @@ from tidemark.model.numerals import times_as
 from tidemark.model.parameters import Value, described
 from tidemark.model.repetitions import FEWEST
 from tidemark.model.run_spec import RunSpec
-from tidemark.model.sentences import listed, shortened
+from tidemark.model.sentences import listed, plural, shortened
 from tidemark.model.suite import MOST_REPETITIONS, Suite
 from tidemark.report.blocks import Block, Bullets
 from tidemark.report.comparison.results import why_incomparable
@@ -76,8 +76,8 @@ class _JudgedMetric(NamedTuple):
     def _counts(self) -> str:
         pairs, trials = self.verdict.judgement.pairs, (self.new.rate.trials, self.base.rate.trials)
         if pairs and trials == (pairs, pairs):
-            return f"{pairs} pairs"
-        return f"{pairs} pairs of {trials[0]} and {trials[1]} trials"
+            return plural(pairs, "pair")
+        return f"{plural(pairs, 'pair')} of {trials[0]} and {trials[1]} trials"
 
 
 def comments(sides: Sides) -> tuple[Block, ...]:
@@ -191,7 +191,7 @@ def _thin(side: Side) -> Iterator[str]:
 
 
 def _actions(sides: Sides) -> Iterator[str]:
-    metrics, is_unlike = _judged_metrics(sides), unlike_work(sides)
+    metrics, is_unlike = _judged_metrics(sides), bool(unlike_work(sides))
     again = _again(sides, metrics, is_unlike)
     if again and is_unlike:
         yield again

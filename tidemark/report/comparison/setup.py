@@ -65,12 +65,16 @@ def on_unlike_machines(sides: Sides) -> bool:
     return any(name.startswith(_MACHINE) for name in differing_settings(sides))
 
 
-def unlike_work(sides: Sides) -> bool:
-    """Tell whether the work or the machines of both sides differ, which alone changes rates.
+def unlike_work(sides: Sides) -> list[str]:
+    """Return the differences of work and machines in words, which alone change rates.
 
     The work is the parameters, the axes and the size of the tasks.
     """
-    return any(name.startswith((*_SIZE, _MACHINE)) for name in differing_settings(sides))
+    return [
+        words
+        for name, words in differing_settings(sides).items()
+        if name.startswith((*_SIZE, _MACHINE))
+    ]
 
 
 def _rows(sides: Sides) -> list[Row]:

@@ -1,0 +1,33 @@
+"""Twelve prepared results as pages and as pictures: ``python -m tests.checks.prepared FOLDER``.
+
+A picture is the first screen of its page: whoever looks at it alone says which result it shows.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.component.cloud.browser import browser
+from tests.unit.prepared_results import PREPARED
+from tidemark.pages.vega import vega
+from tidemark.report.page import page
+
+_WIDTH, _HEIGHT = 1400, 900
+
+
+def write(folder: Path) -> None:
+    """Write each page, and a picture of its first screen beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with browser() as chromium:
+        tab = chromium.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
+        for name, prepared in PREPARED.items():
+            file = folder / f"{name.replace(' ', '-')}.html"
+            file.write_text(page(prepared.report(), vega()), encoding="utf-8")
+            tab.goto(file.as_uri())
+            tab.wait_for_selector(".chart svg", state="attached")
+            tab.screenshot(path=file.with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,68 @@
+"""The pages of twelve prepared results in a browser: the first screen names the right answer."""
+
+import pytest
+
+from tests.component.cloud.browser import AXE, browser
+from tests.unit.prepared_results import PREPARED
+from tidemark.pages.vega import vega
+from tidemark.report.page import page
+
+SCREEN = {"width": 1400, "height": 900}
+COMPARED, MEASURED = "mixed", "20 versions"
+WITHOUT_CHANGES = {"one missing", MEASURED}
+
+
+@pytest.fixture(scope="module")
+def open_page(tmp_path_factory):
+    """Return a way to open a page at its top; no message and no request may come of any."""
+    folder, wrong = tmp_path_factory.mktemp("prepared"), []
+    with browser() as chromium:
+        tab = chromium.new_page(viewport=SCREEN)
+        tab.on("console", lambda message: wrong.append(message.text))
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("request", lambda sent: sent.url.startswith("file:") or wrong.append(sent.url))
+
+        def open_page(name):
+            file = folder / f"{name}.html"
+            if not file.exists():
+                file.write_text(page(PREPARED[name].report(), vega()), encoding="utf-8")
+            if tab.url != file.as_uri():
+                tab.goto(file.as_uri())
+                tab.locator(".chart[role=img] svg").first.wait_for(state="attached")
+            return tab
+
+        yield open_page
+    assert wrong == []
+
+
+def bottom(element):
+    box = element.bounding_box()
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_the_first_screen_names_the_answer(open_page, name):
+    tab, prepared = open_page(name), PREPARED[name]
+    first = tab.locator("h1 + p, h1 + ul > li:first-child")
+
+    assert tab.get_by_role("heading", level=1).inner_text() == prepared.heading
+    assert first.inner_text().replace("\xa0", " ") == prepared.answer
+    assert bottom(first) < SCREEN["height"] / 2
+    charts = tab.get_by_role("img", name="Changes with their 95 % intervals.")
+    assert charts.count() == (name not in WITHOUT_CHANGES)
+    assert all(chart.bounding_box()["y"] < SCREEN["height"] / 2 for chart in charts.all())
+
+
+# The pages stand last, so that each is opened once.
+@pytest.mark.parametrize("width", [390, 768, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", [COMPARED, MEASURED])
+def test_axe_finds_nothing(open_page, name, width, scheme):
+    tab = open_page(name)
+    tab.set_viewport_size({**SCREEN, "width": width})
+    tab.emulate_media(color_scheme=scheme)
+    tab.evaluate(AXE.read_text(encoding="utf-8"))
+    found = tab.evaluate("axe.run().then(({ violations }) => violations)")
+    tab.set_viewport_size(SCREEN)
+
+    assert [(each["id"], each["impact"], each["nodes"][0]["html"]) for each in found] == []
