@@ -460,9 +460,11 @@ def test_an_excluded_trial_is_shown_as_excluded(open_page):
     assert [row[5] for row in cells(page, "failures")] == ["no: excluded"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(open_page, scheme):
-    page = open_page(scheme=scheme)
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 390), ("dark", 768), ("light", 1400), ("dark", 1400)]
+)
+def test_axe_finds_nothing(open_page, scheme, width):
+    page = open_page(scheme=scheme, viewport={**LAPTOP, "width": width})
     page.evaluate(AXE.read_text(encoding="utf-8"))
     for tab in page.get_by_role("tab").all():
         tab.click()
