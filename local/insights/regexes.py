@@ -10,6 +10,7 @@ import re
 import warnings
 from dataclasses import dataclass
 
+from local.insights.gaps import Gaps, gaps_of
 from local.insights.syntax import QueryError, Regex, Span
 
 _PART = re.compile(
@@ -57,6 +58,8 @@ class Pattern:
         The place of the expression in the query.
     names : tuple of str
         The named groups, in the order of their opening parentheses.
+    gaps : Gaps or None
+        The gaps between the texts that the expression consists of, None if it has other parts.
 
     Raises
     ------
@@ -70,6 +73,7 @@ class Pattern:
         self._group_names = group_names
         self._pieces: list[str | _Opening] = []
         self._groups: dict[str, tuple[int, int]] = {}
+        self.gaps: Gaps | None = gaps_of(regex.pattern)
         self._split(regex.pattern)
         self.names = tuple(sorted(self._groups, key=self._groups.__getitem__))
 
@@ -95,6 +99,11 @@ class Pattern:
         except re.error:
             # RE2 may accept a pattern that Python does not.
             return True
+
+    def gap_of(self, name: str, gaps: Gaps) -> int:
+        """Return the gap that a named group captures."""
+        groups = [piece.name for piece in self._pieces if isinstance(piece, _Opening)]
+        return gaps.groups[groups.index(name)]
 
     @staticmethod
     def _text(pieces: list[str | _Opening], captured: str | None) -> str:

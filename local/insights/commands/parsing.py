@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from local.insights import printing
 from local.insights.expressions import Reader
+from local.insights.gaps import Gaps
 from local.insights.lexer import Kind
 from local.insights.names import Names
 from local.insights.plan import Definition, Extend, columns_of
@@ -238,7 +239,7 @@ class Glob(Extraction):
         if self._can_split():
             self._write_split(writer, kept, source)
         else:
-            self._write_search(writer, kept, source)
+            self.write_search(writer, kept, source)
 
     def _can_split(self) -> bool:
         """Tell whether the query needs one capture, between two literals that fit in a LIKE."""
@@ -289,7 +290,7 @@ class Glob(Extraction):
         before, after = ".*?".join(escaped[: index + 1]), ".*?".join(escaped[index + 1 :])
         return f"(?s){before}(.*?){after}"
 
-    def _write_search(self, writer: Writer, kept: frozenset[str], source: str) -> None:
+    def write_search(self, writer: Writer, kept: frozenset[str], source: str) -> None:
         """Find each literal in the text after the literal before it.
 
         The captures are those of the lazy regular expression: a literal that is absent after the
@@ -331,8 +332,8 @@ class Match(Extraction):
 
     @property
     def selects(self) -> int:
-        """One select for the source, one for the captures."""
-        return 2
+        """One select for the source, one for the captures; for gaps those of a search, too."""
+        return 2 + (len(self.pattern.gaps.texts) + 3 if self.pattern.gaps else 0)
 
     def write(self, writer: Writer, kept: frozenset[str]) -> None:
         """Extract each group from the matching sources."""
@@ -340,7 +341,40 @@ class Match(Extraction):
         captures = {
             column: _capture(self.pattern, name, source) for column, name in self.columns.items()
         }
+        if self.pattern.gaps:
+            captures = self._search(writer, kept | {source}, source, self.pattern.gaps, captures)
         writer.define(kept, texts(captures))
+
+    def _search(
+        self,
+        writer: Writer,
+        kept: frozenset[str],
+        source: str,
+        gaps: Gaps,
+        captures: Mapping[str, str],
+    ) -> dict[str, str]:
+        """Search for the texts around the gaps, and return the captures.
+
+        The regular expression takes five times as long. It captures only where it does not match at
+        the first place of the first text, since it may match at a later one.
+        """
+        begin, matches = writer.temporary(), writer.temporary()
+        place = f"nullif({_place(source, gaps.texts[0])}, 0)"
+        rest = source if gaps.is_anchored else f"substring({source}, {place})"
+        writer.define(kept, texts({begin: rest}))
+        whole = f"regexp_matches({begin}, {quoted(f'^(?:{self.pattern.matching()})')})"
+        kept |= {begin, matches}
+        writer.define(kept - {matches}, {matches: Value(whole, Type.BOOLEAN)})
+        found = {column: writer.temporary() for column in captures}
+        indices = {column: self.pattern.gap_of(name, gaps) for column, name in self.columns.items()}
+        columns = {found[column]: index for column, index in indices.items()}
+        Glob(columns, self.source, tuple(gaps.texts)).write_search(writer, kept, begin)
+        later = "" if gaps.is_anchored else f"WHEN {begin} IS NOT NULL THEN {{}} "
+        return {
+            column: f"CASE WHEN {matches} THEN {_within(found[column], index, gaps)} "
+            f"{later.format(captures[column])}END"
+            for column, index in indices.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -389,6 +423,13 @@ def _place(rest: str, literal: str) -> str:
 def _like(literals: tuple[str, ...]) -> str:
     """Return the LIKE pattern of a text with literals one after another."""
     return quoted("%".join(("", *literals, "")))
+
+
+def _within(found: str, index: int, gaps: Gaps) -> str:
+    """Return the capture of a gap, of the text up to the next one of the texts around gaps."""
+    if gaps.texts[index + 1]:
+        return found
+    return f"regexp_extract({found}, {quoted(f'^{gaps.gaps[index]}')}, 0)"
 
 
 def _before(rest: str, place: str | None) -> str:
