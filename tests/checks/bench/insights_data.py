@@ -40,13 +40,22 @@ _KINDS = {
 KINDS = tuple(_KINDS)
 
 
+def lines_sql(kind: str, lines: int) -> str:
+    """Return the SELECT of the number ``i`` and the ``message`` of lines of a kind."""
+    return f"SELECT i, {_KINDS[kind]} AS message FROM range({lines}) numbers(i)"
+
+
 def text_of(kind: str, times: int = 1) -> Path:
     """Return the file with ``times`` × `LINES` lines of a kind; make it if it is missing."""
-    path = FOLDER / f"{kind}-{times}.log"
+    lines = f"SELECT message FROM ({lines_sql(kind, times * LINES)})"
+    return written(FOLDER / f"{kind}-{times}.log", lines)
+
+
+def written(path: Path, lines: str) -> Path:
+    """Return a file with the lines of a SELECT of one column; write it if it is missing."""
     if not path.exists():
         FOLDER.mkdir(exist_ok=True)
         unfinished = path.with_suffix(".tmp")
-        lines = f"SELECT {_KINDS[kind]} FROM range({times * LINES}) numbers(i)"
         duckdb.execute(
             f"COPY ({lines}) TO '{unfinished}' "
             "(FORMAT csv, HEADER FALSE, DELIMITER '\x01', QUOTE '', ESCAPE '')"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
-
-from tests.checks.bench.insights_data import FOLDER
+from tests.checks.bench.insights_data import FOLDER, written
 
 LINES = 5_000_000
 """The lines of a log of 1 GB."""
@@ -33,13 +31,5 @@ _EVENT = (
 
 def service_log(lines: int) -> Path:
     """Return the file with so many lines of about 200 bytes; make it if it is missing."""
-    path = FOLDER / f"service-{lines}.log"
-    if not path.exists():
-        FOLDER.mkdir(exist_ok=True)
-        unfinished = path.with_suffix(".tmp")
-        duckdb.execute(
-            f"COPY (SELECT {_TIME} || {_REQUEST} || {_EVENT} FROM range({lines}) numbers(i)) "
-            f"TO '{unfinished}' (FORMAT csv, HEADER FALSE, DELIMITER '\x01', QUOTE '', ESCAPE '')"
-        )
-        unfinished.rename(path)
-    return path
+    select = f"SELECT {_TIME} || {_REQUEST} || {_EVENT} FROM range({lines}) numbers(i)"
+    return written(FOLDER / f"service-{lines}.log", select)
