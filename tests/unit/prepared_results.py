@@ -1,0 +1,159 @@
+"""Twelve prepared results as reports, each with the answer that its page has to name first."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import NamedTuple
+
+from tests.plans import RUN, plan_of
+from tests.unit.measured_runs import failed, measured, on_machine, planned, with_values
+from tests.unit.report import test_labels
+from tidemark.model.exclusions import NONE
+from tidemark.report.blocks import Report
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.sides import sides
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import measured_run
+from tidemark.store.stored_run import StoredRun
+
+BASE, NEW = "9.0.0", "9.8.4"
+TYPICAL = {"ingest": 700_000, "compaction": 2_000_000}
+STEADY = (1.0, 1.01, 0.99, 1.0, 1.005)
+SCATTERED = (1.0, 1.9, 0.4, 1.1, 0.7)
+LATER = "20261127T124455Z-fedcba"
+TWENTY = [f"9.{minor}.0" for minor in range(20)]
+
+
+class Prepared(NamedTuple):
+    """A result whose answer is known."""
+
+    report: Callable[[], Report]
+    heading: str
+    answer: str
+    """The first sentence below the heading."""
+
+
+def _with_rates(trial, shares):
+    """Return a trial with these shares of the typical rates, by test."""
+    for test, share in shares.items():
+        jobs = len(next(each for each in trial.tests if each.test == test).samples)
+        trial = with_values(trial, test, [TYPICAL[test] * share] * jobs)
+    return trial
+
+
+def _trials(plan, ratios: Mapping[str, Mapping[str, float]], shape=STEADY):
+    """Return the trials of a plan with these ratios of rates, by version and test."""
+    return [
+        _with_rates(trial, {
+            test: ratios.get(trial.version, {}).get(test, 1.0) * shares[trial.repetition - 1]
+            for test in TYPICAL
+        })
+        for trial in measured(plan)
+        for shares in [shape if trial.version == NEW else STEADY]
+    ]  # fmt: skip
+
+
+def _compared(plan, trials):
+    run = StoredRun(plan, trials, NONE, [])
+    return comparison(sides((run, BASE), (run, NEW)))
+
+
+def _changed(ingest, compaction, repetitions=5, shape=STEADY, change=lambda trial: trial):
+    plan = planned((BASE, NEW), repetitions=repetitions)
+    trials = _trials(plan, {NEW: {"ingest": ingest, "compaction": compaction}}, shape)
+    return _compared(plan, [change(each) if each.version == NEW else each for each in trials])
+
+
+def _broken(trial):
+    return failed(trial) if trial.repetition > 2 else trial
+
+
+def _of_many_labels():
+    plan = test_labels.latency_plan(statistics=("mean",))
+    return _compared(plan, test_labels.run_of(plan, [f"call{n:02}" for n in range(40)]).trials)
+
+
+def _unlike():
+    plans = {
+        version: planned([version], repetitions=5, name=name, records=records)
+        for version, name, records in ((BASE, RUN, 1_000_000), (NEW, LATER, 100_000))
+    }
+    return comparison(
+        sides(
+            *(
+                (StoredRun(plan, _trials(plan, {}), NONE, []), version)
+                for version, plan in plans.items()
+            )
+        )
+    )
+
+
+def _of_twenty_versions():
+    suite = planned().suite
+    subject = suite.subject.model_copy(update={"versions": {each: each for each in TWENTY}})
+    fields = {"versions": TWENTY, "repetitions": 5, "tasks": 1}
+    plan = plan_of(fields, suite=suite.model_copy(update={"subject": subject}))
+    slow = {version: {"ingest": 0.8, "compaction": 1.0} for version in TWENTY[12:]}
+    return report(measured_run(StoredRun(plan, _trials(plan, slow), NONE, [])))
+
+
+_TITLE = f"RocksDB: {NEW} against {BASE}"
+_BOTH = "ingest_rate, compaction_rate"
+_SLOWER = "▼ slower: ingest_rate (−20.00 %), compaction_rate (−20.00 %)."
+_UNLIKE = "The two sides were not measured alike:"
+PREPARED = {
+    "faster": Prepared(
+        partial(_changed, 1.2, 1.2),
+        _TITLE,
+        "▲ faster: ingest_rate (20.00 %), compaction_rate (20.00 %).",
+    ),
+    "slower": Prepared(partial(_changed, 0.8, 0.8), _TITLE, _SLOWER),
+    "same": Prepared(partial(_changed, 1, 1), _TITLE, f"= same: {_BOTH}."),
+    "cannot tell": Prepared(
+        partial(_changed, 1, 1, shape=SCATTERED),
+        _TITLE,
+        f"? cannot tell: {_BOTH} (the pairs scatter too much).",
+    ),
+    "mixed": Prepared(
+        partial(_changed, 1.2, 0.8),
+        _TITLE,
+        "▼ slower: compaction_rate (−20.00 %); ▲ faster: ingest_rate (20.00 %).",
+    ),
+    "one missing": Prepared(
+        partial(_changed, 1, 1, change=failed),
+        _TITLE,
+        f"– not comparable: {_BOTH} (no trial of 9.8.4 that counts gave a rate).",
+    ),
+    "a broken run": Prepared(
+        partial(_changed, 1, 1, change=_broken),
+        _TITLE,
+        f"? cannot tell: {_BOTH} (2 of at least 5 pairs).",
+    ),
+    "1 trial": Prepared(
+        partial(_changed, 1.2, 1, repetitions=1),
+        _TITLE,
+        f"? cannot tell: {_BOTH} (1 of at least 5 pairs).",
+    ),
+    "20 versions": Prepared(
+        _of_twenty_versions,
+        f"RocksDB: run {RUN}",
+        "ingest_rate: 9.12.0 against 9.11.0: −20.00 %, ▼ slower.",
+    ),
+    "40 metrics with labels": Prepared(
+        _of_many_labels,
+        _TITLE,
+        "▼ slower: latency {operation: call00} (98.52 %), latency {operation: call01} (98.52 %), "
+        "latency {operation: call02} (98.52 %) and 37 more; = same: compaction_rate.",
+    ),
+    "unlike": Prepared(
+        _unlike,
+        _TITLE,
+        f"? cannot tell: {_BOTH} (different runs measured the versions). {_UNLIKE} Parameter "
+        "records is 1,000,000 records for 9.0.0 and 100,000 records for 9.8.4.",
+    ),
+    "environment changed": Prepared(
+        partial(_changed, 0.8, 0.8, change=lambda trial: on_machine(trial, cpu_model="Xeon 8488C")),
+        _TITLE,
+        f"{_SLOWER} {_UNLIKE} Machine: cpu_model is AMD EPYC 7R13 for 9.0.0 and Xeon 8488C for "
+        "9.8.4.",
+    ),
+}
