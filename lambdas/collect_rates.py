@@ -14,7 +14,6 @@ from tidemark.run.collecting import Collected, CollectRatesEvent, collect
 from tidemark.run.condition import CheckedCondition, ConditionEvent
 from tidemark.run.found_tasks import FindTasksEvent, FoundTasks, find_tasks
 from tidemark.run.services import StoppedServices, StopServicesEvent, stop_services
-from tidemark.store.stored_plan import read_plan
 
 _Event = CollectRatesEvent | ConditionEvent | StopServicesEvent | FindTasksEvent
 
@@ -36,7 +35,7 @@ def _read(
         backlogs = {QUEUE: services.queues, CLUSTER: services.clusters}
         return ask_step(bucket, queries, services.tasks(), systems, backlogs, event)
     if isinstance(event, FindTasksEvent):
-        return find_tasks(services.tasks(), read_plan(bucket, event.run_id), event)
+        return find_tasks(bucket, services.tasks(), event)
     seconds = environment.logs_deadline_seconds
     tasks, properties = services.tasks(), services.properties()
     return collect(bucket, queries, tasks, properties, systems, event, seconds)

@@ -17,6 +17,8 @@ from tidemark.model.suite import Test
 from tidemark.run.events import TrialEvent
 from tidemark.run.ports import Tasks
 from tidemark.run.stopped_task import failed
+from tidemark.store.bucket import Bucket
+from tidemark.store.stored_plan import read_plan
 
 _Description = Mapping[str, Any]
 
@@ -39,12 +41,13 @@ class FoundTasks(Frozen):
     stopped_by: str | None = None
 
 
-def find_tasks(tasks: Tasks, plan: Plan, event: FindTasksEvent) -> FoundTasks:
+def find_tasks(bucket: Bucket, tasks: Tasks, event: FindTasksEvent) -> FoundTasks:
     """Return the tasks of a step's definitions that an instance started since the test began.
 
     A task that exits with another code than 0 is a failed one. The test fails if there is none, if
     one has not ended, or if there are more than a test may have.
     """
+    plan = read_plan(bucket, event.run_id)
     test, known = plan.suite.test(event.test), plan.known
     step = next(step for step in test.steps if step.name == event.search)
     assert step.find_tasks  # the state of other steps is another one

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.unit.kiwi_instance import KIWI, read_kiwi
+from tidemark.model.checkout import ROOT
 from tidemark.model.instance_names import InstanceName, filled, words
 from tidemark.model.refusal import Refused
 
@@ -67,6 +68,17 @@ def test_only_a_suite_of_instances_has_tasks_of_an_instance(tmp_path):
     assert "definition: the subject is no instance, which has definitions" in sentences
     assert "find_tasks: the subject is no instance, which has tasks of its own" in sentences
     assert "function: {creator} has no meaning, since the subject is no instance" in sentences
+
+
+def test_the_example_of_the_page_is_a_suite(tmp_path):
+    page = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    example = page.split("#### Names of an instance")[1].split("```")[1].removeprefix("yaml")
+    start, rest = KIWI[: KIWI.index("subject:")], KIWI[KIWI.index("  form:") : KIWI.index("tests:")]
+    subject, tests = example.split("tests:\n")
+
+    suite = read_kiwi(tmp_path, f"{start}{subject}{rest}tests:\n{tests}")
+
+    assert suite.definitions == ["kiwi-{instance}-Writer", "{instance}WriterFamily"]
 
 
 def test_words_in_braces_are_replaced_and_other_braces_stay():
