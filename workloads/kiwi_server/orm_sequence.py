@@ -23,10 +23,9 @@ def report(r: int) -> int:
     cases = [_new_case(plan, number) for number in range(r)]
     passed = TestExecutionStatus.objects.filter(weight__gt=0).first()
     build = Build.objects.create(name="1", version=plan.product_version)
-    runs = [
-        TestRun.objects.create(summary=f"Run {n}", manager=plan.author, plan=plan, build=build)
-        for n in range(r)
-    ]
+    runs = [run_of(plan, build, f"Run {number}") for number in range(r)]
+    for run in runs:
+        run.save()
     results = 0
     for run in runs:
         for case in cases:
@@ -58,6 +57,15 @@ def case_of(plan: TestPlan, summary: str) -> TestCase:
         priority=Priority.objects.first(),
         case_status=TestCaseStatus.objects.filter(is_confirmed=True).first(),
     )
+
+
+def run_of(plan: TestPlan, build: Build, summary: str) -> TestRun:
+    """Return a test run of a plan, which is not stored yet."""
+    run = TestRun(summary=summary, manager=plan.author, plan=plan, build=build)
+    # Version 10.0 stores the version of the product with each run, too.
+    if hasattr(TestRun, "product_version"):
+        run.product_version = plan.product_version
+    return run
 
 
 def _new_case(plan: TestPlan, number: int) -> TestCase:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from orm_sequence import case_of, new_plan
+from orm_sequence import case_of, new_plan, run_of
 from tcms.management.models import Build
 from tcms.testcases.models import TestCase
 from tcms.testruns.models import TestRun
@@ -17,8 +17,7 @@ def add(count: int) -> int:
     """Store as many test cases and test runs, of a plan of this name; return their number."""
     plan = new_plan(NAME)
     build = Build.objects.create(name="1", version=plan.product_version)
-    case = case_of(plan, NAME)
-    run = TestRun(summary=NAME, manager=plan.author, plan=plan, build=build)
+    case, run = case_of(plan, NAME), run_of(plan, build, NAME)
     for one, model in ((case, TestCase), (run, TestRun)):
         copies = (_numbered(one, number) for number in range(count))
         model.objects.bulk_create(copies, batch_size=_AT_ONCE)
