@@ -16,7 +16,7 @@ from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import pack_suite
 from tidemark.pages.vega import vega
 
-_IGNORE = shutil.ignore_patterns("__pycache__", "vega.py", "client")
+_IGNORE = shutil.ignore_patterns("__pycache__", "vega.py", "pictures.py", "client")
 # The packages of the functions, without the command line, its client and the dashboard.
 _PACKAGES = ("figures", "model", "money", "pages", "report", "run", "store")
 

@@ -60,7 +60,9 @@ def _queries(suite):
     metrics = [metric for test in suite.tests for metric in test.metrics]
     of_metrics = [(each.query, each.samples, each.histograms) for each in metrics]
     of_series = [[series.query for series in test.series] for test in suite.tests]
-    return fixed | {query for queries in (*of_metrics, *of_series) for query in queries if query}
+    of_loads = [[load.query for load in suite.loads]]
+    queries = (query for each in (*of_metrics, *of_series, *of_loads) for query in each)
+    return fixed | {query for query in queries if query}
 
 
 def test_the_log_queries_of_a_suite_are_saved_with_the_text_of_their_files(template):

@@ -1,5 +1,4 @@
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +7,7 @@ import pytest
 from aws_cdk.assertions import Match
 
 from cdk.functions import module_of
-from cdk.permissions import FUNCTIONS
+from cdk.permissions import FUNCTIONS, needs_of
 from tidemark.model.request import resolve_request
 from tidemark.model.suite_files import read_suites
 from tidemark.money.prices import REPORT_MEMORY, TRIALS_MEMORY, list_prices
@@ -61,30 +60,13 @@ def linted(folder, *templates):
     return done.returncode, done.stdout + done.stderr
 
 
-def collecting(template):
-    """Return the patterns of our own objects that CollectRates may use, by action."""
-    (policy,) = (
-        policy["Properties"]["PolicyDocument"]["Statement"]
-        for name, policy in template.find_resources("AWS::IAM::Policy").items()
-        if "FunctionsCollectRates" in name
-    )
-    # The properties of instances are in buckets of others, with a condition.
-    ours = [each for each in policy if "Condition" not in each]
-    by_action = {str(each["Action"]): json.dumps(each["Resource"]) for each in ours}
-    return {
-        action: sorted(re.findall(r'"/([^"]+)"', by_action.get(action, "")))
-        for action in ("s3:GetObject", "s3:PutObject")
-    }
+def test_collect_rates_copies_what_tasks_left_only_if_a_suite_keeps_files():
+    suites = read_suites()
+    without, keeping = (needs_of([suites[name]])["CollectRates"] for name in ("sleeper", "rocksdb"))
 
-
-def test_collect_rates_copies_what_tasks_left_only_if_a_suite_keeps_files(template, everything):
-    reads, writes = ["runs/*/plan.json"], ["work/*/measured/*"]
-
-    assert collecting(template) == {"s3:GetObject": reads, "s3:PutObject": writes}
-    assert collecting(everything) == {
-        "s3:GetObject": [*reads, "work/data/*"],
-        "s3:PutObject": ["artefacts/*", *writes],
-    }
+    assert (suites["sleeper"].keeps_files, suites["rocksdb"].keeps_files) == (False, True)
+    assert {*keeping.reads} - {*without.reads} == {"work/data/*"}
+    assert {*keeping.writes} - {*without.writes} == {"artefacts/*"}
 
 
 def test_cfn_lint_finds_no_problem(data, everything, tmp_path):
@@ -192,7 +174,7 @@ def test_functions_that_read_every_trial_have_the_memory_for_the_largest_run(tem
     # As `make bench` measures them at the largest accepted run.
     drawing = {"publish_report", "publish_comparison", "end_run", "sweep_runs"}
     assert {state for state, size in memory.items() if size == REPORT_MEMORY} == drawing
-    reading = {"record_rates", "record_outcome"}
+    reading = {"record_rates", "record_outcome", "record_trial"}
     assert {state for state, size in memory.items() if size == TRIALS_MEMORY} == reading
     # A new account has at most 3,008 MB for a function.
     assert max(memory.values()) <= 3008
@@ -374,7 +356,7 @@ def test_a_function_may_only_do_what_its_state_needs(policies):
     assert actions_of("RestoreSystem") == {"s3:DeleteObject", "s3:ListBucket"}
     assert actions_of("CollectRates") == {
         "s3:GetObject", "s3:PutObject", "logs:StartQuery", "logs:GetQueryResults", "logs:StopQuery",
-        "ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask",
+        "ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask", "s3:ListBucket",
     }  # fmt: skip
 
 
