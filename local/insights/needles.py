@@ -71,7 +71,8 @@ def _any_of(choices: Iterable[Texts]) -> Texts:
 
 def _usable(text: str) -> Texts:
     """Return a text, nothing if it is too short or lines are not searched for it."""
-    usable = len(text) >= _SHORTEST and text.isprintable()
+    # U+FFFD stands for bytes that are no text.
+    usable = len(text) >= _SHORTEST and text.isprintable() and "\ufffd" not in text
     return frozenset({text}) if usable else _NONE
 
 

@@ -21,7 +21,8 @@ from local.logs.packing import INCOMPLETE, Packing, packing_of, unpacked
 
 _UNPACKED = {Packing.NONE: "none", Packing.GZIP: "gzip"}
 """The packings that DuckDB reads itself, by its names."""
-_PEEKED_BYTES = 2 * 1024 * 1024
+PEEKED_BYTES = 2 * 1024 * 1024
+"""The bytes at the beginning of a file that choose its form."""
 _CLOCK_PEEKED = 64 * 1024
 _CHUNK = 1024 * 1024
 _WITHIN = re.compile(rb"\r[^\r\n]")
@@ -108,7 +109,7 @@ def inspect(original: Path, path: Path, clock: Clock | None, *, is_joined: bool)
     """
     with opened(path) as file:
         status = original.stat()
-        begin = file.read(_PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
+        begin = file.read(PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
     form = form_of(begin)
     first = first_lines(begin[:_CLOCK_PEEKED])
     clock = clock or clock_in(original, first)

@@ -19,7 +19,7 @@ from local.logs.boundaries import LIMITS
 from local.logs.clocks import Beginning, Clock, beginning
 from local.logs.encodings import is_utf16
 from local.logs.joining import Joining, first_lines, last_event, without_returns
-from local.logs.log_file import Form, clock_in, form_of
+from local.logs.log_file import PEEKED_BYTES, Form, clock_in, form_of
 from local.logs.packing import INCOMPLETE, unpacked
 
 # A copy of more than this share of a file takes longer than to read the file whole.
@@ -51,8 +51,8 @@ class Search:
     most_bytes : int
         The maximum size of a line of text with its line feed [B].
     head : int
-        The bytes at the beginning of a file that choose its form and its clock. A copy begins with
-        the events there, so that they choose the same.
+        The bytes at the beginning of a file that choose its clock. A copy begins with the events
+        there, so that they choose the same.
     block : int
         The number of bytes that are read at once, which a processor keeps near it.
     """
@@ -94,10 +94,11 @@ class Search:
         """Return the test of whether a line of a file begins an event."""
         if is_utf16(content):
             raise NotSearchedError
-        first = content.read(self.head).decode(errors="replace").removeprefix("\ufeff")
-        if form_of(first) is not Form.TEXT:
+        begin = content.read(PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
+        if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
-        return self.begins or beginning(self.clock or clock_in(file, first_lines(first)))
+        first = first_lines(begin[: self.head])
+        return self.begins or beginning(self.clock or clock_in(file, first))
 
     def _found(self, file: BufferedIOBase, begins: Beginning) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of each event to copy, after the number of bytes that were searched."""

@@ -35,6 +35,7 @@ def test_filters_name_the_texts_of_an_event(query, texts):
         "filter @message like 'ab'",
         "filter @message like 'abc' or level = 'x'",
         "filter @message like 'a\nbc'",
+        "filter @message like 'abc\ufffd'",
         "filter @logStream like 'abc'",
         "limit 5 | filter @message like 'abc'",
         "parse @message /(?<a>x)/ multi | filter @message like 'abc'",

@@ -97,8 +97,9 @@ def test_only_the_begin_and_the_events_with_a_text_are_copied(tmp_path):
         f"{A}needle".encode("utf-16"),
         gzip.compress(random.Random(1).randbytes(1000))[:500],
         b'{"timestamp": 1, "message": "needle"}\n',
+        b'{"timestamp": 1, "message": "%b"}\n' % (b"x" * 70_000),
     ],
-    ids=["damaged", "long", "without an end", "UTF-16", "cut short", "events of AWS"],
+    ids=["damaged", "long", "without an end", "UTF-16", "cut short", "events", "long event"],
 )
 def test_a_file_that_is_to_be_read_whole_is_not_searched(tmp_path, content):
     path = tmp_path / "a.log"
