@@ -107,7 +107,7 @@ def test_a_library_that_is_not_the_pinned_one_is_refused(maven, monkeypatch, cha
 def test_a_program_is_sampled_by_its_cpu_time_as_often_as_asked():
     variables = variables_of(Path("/lib.so"), Path("/scratch"), 99)
 
-    sampled = "start,event=ctimer,interval=10101010,collapsed,file=/scratch/%p.folded"
+    sampled = "start,quiet,event=ctimer,interval=10101010,collapsed,file=/scratch/%p.folded"
     assert variables["ASPROF_COMMAND"] == f"{sampled},cstack=dwarf"
     assert variables["LD_PRELOAD"] == "/lib.so"
     assert variables["JAVA_TOOL_OPTIONS"] == f"-agentpath:/lib.so={sampled},cstack=vm"
@@ -134,6 +134,12 @@ def test_the_stacks_of_all_processes_are_one_file_of_the_task():
 def test_a_profile_that_fails_is_a_line_of_the_log_and_the_program_succeeds(words, reason, capfd):
     assert run(*words) == (0, {})
     assert f".Profiler INFO  - No profile: {reason}" in capfd.readouterr().out
+
+
+def test_a_process_that_took_next_to_no_time_has_no_samples():
+    _, left = run("0", "[INFO] No samples were collected\n", "main;a 1\n")
+
+    assert [gzip.decompress(body) for body in left.values()] == [b"main;a 1\n"]
 
 
 def test_a_program_that_fails_leaves_no_profile_and_its_exit_code(capfd):

@@ -55,7 +55,8 @@ def variables_of(library: Path, folder: Path, hz: int) -> dict[str, str]:
     for exceptions, since the systems under test are built without frame pointers.
     """
     file = folder / "%p.folded"
-    sampled = f"start,event=ctimer,interval={10**9 // hz},collapsed,file={file}"
+    # A program may talk to its child by standard output, where the profiler would announce itself.
+    sampled = f"start,quiet,event=ctimer,interval={10**9 // hz},collapsed,file={file}"
     return {
         "LD_PRELOAD": str(library),
         "ASPROF_COMMAND": f"{sampled},cstack=dwarf",

@@ -25,6 +25,7 @@ from harness import log
 from harness.profiler import variables_of
 
 FILE = "profile.folded.gz"
+_NO_SAMPLES = "[INFO] No samples were collected"
 
 
 def main(
@@ -60,10 +61,16 @@ def _leave(folder: Path, place: str, client: Callable[[], Any]) -> None:
 
 
 def merged(folder: Path) -> Counter[str]:
-    """Return the samples of all processes by stack; raise ValueError for a line of another form."""
+    """Return the samples of all processes by stack; raise ValueError for a line of another form.
+
+    A process that took next to no time has none.
+    """
     stacks = Counter[str]()
     for file in folder.iterdir():
-        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        text = file.read_text(encoding="utf-8", errors="replace")
+        for line in text.removeprefix(_NO_SAMPLES).split("\n"):
+            if not line.strip():
+                continue
             stack, _, samples = line.rpartition(" ")
             stacks[stack] += int(samples)
     return stacks
