@@ -69,6 +69,24 @@ def test_collect_rates_copies_what_tasks_left_only_if_a_suite_keeps_files():
     assert {*keeping.writes} - {*without.writes} == {"artefacts/*"}
 
 
+def test_only_functions_of_a_deployment_with_a_profiler_reach_profiles():
+    suites = list(read_suites().values())
+
+    def reaching(deployed):
+        needs = needs_of(deployed).items()
+        return {
+            name
+            for name, each in needs
+            if any("profile" in key for key in (*each.reads, *each.writes, *each.lists))
+        }
+
+    assert reaching([suite.model_copy(update={"profiler": None}) for suite in suites]) == set()
+    assert reaching(suites) == {
+        "PlanRun", "ChooseTrial", "RecordTrial", "RecordOutcome", "PublishReport",
+        "PublishComparison", "EndRun", "SweepRuns",
+    }  # fmt: skip
+
+
 def test_cfn_lint_finds_no_problem(data, everything, tmp_path):
     assert linted(tmp_path, data.to_json(), with_a_number(everything.to_json())) == (0, "")
 
@@ -174,6 +192,7 @@ def test_functions_that_read_every_trial_have_the_memory_for_the_largest_run(tem
     # As `make bench` measures them at the largest accepted run.
     drawing = {"publish_report", "publish_comparison", "end_run", "sweep_runs"}
     assert {state for state, size in memory.items() if size == REPORT_MEMORY} == drawing
+    # RecordTrial holds the stacks of all tasks of a profiled test.
     reading = {"record_rates", "record_outcome", "record_trial"}
     assert {state for state, size in memory.items() if size == TRIALS_MEMORY} == reading
     # A new account has at most 3,008 MB for a function.
