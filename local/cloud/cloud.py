@@ -31,19 +31,14 @@ from local.cloud.deployment import bootstrap, deploy, synthesise
 from local.cloud.endpoint import Endpoint
 from local.cloud.events import Events
 from local.cloud.guard import Guard
+from local.cloud.machine_settings import machine_settings
 from local.cloud.made import remove_unused
 from local.cloud.schedules import Clock, Scheduler
 from local.cloud.server import Server
 from local.logs.parsed import ParsedCache
 from local.logs.store import LogStore
 from tidemark.client.stack import Stack
-from tidemark.model.context import written_context
-from tidemark.model.settings import Settings, read_settings
-
-# One machine has no QuickSight: Tidemark itself draws the dashboard's definition. It has the zones
-# of one region.
-_ABSENT = {"reports": False, "availabilityZones": []}
-_LOGS_DEADLINE_SECONDS = 20
+from tidemark.model.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -77,16 +72,6 @@ class Cloud:
         self._scheduler.start()
 
 
-def _settings(given: Mapping[str, Any]) -> Settings:
-    """Return the settings of cdk.json, those that are given, and what one machine is without."""
-    settings = read_settings({**written_context(), **given, **_ABSENT})
-    if "logsDeadlineSeconds" in given:
-        return settings
-    # The lines of a task are stored when it ends: only a query that matches none waits longer.
-    deadline = min(settings.logs_deadline_seconds, _LOGS_DEADLINE_SECONDS)
-    return settings.model_copy(update={"logs_deadline_seconds": deadline})
-
-
 @contextmanager
 def start_cloud(
     state: Path,
@@ -118,7 +103,7 @@ def start_cloud(
     """
     # Tasks and functions run in other directories, where a relative path would be wrong.
     state = state.resolve()
-    settings = _settings(context or {})
+    settings = machine_settings(context or {})
     with ExitStack() as opened:
         # moto keeps its resources for the whole process: the reset lets the next cloud start empty.
         opened.callback(moto_api_backend.reset)

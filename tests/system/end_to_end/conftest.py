@@ -7,20 +7,19 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from local.cloud.deployment import synthesise
+from local.cloud.machine_settings import machine_settings
 from tests.system.end_to_end.command_line import SMALL, tidemark
 from tests.system.end_to_end.deployed import REQUEST, deploy
-from tidemark.model.context import written_context
-from tidemark.model.settings import read_settings
 
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory, worker_id):
-    """Return a folder with the template for the written settings, as commands deploy it."""
+    """Return a folder with the assembly of the written settings, as commands deploy it."""
     own = tmp_path_factory.getbasetemp()
     # A synthesis takes longer than most tests, so all processes of the tests share one.
     folder = (own if worker_id == "master" else own.parent) / "template"
     folder.mkdir(exist_ok=True)
-    synthesise(folder, read_settings(written_context()))
+    synthesise(folder, machine_settings({}))
     return folder
 
 

@@ -21,12 +21,11 @@ from pathlib import Path
 from random import Random
 
 from local.cloud.deployment import synthesise
+from local.cloud.machine_settings import machine_settings
 from tests.system.faults.power.disk import Disk
 from tests.system.faults.power.judging import NOTHING, Contents, problems
 from tests.system.faults.power.recording import Replay, record, traced
 from tidemark.model.checkout import ROOT
-from tidemark.model.context import written_context
-from tidemark.model.settings import read_settings
 
 _TIDEMARK = Path(sys.executable).with_name("tidemark")
 _RUN = ["--versions", "9.0.0", "--repetitions", "2", "--records", "2000"]
@@ -54,7 +53,7 @@ def main() -> int:
     chance = Random(arguments.seed)
     with tempfile.TemporaryDirectory(prefix="tidemark-power-") as folder:
         state = Path(folder) / "state"
-        synthesise(state, read_settings(written_context()))
+        synthesise(state, machine_settings({}))
         disk = Disk()
         disk.load(state)
         commands = list(_commands(Path(folder), state))
