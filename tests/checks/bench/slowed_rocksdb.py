@@ -42,16 +42,21 @@ def searched(number: int) -> list[str]:
 
 def write_system(folder: Path) -> None:
     """Write both suites and the workload of the slowed versions into a folder."""
+    workload = Path(__file__).with_name("slowed_workload.py")
+    compared = [BASE, *map(slowed, LOSSES)]
+    write_workload(folder, workload, (*compared, *_all_searched()))
+    write_suite(folder, suite_of(COMPARED, workload.stem, compared))
+    write_suite(folder, _of_searches(workload.stem))
+
+
+def write_workload(folder: Path, workload: Path, versions: Iterable[str]) -> None:
+    """Write the workload of RocksDB into a new folder, with a module and versions beside it."""
     shutil.rmtree(folder, ignore_errors=True)
     for part in (_WORKLOAD, Path("workloads") / "harness"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    workload = Path(__file__).with_name("slowed_workload.py")
     shutil.copy(workload, folder / _WORKLOAD)
-    compared = [BASE, *map(slowed, LOSSES)]
-    _write_suite(folder, _suite(COMPARED, workload.stem, compared))
-    _write_suite(folder, _of_searches(workload.stem))
     pins = folder / _WORKLOAD / "pins"
-    for version in (*compared, *_all_searched()):
+    for version in versions:
         shutil.copy(pins / f"{RELEASE}.txt", pins / f"{version}.txt")
 
 
@@ -60,7 +65,8 @@ def _all_searched() -> Iterator[str]:
         yield from searched(number)
 
 
-def _suite(name: str, workload: str, versions: Iterable[str]) -> dict[str, Any]:
+def suite_of(name: str, workload: str, versions: Iterable[str]) -> dict[str, Any]:
+    """Return the shipped suite under a name, with other versions and another workload."""
     file = ROOT / "suites" / "rocksdb" / "suite.yaml"
     suite: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     package = suite["subject"]["versions"][RELEASE]
@@ -77,7 +83,7 @@ def _of_searches(workload: str) -> dict[str, Any]:
     The quantile is that of the jobs that nothing else on the machine disturbed. Most pairs of a
     search prove that versions are the same; bounds of ±10 % tell them from 15 % with fewer pairs.
     """
-    suite = _suite(SEARCHED, workload, _all_searched())
+    suite = suite_of(SEARCHED, workload, _all_searched())
     suite["defaults"]["versions"] = suite["defaults"]["versions"][:2]
     ingest, _ = suite["tests"]
     ingest["jobs"] = _JOBS
@@ -86,7 +92,8 @@ def _of_searches(workload: str) -> dict[str, Any]:
     return suite
 
 
-def _write_suite(folder: Path, suite: dict[str, Any]) -> None:
+def write_suite(folder: Path, suite: dict[str, Any]) -> None:
+    """Write a suite into a folder of systems."""
     file = folder / "suites" / suite["name"] / "suite.yaml"
     file.parent.mkdir(parents=True)
     file.write_text(yaml.safe_dump(suite, sort_keys=False), encoding="utf-8")

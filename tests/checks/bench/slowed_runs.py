@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -41,8 +42,13 @@ class StoredRun(NamedTuple):
 
 def start(folder: Path, *words: str) -> None:
     """Start a run by ``tidemark`` in a folder and wait for its end; exit if it fails."""
+    write_system(folder / "system")
+    run(folder, *words)
+
+
+def run(folder: Path, *words: str) -> None:
+    """Start ``tidemark`` over the system of a folder and wait for its end; exit if it fails."""
     system, state = folder / "system", folder / "state"
-    write_system(system)
     command = [TIDEMARK, *words, "--state", str(state)]
     environment = {**os.environ, "TIDEMARK_SYSTEMS": str(system)}
     # Standard output is for tables.
@@ -55,12 +61,15 @@ def stored(folder: Path, suite: str) -> list[StoredRun]:
     """Return the runs of a suite in a folder, the oldest first; a run may have been killed."""
     if not (folder / "state" / "objects").is_dir():
         return []
-    files = ObjectFiles(folder / "state" / "objects")
-    try:
-        bucket = FileBucket(files, results_bucket(files, written_stack()))
+    with opened(folder) as bucket:
         return list(_runs(Results(bucket), sorted(bucket.folders("runs/")), suite))
-    finally:
-        files.close()
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[FileBucket]:
+    """Yield the results of the runs in a folder."""
+    with closing(ObjectFiles(folder / "state" / "objects")) as files:
+        yield FileBucket(files, results_bucket(files, written_stack()))
 
 
 def _runs(results: Results, names: Sequence[str], suite: str) -> Iterator[StoredRun]:
