@@ -43,8 +43,9 @@ def requests(call: Call, deployment: Deployment) -> Iterator[Request]:
     if requests_of is None:
         raise Unsupported(f"{call.operation} by {call.role}; known: {', '.join(_CALLS)}")
     for request in [*requests_of(call.parameters), *_implied(call, deployment)]:
-        # The SDKs call AWS over TLS.
-        yield replace(request, context=request.context | _context({TLS: "true"}))
+        # The SDKs call AWS over TLS. All buckets here are of one account.
+        own = {"s3:ResourceAccount": ACCOUNT} if request.action.startswith("s3:") else {}
+        yield replace(request, context=request.context | _context({TLS: "true", **own}))
 
 
 def _implied(call: Call, deployment: Deployment) -> Iterator[Request]:
