@@ -199,8 +199,9 @@ def _plan_to_resume(bucket: Bucket, request: ResumeRequest) -> Plan:
             f"run: {request.run} is a run of {plan.request.suite}, not of {request.suite}"
         )
     # ChooseTrial tells whether a run until decided needs a trial: it reads all trials for that.
-    folders = keys.trials(request.run), keys.profiled_trials(request.run)
-    recorded = [key for folder in folders for key in bucket.keys(folder)]
+    recorded = [*bucket.keys(keys.trials(request.run))]
+    # A deployment without a profiler has no permission to list the others.
+    recorded += bucket.keys(keys.profiled_trials(request.run)) if plan.profiled else ()
     if plan.request.until is None and len(recorded) == len(plan.all_trials):
         raise Refused(f"run: {request.run} has no missing trial; every trial is recorded")
     if request.budget_usd is not None and plan.prices is None:

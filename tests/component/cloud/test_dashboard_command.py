@@ -28,7 +28,7 @@ def dashboard_command(monkeypatch, tmp_path, tables):
 
     @contextmanager
     def stored(_):
-        yield SimpleNamespace(tables=tables)
+        yield SimpleNamespace(tables=tables, damaged=())
 
     monkeypatch.setattr(dashboard, "stored", stored)
     monkeypatch.setattr(building, "vega", lambda: "window.vegaEmbed = () => {};")

@@ -76,6 +76,7 @@ NOT_REACHED = {
     "$step.name": {"step": WAIT},
     "$step.awaited": {"step": WAIT},
     "$holds": {"holds": 0},
+    "$prepared.security_group": {"prepared": {"security_group": "sg-0a1b2c3d"}},
     "$states.result.Payload.holds": {"states": {"result": {"Payload": {"holds": 1}}}},
     "[$step.rules]": {"step": PAUSE},
     UNPAUSED: {
@@ -165,7 +166,8 @@ def evaluations(deployed, expressions, measured, rejected, failed):
     of_instance = [text for text in expressions if text.startswith("$exists($step.place)")]
     assert len(of_instance) == 7
     placed = [(text, {"step": {"place": place}}) for text in of_instance for place in PLACES]
-    for expression, bindings in [*NOT_REACHED.items(), *described, *placed]:
+    subnets = [(text, {}) for text in expressions if text.startswith("$split('subnet-")]
+    for expression, bindings in [*NOT_REACHED.items(), *described, *placed, *subnets]:
         Template(f"{{% {expression} %}}").evaluate(
             bindings, lambda *evaluation: deployed.evaluations.append(evaluation)
         )

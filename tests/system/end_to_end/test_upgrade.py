@@ -65,14 +65,16 @@ def test_runs_of_an_earlier_version_are_listed_with_their_figures_digit_for_digi
     ]  # fmt: skip
     # The values are those of the earlier version's trials; each run has one trial of 9.8.4.
     assert {
-        (version["version"], name): (metric["minimum"], metric["maximum"])
+        (version["version"], version["sizes"], name): metric["value"]
         for version in history
         for name, metric in version["metrics"].items()
     } == {
-        ("9.0.0", "ingest_rate"): (30605.0, 30605.0),
-        ("9.0.0", "compaction_rate"): (448760.16, 448760.16),
-        ("9.8.4", "ingest_rate"): (6762.8, 27092.1),
-        ("9.8.4", "compaction_rate"): (142638.22000000003, 153137.64),
+        ("9.0.0", "1 × 2,000", "ingest_rate"): 30605.0,
+        ("9.0.0", "1 × 2,000", "compaction_rate"): 448760.16,
+        ("9.8.4", "1 × 2,000", "ingest_rate"): 27092.1,
+        ("9.8.4", "1 × 2,000", "compaction_rate"): 142638.22000000003,
+        ("9.8.4", "1 × 500", "ingest_rate"): 6762.8,
+        ("9.8.4", "1 × 500", "compaction_rate"): 153137.64,
     }
 
 

@@ -167,7 +167,11 @@ def test_a_request_carries_its_condition_keys():
         **tls,
         "ecs:cluster": CLUSTER,
     }
-    assert context("s3", "list_objects_v2", Bucket="b", Prefix="p/") == {**tls, "s3:prefix": "p/"}
+    assert context("s3", "list_objects_v2", Bucket="b", Prefix="p/") == {
+        **tls,
+        "s3:ResourceAccount": "123456789012",
+        "s3:prefix": "p/",
+    }
     assert context("events", "put_events", Entries=[event]) == {
         **tls,
         "events:source": "s",
