@@ -38,6 +38,7 @@ TOO_WIDE = """(visuals) => visuals
 ENDS = """(marks) => marks.map((mark) => mark.getBoundingClientRect())
   .map(({ left, right }) => [left, right])"""
 DESKTOP, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
+WIDTHS = [("light", 390), ("dark", 768), ("light", 1400)]
 
 
 @pytest.fixture(scope="module")
@@ -461,7 +462,12 @@ def test_an_excluded_trial_is_shown_as_excluded(open_page):
 
 
 @pytest.mark.parametrize(
-    ("scheme", "width"), [("light", 390), ("dark", 768), ("light", 1400), ("dark", 1400)]
+    ("scheme", "width"),
+    [
+        ("dark", 1400),
+        # Each opens every sheet, which takes some ten seconds.
+        *(pytest.param(*case, marks=pytest.mark.systems) for case in WIDTHS),
+    ],
 )
 def test_axe_finds_nothing(open_page, scheme, width):
     page = open_page(scheme=scheme, viewport={**LAPTOP, "width": width})
