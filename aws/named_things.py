@@ -1,4 +1,4 @@
-"""What exists in an account under a name, such as the clusters and queues of an instance."""
+"""The look-up of things in an account by name, such as the clusters and queues of an instance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.run.ports import Definition
 
 
 class NamedThings:
-    """What exists in an account and region, by its name.
+    """The things of an account and region, by their names.
 
     ``client`` makes the client of a service; most runs need none of them.
     """

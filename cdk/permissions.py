@@ -173,7 +173,7 @@ PROFILING: Mapping[str, Needs] = {
         for name in ("PublishReport", "PublishComparison", "EndRun", "SweepRuns")
     },
 }
-"""What a suite with a profiler needs beside the others."""
+"""The needs of a suite with a profiler, beside those of every suite."""
 BACKLOGS = Needs(reads_backlogs=True)
 
 # The record of paused rules is replayed by whatever ends a trial or a run.

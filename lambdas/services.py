@@ -93,7 +93,7 @@ def properties() -> Properties:
 
 @cache
 def account() -> Account:
-    """Return what exists in the account, by its name."""
+    """Return the things of the account, by their names."""
     return NamedThings(client)
 
 

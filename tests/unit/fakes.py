@@ -203,7 +203,7 @@ class FakeTasks:
 
 
 class FakeBacklog:
-    """What is left at each reading, by the name of a queue or cluster; the last number stays."""
+    """The backlog at each reading, by the name of a queue or cluster; the last number stays."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, list[int]] = {}
@@ -288,7 +288,7 @@ class FakeProperties:
 
 
 class FakeAccount:
-    """What exists in the account: kinds and names, and task definitions by family."""
+    """The things of an account: kinds and names, and task definitions by family."""
 
     def __init__(self) -> None:
         self.things: set[tuple[str, str]] = set()

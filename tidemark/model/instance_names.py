@@ -71,7 +71,7 @@ class InstanceName(Consistent):
     """A name of an instance: one of its properties says it, or else one of the forms."""
 
     kind: Kind
-    """What has the name: a ``cluster``, ``task_definition``, ``queue``, ``function`` or ``rule``,
+    """The kind of thing: a ``cluster``, ``task_definition``, ``queue``, ``function`` or ``rule``,
     each of which must exist; ``subnets`` or ``security_groups``, ids with commas between; or any
     other ``text``."""
     properties: tuple[Property, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)

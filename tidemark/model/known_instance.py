@@ -12,7 +12,7 @@ class LoggingTask(Frozen):
 
 
 class KnownInstance(Frozen):
-    """What an instance has, by the words of its suite."""
+    """The names of an instance, by the words of its suite."""
 
     names: dict[str, str]
     """The ARN of a cluster, the ARN with its revision of a task definition, and the plain name of

@@ -56,7 +56,7 @@ class Plan(Frozen):
     imported: Import | None = Field(default=None, exclude_if=operator.not_)
     """The origin of the figures if nothing was measured."""
     known: KnownInstance | None = Field(default=None, exclude_if=operator.not_)
-    """What the instance of the run has; None without an instance, and in old plans."""
+    """The names of the run's instance; None without an instance, and in old plans."""
 
     @property
     def words(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the profiled trials of two versions tell about their functions."""
+"""The functions that grew or shrank between the profiled trials of two versions."""
 
 from __future__ import annotations
 

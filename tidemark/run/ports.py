@@ -158,7 +158,7 @@ class Definition(NamedTuple):
 
 
 class Account(Protocol):
-    """What exists in an account and region, by its name."""
+    """The things of an account and region, by their names."""
 
     def find(self, kind: str, name: str) -> str | None:
         """Return the ARN of a cluster or the name of anything else; None if there is none.

@@ -36,7 +36,7 @@ Rows = list[tuple[str, ...]]
 
 
 class Usage(NamedTuple):
-    """What a process and its children took."""
+    """The time and memory that a process and its children took."""
 
     cpu_seconds: float
     seconds: float

@@ -1,4 +1,4 @@
-"""What a report and a comparison say about the functions of profiled trials."""
+"""The functions of profiled trials in a report and in a comparison."""
 
 import random
 import re

@@ -67,7 +67,7 @@ class MeasuredRun:
     profiled: Sequence[TrialResult] = ()
     """The profiled trials recorded so far, which have no part in any rate."""
     grown: Sequence[Grown] = ()
-    """What their profiles tell."""
+    """The functions that their profiles have."""
 
     @property
     def all_trials(self) -> Sequence[TrialResult]:

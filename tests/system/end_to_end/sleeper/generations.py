@@ -21,7 +21,7 @@ class TaskKind(NamedTuple):
 
 
 class Generation(NamedTuple):
-    """What an instance of a version has, by its property; ``{}`` stands for the id."""
+    """The names of an instance of one version, by property; ``{}`` stands for the id."""
 
     version: str
     config: tuple[str, str]
@@ -72,6 +72,11 @@ def compaction_lines(generation: Generation, job: str, rows: int, rate: float) -
         yield f"{_LOGGER} Compaction job {job}: compaction {counted}"
 
 
+_RULES = {
+    "sleeper.partition.splitting.rule": "{}-FindPartitionsToSplitPeriodicTrigger",
+    "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
+    "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
+}
 OLDER = Generation(
     version="0.16.0",
     config=("sleeper-{}-config", "config"),
@@ -94,11 +99,7 @@ OLDER = Generation(
         "sleeper.compaction.job.creation.lambda.function": "sleeper-{}-job-creator",
         "sleeper.compaction.task.creation.lambda.function": "sleeper-{}-compaction-tasks-creator",
     },
-    rules={
-        "sleeper.partition.splitting.rule": "{}-FindPartitionsToSplitPeriodicTrigger",
-        "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
-        "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
-    },
+    rules=_RULES,
     writer=TaskKind(
         "sleeper-{}-system-test-cluster",
         "{}SystemTestTaskFamily",
@@ -145,11 +146,7 @@ NEWER = Generation(
         ),
         "sleeper.compaction.task.creation.lambda.function": "sleeper-{}-compaction-tasks-creator",
     },
-    rules={
-        "sleeper.partition.splitting.rule": "{}-FindPartitionsToSplitPeriodicTrigger",
-        "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
-        "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
-    },
+    rules=_RULES,
     writer=TaskKind(
         "sleeper-{}-system-test-cluster",
         "{}SystemTestTaskFamily",

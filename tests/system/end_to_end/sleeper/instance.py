@@ -25,7 +25,7 @@ _HANDLERS = ("find_partitions_to_split", "create_jobs", "create_tasks")
 
 
 class Told(NamedTuple):
-    """What the tasks of one test log: rows and seconds of writers, rows and rates of jobs."""
+    """The figures in the logs of a test: rows and seconds of writers, rows and rates of jobs."""
 
     writers: Sequence[tuple[int, float]]
     jobs: Sequence[tuple[int, float]]
