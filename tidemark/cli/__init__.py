@@ -18,7 +18,7 @@ sys.path.append(str(ROOT))
 # The function of each command and its line in the list, as texts: --help imports no command.
 # A test compares each line with the docstring of its command.
 COMMANDS = {
-    "run": ("run.command", "Measure versions of SUITE (rocksdb) with the real state machine."),
+    "run": ("run.command", "Measure versions of SUITE, or resume a run."),
     "stop": ("stop.command", "End RUN, which another terminal started."),
     "history": ("history.command", "Show the rates of each version of SUITE over all runs."),
     "import": (
@@ -28,7 +28,7 @@ COMMANDS = {
     "profile": ("profile.command", "Show which functions take the CPU time of each version."),
     "dashboard": ("dashboard.command", "Write the dashboard of all figures as one HTML page."),
     "runs": ("runs.command", "List the runs of SUITE, or of all suites, the newest first."),
-    "show": ("show.command", "Show the results and the end of RUN, or of the newest run."),
+    "show": ("show.command", "Show the results of RUN, or of the newest run, and how it ended."),
     "report": ("report.command", "Write the report of RUN again from its stored results."),
     "artefacts": ("artefacts.command", "List the files that the tasks of RUN left, or save them."),
     "compare": ("compare.command", "Compare version NEW with version BASE."),
@@ -41,7 +41,7 @@ COMMANDS = {
     "include": ("exclude.include", "Include an excluded run or trial in the figures again."),
     "acknowledge": (
         "acknowledge.command",
-        "Accept the new level of a metric since RUN, until a day.",
+        "Accept the new level of a metric since RUN, until a date.",
     ),
     "query": ("account_query.command", "Run a Logs Insights query over log files or stored logs."),
     "suite": ("suite.command", "Write and check the files of systems under test."),

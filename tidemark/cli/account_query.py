@@ -70,12 +70,12 @@ command = click.Command(
         click.Option(
             ["--from-aws"],
             metavar="GROUP",
-            help="Log group of the AWS account, fetched once from --start to --end.",
+            help="AWS log group whose events from --start to --end are fetched once.",
         ),
         click.Option(
             ["--verify"],
             is_flag=True,
-            help="With --from-aws, only compare the rows with those of the service.",
+            help="With --from-aws, only compare the rows with those that AWS returns.",
         ),
     ],
 )

@@ -14,17 +14,20 @@ from tidemark.model.sentences import listed, shown
 
 @click.command(name="acknowledge")
 @click.argument("run_id", metavar="RUN")
-@click.option("--metric", help="Only this metric; if not given, all that changed at RUN.")
-@click.option("--reason", required=True, help="Why the new level is accepted; stored and shown.")
+@click.option("--metric", help="Only this metric; if not given, all metrics that changed at RUN.")
+@click.option(
+    "--reason", required=True, help="Reason why the new level is accepted; stored and shown."
+)
 @click.option(
     "--until",
     required=True,
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The last day on which it is accepted, in UTC.",
+    metavar="YYYY-MM-DD",
+    help="Last day on which the new level is accepted, in UTC.",
 )
 @target_options
 def command(run_id: str, metric: str | None, reason: str, until: datetime, target: Target) -> None:
-    """Accept the new level of a metric since RUN, until a day.
+    """Accept the new level of a metric since RUN, until a date.
 
     RUN is the first run on the new level, as `tidemark history` names it. After that day the next
     run reports the change once more.

@@ -33,9 +33,13 @@ from tidemark.report.comparison.pipelines import CANNOT_TELL
 @click.argument("new")
 @click.option("--metric", required=True, metavar="NAME", help="Metric that has become slower.")
 @click.option(
-    "--suite", default=suite_to_run, show_default="rocksdb", help="The system under test."
+    "--suite",
+    default=suite_to_run,
+    help="Suite to measure; if not given, the only suite, or else rocksdb.",
 )
-@click.option("--repetitions", type=int, help="Most repetitions of a comparison; if not given 100.")
+@click.option(
+    "--repetitions", type=int, help="Most repetitions of a comparison; if not given, 100."
+)
 @set_option
 @axis_option
 @tasks_option
@@ -57,13 +61,14 @@ def command(
 ) -> None:
     """Find the first version after BASE, up to NEW, that is slower.
 
-    One run compares BASE with NEW until decided. If NEW is slower, the run measures the version in
-    the middle of those that are left until it is nearer to BASE or to NEW, and so on. The search
-    ends at a version that the trials cannot tell. The report of the run has the comparisons. A
-    search that was stopped goes on with `tidemark run --resume`.
+    One run compares NEW with BASE until it has a verdict. If NEW is slower, the run measures the
+    version in the middle between them until the trials tell whether it is nearer to BASE or to NEW.
+    It repeats this with the versions that are left. The search also ends if the trials cannot tell.
+    The report of the run has all comparisons. `tidemark run --resume` continues a search that was
+    stopped.
 
-    Exit code 0 if the first slower version is found or NEW is not slower, 1 if the run fails or is
-    stopped, 2 if the input is refused, 4 if the trials cannot tell.
+    The exit code is 0 if the first slower version is found or NEW is not slower, 1 if the run fails
+    or is stopped, 2 if the input is refused, and 4 if the trials cannot tell.
 
     \b
     Example:

@@ -50,8 +50,8 @@ _ENDINGS = {"junit": "xml", "github": "txt"}
     type=click.Choice(list(_FORMS)),
     default="markdown",
     show_default=True,
-    help="Markdown for a pull request, a page for people, or for programs JSON, JUnit XML or "
-    "annotations of GitHub.",
+    help="markdown for a pull request, html for people; for programs json, junit (XML) and "
+    "github (annotations).",
 )
 @click.option(
     "--output",
@@ -77,12 +77,15 @@ def command(
     The comparison lists what changed, what stayed the same and what is suspicious. It uses the
     newest run with rates of both versions, or else the newest run of each; excluded rates do not
     count. Without --all, printed Markdown has no samples, graphs and set-up; a file has them.
-    BASE and NEW may also be the id of a run, RUN/VERSION for a run of several versions, or
-    newest or previous for the last two versions. Markdown, page and JSON are also stored in the
-    results bucket, and saved in the state folder, beside the report of NEW's run.
 
-    Exit code with --fail-on slower: 3 if a metric is slower, 4 if none is and some cannot be told,
-    otherwise 0.
+    BASE and NEW are versions. Each may also be newest or previous, the last two versions, the id of
+    a run of one version, or RUN/VERSION.
+
+    The command also stores Markdown, page and JSON in the results bucket, and saves them in the
+    state folder, beside the report of NEW's run.
+
+    With --fail-on slower the exit code is 3 if a metric is slower, 4 if no metric is slower but the
+    trials cannot tell some, and otherwise 0.
 
     \b
     Example:

@@ -27,7 +27,9 @@ _ALL = "in all"
 
 @click.command(name="cost")
 @click.option(
-    "--suite", default=suite_to_run, show_default="rocksdb", help="The suite of the priced run."
+    "--suite",
+    default=suite_to_run,
+    help="Suite of the priced run; if not given, the only suite, or else rocksdb.",
 )
 @format_option
 @state_option

@@ -14,15 +14,17 @@ from tidemark.model.context import written_stack
 
 
 @click.command(name="doctor")
-@click.option("--repair", is_flag=True, help="Mend what is damaged; move the rest aside.")
+@click.option(
+    "--repair", is_flag=True, help="Mend damaged files; move aside those that cannot be mended."
+)
 @state_option
 def command(repair: bool, state: Path) -> None:
     """Check everything that is stored, and say what is damaged.
 
-    --repair writes again what follows from other files, and moves the rest into the folder
-    `damaged` of the state folder. It deletes nothing.
+    --repair makes damaged files again from other files. It moves a file that it cannot make again
+    into the folder `damaged` of the state folder, and deletes nothing.
 
-    Exit code 0 if everything is whole or mended, 1 if something is damaged or lost.
+    The exit code is 0 if everything is whole or mended, and 1 if something is damaged or lost.
 
     \b
     Example:

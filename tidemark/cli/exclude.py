@@ -22,7 +22,7 @@ _RESULTS = {
 
 @click.command(name="exclude")
 @click.argument("trials", metavar="RUN[/TRIAL]")
-@click.option("--reason", required=True, help="Why it does not count; stored and shown.")
+@click.option("--reason", required=True, help="Reason why it does not count; stored and shown.")
 @target_options
 def exclude(trials: str, reason: str, target: Target) -> None:
     """Leave a run, or one trial of it, out of every figure. Its results are kept.
@@ -36,7 +36,7 @@ def exclude(trials: str, reason: str, target: Target) -> None:
 
 @click.command(name="include")
 @click.argument("trials", metavar="RUN[/TRIAL]")
-@click.option("--reason", default="", help="Why it counts again; stored.")
+@click.option("--reason", default="", help="Reason why it counts again; stored.")
 @target_options
 def include(trials: str, reason: str, target: Target) -> None:
     """Include an excluded run or trial in the figures again.

@@ -40,12 +40,14 @@ _SIZE = "Size"
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
 @exact_option
-@click.option("--plot", is_flag=True, help="Draw the figures with their spread, not a table.")
+@click.option(
+    "--plot", is_flag=True, help="Draw the figures with their spread in place of the table."
+)
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     callback=check_picture,
-    help="Draw the plot into this file, a picture: .svg or .png.",
+    help="Picture to draw the plot into, a name that ends in .svg or .png.",
 )
 @format_option
 @target_options
@@ -61,14 +63,16 @@ def command(
 ) -> None:
     """Show the rates of each version of SUITE over all runs.
 
-    Without SUITE, the command takes the only suite or that of the newest run. Each figure is the
-    mean over the version's trials with their standard deviation; the table has the digits that this
-    spread supports. Excluded trials do not count, and a version with trials of several sizes has a
-    row for each. Below the table stand the changes of level over at least 16 runs. A published
-    figure that was imported stands digit for digit, and is a run of its own. JSON is a list with
-    one object for each version and size. CSV has a line for each version, size and figure; its
-    columns have the names of the fields in JSON. A plot has a point for each version, the spread
-    around it, and an axis that does not begin at zero.
+    Without SUITE, the command shows the only suite, or else that of the newest run.
+
+    Each figure is the mean over the version's trials with their standard deviation; the table has
+    the digits that this spread supports. Excluded trials do not count. A version with trials of
+    several sizes has a row for each size. The changes of level follow below the table; they need at
+    least 16 runs. An imported figure has the digits of its publication, and is a run of its own.
+
+    JSON is a list with one object for each version and size. CSV has a line for each version, size
+    and figure; its columns have the names of the fields in JSON. A plot has a point for each
+    version, the spread around it, and an axis that does not begin at zero.
 
     \b
     Example:

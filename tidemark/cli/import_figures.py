@@ -30,23 +30,26 @@ _LARGEST = 8 << 20  # [B]
 
 @click.command(name="import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--suite", required=True, help="The system whose figures they are.")
+@click.option("--suite", required=True, help="Suite that the figures belong to.")
 @click.option("--dry-run", is_flag=True, help="Show what would be added, and store nothing.")
 @click.option(
     "--dates",
     "order",
     type=click.Choice(["day-first", "month-first"]),
-    help="The order in dates such as 06/01/2023, where no other date tells it.",
+    help="Order of day and month in dates such as 06/01/2023, if no other date of FILE shows it.",
 )
-@click.option("--version", callback=check_version, help="The version of a file that names none.")
+@click.option("--version", callback=check_version, help="Version of the figures, if FILE has none.")
 @click.option(
     "--date",
     "tested_on",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day of a table that names none.",
+    metavar="YYYY-MM-DD",
+    help="Day of the figures, if a table of FILE has none.",
 )
 @source_option
-@click.option("--leave-out", multiple=True, metavar="HEADING", help="A column that does not count.")
+@click.option(
+    "--leave-out", multiple=True, metavar="HEADING", help="Column to leave out; may be repeated."
+)
 @target_options
 def command(
     file: Path,
@@ -63,8 +66,8 @@ def command(
 
     FILE is a Markdown page with tables, a table as CSV, or one of Sleeper's reports of jobs as text
     or JSON. Each release becomes a run whose figures are marked as imported. Figures that are
-    stored already are not added again. A figure that differs from the stored one is listed, and the
-    stored one stays: exit code 1.
+    stored already are not added again. A figure that differs from the stored one is listed, the
+    stored one stays, and the exit code is 1.
 
     \b
     Example:

@@ -46,13 +46,13 @@ def _check_run(_: click.Context, parameter: click.Parameter, value: str | None) 
 run_argument = click.argument("run", metavar="RUN", callback=_check_run)
 optional_run_argument = click.argument("run", metavar="[RUN]", required=False, callback=_check_run)
 resume_option = click.option(
-    "--resume", metavar="RUN", callback=_check_run, help="Measure the missing trials of this run."
+    "--resume", metavar="RUN", callback=_check_run, help="Run whose missing trials are measured."
 )
 
 fail_on_option = click.option(
     "--fail-on",
     type=click.Choice(["slower"]),
-    help="End with exit code 3 if a metric is slower, and with 4 if that cannot be told.",
+    help="End with exit code 3 if a metric is slower, and with 4 if the trials cannot tell.",
 )
 
 exact_option = click.option(

@@ -44,6 +44,6 @@ source_option = click.option(
     "--source",
     default="",
     callback=_check_source,
-    help="Where FILE is published, such as its URL; stored.",
+    help="Place where FILE is published, such as its URL; stored.",
 )
 """The option for the place of publication."""

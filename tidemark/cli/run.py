@@ -42,28 +42,29 @@ from tidemark.money.prices import list_prices
 @click.argument("suite", required=False)
 @click.option(
     "--versions",
-    help="Versions to measure, separated by commas, also newest, previous and, on this machine, "
-    "./dist/x.whl or git:COMMIT; if not given, the suite's default versions.",
+    help="Versions to measure, separated by commas; newest and previous are the last two of the "
+    "suite. On this machine also ./dist/x.whl or git:COMMIT. If not given, the suite's default "
+    "versions.",
     metavar="A,B,…",
 )
 @click.option(
-    "--baseline", help="Version that the others are compared with, in reports of their own."
+    "--baseline", help="Version that each other version is compared with, in a page of its own."
 )
 @click.option(
     "--repetitions",
     type=int,
-    help="Trials of each version, 1 to 100; if not given, as many as the suite says. With --until "
-    "decided the upper limit; if not given, 100.",
+    help="Trials of each version, 1 to 100; if not given, the suite's default. With --until "
+    "decided, the most trials of each version; if not given, 100.",
 )
 @click.option(
     "--until",
     type=click.Choice(["decided"]),
-    help="Measure whole repetitions until each version has its verdict against the baseline (if "
-    "not given, the oldest version), or until more would give none.",
+    help="Measure until each version has a verdict against the baseline (if not given, the "
+    "oldest version), or until more repetitions would not give one.",
 )
 @click.option(
     "--instance",
-    help="Id of the instance to measure, for a suite that measures instances that exist.",
+    help="Id of the instance to measure, for a suite of instances that exist already.",
     metavar="ID",
 )
 @set_option
@@ -76,15 +77,15 @@ from tidemark.money.prices import list_prices
     is_flag=False,
     flag_value=DEFAULT_HZ,
     type=int,
-    help="Measure profiled trials of each version behind all others, which count in no rate: HZ "
-    f"samples in a second of CPU time; if HZ is not given, {DEFAULT_HZ}.",
+    help="Also measure profiled trials of each version, after all other trials. They count in no "
+    f"rate. HZ is the number of samples in a second of CPU time; if not given, {DEFAULT_HZ}.",
     metavar="[HZ]",
 )
 @click.option(
     "--budget-usd",
     type=float,
-    help="Limit for the cost of tasks and log queries at AWS's prices; the run ends before the "
-    "trial that would exceed the limit.",
+    help="Most that tasks and log queries may cost at AWS's prices; the run ends before the trial "
+    "that would exceed it.",
 )
 @click.option("--note", default="", help="Reason for the run; stored with its results.")
 @resume_option
@@ -110,17 +111,21 @@ def command(
     exact: bool,
     target: Target,
 ) -> None:
-    """Measure versions of SUITE (rocksdb) with the real state machine.
+    """Measure versions of SUITE, or resume a run.
+
+    Without SUITE, the command measures the only suite, or else rocksdb. The run takes the same
+    steps here as on AWS.
 
     On this machine Ctrl-C ends the run and keeps its finished trials; a second Ctrl-C ends
     everything at once. With --aws the run is in your account and continues after Ctrl-C.
-    --resume measures the missing trials of a run and takes only a note and a budget. Without a new
-    budget, the last budget of the run holds. A budget counts from the first trial of the run.
 
-    Exit code 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
-    input is refused, 130 if Ctrl-C ended everything at once or left the run. With --fail-on slower
-    3 if a metric is slower than in the baseline, or else in the version before, and 4 if none is
-    and some cannot be told.
+    --resume measures the missing trials of a run; only --note and --budget-usd may change. Without
+    a new budget, the run keeps its last one. A budget counts from the first trial of the run.
+
+    The exit code is 0 if every trial gave its rates, 1 if the run failed or is incomplete, 2 if the
+    input is refused, and 130 if Ctrl-C ended everything at once or left the run. With --fail-on
+    slower it is 3 if a metric is slower than in the baseline (without a baseline, than in the
+    version before), and 4 if no metric is slower but the trials cannot tell some.
 
     \b
     Example:

@@ -16,14 +16,14 @@ set_option = click.option(
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Value of a parameter of the suite; repeat the option for others.",
+    help="Value of a parameter of the suite; may be repeated.",
 )
 axis_option = click.option(
     "--axis",
     "axes",
     multiple=True,
     metavar="NAME=A,B,…",
-    help="Values of an axis to measure, by default all; repeat the option for other axes.",
+    help="Values of an axis to measure; may be repeated. If not given, the suite's default values.",
 )
 tasks_option = click.option(
     "--tasks", type=int, help="Short for --set tasks=…: ECS tasks that run each test side by side."

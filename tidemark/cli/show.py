@@ -22,7 +22,7 @@ from tidemark.report.folds import unfolded
 @all_option
 @target_options
 def command(run: str | None, everything: bool, target: Target) -> None:
-    """Show the results and the end of RUN, or of the newest run.
+    """Show the results of RUN, or of the newest run, and how it ended.
 
     For an active run the command shows the progress. --all prints the whole report: every sample,
     the course of the tests, the trials, the cost, the set-up and the logs, too.

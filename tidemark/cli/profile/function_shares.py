@@ -42,22 +42,34 @@ _NO_FRAME = "x"
     "functions",
     multiple=True,
     metavar="NAME",
-    help="A function; may be repeated. NAME is the end of its name, and NAME / NAME either.",
+    help="Function to show; may be repeated. NAME may be the end of its name. 'NAME / NAME' is a "
+    "function that was renamed.",
 )
 @click.option(
-    "--children-of", metavar="NAME", help="The functions that the largest frame of NAME calls."
+    "--children-of", metavar="NAME", help="Show the functions that the largest frame of NAME calls."
 )
 @click.option(
-    "--under", multiple=True, metavar="NAME", help="Only frames above NAME; the lowest first."
+    "--under",
+    multiple=True,
+    metavar="NAME",
+    help="Only frames that NAME calls, itself or through others; may be repeated, the outermost "
+    "caller first.",
 )
-@click.option("--outside", multiple=True, metavar="NAME", help="No frames in towers of NAME.")
-@click.option("--sum", "summed", is_flag=True, help="Add up all frames of a name.")
+@click.option(
+    "--outside",
+    multiple=True,
+    metavar="NAME",
+    help="Leave out NAME and all that it calls; may be repeated.",
+)
+@click.option(
+    "--sum", "summed", is_flag=True, help="Add up all frames of a name in place of the largest."
+)
 @click.option(
     "--least",
     type=click.FloatRange(0, 100),
     default=0.5,
     show_default=True,
-    help="The share [%] that a child has in some version.",
+    help="Least share [%] of a child that is shown, in any version.",
 )
 @output_option
 @format_option
@@ -78,10 +90,11 @@ def command(
 ) -> None:
     """Show the share of functions in all samples, by version [%].
 
-    A share is that of one frame with all that it calls: the largest frame of its name under the
-    functions that --under names. Without a function, the base of each tower is shown, from where
-    --children-of leads up. x means that the version has no such frame. The profiles of a version
-    are added up; with a RUN only those of its trials.
+    A share is that of one frame and all that it calls. Of several frames of one name the largest
+    counts; --under and --outside restrict the choice. Without --function and --children-of, the
+    outermost functions are shown. x means that the version has no such frame.
+
+    The profiles of a version are added up; with a RUN only those of its trials.
 
     \b
     Example:

@@ -70,16 +70,18 @@ def command(
 ) -> None:
     """Show which functions take more CPU time in version NEW than in BASE.
 
-    With a RUN only the profiles of its trials are compared. Without BASE and NEW they are the run's
-    baseline, or else its oldest version, and the newest of the others.
+    With a RUN, the command compares only the profiles of its trials. Then BASE may be left out for
+    the run's baseline, or else its oldest version, and NEW for the newest other version.
 
-    Profiles without --cpu-seconds and --records are compared by shares of all samples: a share also
-    shrinks where another function grows. With them, the CPU time per million records decides.
+    Profiles that were imported with --cpu-seconds and --records are compared by their CPU time per
+    million records. Other profiles are compared by their shares of all samples: the share of a
+    function also shrinks when another function grows.
 
-    Each profile is a trial: with several on both sides, an interval and a p-value, which is
-    corrected for all functions, tell a change from scatter. Functions that only the profiles of one
-    version have are left out of its stacks and named below; renamed ones are matched by their
-    callers and children.
+    Each profile counts as a trial. With several profiles of both versions, an interval and a
+    p-value, which is corrected for the number of functions, tell a change from scatter.
+
+    Functions that only one version has are left out of the stacks and named below the table.
+    Renamed functions are matched by their callers and children.
 
     \b
     Example:

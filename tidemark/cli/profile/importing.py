@@ -43,7 +43,8 @@ class _Found(NamedTuple):
     "--date",
     "profiled_on",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day of the profile; if not given, today.",
+    metavar="YYYY-MM-DD",
+    help="Day of the profile; if not given, today.",
 )
 @source_option
 @click.option(

@@ -26,7 +26,7 @@ output_option = click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE.html",
-    help="Also write flame graphs as one page.",
+    help="Page to write flame graphs into, besides the table.",
 )
 
 # The names of tests that others publish, such as l.i1.

@@ -32,8 +32,12 @@ from tidemark.model.sentences import plural
 @click.option(
     "--log-group", "groups", multiple=True, help="Stored log group to query; if not given, all."
 )
-@click.option("--start", type=MomentType(), help="First second: ISO 8601, epoch, or -1h.")
-@click.option("--end", type=MomentType(), help="Last second: ISO 8601, epoch, or -1h.")
+@click.option(
+    "--start",
+    type=MomentType(),
+    help="First second of events: ISO 8601, epoch, or -1h, an hour ago.",
+)
+@click.option("--end", type=MomentType(), help="Last second of events: ISO 8601, epoch, or -1h.")
 @click.option(
     "--lookup-table",
     "tables",
@@ -43,7 +47,9 @@ from tidemark.model.sentences import plural
     help="CSV file that lookup and cidrlookup take columns from.",
 )
 @click.option("--time-field", metavar="NAME", help="JSON field that holds the time of a line.")
-@click.option("--time-format", metavar="FORMAT", help="Form of the times, as %d.%m.%Y %H:%M:%S.")
+@click.option(
+    "--time-format", metavar="FORMAT", help="Form of the times, such as %d.%m.%Y %H:%M:%S."
+)
 @click.option(
     "--event-start",
     "begins",
@@ -52,9 +58,9 @@ from tidemark.model.sentences import plural
     help="Regular expression that the first line of an event contains; other lines belong to the "
     "event before.",
 )
-@click.option("--follow", is_flag=True, help="Show events as the files get them, until Ctrl-C.")
+@click.option("--follow", is_flag=True, help="Show new events as the files grow, until Ctrl-C.")
 @click.option("--strict", is_flag=True, help="Refuse damaged files.")
-@click.option("--lint", is_flag=True, help="Only check whether the query, or each, is accepted.")
+@click.option("--lint", is_flag=True, help="Only check the query, or each query of the PATHs.")
 @click.option("--explain", is_flag=True, help="Only show the query's stages and its SQL.")
 @format_option
 @state_option
@@ -79,12 +85,14 @@ def command(
 
     QUERY is a file, the text of a query, or - for standard input. Each PATH is a text file, plain
     or packed by gzip, bzip2 or zstd, a folder of such files, or - for standard input. Without a
-    PATH, the stored log groups are queried. The time of a line is recognised by the first lines of
-    its file; a line without a time belongs to the event before. In a file without times, each line
-    has the time of the file's last change. Files may also hold events as JSON lines or as `aws logs
-    filter-log-events` prints them. --lint and --explain read no logs and may be combined; with
-    --lint alone, each PATH is another query, a folder of queries, or a source of CloudFormation,
-    the CDK or Terraform.
+    PATH, the command queries the stored log groups.
+
+    The first lines of a file show how to read the times of its lines. A line without a time belongs
+    to the event before. In a file without times, each line has the time of the file's last change.
+    Files may also hold events as JSON lines or as `aws logs filter-log-events` prints them.
+
+    --lint and --explain read no logs and may be combined. With --lint alone, each PATH is another
+    query, a folder of queries, or a source of CloudFormation, the CDK or Terraform.
 
     \b
     Examples:
