@@ -38,7 +38,9 @@ def _run(from_aws: str | None, verify: bool, **arguments: Any) -> None:  # noqa:
     assert callback
     if from_aws is None:
         if verify:
-            raise Refused("--verify: it compares with the service, and needs --from-aws")
+            raise Refused(
+                "--verify needs --from-aws: it compares the rows with those that AWS returns"
+            )
         callback(**arguments)
         return
     start, end = _window(arguments)
@@ -86,7 +88,7 @@ def _window(arguments: Mapping[str, Any]) -> tuple[Moment, Moment]:
     for option in query_command.params:
         if option.name in _OTHERS and arguments[option.name]:
             name = option.opts[0] if isinstance(option, click.Option) else "PATH"
-            raise Refused(f"{name}: it is not accepted together with --from-aws")
+            raise Refused(f"{name}: this is not accepted with --from-aws")
     now = Moment(int(datetime.now(UTC).timestamp()), "now")
     start, end = arguments["start"], arguments["end"] or now
     if start is None:
@@ -130,11 +132,11 @@ def _verify(local: QueryResult, remote: Iterable[Mapping[str, str]]) -> None:
     """Compare the rows with those of the service; end with exit code 1 if some differ."""
     here, there = _rows(local), Counter(map(_line, remote))
     tell(_examples("here", here - there))
-    tell(_examples("on the service", there - here))
+    tell(_examples("on AWS", there - here))
     if here != there:
         number = (here - there).total() + (there - here).total()
         raise click.ClickException(f"--verify: rows that differ: {number:,}")
-    click.echo(f"the service has the same {plural(here.total(), 'row')}")
+    click.echo(f"AWS returns the same {plural(here.total(), 'row')}")
 
 
 def _rows(result: QueryResult) -> Counter[str]:

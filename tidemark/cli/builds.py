@@ -20,8 +20,9 @@ from typing import Any
 
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shortened, shown
-from tidemark.model.subject import VERSION, Subject
+from tidemark.model.subject import SUBJECT_FORMS, VERSION, Subject
 
+_VERSION = SUBJECT_FORMS[f"^{VERSION}$"]
 _GIT = "git:"
 _REFERENCE = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,99}")
 # Source: PyPA specifications, "Binary distribution format".
@@ -57,7 +58,8 @@ def with_builds(fields: Mapping[str, Any], subject: Subject, *, here: bool) -> d
         raise Refused(f"versions: {shown(texts[0])} can only be measured on this machine")
     if subject.package is None and subject.folder is None:
         raise Refused(
-            f"versions: {shown(texts[0])} is a build, which only a package or a folder of jars has"
+            f"versions: {shown(texts[0])} is a build; expected a suite whose subject has package "
+            "or folder"
         )
     found = {text: _build(text, subject) for text in texts}
     names = {text: build.version for text, build in found.items()}
@@ -83,18 +85,22 @@ def _build(text: str, subject: Subject) -> Build:
         return _named(_built(path, text), subject, text)
     if path.suffix == ".whl" and path.is_file():
         return _named(path, subject, text)
-    raise Refused(f"versions: {shown(text)} is neither a wheel nor a folder")
+    raise Refused(f"versions: {shown(text)} is not there; expected a wheel or a folder")
 
 
 def _named(wheel: Path, subject: Subject, text: str, mark: str = "") -> Build:
     """Return the build of a wheel; ``mark`` stands in its version instead of the file's digest."""
     name = _WHEEL.fullmatch(wheel.name)
     if name is None or re.sub(r"[-_.]+", "-", name["package"]).lower() != subject.package:
-        raise Refused(f"versions: {shown(text)} gives {wheel.name}; expected {subject.package}")
+        raise Refused(
+            f"versions: {shown(text)} is {wheel.name}; expected a wheel of {subject.package}"
+        )
     digest = _digest(wheel)
     version = f"{name['version'].replace('+', '.')}+{mark or digest[:_DIGITS]}"
     if not re.fullmatch(VERSION, version):
-        raise Refused(f"versions: {shown(text)} has the version {shown(version)}, not accepted")
+        raise Refused(
+            f"versions: {shown(text)} has the version {shown(version)}; expected {_VERSION}"
+        )
     return Build(version, f"{wheel.as_uri()}#sha256={digest}")
 
 
@@ -104,7 +110,7 @@ def _of_jars(text: str) -> Build:
     found = [jar for jar in folder.glob("[!.]*.jar") if jar.is_file()]
     jars = sorted(found, key=lambda jar: jar.name)
     if not jars:
-        raise Refused(f"versions: {shown(text)} is no folder with files *.jar")
+        raise Refused(f"versions: {shown(text)} has no file *.jar; expected a folder of jars")
     # The preparation of the version compares the digest of what is there by then.
     try:
         sums = "".join(f"{_digest(jar)}  {jar.name}\n" for jar in jars)
@@ -113,16 +119,20 @@ def _of_jars(text: str) -> Build:
     digest = hashlib.sha256(sums.encode()).hexdigest()
     version = f"{folder.name.replace('+', '.')}+{digest[:_DIGITS]}"
     if not re.fullmatch(VERSION, version):
-        raise Refused(f"versions: {shown(text)} has the version {shown(version)}, not accepted")
+        raise Refused(
+            f"versions: {shown(text)} has the version {shown(version)}; expected {_VERSION}"
+        )
     return Build(version, f"{folder.as_uri()}/#sha256={digest}")
 
 
 def _of_commit(text: str, subject: Subject) -> Build:
     reference = text.removeprefix(_GIT)
     if subject.source is None:
-        raise Refused(f"versions: {shown(text)} needs the repository, which subject.source names")
+        raise Refused(
+            f"versions: {shown(text)} needs the repository of the suite; set subject.source"
+        )
     if not _REFERENCE.fullmatch(reference):
-        raise Refused(f"versions: {shown(text)} is not accepted; expected a form as git:1a2b3c4")
+        raise Refused(f"versions: {shown(text)} is not accepted; expected the form of git:1a2b3c4")
     with tempfile.TemporaryDirectory(prefix="tidemark-") as folder:
         git = ["git", "-C", folder]
         _run([*git, "clone", "--quiet", "--no-checkout", subject.source, "."], text)

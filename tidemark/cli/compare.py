@@ -92,9 +92,9 @@ def command(
       tidemark compare 9.0.0 9.8.4 --format html --output comparison.html
     """
     if everything and form != "markdown":
-        raise Refused(f"--all: it goes with --format markdown alone, not with {form}")
+        raise Refused(f"--all: not accepted with --format {form}; expected --format markdown")
     if is_picture(output) and form != "markdown":
-        raise Refused(f"--format: a picture is no {form}; leave --format out")
+        raise Refused(f"--format: {form} is not accepted for a picture; leave --format out")
     check_folder(output)
     for side, name in (("BASE", base), ("NEW", new)):
         parse_side(side, name)

@@ -73,6 +73,6 @@ def _mark(trials: str, reason: str, target: Target, *, excluded: bool) -> None:
     name = f"trial {trial} of run {run_id}" if trial else f"run {run_id}"
     if run_excluded and not excluded:
         hint = f"`tidemark include {run_id}{target.flags}` includes the run"
-        click.echo(f"{name} does not count yet, because the whole run is excluded; {hint}")
+        click.echo(f"{name} still does not count, because the whole run is excluded; {hint}")
     else:
         click.echo(f"{name} {_RESULTS[excluded, already]}")

@@ -23,7 +23,7 @@ def gate(stored: Stored, plan: Plan, console: Console) -> int:
         for metric in document.metrics:
             console.print(f"{sentence(metric, document)}.", markup=False, soft_wrap=True)
     if not any(metric.decides for document in documents for metric in document.metrics):
-        console.print("No metric of the suite decides.")
+        console.print("No metric of the suite decides; give one `decides: true`.")
     return exit_code(documents)
 
 

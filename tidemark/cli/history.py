@@ -80,7 +80,7 @@ def command(
       tidemark history rocksdb --output history.svg
     """
     if (plot or output) and form != "table":
-        raise Refused(f"--format: a plot is no {form}; leave --plot and --output out")
+        raise Refused(f"--format: {form} is not accepted for a plot; leave --plot and --output out")
     check_folder(output)
     with stored(target) as store:
         suite = suite_to_read(suite, store.tables)

@@ -105,7 +105,7 @@ def _publication(suite: str) -> Publication:
         return published
     known = suites()
     if suite not in known:
-        raise Refused(f"--suite: {suite} is retired; expected one with a file of its metrics")
+        raise Refused(f"--suite: {suite} is retired; expected a suite with a published.yaml")
     return measured_publication(known[suite])
 
 
@@ -118,7 +118,7 @@ def _text(file: Path) -> str:
     except OSError as error:
         raise Refused(f"FILE: {str(file)!r} cannot be read: {error.strerror}") from None
     if len(content) > _LARGEST:
-        raise Refused(f"FILE: {file.name} has more than {_LARGEST:,} bytes")
+        raise Refused(f"FILE: {file.name} has too many bytes; expected {_LARGEST:,} or fewer")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

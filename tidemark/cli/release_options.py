@@ -34,8 +34,8 @@ def _check_source(_: click.Context, __: click.Parameter, value: str) -> str:
     """Return the place of publication; refuse one that is too long for a table."""
     if len(value) > _LONGEST_SOURCE or not value.isprintable():
         raise Refused(
-            f"--source: {shown(value)} is not accepted; expected {_LONGEST_SOURCE} printable "
-            "characters or fewer"
+            f"--source: {shown(value)} is not accepted; expected up to {_LONGEST_SOURCE} "
+            "printable characters"
         )
     return value
 

@@ -196,7 +196,7 @@ def _follow(cloud: Deployed, run: Run, target: Target, console: Console, end: _E
 
 def _check_gate(request: RunSpec, gated: bool) -> None:
     if gated and len(request.versions) < 2:
-        raise Refused("--fail-on: one version is compared with nothing; name two or more")
+        raise Refused("--fail-on: one version has nothing to be compared with; name two or more")
 
 
 def _gate(cloud: Deployed, run: Run, console: Console, gated: bool) -> int:

@@ -32,7 +32,8 @@ def check_picture(_: click.Context, parameter: click.Parameter, output: Path | N
     """Refuse a file that is not named as a picture."""
     if output and not is_picture(output):
         raise Refused(
-            f"{parameter.opts[0]}: {output} is no picture; expected a name in {listed(PICTURES)}"
+            f"{parameter.opts[0]}: {output} is no picture; expected a name that ends in "
+            f"{listed(PICTURES)}"
         )
     return output
 

@@ -263,7 +263,9 @@ def _deploy(cloud: Cloud, flags: str) -> Here:
 
 def _report_dead(client: RunClient, dead: Collection[str], flags: str) -> None:
     if not client.await_end(dead):
-        click.echo(f"Found unfinished and not ended yet: run {listed(dead)}.", err=True)
+        click.echo(
+            f"These runs are unfinished and have not been ended yet: {listed(dead)}.", err=True
+        )
         return
     for run_id in dead:
         outcome, progress = client.results.outcome(run_id), client.results.progress(run_id)
@@ -275,8 +277,8 @@ def _await_others(here: Here) -> None:
     client = here.runs
     if client.any_active():
         click.echo(
-            "Another terminal's run uses the cloud of this command. The command waits for its end; "
-            "Ctrl-C ends both.",
+            "A run of another terminal uses the cloud of this command. This command waits for the "
+            "end of that run; Ctrl-C ends both.",
             err=True,
         )
     while client.any_active():

@@ -62,7 +62,7 @@ def test_a_group_has_no_events_from_two_weeks_before_its_creation(query):
 
 def test_the_service_has_the_same_rows(query):
     done = query(QUERY, "--verify")
-    assert (done.exit_code, done.stdout) == (0, "the service has the same 2 rows\n"), done.output
+    assert (done.exit_code, done.stdout) == (0, "AWS returns the same 2 rows\n"), done.output
 
 
 def test_rows_that_the_service_does_not_have_are_shown(query):
@@ -70,7 +70,7 @@ def test_rows_that_the_service_does_not_have_are_shown(query):
     done = query("stats count(*) by @log", "--verify")
     assert done.exit_code == 1
     assert "--verify: rows that differ: 2" in done.output
-    assert 'only on the service: {"@log": "' in done.stderr
+    assert 'only on AWS: {"@log": "' in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_group_without_events_is_named(query, group, sentence):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["fields a", "a.log", "--from-aws", "g", "--start", "-1h"], "PATH: it is not accepted"),
+        (["fields a", "a.log", "--from-aws", "g", "--start", "-1h"], "PATH: this is not accepted"),
         (["fields a", "--follow", "--from-aws", "g", "--start", "-1h"], "--follow: it is not"),
         (["fields a", "--from-aws", "g"], "--from-aws: --start is needed"),
         (["fields a |", "--from-aws", "g", "--start", "-1h", "--end", "-2h"], "after the end"),

@@ -80,7 +80,7 @@ def one_sentence(done, sentence):
         ),
         (
             ["--versions", "../x"],
-            "versions: '../x' is neither a wheel nor a folder",
+            "versions: '../x' is not there; expected a wheel or a folder",
         ),
         (
             ["--versions", "6.29.5"],

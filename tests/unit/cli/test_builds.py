@@ -122,10 +122,10 @@ def test_a_commit_is_built_once_and_named_by_its_digits(project, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("./nothing.whl", "versions: './nothing.whl' is neither a wheel nor a folder"),
+        ("./nothing.whl", "versions: './nothing.whl' is not there; expected a wheel or a folder"),
         (
             "git:1a2b3c4",
-            "versions: 'git:1a2b3c4' needs the repository, which subject.source names",
+            "versions: 'git:1a2b3c4' needs the repository of the suite; set subject.source",
         ),
     ],
 )
@@ -138,7 +138,7 @@ def test_a_build_that_is_not_there_is_refused(text, sentence):
 
 @pytest.mark.parametrize("reference", ["--upload-pack=x", "a b", ""])
 def test_a_reference_that_git_could_take_for_an_option_is_refused(reference, tmp_path):
-    with pytest.raises(Refused, match=r"; expected a form as git:1a2b3c4$"):
+    with pytest.raises(Refused, match=r"; expected the form of git:1a2b3c4$"):
         built(f"git:{reference}", tmp_path.as_uri())
 
 
@@ -171,7 +171,9 @@ def test_git_asks_for_no_password(tmp_path, monkeypatch):
 def test_a_wheel_of_another_package_is_refused(wheel):
     other = wheel.rename(wheel.with_name("other-1.2.3-py3-none-any.whl"))
 
-    with pytest.raises(Refused, match=r"gives other-1\.2\.3-py3-none-any\.whl; expected demo$"):
+    with pytest.raises(
+        Refused, match=r" is other-1\.2\.3-py3-none-any\.whl; expected a wheel of demo$"
+    ):
         built(other)
 
 
@@ -184,6 +186,6 @@ def test_a_subject_without_a_package_has_no_builds(wheel):
     image = Subject(image="demo:{version}", form=".*")
 
     with pytest.raises(
-        Refused, match=r" is a build, which only a package or a folder of jars has$"
+        Refused, match=r" is a build; expected a suite whose subject has package or folder$"
     ):
         with_builds({"versions": [str(wheel)]}, image, here=True)

@@ -84,11 +84,11 @@ def refused(*arguments):
         (["../9.0.0", "9.8.4"], "BASE: '../9.0.0' names no version and no run; "),
         (
             ["9.0.0", "9.8.4", "--format", "json", "--all"],
-            "--all: it goes with --format markdown alone, not with json",
+            "--all: not accepted with --format json; expected --format markdown",
         ),
         (
             ["9.0.0", "9.8.4", "--format", "json", "--output", "x.svg"],
-            "--format: a picture is no json; leave --format out",
+            "--format: json is not accepted for a picture; leave --format out",
         ),
         (["9.0.0", "9.8.4; --"], "NEW: '9.8.4; --' names no version and no run; "),
     ],

@@ -101,7 +101,7 @@ def test_a_trial_does_not_count_while_its_whole_run_is_excluded(output_of):
     output_of(exclusion.exclude, RUN, "--reason", "noisy")
 
     assert output_of(exclusion.include, trial, "--state", "/kept") == (
-        f"trial 2 of run {RUN} does not count yet, because the whole run is excluded; {hint}\n"
+        f"trial 2 of run {RUN} still does not count, because the whole run is excluded; {hint}\n"
     )
     assert output_of(exclusion.include, RUN) == f"run {RUN} counts again\n"
     assert output_of(exclusion.include, trial) == f"trial 2 of run {RUN} was not excluded\n"

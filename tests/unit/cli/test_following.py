@@ -58,13 +58,16 @@ def test_damage_of_new_lines_is_counted(log, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["stats count(*)", "a.log"], "the query must make each row of one event"),
-        (["sort @timestamp", "a.log"], "the query must make each row of one event"),
-        (["fields @message"], "PATH must be a file or a folder"),
-        (["fields @message", "-"], "PATH must be a file or a folder"),
-        (["fields @message", "a.log", "--format", "csv"], "use --format ndjson"),
-        (["fields @message", "a.log", "--start", "-1h"], "--start: this option has no effect"),
-        (["fields @message", "a.log", "--strict"], "--strict: this option has no effect"),
+        (["stats count(*)", "a.log"], "each row must come from one event"),
+        (["sort @timestamp", "a.log"], "each row must come from one event"),
+        (["fields @message"], "--follow: expected a file or a folder as PATH"),
+        (["fields @message", "-"], "--follow: expected a file or a folder as PATH"),
+        (
+            ["fields @message", "a.log", "--format", "csv"],
+            "--format: 'csv' is not accepted with --follow; expected table or",
+        ),
+        (["fields @message", "a.log", "--start", "-1h"], "--start has no effect"),
+        (["fields @message", "a.log", "--strict"], "--strict has no effect"),
         (["fields @message", "/none.log"], "/none.log: this file cannot be read: No such file"),
     ],
 )

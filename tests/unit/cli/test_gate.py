@@ -52,4 +52,6 @@ def test_a_run_without_a_metric_that_decides_says_so(capsys):
     labelled = SLOWER.model_copy(update={"metrics": tuple(metrics)})
 
     assert gate(Store(labelled), planned(["9.0.0", "9.8.4"]), Console(width=200)) == 4
-    assert capsys.readouterr().out.endswith("\nNo metric of the suite decides.\n")
+    assert capsys.readouterr().out.endswith(
+        "\nNo metric of the suite decides; give one `decides: true`.\n"
+    )

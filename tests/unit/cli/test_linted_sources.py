@@ -192,7 +192,11 @@ def test_a_folder_within_a_hidden_one_holds_queries(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("values.yaml", "a: 1", "this holds no queries; they are in .cwli, .yaml"),
+        (
+            "values.yaml",
+            "a: 1",
+            "this holds no queries; expected files that end in .cwli, .yaml",
+        ),
         ("service.py", "query_string = 'a=b'", "this holds no queries"),
         ("bad.yaml", "QueryString: [", "this is no valid YAML or JSON: "),
     ],

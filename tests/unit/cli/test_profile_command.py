@@ -224,14 +224,14 @@ def test_shares_are_shown_by_version_as_people_read_them_off_a_flame_graph(bucke
         ["10.1.0", "41.72", "30.00", "58.28"],
     ]
     assert sentence == (
-        "% of all samples, of the largest frame of the name; x: the version has none.\n"
+        "% of all samples, for the largest frame of the name; x: the version has none.\n"
     )
     table, sentence = figures("--under", "low", "--outside", "BG", "--function", "Process")
     assert [row[1] for row in table[1:]] == ["5.47", "11.72"]
-    assert "of the largest frame of the name under low outside BG; x" in sentence
+    assert "for the largest frame of the name under low outside BG; x" in sentence
     table, sentence = figures("--function", "Process", "--sum", "--version", "10.1.0")
     assert table[1:] == [["10.1.0", "41.72"]]
-    assert "of all frames of the name; x" in sentence
+    assert "for all frames of the name; x" in sentence
 
 
 def test_versions_with_one_place_in_the_order_keep_all_their_profiles(bucket, tmp_path):
@@ -274,8 +274,8 @@ def test_towers_are_walked_up_by_children(bucket, tmp_path):
     ("words", "sentence"),
     [
         (("--under", "low"), "--under: low has no effect without --function or --children-of"),
-        (("--function", "a", "--children-of", "b"), "expected no --function"),
-        (("--sum",), "--sum: it has no effect without --function"),
+        (("--function", "a", "--children-of", "b"), "--children-of: not accepted with --function"),
+        (("--sum",), "--sum has no effect without --function"),
         (("--function", "Nothing"), "--function: no version has a frame of 'Nothing'"),
         (("--children-of", "Nothing"), "--children-of: no version has a frame of 'Nothing'"),
         (("--version", "9.8.5"), "version: '9.8.5' has no profile; there are 8.8.1, 9.8.4"),
@@ -387,7 +387,7 @@ def test_flame_graphs_of_versions_and_of_a_change_are_written_as_one_page(
     compared("--output", page)
     assert re.findall("<h2>(.*?)</h2>", page.read_text()) == [
         "9.8.4, coloured by its change since 8.8.1",
-        "8.8.1, coloured by its change until 9.8.4",
+        "8.8.1, coloured by its change to 9.8.4",
     ]
     assert "<p>Only the profiles of 8.8.1 have Iterate (54.23&nbsp;% itself).</p>" in (
         page.read_text()

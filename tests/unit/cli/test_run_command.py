@@ -99,7 +99,7 @@ def test_a_resumed_run_of_one_version_cannot_fail_on_slower(monkeypatch):
     arguments = ["--resume", plan.run_id, "--fail-on", "slower", "--aws"]
     refused = CliRunner().invoke(run.command, arguments).exception
 
-    expected = "--fail-on: one version is compared with nothing; name two or more"
+    expected = "--fail-on: one version has nothing to be compared with; name two or more"
     assert str(refused) == expected
 
 

@@ -279,8 +279,14 @@ def test_a_plot_is_a_picture_on_request_with_all_its_words_and_no_name_of_a_colo
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--output", "x.gif"], "--output: x.gif is no picture; expected a name in .svg, .png"),
-        (["--plot", "--format", "json"], "--format: a plot is no json; leave --plot and --output"),
+        (
+            ["--output", "x.gif"],
+            "--output: x.gif is no picture; expected a name that ends in .svg, .png",
+        ),
+        (
+            ["--plot", "--format", "json"],
+            "--format: json is not accepted for a plot; leave --plot and",
+        ),
         (["--output", "none/x.svg"], "--output: there is no folder none"),
     ],
 )

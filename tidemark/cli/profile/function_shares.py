@@ -101,11 +101,11 @@ def command(
       tidemark profile show rocksdb --under WriteImpl --function MemTable::Add
     """
     if functions and children_of:
-        raise Refused("--children-of: it finds the functions itself; expected no --function")
+        raise Refused("--children-of: not accepted with --function; expected one of both")
     if under and not (functions or children_of):
         raise Refused(f"--under: {listed(under)} has no effect without --function or --children-of")
     if summed and not functions:
-        raise Refused("--sum: it has no effect without --function")
+        raise Refused("--sum has no effect without --function")
     scripts = page_scripts(output)
     with stored(target) as store:
         results, run = store.results, suite if suite and is_run_id(suite) else ""
@@ -169,7 +169,7 @@ def _check(shares: Iterable[_Shares], names: Sequence[str], children_of: str | N
         option, name = ("--function", missing[0]) if missing else ("--children-of", children_of)
         raise Refused(
             f"{option}: no version has a frame of {shown(name)} with calls at this place; "
-            "`tidemark profile show --children-of NAME` leads up a tower"
+            "`tidemark profile show --children-of NAME` lists the functions that NAME calls"
         )
 
 
@@ -190,4 +190,4 @@ def _meaning(place: Place, *, summed: bool) -> str:
     frames = "all frames of the name" if summed else "the largest frame of the name"
     under = f" under {listed(place.under)}" if place.under else ""
     outside = f" outside {listed(place.outside)}" if place.outside else ""
-    return f"% of all samples, of {frames}{under}{outside}; {_NO_FRAME}: the version has none."
+    return f"% of all samples, for {frames}{under}{outside}; {_NO_FRAME}: the version has none."

@@ -42,12 +42,12 @@ from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
 _MOST_UNTOLD = 10
 _FOR_PEOPLE = frozenset({"table", "markdown"})
 _NOTE = (
-    "The width of a frame is its share of the samples of {}. Its colour is the change of the "
-    "share, for which the number of samples does not count."
+    "The width of a frame is its share of the samples of {}. Its colour is the change of this "
+    "share, however many samples the profiles have."
 )
 _BUILDS = (
-    "The graphs compare call paths, also where one build inlines a function; the sentences above "
-    "and the table leave such functions out."
+    "The graphs compare call paths, with all functions. The sentences above and the table leave "
+    "out a function that only one version has, for example because the other inlines it."
 )
 
 
@@ -148,7 +148,7 @@ def _graphs(
     """Return the graph of each version: frames that one lacks are in that of the other."""
     old, fresh = (plain_stacks(merged(trial.stacks for trial in side)) for side in sides)
     before, after = call_tree(renamed_stacks(old, renamed)), call_tree(fresh)
-    since, until = f"coloured by its change since {base}", f"coloured by its change until {new}"
+    since, until = f"coloured by its change since {base}", f"coloured by its change to {new}"
     return [
         Graph(new, f"{new}, {since}", _NOTE.format(new), after, before),
         Graph(base, f"{base}, {until}", _NOTE.format(base), before, after, -1),

@@ -104,7 +104,7 @@ def profiles_by_version(
     units = sorted({each.unit for profiles in chosen.values() for each in profiles})
     if len(units) > 1:
         raise Refused(
-            f"unit: the profiles of {suite} count {listed(units)}; expected one unit; "
-            "`tidemark profile remove` takes others out"
+            f"unit: the profiles of {suite} count {listed(units)}; expected one unit; remove the "
+            "others with `tidemark profile remove`"
         )
     return chosen

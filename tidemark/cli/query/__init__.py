@@ -105,7 +105,7 @@ def command(
         lint_all([query, *paths], tables)
         return
     if query == STANDARD_INPUT and STANDARD_INPUT in paths:
-        raise Refused("PATH: - is standard input, but QUERY is read from it already")
+        raise Refused("PATH: '-' is standard input, and so is QUERY; expected '-' once")
     window = _window(start, end)
     name, text = query_text(query)
     try:
@@ -135,11 +135,13 @@ def command(
 
 def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], of_files: object) -> None:
     if groups and paths:
-        raise Refused(f"--log-group: {groups[0]!r} is a stored log group; use it without a PATH")
+        raise Refused(
+            f"--log-group: {groups[0]!r} is not accepted with a PATH; expected one of both"
+        )
     if of_files and not paths:
         raise Refused(
-            "--time-field, --time-format, --event-start: stored logs have events with times; "
-            "use it with a PATH"
+            "--time-field, --time-format, --event-start: these options need a PATH, since stored "
+            "logs have their times"
         )
 
 
@@ -151,7 +153,7 @@ def _clock(field: str | None, form: str | None) -> Clock | None:
         clock = format_clock(form)
     except ValueError:
         letters = ", ".join(f"%{letter}" for letter in LETTERS)
-        raise Refused(f"--time-format: {form!r} is not of the letters {letters}") from None
+        raise Refused(f"--time-format: {form!r} is not accepted; expected {letters}") from None
     return field_clock(field, form) if field else clock
 
 

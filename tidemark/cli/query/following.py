@@ -34,14 +34,16 @@ def check_following(
     ``others`` has the values of options that have no effect, false or None if they are not given.
     """
     if not query.per_event:
-        raise Refused("--follow: the query must make each row of one event, without sort and limit")
+        raise Refused(
+            "--follow: each row must come from one event; leave out stats, sort, limit and the like"
+        )
     if not paths or STANDARD_INPUT in paths:
-        raise Refused("--follow: PATH must be a file or a folder")
+        raise Refused("--follow: expected a file or a folder as PATH")
     if form not in ("table", "ndjson"):
-        raise Refused(f"--follow: {form!r} has a beginning and an end; use --format ndjson")
+        raise Refused(f"--format: {form!r} is not accepted with --follow; expected table or ndjson")
     for option, value in others.items():
         if value:
-            raise Refused(f"{option}: this option has no effect with --follow")
+            raise Refused(f"{option} has no effect with --follow; leave it out")
 
 
 @dataclass(frozen=True)

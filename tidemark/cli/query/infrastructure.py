@@ -89,7 +89,9 @@ def queries_at(path: Path) -> list[Written]:
     files = _files_at(path)
     queries = [query for file in files for query in _queries_in(file)]
     if not queries:
-        raise Refused(f"{path}: this holds no queries; they are in {', '.join(SUFFIXES)}")
+        raise Refused(
+            f"{path}: this holds no queries; expected files that end in {', '.join(SUFFIXES)}"
+        )
     return queries
 
 

@@ -72,8 +72,8 @@ def recognised(
     told = [f"times of lines: {listed(list(names))}"] if names else []
     if without:
         told.append(
-            f"warning: no time is recognised in {_first(without)}; the time of the file's last "
-            "change stands for it; see --time-field, --time-format"
+            f"warning: no time is found in {_first(without)}; its lines have the time of the "
+            "file's last change; --time-field or --time-format may name the times"
         )
     return told
 
