@@ -54,8 +54,8 @@ class Cron:
             due = None
         if due is None:
             raise Refused(
-                f"{shown(fields)} is no cron expression that is supported: minutes, hours, day of "
-                "month, month, day of week, year, with ? for one of both days"
+                f"{shown(fields)} is no cron expression that is supported; expected minutes, "
+                "hours, day of month, month, day of week and year, with ? for one of both days"
             )
         self._zone = time_zone(zone)
 

@@ -91,16 +91,22 @@ class InstanceName(Consistent):
     def contradictions(self) -> Iterator[Problem]:
         """Yield why no instance can have the name."""
         if self.kind in THINGS and not self.forms:
-            yield problem(("forms",), "required, since permissions to use the name have its form")
+            yield problem(
+                ("forms",), "required, since the permissions to use the name are made from it"
+            )
         if self.kind in _IDS and (self.forms or not self.properties):
-            yield Problem((), f"{self.kind} are ids; expected properties that have them, no forms")
+            yield Problem((), f"{self.kind} are ids; expected properties, and no forms")
         if not (self.properties or self.forms):
-            yield Problem((), "there is no property and no form; expected one or the other")
+            yield Problem((), "there are no properties and no forms; expected one or the other")
         if self.container and self.kind != "task_definition":
-            yield problem(("container",), f"a {self.kind} has none; expected kind task_definition")
+            yield problem(
+                ("container",), f"a {self.kind} has no container; expected kind task_definition"
+            )
         for number, form in enumerate(self.forms):
             if self.kind in THINGS and "account" in words(form):
-                yield problem(("forms", number), f"{shown(form)} is of a text; leave {{account}}")
+                yield problem(
+                    ("forms", number), f"{shown(form)} is not accepted; leave {{account}} out"
+                )
 
     def candidates(self, instance: str, account: str) -> tuple[str, ...]:
         """Return the forms with the id of an instance and its account, in order."""

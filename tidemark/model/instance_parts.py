@@ -59,7 +59,7 @@ def misnamed(suite: object) -> Iterator[Problem]:
         yield from _without_instance(suite)
         return
     if "canary" in mapping(suite):
-        yield problem(("canary",), "an instance has one version, its own; leave the canary out")
+        yield problem(("canary",), "an instance has only its own version; leave the canary out")
     instance = mapping(suite, "subject", "instance")
     for place, step in _steps(suite):
         for use in _uses(place, step):
@@ -74,13 +74,16 @@ def _without_instance(suite: object) -> Iterator[Problem]:
     for place, step in _steps(suite):
         for kind, has in _INSTANCE_ALONE.items():
             if kind in step:
-                yield problem((*place, kind), f"the subject is no instance, which has {has}")
+                yield problem(
+                    (*place, kind),
+                    f"only an instance has {has}, and the subject is none",
+                )
         if "definition" in mapping(step, "run_tasks"):
-            sentence = "the subject is no instance, which has definitions"
+            sentence = "only an instance has definitions, and the subject is none"
             yield problem((*place, "run_tasks", "definition"), sentence)
         for use in _uses(place, step, _TEXTS_OF_ANY_SUBJECT):
             for word in words(use.text):
-                sentence = f"{{{word}}} has no meaning, since the subject is no instance"
+                sentence = f"{{{word}}} has a meaning only if the subject is an instance"
                 yield problem(use.place, sentence)
 
 

@@ -92,7 +92,7 @@ class Load(Consistent):
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the fields do not fit each other."""
         if self.plateaus and self.feedback:
-            yield Problem((), "there are plateaus and feedback; expected one rule at most")
+            yield Problem((), "there are plateaus and feedback; expected one of both")
         for name in ("limits", "agent_limits", "recorded"):
             if taken := sorted({*LEVEL_COLUMNS} & {*getattr(self, name)}):
                 yield problem((name,), f"{listed(taken)} is a column of every load")
@@ -112,11 +112,11 @@ class Load(Consistent):
         least = 3 * self.level_seconds
         if not least <= feedback.window_seconds < longest:
             sentence = f"{feedback.window_seconds:g} is not accepted; expected {least} or more"
-            accepted = f"{sentence}, three levels, and less than {longest}, which the bounds allow"
+            accepted = f"{sentence} (three levels), and less than {longest} (the bounds)"
             yield problem(("feedback", "window_seconds"), accepted)
         if feedback.step > self.bounds.users:
             sentence = f"{feedback.step} is not accepted; expected {self.bounds.users} or less"
-            yield problem(("feedback", "step"), f"{sentence}, the users that the bounds allow")
+            yield problem(("feedback", "step"), f"{sentence} (the bounds)")
 
 
 class HeldLevel(Frozen):

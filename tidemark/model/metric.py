@@ -43,7 +43,9 @@ def basis(statistic: Statistic) -> Basis:
 def contradicting_bounds(margin: float, same_within: float) -> Iterator[Problem]:
     """Yield why the bounds of a metric's changes do not fit each other."""
     if same_within < margin:
-        sentence = "expected the margin, {:.12g}, or more: a change between them has no verdict"
+        sentence = (
+            "expected {:.12g}, the margin, or more: a change between both would have no verdict"
+        )
         yield problem(("same_within",), sentence.format(margin))
 
 
@@ -123,7 +125,7 @@ class Metric(Consistent):
             yield Problem(("labels",), f"labels: {listed(taken)} is a column of every metric")
         if bool(self.labels) != (self.most_labels is not None):
             there, lacking = ("labels", "most_labels")[:: 1 if self.labels else -1]
-            yield Problem((there,), f"{there}: there is no {lacking}, which {there} needs")
+            yield Problem((there,), f"{there}: it also needs {lacking}")
 
     def _without_buckets(self) -> Iterator[Problem]:
         """Yield why histograms cannot give the values of the metric."""
@@ -132,9 +134,9 @@ class Metric(Consistent):
         if self.samples:
             yield problem(("histograms",), "the metric has samples, too; expected one of both")
         if self.values != "any":
-            yield problem(("histograms",), "they have any number of values; expected values: any")
+            yield problem(("histograms",), "a task logs any number of values; expected values: any")
         if basis(self.statistics[0]) != "mean":
-            sentence = f"the mean checks them, which {self.statistics[0]} as first statistic is not"
+            sentence = f"the first statistic checks them, and is {self.statistics[0]}"
             yield problem(("histograms",), f"{sentence}; expected mean")
 
     def _unreadable(self) -> Iterator[Problem]:
@@ -147,7 +149,7 @@ class Metric(Consistent):
             or (statistic != "count" and basis(statistic) != of_query)
         ]
         if self.samples is None and needy:
-            given = f"the query gives the {of_query} of each log stream"
+            given = f"the query gives only the {of_query} of each log stream"
             advice = "set samples to the query of the values"
-            sentence = f"statistics: only samples give {listed(needy)}; {given}: {advice}"
+            sentence = f"statistics: {listed(needy)} needs samples, since {given}; {advice}"
             yield Problem(("statistics",), sentence)

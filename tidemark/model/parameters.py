@@ -98,13 +98,13 @@ class Parameter(Consistent):
         """The field that is missing or too much, as a sentence; None if the fields fit the type."""
         if self.type == "choice":
             fits = self.of is not None and self.least is None and self.most is None
-            return None if fits else "a choice has the field of, and neither from nor to"
+            return None if fits else "a choice has the field `of`, and neither `from` nor `to`"
         if self.of is not None or self.least is None or self.most is None:
-            return "a number has the fields from and to, and no field of"
+            return "a number has the fields `from` and `to`, and no field `of`"
         if self.least > self.most:
-            return f"from, {self.least:,}, is more than to, {self.most:,}"
+            return f"from is {self.least:,}; expected {self.most:,} (to) or less"
         whole = all(isinstance(limit, int) for limit in (self.least, self.most))
-        return None if whole or self.type == "number" else "from and to are no whole numbers"
+        return None if whole or self.type == "number" else "from and to: expected whole numbers"
 
 
 def amount(value: Value) -> str:

@@ -88,7 +88,9 @@ class Publication(Consistent):
                 yield problem(("figures", number, "columns"), sentence)
             known |= figure.names
         if len({tuple(figure.axes) for figure in self.figures}) > 1:
-            yield problem(("figures",), "some have other axes; expected the same axes for all")
+            yield problem(
+                ("figures",), "the metrics have different axes; expected the same axes for all"
+            )
 
     def metric(self, name: str) -> PublishedMetric | None:
         """Return the metric of a name, None if the pages do not publish it."""
@@ -136,7 +138,10 @@ def measured_publication(suite: Suite) -> Publication:
         if "mean" in metric.statistics and not metric.labels
     ]
     if not means:
-        raise Refused(f"--suite: {suite.name} has no metric whose mean a page could publish")
+        raise Refused(
+            f"--suite: {suite.name} has no metric of means without labels; expected one, or a "
+            "published.yaml"
+        )
     names = Counter(metric.name for _, metric in means)
     figures = (_mean(test, metric, names[metric.name] > 1) for test, metric in means)
     return Publication(title=suite.title, figures=tuple(figures))

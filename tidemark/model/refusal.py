@@ -30,12 +30,12 @@ _ACCEPTED = {
     "list_type": "a list",
     "literal_error": "{expected}",
     "model_type": "names with values",
-    "string_too_long": "a text of {max_length:,} characters or less",
+    "string_too_long": "a text of {max_length:,} characters or fewer",
     "string_too_short": "a text of {min_length} characters or more",
     "string_type": "a text",
     "string_unicode": "a text of Unicode characters",
-    "too_long": "a list of {max_length:,} or less",
-    "too_short": "a list of {min_length} or more",
+    "too_long": "a list of {max_length:,} entries or fewer",
+    "too_short": "a list of {min_length} entries or more",
     "tuple_type": "a list",
 }
 # Accepted texts, by regular expression.

@@ -247,7 +247,7 @@ def _first_comparison(request: RunRequest, bisect: Bisect, suite: Suite) -> RunR
     if given := [name for name in fields if getattr(request, name) is not None]:
         raise Refused(f"bisect: the search takes the place of {listed(given)}; leave them out")
     if bisect.base == bisect.new:
-        raise Refused(f"bisect.new: {shown(bisect.new)} is the base, too; expected a newer version")
+        raise Refused(f"bisect.new: {shown(bisect.new)} is also the base; expected a newer version")
     for field, version in (("base", bisect.base), ("new", bisect.new)):
         if version not in (NEWEST, PREVIOUS):
             check_listed(field, version, suite)
@@ -332,10 +332,10 @@ def _instance(request: RunRequest, stored: object, suite: Suite) -> dict[str, Va
     if suite.subject.instance is None:
         if given is None:
             return {}
-        raise Refused(f"instance: {suite.name} measures no instances that exist; leave it out")
+        raise Refused(f"instance: {suite.name} is no suite of instances; leave it out")
     for name in ("builds", "baseline"):
         if getattr(request, name):
-            raise Refused(f"{name}: an instance has one version, its own; leave it out")
+            raise Refused(f"{name}: an instance has only its own version; leave it out")
     if not isinstance(given, str) or not is_instance_id(given):
         there_is = "there is none" if given is None else f"{shown(given)} is not accepted"
         expected = f"the id of an instance of {suite.title} such as {EXAMPLE}: {ACCEPTED_ID}"
@@ -351,7 +351,7 @@ def _profiling(request: RunRequest, suite: Suite) -> Profiling | None:
     """Return the profiled trials of a run; refuse a suite or a search that cannot have them."""
     reasons = {
         "has no profiler": suite.profiler is None,
-        "has images of its own, without the harness, which starts a profiler": suite.subject.image,
+        "has images of its own, which lack the harness that starts a profiler": suite.subject.image,
         "has axes, and a profile would add up their combinations": suite.axes,
     }
     if request.profile is None:
@@ -360,7 +360,9 @@ def _profiling(request: RunRequest, suite: Suite) -> Profiling | None:
         if holds:
             raise Refused(f"profile: {suite.name} {reason}; leave it out")
     if request.bisect:
-        raise Refused("profile: a search measures other versions later; profile two of them apart")
+        raise Refused(
+            "profile: not accepted with bisect; profile two versions in a run of their own"
+        )
     return request.profile
 
 
@@ -368,7 +370,7 @@ def _check_deciding(suite: Suite) -> None:
     """Refuse a suite without a metric that decides, or with labels on one."""
     metrics = [metric for test in suite.tests for metric in test.metrics if metric.decides]
     if not metrics:
-        raise Refused(f"until: no metric of {suite.name} decides; expected a metric that does")
+        raise Refused(f"until: no metric of {suite.name} decides; expected decides: true of one")
     if labelled := [metric.name for metric in metrics if metric.labels]:
         raise Refused(
             f"until: metrics of {suite.name} that decide have labels, which are known only after a "

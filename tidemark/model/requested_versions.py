@@ -45,7 +45,7 @@ def requested_versions(
     if baseline is not None and baseline not in versions:
         raise Refused(
             f"baseline: {shown(baseline)} is not measured in this run; "
-            f"it must be one of {listed(versions)}"
+            f"expected one of {listed(versions)}"
         )
     return versions, baseline
 
@@ -64,7 +64,7 @@ def instance_version(
 
     """
     if len(requested) > 1:
-        there_is = f"an instance has one version, and there are {listed(requested)}"
+        there_is = f"{listed(requested)} are not accepted, since an instance has one version"
         raise Refused(f"versions: {there_is}; name none of them")
     (wanted,) = requested
     if wanted != DEPLOYED:
@@ -84,7 +84,9 @@ def instance_version(
 def _check_builds(builds: Mapping[str, str], versions: Sequence[str], suite: Suite) -> None:
     subject = suite.subject
     if builds and subject.package is None and subject.folder is None:
-        raise Refused(f"builds: the subject of {suite.name} is no package, which has wheels")
+        raise Refused(
+            f"builds: the subject of {suite.name} has no builds; expected a package or a folder"
+        )
     for version, url in builds.items():
         if ("/#" in url) != (subject.folder is not None):
             expected = "a wheel" if subject.package else "a folder"

@@ -50,7 +50,7 @@ def between(suite: Suite, base: str, new: str, metric: str, axes: Axes) -> Searc
     _check_metric(suite, metric)
     if count(axes) > 1:
         wanted = listed(name for name, values in axes.items() if len(values) > 1)
-        raise Refused(f"bisect: {suite.name} varies {wanted}; give axes one value of each")
+        raise Refused(f"axes: a search measures one value of each axis; give one value of {wanted}")
     return Search(metric=metric, versions=_ascending(suite.subject.versions, first, last))
 
 
@@ -75,7 +75,7 @@ def _check_metric(suite: Suite, name: str) -> None:
     ]
     if name not in names:
         known = there_are(names, name)
-        raise Refused(f"bisect.metric: no {shown(name)} decides a run of {suite.name}; {known}")
+        raise Refused(f"bisect.metric: {shown(name)} decides no run of {suite.name}; {known}")
     if names.count(name) > 1:
         sentence = f"several tests of {suite.name} have {name}; expected a metric of one test"
         raise Refused(f"bisect.metric: {sentence}")

@@ -88,12 +88,10 @@ class RunTasks(Consistent):
         needed = ("command", "cluster", "subnets")
         lacking = [name for name in needed if getattr(self, name) is None]
         if self.definition and lacking:
-            yield problem(("definition",), f"there is no {listed(lacking)}, which it needs")
+            yield problem(("definition",), f"it also needs {listed(lacking)}")
         for name in ("cluster", "subnets", "security_groups"):
             if getattr(self, name) and not self.definition:
-                yield problem(
-                    (name,), "only tasks of a definition have it; expected definition, too"
-                )
+                yield problem((name,), "only accepted together with definition")
 
 
 class FindTasks(Frozen):
@@ -184,7 +182,7 @@ class WaitUntil(Consistent):
     @classmethod
     def _without_port(cls, value: object) -> object:
         if isinstance(value, dict) and "port" in value:
-            sentence = "a service waits for its port by its own field ready; expected a query"
+            sentence = "a service waits for its own port by its field ready; expected query"
             raise Contradictions([problem(("port",), sentence)])
         return value
 
@@ -195,7 +193,7 @@ class WaitUntil(Consistent):
             there_is = f"there is {listed(given) or 'no condition'}"
             yield Problem((), f"{there_is}; expected exactly one of {listed(CONDITIONS)}")
         elif self.query and self.readings:
-            sentence = "a row that is there stays; leave the readings out"
+            sentence = "a query is read until it has a row; leave readings out"
             yield problem(("readings",), sentence)
         most = _MOST_WAITS * self.every_seconds
         if self.within_seconds > most:

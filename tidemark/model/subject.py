@@ -117,7 +117,7 @@ class Subject(Consistent):
             return
         if (self.folder is None) != (self.advice is None):
             there, lacking = ("folder", "advice")[:: 1 if self.folder else -1]
-            yield Problem((there,), f"{there}: there is no {lacking}, which {there} needs")
+            yield Problem((there,), f"{there}: it also needs {lacking}")
         if self.instance and self.versions:
             yield problem(("versions",), "an instance reports its version; leave the versions out")
         yield from self._misfits()
@@ -133,7 +133,7 @@ class Subject(Consistent):
         try:
             misfits = [text for text in self.versions if not self.has_form(text)]
         except SchemaError:
-            sentence = f"{shown(self.form)} is no regular expression"
+            sentence = f"{shown(self.form)} is not accepted; expected a regular expression"
             yield problem(("form",), f"{sentence} without look-around and back-references")
             return
         for text in misfits:

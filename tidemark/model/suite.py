@@ -157,7 +157,7 @@ class Test(Consistent):
             if step.logs_values or step.run_command:
                 return
             if step.wait_until and step.wait_until.query:
-                sentence = "no step before it has tasks, whose lines the query reads"
+                sentence = "no earlier step has tasks whose lines the query can read"
                 yield problem(("steps", number, "wait_until"), sentence)
 
     def _uncountable(self) -> Iterator[Problem]:
@@ -175,7 +175,7 @@ class Test(Consistent):
                 sentence = f"{amount:,} is not accepted; expected a number above 0"
                 yield problem(("per", name), sentence)
         if self.per and self.seconds is None:
-            yield problem(("per",), "expected seconds, too")
+            yield problem(("per",), "it also needs seconds")
 
     def figures(self) -> Iterator[tuple[Metric, Statistic]]:
         """Yield each metric with each of its statistics."""

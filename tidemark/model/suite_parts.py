@@ -43,8 +43,8 @@ def contradictions(suite: object) -> Iterator[Problem]:
     limits += [_start_limit(services, name) for _, test in tests for name in _services_of(test)]
     seconds = sum(limit for limit in limits if type(limit) is int)
     if seconds > LONGEST_TESTS_SECONDS:
-        sentence = f"their timeout_seconds add up to {seconds}"
-        yield problem(("tests",), f"{sentence}; a trial has {LONGEST_TESTS_SECONDS} for them")
+        sentence = f"their time limits add up to {seconds} s"
+        yield problem(("tests",), f"{sentence}; expected {LONGEST_TESTS_SECONDS} s or less")
     yield from _repeated(("tests",), tests)
     for number, test in tests:
         yield from _unknown_services(("tests", number, "services"), test, services)
@@ -98,11 +98,11 @@ def _unusable_services(suite: object, services: Mapping[str, Any]) -> Iterator[P
     for name in services:
         if name in NO_AXES:
             others = listed(sorted(NO_AXES - {name}))
-            yield problem(("services", name), f"the name has another meaning, as have {others}")
+            yield problem(("services", name), f"the name is reserved, as are {others}")
         elif name in {**mapping(suite, "parameters"), **mapping(suite, "axes")}:
-            yield problem(("services", name), "a parameter or an axis has this name, too")
+            yield problem(("services", name), "a parameter or an axis also has this name")
         if name not in used:
-            yield problem(("services", name), "no test has this service")
+            yield problem(("services", name), "no test uses this service")
 
 
 def _unknown_services(
@@ -133,7 +133,7 @@ def _unusable(parameters: Mapping[str, Any]) -> Iterator[Problem]:
     for name in parameters:
         if name in RESERVED:
             others = listed(sorted(RESERVED - {name}))
-            sentence = f"the name has another meaning in tasks, as have {others}"
+            sentence = f"the name is reserved, as are {others}"
             yield problem(("parameters", name), sentence)
     records = mapping(parameters, "records")
     if records and records.get("type") != "integer":
@@ -154,12 +154,12 @@ def _unvaried(
     for name, values in axes.items():
         if name in NO_AXES:
             others = listed(sorted(NO_AXES - {name}))
-            yield problem(("axes", name), f"the name has another meaning, as have {others}")
+            yield problem(("axes", name), f"the name is reserved, as are {others}")
         elif name in parameters:
-            yield problem(("axes", name), "a parameter has this name, too")
+            yield problem(("axes", name), "a parameter also has this name")
         elif name in metrics:
             # CloudWatch reads metrics and dimensions from the same fields of a line.
-            yield problem(("axes", name), "a metric has this name, too")
+            yield problem(("axes", name), "a metric also has this name")
         if isinstance(values, list) and any(values.count(value) > 1 for value in values):
             yield problem(("axes", name), f"a value stands twice in {listed(map(shown, values))}")
     lists = {name: values for name, values in axes.items() if isinstance(values, list)}

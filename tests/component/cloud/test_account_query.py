@@ -90,11 +90,11 @@ def test_a_group_without_events_is_named(query, group, sentence):
     ("arguments", "sentence"),
     [
         (["fields a", "a.log", "--from-aws", "g", "--start", "-1h"], "PATH: this is not accepted"),
-        (["fields a", "--follow", "--from-aws", "g", "--start", "-1h"], "--follow: it is not"),
+        (["fields a", "--follow", "--from-aws", "g", "--start", "-1h"], "--follow: this is not"),
         (["fields a", "--from-aws", "g"], "--from-aws: --start is needed"),
         (["fields a |", "--from-aws", "g", "--start", "-1h", "--end", "-2h"], "after the end"),
         (["stats |", "--from-aws", "g", "--start", "-1h"], "query: line 1, column 7"),
-        (["fields a", "--verify"], "--verify: it compares with the service"),
+        (["fields a", "--verify"], "--verify needs --from-aws: it compares"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused_before_anything_is_fetched(arguments, sentence):

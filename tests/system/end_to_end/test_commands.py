@@ -101,7 +101,7 @@ def one_sentence(done, sentence):
         ),
         (
             ["--baseline", "7.4.4"],
-            "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.8.4",
+            "baseline: '7.4.4' is not measured in this run; expected one of 8.8.1, 9.8.4",
         ),
     ],
 )

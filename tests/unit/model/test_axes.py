@@ -57,7 +57,10 @@ def test_a_suite_names_the_values_that_a_run_without_its_own_measures():
             "axes.database: 'oracle' is not accepted; expected one or more of postgresql, mariadb",
         ),
         ({"database": ["mariadb"] * 2}, "axes.database: a value stands twice in mariadb, mariadb"),
-        ({"database": []}, "axes.database: [] is not accepted; expected a list of 1 or more"),
+        (
+            {"database": []},
+            "axes.database: [] is not accepted; expected a list of 1 entries or more",
+        ),
         ({"database": "mariadb"}, "axes.database: 'mariadb' is not accepted; expected a list"),
         ({"database": [7]}, "axes.database.0: 7 is not accepted; expected a text"),
         (["mariadb"], "axes: ['mariadb'] is not accepted; expected names with values"),

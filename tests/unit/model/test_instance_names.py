@@ -29,18 +29,18 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
         ("'{nightly}'", "'{instance}'", "rules.0: {instance} is no name of the instance; there "),
         ("'{creator}'", "'{table}'", "function: {table} is the name of a text; expected "),
         ("'{compactors}'", "'{table}'", "cluster: {table} is the name of a text; expected a "),
-        ("          cluster: '{writers}'\n", "", "there is no cluster, which it needs"),
-        ("          definition: '{writer}'\n", "", "cluster: only tasks of a definition have it; "),
+        ("          cluster: '{writers}'\n", "", "it also needs cluster"),
+        ("          definition: '{writer}'\n", "", "cluster: only accepted together with"),
         ("    roles: ['kiwi-{instance}-*']\n", "", "definition: the instance has no roles, which "),
         ("roles: ['kiwi-{instance}-*']", "roles: ['k-*']", "roles.0: 'k-*' is not accepted; "),
         ("table: {", "instance: {", "names.instance: the word has another meaning; expected "),
-        (", forms: ['kiwi-{instance}-compact']", "", "forms: required, since permissions "),
+        (", forms: ['kiwi-{instance}-compact']", "", "forms: required, since the permissions "),
         ("'kiwi-{instance}-compact'", "'k-{instance}'", "forms.0: 'k-{instance}' is not accepted"),
-        ("properties: [kiwi.table]", "optional: true", "there is no property and no form"),
-        ("-compact']", "-{account}']", "forms.0: 'kiwi-{instance}-{account}' is of a text; "),
+        ("properties: [kiwi.table]", "optional: true", "there are no properties and no forms"),
+        ("-compact']", "-{account}']", "forms.0: 'kiwi-{instance}-{account}' is not accepted; "),
         ("properties: [kiwi.subnets]", "forms: [subnets]", "subnets are ids; expected "),
         ("['{compactor}']", "['{table}']", "definitions.0: {table} is the name of a text; "),
-        ("forms: ['kiwi-{instance}-compact']", "forms: [abc], container: x", "a cluster has none"),
+        ("forms: ['kiwi-{instance}-compact']", "forms: [abc], container: x", "a cluster has no "),
         ("writers: {", "writers: {optional: true, ", "cluster: {writers} is optional; expected a "),
         ("        in_total: 10\n", "", "metrics.1: the number of tasks that are found is not "),
         ("in_total: 10", "in_total: 10\n        values: any", "metrics.1.in_total: the "),
@@ -65,9 +65,9 @@ def test_only_a_suite_of_instances_has_tasks_of_an_instance(tmp_path):
         read_kiwi(tmp_path, text.replace("versions: [deployed]", "versions: [x]"))
 
     sentences = str(refused.value)
-    assert "definition: the subject is no instance, which has definitions" in sentences
-    assert "find_tasks: the subject is no instance, which has tasks of its own" in sentences
-    assert "function: {creator} has no meaning, since the subject is no instance" in sentences
+    assert "definition: only an instance has definitions, and the subject is none" in sentences
+    assert "find_tasks: only an instance has tasks of its own, and the subject is none" in sentences
+    assert "function: {creator} has a meaning only if the subject is an instance" in sentences
 
 
 def test_the_example_of_the_page_is_a_suite(tmp_path):

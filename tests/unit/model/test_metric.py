@@ -29,14 +29,14 @@ def suite_with(tmp_path, more):
         (
             ["statistics: [mean, p99]"],
             0,
-            "statistics: only samples give p99; the query gives the mean of each log stream: "
-            "set samples to the query of the values",
+            "statistics: p99 needs samples, since the query gives only the mean of each log "
+            "stream; set samples to the query of the values",
         ),
         (
             ["statistics: [max, mean, count]"],
             0,
-            "statistics: only samples give mean; the query gives the max of each log stream: "
-            "set samples to the query of the values",
+            "statistics: mean needs samples, since the query gives only the max of each log "
+            "stream; set samples to the query of the values",
         ),
         (
             ["samples: ingest_samples", "statistics: [p50, p50]"],
@@ -51,12 +51,12 @@ def suite_with(tmp_path, more):
         (
             ["samples: ingest_samples", "labels: [operation]"],
             1,
-            "labels: there is no most_labels, which labels needs",
+            "labels: it also needs most_labels",
         ),
         (
             ["samples: ingest_samples", "most_labels: 5"],
             1,
-            "most_labels: there is no labels, which most_labels needs",
+            "most_labels: it also needs labels",
         ),
         (
             ["samples: ingest_samples", "histograms: ingest_rate", "values: any"],
@@ -66,13 +66,12 @@ def suite_with(tmp_path, more):
         (
             ["histograms: ingest_rate"],
             0,
-            "histograms: they have any number of values; expected values: any",
+            "histograms: a task logs any number of values; expected values: any",
         ),
         (
             ["histograms: ingest_rate", "values: any", "statistics: [total]"],
             0,
-            "histograms: the mean checks them, which total as first statistic is not; "
-            "expected mean",
+            "histograms: the first statistic checks them, and is total; expected mean",
         ),
     ],
 )

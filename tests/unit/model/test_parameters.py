@@ -58,12 +58,12 @@ def test_a_value_is_shown_with_its_unit():
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({**COUNT, "from": None}, "a number has the fields from and to, and no field of"),
-        ({**COUNT, "of": ["a"]}, "a number has the fields from and to, and no field of"),
-        ({**COUNT, "from": 10}, "from, 10, is more than to, 9"),
-        ({**COUNT, "from": 0.5}, "from and to are no whole numbers"),
-        ({**CODEC, "of": None}, "a choice has the field of, and neither from nor to"),
-        ({**CODEC, "to": 3}, "a choice has the field of, and neither from nor to"),
+        ({**COUNT, "from": None}, "a number has the fields `from` and `to`, and no field `of`"),
+        ({**COUNT, "of": ["a"]}, "a number has the fields `from` and `to`, and no field `of`"),
+        ({**COUNT, "from": 10}, "from is 10; expected 9 (to) or less"),
+        ({**COUNT, "from": 0.5}, "from and to: expected whole numbers"),
+        ({**CODEC, "of": None}, "a choice has the field `of`, and neither `from` nor `to`"),
+        ({**CODEC, "to": 3}, "a choice has the field `of`, and neither `from` nor `to`"),
     ],
 )
 def test_fields_that_do_not_fit_the_type_are_refused(fields, sentence):

@@ -39,7 +39,7 @@ def test_two_metrics_have_no_heading_in_common(tmp_path):
 def test_bounds_that_leave_a_change_without_a_verdict_are_refused(tmp_path):
     figure = (FIGURE % ("one_rate", "Rate")).replace("}", ", margin: 0.2}")
 
-    with pytest.raises(Refused, match=r"same_within: expected the margin, 0\.2, or more: a change"):
+    with pytest.raises(Refused, match=r"same_within: expected 0\.2, the margin, or more: a change"):
         publication(tmp_path, f"title: X\nfigures:{figure}\n")
 
 
@@ -94,7 +94,9 @@ def test_a_measured_suite_without_a_mean_publishes_nothing():
     with pytest.raises(Refused) as refused:
         measured_publication(suite.model_copy(update={"tests": tuple(tests)}))
 
-    assert str(refused.value) == "--suite: rocksdb has no metric whose mean a page could publish"
+    assert str(refused.value) == (
+        "--suite: rocksdb has no metric of means without labels; expected one, or a published.yaml"
+    )
 
 
 def test_no_run_measures_a_suite_that_only_publishes_figures(tmp_path, monkeypatch):

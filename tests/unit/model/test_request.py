@@ -61,7 +61,7 @@ def test_a_run_until_decided_has_a_baseline_and_as_many_repetitions_as_fit():
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"decides": False}, "until: no metric of rocksdb decides; expected a metric that does"),
+        ({"decides": False}, "until: no metric of rocksdb decides; expected decides: true of one"),
         (
             {"labels": ("file",)},
             "until: metrics of rocksdb that decide have labels, which are known only after a "
@@ -121,7 +121,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "versions": []},
-            "versions: [] is not accepted; expected a list of 1 or more",
+            "versions: [] is not accepted; expected a list of 1 entries or more",
         ),
         (
             {"suite": "rocksdb", "versions": ["9.0.0", "9.0.0"]},
@@ -164,7 +164,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "baseline": "7.4.4"},
-            "baseline: '7.4.4' is not measured in this run; it must be one of 8.8.1, 9.8.4",
+            "baseline: '7.4.4' is not measured in this run; expected one of 8.8.1, 9.8.4",
         ),
         (
             {"suite": "rocksdb", "repetitions": 0},
@@ -200,7 +200,7 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "bisect": {**BISECT, "metric": "ingest_rat"}},
-            "bisect.metric: no 'ingest_rat' decides a run of rocksdb; there are ingest_rate, "
+            "bisect.metric: 'ingest_rat' decides no run of rocksdb; there are ingest_rate, "
             "compaction_rate; did you mean 'ingest_rate'?",
         ),
         (
@@ -255,11 +255,11 @@ def test_a_stored_request_is_accepted_as_the_input_of_another_run():
         ),
         (
             {"suite": "rocksdb", "bisect": {**BISECT, "new": "8.8.1"}},
-            "bisect.new: '8.8.1' is the base, too; expected a newer version",
+            "bisect.new: '8.8.1' is also the base; expected a newer version",
         ),
         (
             {"suite": "rocksdb", "bisect": {**BISECT, "metric": "speed"}},
-            "bisect.metric: no 'speed' decides a run of rocksdb; there are ingest_rate, "
+            "bisect.metric: 'speed' decides no run of rocksdb; there are ingest_rate, "
             "compaction_rate",
         ),
         (

@@ -81,8 +81,8 @@ def test_a_version_of_another_form_is_unknown():
             "there is package, image; expected exactly one of package, image, prepare, folder, "
             "instance",
         ),
-        ({"folder": "~/kiwi"}, "folder: there is no advice, which folder needs"),
-        ({"package": "chdb", "advice": "x"}, "advice: there is no folder, which advice needs"),
+        ({"folder": "~/kiwi"}, "folder: it also needs advice"),
+        ({"package": "chdb", "advice": "x"}, "advice: it also needs folder"),
         (
             {"folder": "kiwi", "advice": "build it"},
             "folder: 'kiwi' is not accepted; expected a path without spaces that begins with / or "

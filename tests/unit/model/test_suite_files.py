@@ -122,7 +122,7 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
     text = ROCKSDB.replace("timeout_seconds: 3600", "timeout_seconds: 40000")
 
     assert sentences(refusal_of(tmp_path, text)) == [
-        "tests: their timeout_seconds add up to 80000; a trial has 69120 for them"
+        "tests: their time limits add up to 80000 s; expected 69120 s or less"
     ]
 
 
@@ -189,8 +189,8 @@ def test_tests_longer_than_a_trial_are_refused(tmp_path):
         (
             r"form: '\d{1,3}\.\d{1,3}\.\d{1,3}'",
             r"form: '(\d+)\1'",
-            r"subject.form: '(\\d+)\\1' is no regular expression without look-around and "
-            "back-references",
+            r"subject.form: '(\\d+)\\1' is not accepted; expected a regular expression "
+            "without look-around and back-references",
         ),
         (
             "- name: compaction\n",

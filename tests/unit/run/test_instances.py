@@ -60,7 +60,8 @@ def test_a_run_may_name_the_version_that_its_instance_reports_and_no_other():
         "versions: 12.3 is not accepted, since my-id reports 12.4; expected 12.4 or no version"
     )
     assert sentence({**INPUT, "versions": ["12.3", "12.4"]}, "12.4") == (
-        "versions: an instance has one version, and there are 12.3, 12.4; name none of them"
+        "versions: 12.3, 12.4 are not accepted, since an instance has one version; name none of "
+        "them"
     )
 
 
@@ -100,10 +101,10 @@ def test_a_run_without_an_instance_is_told_what_to_name():
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({"baseline": "12.4"}, "baseline: an instance has one version, its own; leave it out"),
+        ({"baseline": "12.4"}, "baseline: an instance has only its own version; leave it out"),
         (
             {"builds": {"1+0": f"file:///x.whl#sha256={'0' * 64}"}},
-            "builds: an instance has one version, its own; leave it out",
+            "builds: an instance has only its own version; leave it out",
         ),
         ({"until": "decided"}, "until: 12.4 alone has no verdict; name two versions or more"),
         (
@@ -135,7 +136,7 @@ def test_an_id_that_gives_too_long_a_name_of_a_function_is_refused():
 def test_a_suite_without_instances_refuses_one():
     suite = read_suites()["rocksdb"]
 
-    expected = "instance: rocksdb measures no instances that exist; leave it out"
+    expected = "instance: rocksdb is no suite of instances; leave it out"
     assert sentence(INPUT, suite=suite) == expected
     fields = {"suite": "rocksdb", "parameters": {"instance": "my-id"}}
     assert sentence(fields, suite=suite) == expected

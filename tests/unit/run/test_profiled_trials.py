@@ -111,7 +111,7 @@ def test_the_frequency_and_the_number_of_profiled_trials_may_be_given():
         (
             {"versions": None, "repetitions": None,
              "bisect": {"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}},
-            "profile: a search measures other versions later; profile two of them apart",
+            "profile: not accepted with bisect; profile two versions in a run of their own",
         ),
     ],
 )  # fmt: skip
