@@ -17,7 +17,7 @@ from local.store.object_files import ObjectFiles
 from local.store.stored_results import own_bucket, results_bucket
 
 _ASSETS = "cdk-"
-_PUT = "moves it aside, and the next start of a cloud puts it again"
+_PUT = "moves it aside; the next start of a cloud stores it again"
 _LOST = "moves it aside; nothing else has its content"
 _NAMED = (
     "moves them aside, names the runs and trials again by what their files say, and writes their "
@@ -79,7 +79,7 @@ def examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:
         number = f"{len(unowned)} bodies belong" if len(unowned) > 1 else "1 body belongs"
         problem = f"{files.folder}: {number} to no object, such as {unowned[0].name}"
         repair = partial(_set_aside, unowned, state)
-        yield Finding(problem, "moves what no object has aside", repair, harmless=True)
+        yield Finding(problem, "moves these files aside", repair, harmless=True)
 
 
 def _set_aside(paths: Iterable[Path], state: Path) -> bool:

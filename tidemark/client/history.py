@@ -145,8 +145,8 @@ def untold(versions: Sequence[VersionHistory], fewest: int) -> Iterator[str]:
         runs = sum(figure.trials for figure in figures)
         if runs < fewest and any(figure.provenance != "measured" for figure in figures):
             yield (
-                f"{name}: cannot tell whether its level changed: one published figure is all there "
-                f"is of a version, and {runs} of the {fewest} runs that it takes are stored."
+                f"{name}: cannot tell yet whether its level changed: this takes {fewest} runs, and "
+                f"{runs} are stored. A published figure is one run."
             )
 
 

@@ -49,8 +49,8 @@ class Conflict(NamedTuple):
         """The conflict in words."""
         figure = self.figure
         return (
-            f"{figure.name} is {figure.amount.text} in line {figure.line}; run {self.run_id} has "
-            f"{self.text} of {self.tested_on}, which stays"
+            f"{figure.name} is {figure.amount.text} in line {figure.line}; the stored figure "
+            f"stays: {self.text} of {self.tested_on}, in run {self.run_id}"
         )
 
 

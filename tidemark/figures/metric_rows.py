@@ -147,7 +147,7 @@ def _refusal(metric: Metric, row: Row) -> Refused:
     value, n = shown(row.get("value", "")), shown(row.get("n", ""))
     return Refused(
         f"{metric.query}.cwli: value {value} with n {n} is not accepted; "
-        "expected a number and how many values it is made of"
+        "expected a number, and the number of values that it is made of"
     )
 
 

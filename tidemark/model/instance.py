@@ -96,7 +96,7 @@ class Instance(Consistent):
                 yield problem(("objects", number), f"{sentence}; expected {accepted} and .-")
         for word in RESERVED_WORDS:
             if word in self.names:
-                yield problem(("names", word), "the word has another meaning; expected another one")
+                yield problem(("names", word), "the word is reserved; expected another one")
 
     def forms(self, text: str) -> tuple[str, ...]:
         """Return the forms of a name in a step: those of its word, or else the name itself."""

@@ -53,7 +53,7 @@ def keep(bucket: CopyingBucket, place: Place, test: Test, tasks: Sequence[TaskRe
         digest = bucket.copy(key, place.kept(int(task), name))
         files.append(KeptFile(task=int(task), name=name, size=size, sha256=digest))
     if any(listed):
-        notes.append(f"the tasks left more than {MOST_FILES:,} files; no further one is kept")
+        notes.append(f"the tasks left more than {MOST_FILES:,} files; the others are not kept")
     lacking = list(_lacking(files, test, tasks))
     return Kept(
         files,
@@ -68,7 +68,7 @@ def _refusal(
     """Return why a file is not kept, '' if it is."""
     task, _, name = file.partition("/")
     if task not in {str(each.index) for each in tasks}:
-        return f"{shown(file)} is not kept; expected the index of a task, / and a name"
+        return f"{shown(file)} is not kept; expected a task's index and a name, such as 0/a.txt"
     if not re.fullmatch(FILE_NAME, name):
         return f"task {task}: {shown(name)} is not kept; expected {NAME_WORDS}"
     limits = [artefact.most_mib for artefact in declared if artefact.names(name)]

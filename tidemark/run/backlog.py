@@ -31,7 +31,7 @@ def check_backlog(backlogs: Backlogs, wait: WaitUntil, event: ConditionEvent) ->
         return CheckedCondition(over=True, bytes_scanned=event.bytes_scanned, holds=holds)
     named, left = max(lefts.items(), key=lambda entry: entry[1] or 0)
     why = f"{named} has {plural(left or 0, _ENTRIES[kind])} left after {wait.within_seconds} s"
-    why += f", but at {holds} of {needed} readings in sequence alone" if holds else ""
+    why += f", but only at {holds} of {needed} readings in sequence" if holds else ""
     return read_again(wait, event, why).model_copy(update={"holds": holds})
 
 

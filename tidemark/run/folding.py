@@ -51,7 +51,7 @@ def _stacks(bucket: Bucket, trial: TrialResult, test: TestResult) -> Stacks:
         raise Unreadable(f"the test is {test.status}")
     left = [file.task for file in test.artefacts if file.name == PROFILE_FILE]
     if lacking := sorted({task.index for task in test.own_tasks} - set(left)):
-        raise Unreadable(f"task {lacking[0]} left none; its log may say why")
+        raise Unreadable(f"task {lacking[0]} left no profile; its log may say why")
     tally = Tally(_MOST_CHARACTERS)
     for task in left:
         place = trial.run_id, trial.trial, test.test, task, PROFILE_FILE
@@ -59,7 +59,7 @@ def _stacks(bucket: Bucket, trial: TrialResult, test: TestResult) -> Stacks:
             with unpacked(BytesIO(bucket.read(keys.artefact(*place)))) as content:
                 add_folded(content, tally)
         except Unreadable as error:
-            raise Unreadable(f"that of task {task} is not read: {error}") from None
+            raise Unreadable(f"the profile of task {task} cannot be read: {error}") from None
     if not tally.stacks:
         raise Unreadable("it has no samples")
     return tally.stacks

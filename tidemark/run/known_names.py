@@ -88,7 +88,7 @@ class _Search:
         plain = _plain(name.kind, value)
         family = plain.partition(":")[0] if name.kind == _DEFINITION else plain
         if expected := name.misfit(family, forms):
-            why = f"is {shown(plain)} by {place} in {self._text.address}"
+            why = f"is {shown(plain)} in {place} of {self._text.address}"
             raise self._refusal(word, why, expected)
         return plain
 
@@ -109,7 +109,9 @@ class _Search:
         container = name.container or next(iter(definition.logs))
         if container not in definition.logs or not (name.container or len(definition.logs) == 1):
             there = f"has the containers {listed(definition.logs)}"
-            raise self._refusal(word, there, name.container or "one, or a name in container")
+            raise self._refusal(
+                word, there, name.container or "one, or its name in the field container"
+            )
         logs = definition.logs[container]
         if logs is None:
             expected = "the log driver awslogs with a stream prefix"

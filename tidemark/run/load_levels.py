@@ -141,7 +141,7 @@ def _held(load: Load, event: ConditionEvent, course: LoadCourse, rows: _Rows) ->
     if len(rows) > len(load.agents):
         raise Refused(
             f"{load.query}.cwli: {len(rows)} rows of level {course.level} are not accepted; "
-            f"expected one of each agent, {len(load.agents)}"
+            f"expected {len(load.agents)}, one of each agent"
         )
     values = {name: max(_number(load, row, name) for row in rows) for name in load.columns}
     users = sum(course.users.values())

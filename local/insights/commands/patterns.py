@@ -46,7 +46,7 @@ class Pattern(Command):
     def resolve(self, names: Names) -> None:
         """Replace the rows by the patterns."""
         if _SEEN & set(names.seen):
-            raise QueryError("a query has one pattern", self.span)
+            raise QueryError("a query takes only one pattern", self.span)
         names.warn(self.span, "pattern is an approximation; AWS does not publish its own")
         source = names.resolve(self.source)
         columns = (names.new_column() for _ in range(5))
@@ -83,7 +83,7 @@ class Diff(Command):
             Pattern(self.span, Field(self.span, "@message")).resolve(names)
         rows = names.last_step()
         if not isinstance(rows, Clusters) or names.comparisons:
-            raise QueryError("diff follows pattern, and a query has one", self.span)
+            raise QueryError("diff must follow pattern, and only once", self.span)
         names.comparisons.append(Comparison(self.span, self.period))
         count, earlier = Column(self.span, rows.count), Column(self.span, rows.earlier)
         difference = names.column(Operation(self.span, (count, earlier), "-"))

@@ -104,7 +104,7 @@ def test_every_event_that_passes_the_filters_counts_as_matched(source):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ("pattern @message | pattern @pattern", "a query has one pattern"),
+        ("pattern @message | pattern @pattern", "a query takes only one pattern"),
         ("filter a in (SOURCE 'g' | pattern @message)", "patterns are not supported in a subquery"),
     ],
 )
@@ -179,8 +179,8 @@ def test_the_earlier_time_range_is_as_long(period, start, first):
     [
         ("diff", (None, 9), "diff needs the start and the end of a time range"),
         ("diff previousDay", (0, DAY), "diff needs a time range that the earlier one ends before"),
-        ("pattern @message | limit 1 | diff", (0, 9), "diff follows pattern"),
-        ("diff | diff", (0, 9), "diff follows pattern"),
+        ("pattern @message | limit 1 | diff", (0, 9), "diff must follow pattern"),
+        ("diff | diff", (0, 9), "diff must follow pattern"),
         ("diff yesterday", (0, 9), "expected '|'"),
     ],
 )

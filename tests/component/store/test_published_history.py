@@ -64,9 +64,9 @@ def test_history_cannot_tell_a_change_of_level_from_few_published_figures(state)
     done = invoke(history.command, state, *HISTORY)
 
     assert [line.split(": ")[1] for line in done.stderr.splitlines()] == [
-        "cannot tell whether its level changed"
+        "cannot tell yet whether its level changed"
     ] * 2
-    assert "6 of the 16 runs that it takes are stored." in done.stderr
+    assert "this takes 16 runs, and 6 are stored." in done.stderr
 
 
 def test_the_file_again_adds_nothing_and_another_figure_is_a_conflict(state, tmp_path):
@@ -109,7 +109,7 @@ def test_a_corrected_file_conflicts_with_the_figures_of_an_import_that_was_cut_o
     done = imported(state, file)
 
     assert done.stdout == "0 figures added, 0 stored already, 1 conflict.\n"
-    assert "has 16000 of 2022-06-13, which stays" in done.stderr
+    assert "the stored figure stays: 16000 of 2022-06-13, in run " in done.stderr
 
 
 def test_a_page_that_is_published_again_adds_only_its_new_releases(state, tmp_path):

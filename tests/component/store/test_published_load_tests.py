@@ -71,7 +71,10 @@ def test_a_printed_change_that_does_not_follow_is_named_and_its_figures_are_stor
     done = imported(PUBLISHED.replace("15.70%", "15.60%"))
 
     assert done.exit_code == 0
-    assert done.stderr == "contradiction: line 4: 8682 and 10045 are 15.70 % apart, not 15.60%\n"
+    assert (
+        done.stderr
+        == "contradiction: line 4: the change from 8682 to 10045 is 15.70 %, not 15.60%\n"
+    )
     assert done.stdout.splitlines()[-1] == "4 figures added, 0 stored already."
 
 
@@ -108,6 +111,6 @@ def test_rates_in_several_units_that_contradict_each_other_are_named(
 
     assert (holding.exit_code, holding.stderr) == (0, ""), holding.output
     assert wrong.stderr.splitlines() == [
-        "contradiction: line 2: 10.0: 71500 calls/h is not 19 calls/s, if one client calls",
-        "contradiction: line 2: 10.0: 19 calls/s is not 50.3 ms/call, if one client calls",
+        "contradiction: line 2: 10.0: 71500 calls/h contradicts 19 calls/s, if one client calls",
+        "contradiction: line 2: 10.0: 19 calls/s contradicts 50.3 ms/call, if one client calls",
     ]

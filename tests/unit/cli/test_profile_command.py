@@ -337,7 +337,7 @@ def test_one_profile_a_side_shows_changes_and_tells_none(bucket, tmp_path):
     (first, *_) = json.loads(compared("--format", "json")[0])
     assert [first[name] for name in ("Low (points)", "High (points)", "p")] == [None] * 3
     assert said.splitlines() == [
-        "The profiles tell of no function that changed: 1 profile of 8.8.1, 1 of 9.8.4.",
+        "The profiles show no change of any function: 1 profile of 8.8.1, 1 of 9.8.4.",
         "Only the profiles of 8.8.1 have Iterate (54.23 % itself).",
         "Only the profiles of 9.8.4 have Write (58.28 % itself).",
     ]

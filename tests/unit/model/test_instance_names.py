@@ -33,7 +33,7 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
         ("          definition: '{writer}'\n", "", "cluster: only accepted together with"),
         ("    roles: ['kiwi-{instance}-*']\n", "", "definition: the instance has no roles, which "),
         ("roles: ['kiwi-{instance}-*']", "roles: ['k-*']", "roles.0: 'k-*' is not accepted; "),
-        ("table: {", "instance: {", "names.instance: the word has another meaning; expected "),
+        ("table: {", "instance: {", "names.instance: the word is reserved; expected "),
         (", forms: ['kiwi-{instance}-compact']", "", "forms: required, since the permissions "),
         ("'kiwi-{instance}-compact'", "'k-{instance}'", "forms.0: 'k-{instance}' is not accepted"),
         ("properties: [kiwi.table]", "optional: true", "there are no properties and no forms"),

@@ -54,9 +54,9 @@ def test_a_declared_file_is_kept_with_its_size_and_digest():
         ("0/a\n.folded", "task 0: 'a\\n.folded' is not kept; expected a letter or digit"),
         (f"0/{'a' * 200}.folded", "task 0: 'aaa"),
         ("0/", "task 0: '' is not kept; expected a letter or digit"),
-        ("7/a.folded", "'7/a.folded' is not kept; expected the index of a task, / and a name"),
-        ("00/a.folded", "'00/a.folded' is not kept; expected the index of a task, / and a name"),
-        ("a.folded", "'a.folded' is not kept; expected the index of a task, / and a name"),
+        ("7/a.folded", "'7/a.folded' is not kept; expected a task's index and a name, such"),
+        ("00/a.folded", "'00/a.folded' is not kept; expected a task's index and a name, such"),
+        ("a.folded", "'a.folded' is not kept; expected a task's index and a name, such"),
         ("0/core", "task 0: core is not kept, since the suite does not declare it"),
     ],
 )
@@ -86,7 +86,7 @@ def test_files_that_are_too_many_or_too_large_together_are_named(monkeypatch):
     assert [file.name for file in files] == ["a.folded"]
     assert notes == [
         "task 0: b.folded is not kept: the files of a test have 1 MiB at most",
-        "the tasks left more than 2 files; no further one is kept",
+        "the tasks left more than 2 files; the others are not kept",
     ]
 
 

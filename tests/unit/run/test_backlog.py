@@ -95,8 +95,8 @@ def test_tasks_have_stopped_when_as_many_readings_as_the_suite_asks_for_find_non
         (40, "step emptied: queue kiwi-my-id-jobs has 40 messages left after 60 s"),
         (
             0,
-            "step emptied: queue kiwi-my-id-jobs has 0 messages left after 60 s, but at 2 of 3 "
-            "readings in sequence alone",
+            "step emptied: queue kiwi-my-id-jobs has 0 messages left after 60 s, but only at 2 "
+            "of 3 readings in sequence",
         ),
     ],
 )

@@ -130,7 +130,7 @@ def test_a_property_may_have_a_name_or_an_arn(world, start, value):
     [
         (
             "kiwi.cluster=other",
-            "instance: {writers} of my-id is 'other' by kiwi.cluster in "
+            "instance: {writers} of my-id is 'other' in kiwi.cluster of "
             f"{CONFIG}; expected kiwi-my-id-writers",
         ),
         (
@@ -203,7 +203,8 @@ def test_a_property_that_is_missing_is_refused(world, start):
         (
             "kiwi-my-id-writer",
             {"containers": ("a", "b")},
-            "{writer} of my-id has the containers a, b; expected one, or a name in container",
+            "{writer} of my-id has the containers a, b; expected one, or its name in the field "
+            "container",
         ),
         (
             "my-idCompactor",

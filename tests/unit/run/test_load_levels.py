@@ -249,7 +249,7 @@ def test_two_rows_of_one_agent_stand_for_no_other_agent(world):
     world.log("two")
     assert world.ask(12).stopped_by == (
         "step search: ingest_rate.cwli: 3 rows of level 1 are not accepted; "
-        "expected one of each agent, 2"
+        "expected 2, one of each agent"
     )
 
 

@@ -220,10 +220,10 @@ def test_the_tasks_of_a_test_are_added_up():
     ("left", "why"),
     [
         (b"", "it has no samples"),
-        (PACKED[:-9], "that of task 0 is not read: its gzip ends too early"),
-        (STACKS[:-3], "that of task 0 is not read: line 2: the file ends within it"),
-        (b"main;parse\n", "that of task 0 is not read: line 1: 'main;parse' is no stack"),
-        (None, "task 0 left none; its log may say why"),
+        (PACKED[:-9], "the profile of task 0 cannot be read: its gzip ends too early"),
+        (STACKS[:-3], "the profile of task 0 cannot be read: line 2: the file ends within it"),
+        (b"main;parse\n", "the profile of task 0 cannot be read: line 1: 'main;parse' is no stack"),
+        (None, "task 0 left no profile; its log may say why"),
     ],
 )  # fmt: skip
 def test_a_profile_that_cannot_be_read_fails_itself_and_not_the_trial(left, why):

@@ -86,7 +86,7 @@ class _Reader:
         try:
             x, width, y = (float(attributes[key].rstrip("%")) for key in ("x", "width", "y"))
         except (KeyError, ValueError):
-            raise self._unreadable(f"the frame {shown(title)} has no place") from None
+            raise self._unreadable(f"the frame {shown(title)} has no position") from None
         samples = int(found["samples"].replace(",", ""))
         self.units[found["unit"]] = None
         self.frames.append(Drawn(found["name"], samples, x, width, y))

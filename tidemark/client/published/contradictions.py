@@ -40,8 +40,8 @@ def _wrong_change(row: TableRow, base: int, new: int, column: int) -> Iterator[s
     sign = -1 if printed["sign"] in {"-", "\N{MINUS SIGN}"} else 1
     digits = len(printed["digits"] or "")
     if percent(sign * float(printed["number"]) / 100, digits) != percent(found, digits):
-        figures = f"{row.cells[base]} and {row.cells[new]} are {percent(found, digits)} apart"
-        yield f"line {row.line}: {figures}, not {row.cells[column]}"
+        figures = f"from {row.cells[base]} to {row.cells[new]} is {percent(found, digits)}"
+        yield f"line {row.line}: the change {figures}, not {row.cells[column]}"
 
 
 def of_figures(figures: Sequence[ReleaseFigure]) -> Iterator[str]:
@@ -54,5 +54,5 @@ def of_figures(figures: Sequence[ReleaseFigure]) -> Iterator[str]:
     for group in releases.values():
         for (one, first), (other, second) in combinations(group, 2):
             if one.metric.unit != other.metric.unit and contradict(first, second):
-                both = f"{first.text} is not {second.text}, if one client calls"
+                both = f"{first.text} contradicts {second.text}, if one client calls"
                 yield f"line {other.line}: {one.version}: {both}"

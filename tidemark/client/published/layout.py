@@ -57,7 +57,7 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
         if known is None:
             unknown.append(column)
         elif known in metrics.values():
-            raise refused_at(table.line, f"{shown(heading)} is a second column of one metric")
+            raise refused_at(table.line, f"{shown(heading)} is a second column of {known.metric}")
         else:
             _check_unit(table, heading, known)
             metrics[column] = known
@@ -78,7 +78,9 @@ def _only(table: PageTable, names: Sequence[str | None], wanted: Collection[str]
     found = [column for column, name in enumerate(names) if name in wanted]
     if len(found) > 1:
         both = listed(shown(table.headings[column]) for column in found)
-        raise refused_at(table.line, f"{both} have one meaning; --leave-out HEADING drops one")
+        raise refused_at(
+            table.line, f"{both} have the same meaning; leave one out with --leave-out"
+        )
     return found[0] if found else None
 
 

@@ -90,7 +90,7 @@ def report_figures(
 
     """
     if version is None:
-        raise Refused("FILE: a report names no version; --version gives it")
+        raise Refused("FILE: a report has no version; name it with --version")
     for report in reports:
         if sum(report.kind == each.kind for each in reports) > 1:
             raise refused_at(report.line, f"two reports of {report.kind} jobs; expected one")
@@ -172,7 +172,9 @@ def json_report(value: Any) -> JobReport:  # noqa: ANN401 (any JSON)
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         raise Refused("FILE: the JSON is no report; expected Sleeper's report of jobs")
     if kind == "compaction" and not all({"createdStatus", "createUpdateTime"} & {*j} for j in jobs):
-        raise Refused("FILE: the JSON is no report of compaction jobs: a job has no creation")
+        raise Refused(
+            "FILE: the JSON is no report of compaction jobs: a job has no time of its creation"
+        )
     found = (_job_of_run(run, kind) for job in jobs for run in _runs(job))
     return JobReport(kind, 1, [job for job in found if job])
 

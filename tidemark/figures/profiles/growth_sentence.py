@@ -24,7 +24,7 @@ def growth_sentences(
     if not told:
         of_base, of_new = profiles
         trials = f"{plural(of_base, 'profile')} of {base}, {of_new:,} of {new}"
-        yield f"The profiles tell of no function that changed: {trials}."
+        yield f"The profiles show no change of any function: {trials}."
     for each in told[:_MOST_NAMES]:
         yield growth_sentence(each)
     for version, functions in ((base, found.gone), (new, found.come)):

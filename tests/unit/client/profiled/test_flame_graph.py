@@ -94,7 +94,7 @@ WHOLE = flamegraph_pl({"main;f": 3, "main;g": 4})
         ),
         (
             "<svg><g><title>main (2 samples, 1%)</title><rect y='1' width='2'/></g></svg>",
-            "line 1: the frame 'main (2 samples, 1%)' has no place",
+            "line 1: the frame 'main (2 samples, 1%)' has no position",
         ),
         (WHOLE[: len(WHOLE) // 2 * 2 - 40], "the SVG is cut off or no XML: "),
         ("<!DOCTYPE svg [<!ENTITY a 'b'>]><svg></svg>", "line 1: it declares an entity"),

@@ -145,9 +145,9 @@ def test_a_figure_that_stands_twice_counts_once():
          "line 1: the table has no column for the date; its headings are 'Version', 'Compaction "
          "rate'; --date gives one for all rows"),
         ("| Version | Tag | Compaction rate |\n|---|---|---|\n| 0.11.0 | 1 | 36 |\n",
-         "line 1: 'Version', 'Tag' have one meaning; --leave-out HEADING drops one"),
+         "line 1: 'Version', 'Tag' have the same meaning; leave one out with --leave-out"),
         ("| Version | Java compaction | Compaction rate |\n|---|---|---|\n| 0.11.0 | 1 | 36 |\n",
-         "line 1: 'Compaction rate' is a second column of one metric"),
+         "line 1: 'Compaction rate' is a second column of compaction_rate"),
         ("nothing\n", "no table has figures of Sleeper; expected columns such as Version number, "
          "Test date and Compaction rate, DataFusion compaction, Ingest S3 write rate, EMR bulk "
          "import, Compaction total rate, Ingest total rate"),

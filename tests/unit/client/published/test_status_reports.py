@@ -93,7 +93,7 @@ def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
     [
         (OLD_COMPACTION * 2, "line 2: two reports of compaction jobs; expected one"),
         ("Ingest Job Status Report\n", "line 1: the report has no finished ingest job"),
-        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no creation"),
+        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no time of its creation"),
         (OLD_COMPACTION.replace("800.00 read", "∞ read"),
          "line 2: the average: '∞' is no figure; expected one such as 366000 or 366,000.5"),
         (OLD_COMPACTION.replace("800.00 read", "1e999 read"),
@@ -110,7 +110,7 @@ def test_a_report_without_one_average_is_refused(text, sentence):
 
 
 def test_a_report_needs_the_version_of_its_jobs():
-    assert refused(OLD_COMPACTION) == "a report names no version; --version gives it"
+    assert refused(OLD_COMPACTION) == "a report has no version; name it with --version"
 
 
 @pytest.mark.parametrize("report", [OLD_COMPACTION, "[]"])
