@@ -93,7 +93,8 @@ def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
     [
         (OLD_COMPACTION * 2, "line 2: two reports of compaction jobs; expected one"),
         ("Ingest Job Status Report\n", "line 1: the report has no finished ingest job"),
-        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no time of its creation"),
+        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: "
+         "a job has no time of its creation"),
         (OLD_COMPACTION.replace("800.00 read", "∞ read"),
          "line 2: the average: '∞' is no figure; expected one such as 366000 or 366,000.5"),
         (OLD_COMPACTION.replace("800.00 read", "1e999 read"),
