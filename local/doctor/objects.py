@@ -79,7 +79,7 @@ def examine_bodies(files: ObjectFiles, state: Path) -> Iterator[Finding]:
         number = f"{len(unowned)} bodies belong" if len(unowned) > 1 else "1 body belongs"
         problem = f"{files.folder}: {number} to no object, such as {unowned[0].name}"
         repair = partial(_set_aside, unowned, state)
-        yield Finding(problem, "moves these files aside", repair, harmless=True)
+        yield Finding(problem, "moves such files aside", repair, harmless=True)
 
 
 def _set_aside(paths: Iterable[Path], state: Path) -> bool:

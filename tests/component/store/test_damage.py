@@ -206,7 +206,7 @@ def test_the_doctor_names_a_body_that_a_killed_process_left(state):
 
     found = run(state, "doctor")
     assert (found.exit_code, "Everything in " in found.stdout) == (0, True)
-    assert "objects: 1 body belongs to no object, such as orphan; --repair moves what no" in (
+    assert "objects: 1 body belongs to no object, such as orphan; --repair moves such" in (
         found.stdout
     )
 

@@ -80,7 +80,7 @@ def test_the_file_again_adds_nothing_and_another_figure_is_a_conflict(state, tmp
     assert other.stdout == "0 figures added, 11 stored already, 1 conflict.\n"
     line = next(n for n, text in enumerate(PAGE.read_text().splitlines(), 1) if "378000" in text)
     assert other.stderr.startswith(
-        f"conflict: 0.12.0 compaction_rate of 2022-10-18 is 378001 in line {line}; the stored figure stays"
+        f"conflict: 0.12.0 compaction_rate of 2022-10-18 is 378001 in line {line}; the stored"
     )
 
 
