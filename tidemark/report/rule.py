@@ -12,17 +12,17 @@ from tidemark.model.repetitions import FEWEST
 from tidemark.model.sentences import listed
 
 _RULE = (
-    "it needs at least {fewest} pairs, a pair being the two trials of a repetition. Slower and "
-    "faster are changes of {margins} or more; if nothing had changed, {by_chance} of runs at most "
-    "would have one, over all metrics that decide and all versions. The same is a change whose "
-    "{inside} interval stays within {bounds}. Otherwise the pairs cannot tell."
+    "A verdict needs at least {fewest} pairs; a pair is the two trials of one repetition. Slower "
+    "and faster mean a change of {margins} or more; if nothing had changed, at most {by_chance} of "
+    "runs would show one, over all metrics that decide and all versions. Same means that the "
+    "{inside} interval of the change stays within {bounds}. Otherwise the pairs cannot tell."
 )
 TELLS = "would give a verdict in four cases of five if rates change and scatter as before"
 """The end of a sentence on further pairs."""
 
 
 def rule(metrics: Collection[Metric]) -> str:
-    """Return how changes of some metrics are judged, as the end of a sentence."""
+    """Return how changes of some metrics are judged, in sentences."""
     return _RULE.format(
         fewest=FEWEST,
         margins=_each((bound(metric.margin), metric.name) for metric in metrics),

@@ -238,11 +238,11 @@ def test_a_comparison_of_published_figures_cannot_tell_and_says_why(target, base
     written = publish_comparison(bucket, "sleeper", base, new, lambda: "")
 
     text = bucket.read(written["md"]).decode()
-    assert "? cannot tell: compaction_rate, ingest_rate (there is one published figure " in text
+    assert "? cannot tell: compaction_rate, ingest_rate (only published figures, " in text
     for metric in ("compaction_rate", "ingest_rate"):
         assert re.search(
-            rf"{metric} changed by −?[\d.]+ %, perhaps by chance: there is one published "
-            f"figure alone of {base}, {new}, without trials",
+            rf"{metric} changed by −?[\d.]+ %, perhaps by chance: only published "
+            f"figures, without trials, are known of {base}, {new}",
             text,
         )
     assert "tidemark run" not in text

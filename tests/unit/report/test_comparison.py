@@ -153,8 +153,11 @@ def test_the_margins_of_a_metric_are_those_of_its_findings_and_of_the_rule():
     text = markdown_of(with_ingest(plan, margin=0.1, same_within=0.125), trials)
 
     assert "- ingest_rate is the same within ±12.5 %: " in text
-    assert "changes of 10 % (ingest_rate), 3 % (compaction_rate) or more; " in text
-    assert " interval stays within ±12.5 % (ingest_rate), ±5 % (compaction_rate). " in text
+    assert "a change of 10 % (ingest_rate), 3 % (compaction_rate) or more; " in text
+    assert (
+        " interval of the change stays within ±12.5 % (ingest_rate), ±5 % (compaction_rate). "
+        in text
+    )
 
 
 def test_an_uncertain_change_has_an_advised_number_of_trials():
@@ -195,7 +198,7 @@ def test_a_version_with_one_trial_has_a_change_and_no_verdict():
 def test_the_rule_says_how_often_chance_alone_makes_a_verdict():
     text = section(markdown_of(*steady([1000], [900])), "Results")
 
-    assert "if nothing had changed, 1 % of runs at most would have one" in text
+    assert "if nothing had changed, at most 1 % of runs would show one" in text
 
 
 def test_a_base_of_zero_has_no_verdict():
@@ -571,7 +574,7 @@ def test_a_comparison_with_many_failures_fits_a_comment_and_keeps_its_results():
 
     assert len(text) <= 65_536
     assert "xxx…\n" in text
-    assert f"- {RUN}: and " in section(text, "Comments")
+    assert f"- {RUN}: 42 more are in its report." in section(text, "Comments")
     assert "| ingest |" in section(text, "Results")
 
 

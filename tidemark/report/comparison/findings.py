@@ -176,7 +176,7 @@ def _troubles(side: Side) -> Iterator[str]:
     for item in items[:_MOST_TROUBLES]:
         yield shortened(f"{run_id}: {item}.", _LONGEST_TROUBLE)
     if len(items) > _MOST_TROUBLES:
-        yield f"{run_id}: and {len(items) - _MOST_TROUBLES} more, which are in its report."
+        yield f"{run_id}: {len(items) - _MOST_TROUBLES} more are in its report."
 
 
 def _thin(side: Side) -> Iterator[str]:
@@ -223,7 +223,7 @@ def _reasons(metric: _JudgedMetric, how: str) -> Iterator[str]:
     if word == "slower":
         yield f"{changed}, or accept it with a reason."
     elif word == "faster" and abs(verdict.change or 0) > verdict.margins.same:
-        yield f"{changed}: whether it was intended, or what went wrong."
+        yield f"{changed}: it may be intended, or something went wrong."
     elif word == "cannot tell" and verdict.judgement.method == "none":
         reason = verdict.judgement.reason
         yield f"Find out why there is no verdict on {metric.name}: {reason}."

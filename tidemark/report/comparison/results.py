@@ -16,7 +16,7 @@ from tidemark.report.rule import rule
 
 _EXPLANATION = (
     "Each figure is the mean over the trials of its version, ± their standard deviation; Δ is "
-    "(new − base) / base of these means. The verdict: "
+    "(new − base) / base of these means. "
 )
 NOT_MEASURED = "not measured"
 # With more rows, a comment would have more than 20 lines before its first fold.
@@ -121,7 +121,7 @@ def why_incomparable(pair: Pair, sides: Sides) -> str:
         )
     if before.direction != after.direction:
         return (
-            f"{before.direction} was better for {sides.base.name}, {after.direction} is for "
+            f"{before.direction} is better for {sides.base.name}, {after.direction} for "
             f"{sides.new.name}"
         )
     return ""

@@ -162,7 +162,7 @@ class Sides(NamedTuple):
         published = [side.name for side in self.both if side.run.plan.imported]
         if not published:
             return APART
-        return f"there is one published figure alone of {listed(published)}, without trials"
+        return f"only published figures, without trials, are known of {listed(published)}"
 
     def _apart(self, base: Reading, new: Reading) -> Verdict:
         return Verdict(

@@ -12,9 +12,9 @@ from tidemark.report.numbers import percent
 from tidemark.report.run_report.measured import MeasuredRun
 
 _BOTH_STAGES = (
-    "A first slower is an alarm that new pairs alone have to confirm: the verdict, its change and "
-    "its interval are then those of the new pairs. The run measured whole repetitions, and dropped "
-    "versions when all their metrics were decided."
+    "New pairs alone had to confirm a first slower: its verdict, change and interval are those of "
+    "the new pairs. The run measured whole repetitions, and dropped a version when all its metrics "
+    "were decided."
 )
 
 

@@ -101,7 +101,7 @@ def _table(split: _Split) -> Table:
     unit = f"Mean [{split.quantity.metric.unit}]"
     return Table(
         caption=f"Samples of {split.quantity.name} by task of {split.version}"
-        f"{f', and {more} tasks more' if more > 0 else ''}",
+        f"{f'; {more} more tasks are left out' if more > 0 else ''}",
         columns=("Trial", "Task", "Host", "CPU", "Samples", unit, "Level"),
         rows=tuple(
             Row(

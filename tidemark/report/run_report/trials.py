@@ -74,7 +74,7 @@ def table(run: MeasuredRun) -> Table:
 def logs(run: MeasuredRun) -> Table:
     """Return the table of each task's log stream."""
     return Table(
-        caption="Where each task logged",
+        caption="Log stream of each task",
         columns=("Trial", "Version", "Test", "Task", "Log group", "Log stream"),
         rows=tuple(
             Row(

@@ -20,7 +20,7 @@ from tidemark.report.samples_chart import Column, chart
 
 _EXPLANATION = (
     "A rate is the mean of its trials, and the spread is their standard deviation. Min and max are "
-    "those of the samples. The verdict compares a version with the version before it: "
+    "those of the samples. The verdict compares a version with the version before it. "
 )
 
 _FIGURES = ("Trials", "Samples", "Min", "Max")
