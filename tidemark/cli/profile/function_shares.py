@@ -90,7 +90,7 @@ def command(
 ) -> None:
     """Show the share of functions in all samples, by version [%].
 
-    A share is that of one frame and all that it calls. Of several frames of one name the largest
+    A share is that of one frame and all that it calls. If several frames have the name, the largest
     counts; --under and --outside restrict the choice. Without --function and --children-of, the
     outermost functions are shown. x means that the version has no such frame.
 
