@@ -51,7 +51,9 @@ def test_a_version_has_the_jars_in_the_folder_of_its_name(suite, tmp_path):
 def test_any_folder_of_jars_is_measured_under_its_name_and_the_digest_of_its_jars(suite, tmp_path):
     folder = tmp_path / "my build"
     (tmp_path / "1.2.0").rename(folder)
-    with pytest.raises(Refused, match=r" the version 'my build\+\w{8}', not accepted$"):
+    with pytest.raises(
+        Refused, match=r" the version 'my build\+\w{8}'; expected a letter or digit, and "
+    ):
         variables(suite, str(folder))
 
     folder = folder.rename(tmp_path / "mine")
@@ -110,7 +112,7 @@ def test_what_is_no_folder_of_jars_is_refused(suite, text):
     with pytest.raises(Refused) as refused:
         variables(suite, text)
 
-    assert str(refused.value) == f"versions: {text!r} is no folder with files *.jar"
+    assert str(refused.value) == f"versions: {text!r} has no file *.jar; expected a folder of jars"
 
 
 def test_the_folder_of_the_suite_may_be_in_the_home_of_the_user(suite, tmp_path, monkeypatch):
