@@ -18,7 +18,7 @@ from tidemark.model.metric import (
 )
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import listed
-from tidemark.model.series import SERIES_COLUMNS
+from tidemark.model.series import MORE_SERIES_COLUMNS, Series
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import query_file
 
@@ -69,11 +69,17 @@ def _needs(suite: Suite) -> Iterator[_Need]:
             if metric.histograms:
                 yield _Need(metric.histograms, (*HISTOGRAM_COLUMNS, *metric.labels), grouped=False)
         for series in test.series:
-            yield _Need(series.query, SERIES_COLUMNS)
+            yield _of_series(series)
     for load in suite.loads:
         yield _Need(load.query, (*LEVEL_COLUMNS, *load.columns))
     for query in suite.conditions:
         yield _Need(query, None)
+
+
+def _of_series(series: Series) -> _Need:
+    if series.of_histograms:
+        return _Need(series.query, series.columns, grouped=False)
+    return _Need(series.query, series.columns, more=MORE_SERIES_COLUMNS)
 
 
 def _at(file: Path, line: int, column: int, sentence: str) -> str:

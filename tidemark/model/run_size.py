@@ -13,6 +13,7 @@ from tidemark.model.refusal import Refused
 from tidemark.model.repetitions import CONFIRMATION
 from tidemark.model.run_spec import RunSpec
 from tidemark.model.sentences import plural
+from tidemark.model.series import MOST_POINTS
 from tidemark.model.services import LONGEST_STOP_SECONDS, questions_within
 from tidemark.model.steps import Step
 from tidemark.model.suite import Suite, Test
@@ -181,7 +182,7 @@ def _entries(test: Test, of_run: int) -> int:
     # The answer of a query that would have more is not kept.
     usage = min(minutes, MOST_SAMPLES)
     files = MOST_FILES if test.artefacts else 0
-    return tasks + usage + files + sum(_figures(test, tasks)) + MOST_SAMPLES * len(test.series)
+    return tasks + usage + files + sum(_figures(test, tasks)) + MOST_POINTS * len(test.series)
 
 
 def _task_minutes(test: Test, of_run: int) -> Iterator[int]:

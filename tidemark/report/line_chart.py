@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+from tidemark.figures.series_points import thinned
 from tidemark.model.results import TestResult, TrialResult
 from tidemark.pages import vega_lite
 from tidemark.pages.vega_lite import Json, layer
@@ -145,13 +146,5 @@ def _color(place: int) -> str:
 def _points(line: Line) -> list[Json]:
     return [
         {"second": round(second, 3), "value": value, "version": line.group, "trial": line.trial}
-        for second, value in _thinned(line.points)
+        for second, value in thinned(line.points, _MOST_POINTS)
     ]
-
-
-def _thinned(points: Points) -> Points:
-    """Return the points, or an even choice with the first and the last if there are too many."""
-    if len(points) <= _MOST_POINTS:
-        return points
-    step = (len(points) - 1) / (_MOST_POINTS - 1)
-    return [points[round(number * step)] for number in range(_MOST_POINTS)]

@@ -24,12 +24,21 @@ LINES = (
     "[main] kiwi_load.Agent INFO  - Level 3 users 32 average 35.100 ms p99 110.500 ms "
     "failures 0.0100 cpu 0.0810 machine 1.2500 stolen 0.0000",
     "[main] kiwi_load.Bounded INFO  - The load used 0.0810 cores of 1.2500, and 0.0000 were stolen",
+    "[main] kiwi_load.Bounded INFO  - Histogram TestCase.filter count 3 average 10.000000 ms "
+    "buckets 5.0:2 20:1",
+    "[main] kiwi_load.Bounded INFO  - Histogram TestRun.create count 1 average 30.000000 ms "
+    "buckets 30:1",
+    "[main] kiwi_load.Bounded INFO  - Failures TestRun.create 2 of 3 requests",
+    "Access: POST /json-rpc/ 200 14000",
+    "Access: POST /json-rpc/ 500 16000",
     # Lines that resemble the others, but must not count.
     "[main] x.Echo INFO  - It said: Supported users 99",
     "[main] kiwi_load.Agent INFO  - Level 4 users 64 average 35.100 ms p99 110.500 ms",
     "[main] kiwi_load.Check ERROR  - Sequence 2 had 239 answers: 240 were expected.",
     "[main] x.Echo INFO  - It said: Sequence 3: 240 calls and 100 results in 9.000000 seconds",
     "[main] x.Echo INFO  - Operation TestRun.create: 10 calls at 30.5 ms or so",
+    "[main] x.Echo INFO  - It said: Failures TestRun.create 2 of 3 requests",
+    "Access: GET /accounts/login/ 200 90000",
 )
 
 
@@ -100,6 +109,19 @@ def test_a_level_has_all_that_its_agent_measured(ask):
     assert {name: row[name] for name in row.keys() - {"@logStream"}} == {
         "level": "3", "users": "32", "mean_ms": "35.1", "p99_ms": "110.5", "failures": "0.01",
         "cpu": "0.081", "machine": "1.25", "stolen": "0",
+    }  # fmt: skip
+
+
+def test_each_series_has_the_figures_of_ten_seconds(ask):
+    (mean,), (requests,) = ask("mean_over_time"), ask("requests_over_time")
+    (failed,) = ask("failures_over_time")
+    (served,), (slow,) = ask("service_time_over_time"), ask("service_p99_over_time")
+
+    assert (mean["value"], mean["n"], mean["at"]) == ("15", "4", "1970-01-01 00:00:00.000")
+    assert [row["value"] for row in (requests, failed, served)] == ["0.4", "2", "15"]
+    assert (served["n"], float(slow["value"])) == ("2", pytest.approx(15.98))
+    assert {(row["at"], row["histogram"]) for row in ask("times_over_time")} == {
+        (mean["at"], "5.0:2 20:1"), (mean["at"], "30:1")
     }  # fmt: skip
 
 
