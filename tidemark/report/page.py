@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from string import Template
 
@@ -49,7 +50,15 @@ def _section(section: Section) -> str:
 
 
 def _blocks(blocks: Iterable[Block]) -> str:
-    return "\n".join(map(_block, blocks))
+    """Return blocks below each other, and charts in a row beside each other where they fit."""
+    return "\n".join(
+        _grid(map(_block, row)) if is_chart else "\n".join(map(_block, row))
+        for is_chart, row in groupby(blocks, lambda block: isinstance(block, Chart))
+    )
+
+
+def _grid(charts: Iterable[str]) -> str:
+    return f'<div class="charts">\n{"".join(charts)}</div>'
 
 
 def _block(block: Block) -> str:

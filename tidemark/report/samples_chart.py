@@ -39,10 +39,9 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
     if not values and not rates:
         return f"No finite number was logged for {name}, so there is no chart."
     low, high = _axis([*values, *rates])
-    caption = (
-        f"{len(values)} samples of {name}, by version and trial, in the order in which "
-        f"each task logged them. The axis starts at {low:,.10g} {unit}."
-    )
+    drawn = f"{len(values)} samples of {name}, by version and trial, in the order in which each "
+    drawn = f"{drawn}task logged them" if logged else f"{name} of each trial, by version"
+    caption = f"{drawn}. The axis starts at {low:,.10g} {unit}."
     if len(values) < len(logged):
         caption += f" Not drawn: {len(logged) - len(values)} without a finite number."
     return Chart(
@@ -62,16 +61,19 @@ def chart(quantity: Quantity, columns: Sequence[Column]) -> Chart | str:
             layer=_layers(columns),
         ),
         width=_COLUMN_WIDTH_EM * (1 + len(columns)),
-        table=_table(quantity, columns),
-        legend=_legend(quantity.statistic),
+        table=(_samples if logged else _figures)(quantity, columns),
+        legend=_legend(quantity.statistic, of_samples=bool(logged)),
     )
 
 
-def _legend(statistic: str) -> tuple[Mark, ...]:
+def _legend(statistic: str, *, of_samples: bool) -> tuple[Mark, ...]:
     figure_of_trial = statistic.replace("_", " ")
-    return (
+    samples = (
         Mark("var(--sample)", "●", "sample"),
         Mark("var(--left-out)", "✚", "sample that is not in the rate"),
+    )
+    return (
+        *(samples if of_samples else ()),
         Mark("var(--trial)", "━", f"{figure_of_trial} of a trial"),
         Mark("var(--version)", "━", "mean of the version"),
     )
@@ -166,11 +168,7 @@ def _tooltip(*fields: str) -> list[Json]:
     return [{"field": field} for field in fields]
 
 
-def _table(quantity: Quantity, columns: Sequence[Column]) -> Table:
-    by_trial = sorted(
-        ((measurement, column) for column in columns for measurement in column.measurements),
-        key=lambda pair: pair[0].trial.trial,
-    )
+def _samples(quantity: Quantity, columns: Sequence[Column]) -> Table:
     return Table(
         caption=f"Every sample of {quantity.name} in {quantity.metric.unit}, as it was logged",
         columns=("Trial", "Version", "Task", "Samples", "In the rate"),
@@ -184,7 +182,27 @@ def _table(quantity: Quantity, columns: Sequence[Column]) -> Table:
                     "yes" if measurement.counts else "no",
                 )
             )
-            for measurement, column in by_trial
+            for measurement, column in _by_trial(columns)
             for task, samples in measurement.by_task()
         ),
+    )
+
+
+def _figures(quantity: Quantity, columns: Sequence[Column]) -> Table:
+    name = f"{quantity.statistic} [{quantity.metric.unit}]"
+    return Table(
+        caption=f"{quantity.name} of each trial",
+        columns=("Trial", "Version", name),
+        rows=tuple(
+            Row((str(each.trial.trial), column.name, figure(each.counted)))
+            for each, column in _by_trial(columns)
+        ),
+        numbers=frozenset({name}),
+    )
+
+
+def _by_trial(columns: Sequence[Column]) -> list[tuple[Measurement, Column]]:
+    return sorted(
+        ((measurement, column) for column in columns for measurement in column.measurements),
+        key=lambda pair: pair[0].trial.trial,
     )

@@ -493,7 +493,7 @@ def working(trial, seconds):
 
 
 def progress_of(plan, trials):
-    _, _, chart, *_ = charts(comparison_of(plan, trials))
+    _, chart, *_ = charts(comparison_of(plan, trials))
     return chart
 
 

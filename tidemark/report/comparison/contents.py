@@ -9,7 +9,7 @@ from itertools import product
 from tidemark.model.labels import figure_name, labelled_name
 from tidemark.report import grown_functions
 from tidemark.report.blocks import Block, Details, Report, Section
-from tidemark.report.comparison import across_axes, by_labels, results, setup
+from tidemark.report.comparison import across_axes, by_labels, results, setup, supported_users
 from tidemark.report.comparison.answer import answer
 from tidemark.report.comparison.findings import action_items, comments
 from tidemark.report.comparison.sides import Pair, Sides
@@ -44,6 +44,8 @@ def _summary(sides: Sides, pairs: Sequence[Pair]) -> Iterator[Block]:
 
 def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -> Iterator[Section]:
     yield Section("Results", tuple(results.blocks(sides, pairs)))
+    if users := tuple(supported_users.tables(sides, pairs)):
+        yield Section("Supported users", users, evidence=True)
     if by := (*across_axes.tables(sides, pairs), *by_labels.blocks(sides, pairs)):
         yield Section("Results by axis and label", by, evidence=True)
     if functions:
@@ -59,7 +61,7 @@ def _sections(sides: Sides, pairs: Sequence[Pair], functions: Sequence[Grown]) -
         groups = [Group(side.name, list(side.run.results(test, axes))) for side in sides.both]
         own = [pair for pair in pairs if (pair.quantity.test, pair.quantity.axes) == (test, axes)]
         name = labelled_name(test, axes)
-        graphs = (*_charts(own, sides), *course(name, groups))
+        graphs = (*course(name, groups), *_charts(own, sides))
         yield Section(f"Graphs: {name}", graphs, details=True)
 
 

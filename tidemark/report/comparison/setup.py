@@ -9,11 +9,13 @@ from dataclasses import replace
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.comparison.sides import Side, Sides
 from tidemark.report.numbers import MISSING
-from tidemark.report.run_report.machines import NOT_LOGGED, values
+from tidemark.report.run_report.machines import DATA_SET, NOT_LOGGED, values
 from tidemark.report.run_report.setup import (
     AXIS,
+    CONFIGURATION,
     LONGEST_START,
     PARAMETER,
+    SERVICE,
     SOURCE,
     TESTED,
     package_details,
@@ -27,10 +29,10 @@ _UNKNOWN = {_NOT_RECORDED, NOT_LOGGED, MISSING}
 _OF_VERSION = ("Version", "Package", "Package digest", "Image digest")
 _OF_RUN = (
     "Run", "Seed of the order", "Started [UTC]", "Measured until [UTC]", "Note", "Started by",
-    "Resumed [UTC]", LONGEST_START, SOURCE, TESTED,
+    "Resumed [UTC]", LONGEST_START, SOURCE, TESTED, CONFIGURATION,
 )  # fmt: skip
 # Settings that rates depend on, beside the version and the machine.
-_SIZE = (AXIS, PARAMETER, "Task size")
+_SIZE = (AXIS, PARAMETER, SERVICE, "Task size")
 _MACHINE = "Machine: "
 # Settings without a meaning in a comparison.
 _LEFT_OUT = {"Execution", "Baseline"}
@@ -57,6 +59,8 @@ def differing_settings(sides: Sides) -> dict[str, str]:
         for row in _rows(sides)
         for name, base, new in [row.cells]
         if _differs(row) and name not in may_differ
+        # A version makes its own data set.
+        if not (versions_differ and name.startswith(DATA_SET))
     }
 
 

@@ -7,7 +7,7 @@ from itertools import product
 
 from tidemark.model.axes import combinations
 from tidemark.model.labels import labelled_name
-from tidemark.report.blocks import Block, Section
+from tidemark.report.blocks import Block, Chart, Section
 from tidemark.report.line_chart import MOST_GROUPS, Group
 from tidemark.report.run_report.load_table import load_blocks
 from tidemark.report.run_report.measured import MeasuredRun
@@ -24,9 +24,11 @@ def course(test: str, groups: Sequence[Group]) -> Iterator[Block]:
             "tidemark compare draws it for two of them."
         )
         return
-    yield progress(test, groups)
-    yield from load_blocks(test, groups)
-    yield from series_charts(test, groups)
+    work = progress(test, groups)
+    others = [*load_blocks(test, groups), *series_charts(test, groups)]
+    if isinstance(work, Chart) or not others:
+        yield work
+    yield from others
     yield from usage(test, groups)
 
 

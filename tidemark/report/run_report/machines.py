@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from typing import Any
 
 from tidemark.model.results import TrialResult
+from tidemark.model.sentences import listed
 from tidemark.report.blocks import Row, Table
 from tidemark.report.numbers import MISSING, ranges
 
@@ -16,6 +17,8 @@ Environment = Mapping[str, Any]
 _OF_VERSION = ("version", "engine_version", "package", "package_digest")
 # Other fields of a version begin so: digests of the data that it made under each database.
 _DATA_SET = "data_set"
+DATA_SET = "Data set"
+"""The start of the setting of the digest of such data, before the name of the data."""
 _HOST = "host"
 TOOL = "load_tool"
 """The field of the tool that makes a load, which is no fact of a machine."""
@@ -66,6 +69,17 @@ def logged_values(trials: Iterable[TrialResult], key: str) -> list[str]:
     """Return the different values of a field that tasks logged."""
     logged = {_value(key, each[key]) for _, each in _logged(trials) if key in each}
     return _first(logged)
+
+
+def data_sets(trials: Iterable[TrialResult], version: str) -> dict[str, str]:
+    """Return the digests of the data sets that a version made, by their names."""
+    of_version = [(trial, logged) for trial, logged in _logged(trials) if trial.version == version]
+    return {
+        f"{DATA_SET}{key.removeprefix(_DATA_SET).replace('_', ' ')}": listed(
+            _first({str(each[key]) for _, each in of_version if key in each})
+        )
+        for key in _data_sets(of_version)
+    }
 
 
 def digests(trials: Iterable[TrialResult], version: str) -> str:

@@ -13,15 +13,26 @@ from tidemark.model.task import Task
 from tidemark.model.version_order import version_order
 from tidemark.report.blocks import Block, Row, Table
 from tidemark.report.numbers import MISSING, moment
-from tidemark.report.run_report.machines import TOOL, digests, images, logged_values, machines
+from tidemark.report.run_report.machines import (
+    TOOL,
+    data_sets,
+    digests,
+    images,
+    logged_values,
+    machines,
+)
 from tidemark.report.run_report.measured import MeasuredRun
+from tidemark.store import keys
 
 AXIS = "Axis "
 PARAMETER = "Parameter "
 LOAD = "Load of "
-"""The start of the setting of an axis, a parameter or a test's load, before its name."""
+SERVICE = "Service "
+"""The start of the setting of an axis, a parameter, a test's load or a service, before its name."""
 SOURCE, TESTED = "Source", "Tested on"
 """The settings of published figures: where they stand, and the day that is published with them."""
+CONFIGURATION = "Configuration of suite and run"
+"""The setting of the object of the results bucket that archives it."""
 LONGEST_START = "Longest start of a test, seconds"
 """The setting of how far apart the tasks of a test started at most."""
 
@@ -53,6 +64,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         **_tools(run),
         **_start_spread(run),
         "Task size": _size(plan.suite.task),
+        **{f"{SERVICE}{name}": _size(each.task) for name, each in plan.suite.services.items()},
         "Baseline": request.baseline or "none",
         "Note": request.note or "none",
         "Started by": request.trigger,
@@ -63,6 +75,7 @@ def settings(run: MeasuredRun) -> dict[str, str]:
         "Run": plan.run_id,
         "Execution": plan.execution_arn,
         "Suite digest": plan.suite_digest,
+        CONFIGURATION: keys.plan(plan.run_id),
         "Tidemark": plan.tidemark_version or MISSING,
     }
 
@@ -87,6 +100,7 @@ def package_details(run: MeasuredRun, version: str) -> dict[str, str]:
         "Package": requirement(run.plan.request, run.plan.suite, version) or MISSING,
         "Package digest": digests(run.trials, version),
         "Image digest": images(run.trials, version),
+        **data_sets(run.trials, version),
     }
 
 
@@ -107,12 +121,15 @@ def _resumes(resumes: Sequence[Resume]) -> dict[str, str]:
 
 
 def _versions(run: MeasuredRun) -> Table:
+    versions = sorted(run.plan.request.measured_versions, key=version_order)
+    details = {version: package_details(run, version) for version in versions}
+    columns = tuple(dict.fromkeys(name for each in details.values() for name in each))
     return Table(
         caption="Versions and the packages that carry them",
-        columns=("Version", "Package", "Package digest", "Image digest"),
+        columns=("Version", *columns),
         rows=tuple(
-            Row((version, *package_details(run, version).values()))
-            for version in sorted(run.plan.request.measured_versions, key=version_order)
+            Row((version, *(each.get(name, MISSING) for name in columns)))
+            for version, each in details.items()
         ),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from statistics import fmean, median
 
 from tidemark.model.results import TestResult, Usage
@@ -33,23 +33,34 @@ _CHARTS: Mapping[str, _Value] = {
 
 
 def usage(test: str, groups: Sequence[Group]) -> list[Block]:
-    """Return the charts of a test's usage, and sentences on usage that is not known."""
-    charts: list[Block] = []
-    for name, value in _CHARTS.items():
-        series = [
-            Line(group.name, trial.trial, points)
-            for group in groups
-            for trial, result in group.results
-            if (points := _points(result, value))
-        ]
-        if series:
-            caption = f"{name} of the tasks of {test}: the mean over the tasks of a trial."
-            of_trials = f"{_capitalised(name)} of the tasks of {test}, by trial"
-            table = means_and_largest(of_trials, series)
-            charts.append(lines(_capitalised(caption), groups, series, name, table))
+    """Return the charts of a test's usage, and sentences on usage that is not known.
+
+    The tasks of each service have charts of their own, before those of the test.
+    """
+    results = [result for group in groups for _, result in group.results]
+    services = {task.service for result in results for task in result.tasks if task.service}
+    charts = [
+        _chart(f"{service or 'the tasks'} of {test}", name, drawn, groups)
+        for service, name in product([*sorted(services), ""], _CHARTS)
+        if (drawn := list(_lines(groups, service, _CHARTS[name])))
+    ]
     return [*charts, *_unknown(test, groups)] or [
         f"The resource usage of the tasks of {test} was not measured."
     ]
+
+
+def _chart(owner: str, name: str, drawn: Sequence[Line], groups: Sequence[Group]) -> Block:
+    title = _capitalised(f"{name} of {owner}")
+    table = means_and_largest(f"{title}, by trial", drawn)
+    caption = f"{title}: the mean over the tasks of a trial."
+    return lines(caption, groups, drawn, name, table)
+
+
+def _lines(groups: Sequence[Group], service: str, value: _Value) -> Iterator[Line]:
+    for group in groups:
+        for trial, result in group.results:
+            if points := _points(result, service, value):
+                yield Line(group.name, trial.trial, points)
 
 
 def _unknown(test: str, groups: Sequence[Group]) -> Iterator[str]:
@@ -66,17 +77,20 @@ def _unknown(test: str, groups: Sequence[Group]) -> Iterator[str]:
             )
 
 
-def _points(result: TestResult, value: _Value) -> Points:
-    """Return a point for each logging period: the mean usage over the tasks.
+def _points(result: TestResult, service: str, value: _Value) -> Points:
+    """Return a point for each logging period: the mean usage over the tasks of a service.
+
+    The service '' has the tasks of the test itself.
 
     The usages of different tasks are logged at different moments, so that only a period has all of
     them.
     """
     by_task: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    own = {task.task_id for task in result.tasks if task.service == service}
     seconds = result.seconds(entry.logged_at for entry in result.usages)
     for entry, second in zip(result.usages, seconds, strict=True):
         amount = value(entry)
-        if second is not None and second >= 0 and amount is not None:
+        if entry.task_id in own and second is not None and second >= 0 and amount is not None:
             by_task[entry.task_id].append((second, amount))
     period = _period(by_task.values())
     start = min((points[0][0] for points in by_task.values()), default=0.0)

@@ -1,0 +1,125 @@
+"""The reports of a load: a server under so many users, and under more and more of them."""
+
+import pytest
+
+from tests.unit.load_results import BASE, CRASH, NEW, crashed, load_run
+from tests.unit.measured_runs import charts, row
+from tidemark.report.comparison.contents import comparison
+from tidemark.report.comparison.sides import sides
+from tidemark.report.markdown import markdown
+from tidemark.report.page import page
+from tidemark.report.run_report.contents import report
+from tidemark.report.run_report.measured import measured_run
+
+GRAPHS = [
+    "active_users", "latency_mean", "latency_p99", "service_mean", "service_p99", "requests",
+    "failed_requests", "CPU [vCPU] of server", "Memory [MiB] of server",
+    "Network, in and out [MB/s] of server",
+]  # fmt: skip
+
+
+def compared(run):
+    return comparison(sides((run, BASE), (run, NEW)))
+
+
+def dies(trial, result):
+    lost = trial.version == NEW and trial.axes["database"] == "mariadb"
+    return crashed(result) if lost and result.test == "bounded" else result
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return compared(load_run())
+
+
+@pytest.fixture(scope="module")
+def lost():
+    return load_run(change=dies)
+
+
+@pytest.mark.parametrize("test", ["bounded", "unbounded"])
+@pytest.mark.parametrize("database", ["postgresql", "mariadb"])
+def test_ten_graphs_of_a_test_overlay_both_versions_to_the_end_of_the_longer(whole, test, database):
+    name = f"{test} {{database: {database}}}"
+    drawn = [chart for chart in charts(whole) if f" of {name}" in chart.caption]
+
+    for graph in GRAPHS:
+        (chart,) = [each for each in drawn if each.caption.startswith(f"{graph} of {name}")]
+        points = [point for layer in chart.spec["layer"] for point in layer["data"]["values"]]
+        last = {
+            version: max(point["second"] for point in points if point["version"] == version)
+            for version in (BASE, NEW)
+        }
+        assert last[BASE] < last[NEW]
+        assert chart.spec["encoding"]["x"]["scale"]["domain"] == [0, last[NEW]]
+
+
+def test_the_graphs_over_time_come_before_the_figures_of_the_trials(whole):
+    (section,) = [s for s in whole.sections if s.heading == "Graphs: bounded {database: mariadb}"]
+    captions = [block.caption for block in section.blocks if not isinstance(block, str)]
+
+    assert [caption.split(" of ")[0] for caption in captions][:7] == GRAPHS[:7]
+    assert captions[-1].startswith("load_cpu {database: mariadb} of each trial, by version. ")
+    assert "was logged" not in "".join(block for block in section.blocks if isinstance(block, str))
+
+
+def test_charts_stand_beside_each_other_on_a_page(whole):
+    text = page(whole, "")
+    rows = [part.split("</figure>\n</div>")[0] for part in text.split('<div class="charts">')[1:]]
+
+    assert max(part.count("<figure>") for part in rows) > len(GRAPHS)
+
+
+def test_supported_users_have_the_changes_that_mattermost_published(whole):
+    table = markdown(whole).partition("**Supported users**")[2].partition("</details>")[0]
+
+    assert row(table, "unbounded {database: mariadb}")[1:] == ["8,552.0", "9,994.0", "16.86 %"]
+    assert row(table, "unbounded {database: postgresql}")[1:] == ["8,682.0", "10,045.0", "15.70 %"]
+
+
+def test_the_set_up_names_the_tool_the_data_the_services_and_the_stored_configuration(whole):
+    text = markdown(whole)
+
+    for setting, value in (
+        ("Parameter users", "10 users"),
+        ("Parameter duration", "60 s"),
+        ("Load tool", "Locust 2.47.0"),
+        ("Data set mariadb", "0a1b2c3d"),
+        ("Service server", "2 vCPU, 4 GiB memory, 21 GiB disk"),
+        ("Configuration of suite and run", "runs/20261120T124455Z-abcdef/plan.json"),
+    ):
+        assert row(text, setting)[1:] == [value, value]
+
+
+def test_a_report_of_a_run_has_the_data_set_of_each_version():
+    text = markdown(report(measured_run(load_run())))
+
+    assert [line.split("|")[-2].strip() for line in text.splitlines() if "kiwitcms==" in line] == [
+        "0a1b2c3d", "0a1b2c3d",
+    ]  # fmt: skip
+
+
+def test_a_server_that_died_has_failed_with_its_last_lines_and_has_no_figure(lost):
+    text = markdown(report(measured_run(lost)))
+
+    assert f"failed: bounded: {CRASH}" in text
+    for line in markdown(compared(lost)).splitlines():
+        if line.startswith("| bounded: latency {database: mariadb"):
+            assert line.endswith("| not measured |")
+
+
+def test_the_users_of_a_server_that_died_are_drawn_as_they_drop(lost):
+    for contents in (compared(lost), report(measured_run(lost))):
+        name = "active_users of bounded {database: mariadb}"
+        (chart,) = charts(contents, name)
+        points = [point for layer in chart.spec["layer"] for point in layer["data"]["values"]]
+        users = [point["value"] for point in points if point["version"] == NEW]
+
+        assert users[0] > 0
+        assert users[3:] == [0.0] * 6
+
+
+def test_the_other_database_of_a_server_that_died_has_its_figures(lost):
+    table = markdown(compared(lost)).partition("**Supported users**")[2].partition("</details>")[0]
+
+    assert row(table, "unbounded {database: postgresql}")[3] == "15.70 %"
