@@ -49,6 +49,8 @@ class PublishedMetric(Consistent):
     columns: tuple[Line, ...] = Field(min_length=1, max_length=20)
     """The headings of its column without unit, or of its row beside a column for each version; the
     first one is printed."""
+    over: tuple[Line, ...] = Field(default=(), max_length=20, exclude_if=operator.not_)
+    """The headings over tables that have this figure alone, in a column for each version."""
     axes: Combination = Field(default={}, exclude_if=operator.not_)
     """The values of axes, such as the database, that the figure is of."""
     margin: Share = MARGIN
@@ -65,6 +67,10 @@ class PublishedMetric(Consistent):
     def names(self) -> set[str]:
         """The plain names of its columns."""
         return {plain_name(text) for text in self.columns}
+
+    def of_run(self, number: str) -> "PublishedMetric":
+        """Return the metric of one of several runs, whose number is a further axis."""
+        return self.model_copy(update={"axes": {**self.axes, "run": number}})
 
     def contradictions(self) -> Iterator[Problem]:
         """Yield why the bounds do not fit each other."""

@@ -67,6 +67,18 @@ def test_history_prints_the_figures_digit_for_digit_under_the_names_of_the_page(
     assert re.findall(r"\| (\d+) ", done.stdout) == ["8552", "8682", "9994", "10045"]
 
 
+def test_each_of_several_runs_is_compared_with_itself(run, imported):
+    rows = "| MySQL (run 1) | 15489 | 19913 | 28.56% |\n| MySQL (run 3) | 15476 | 16283 | 5.21% |\n"
+    imported(f"| Test | v7.10.0 | v8.0.0-rc1 | Delta |\n|---|---|---|---|\n{rows}")
+
+    text = run(compare.command, "7.10.0", "8.0.0-rc1", "--suite", "mattermost").stdout
+
+    users = text.partition("**Supported users**")[2].partition("</details>")[0]
+    assert re.findall(r"\{database: mysql, run: (\d)\} .* (\S+ %) \|", users) == [
+        ("1", "28.56 %"), ("3", "5.21 %"),
+    ]  # fmt: skip
+
+
 def test_a_printed_change_that_does_not_follow_is_named_and_its_figures_are_stored(imported):
     done = imported(PUBLISHED.replace("15.70%", "15.60%"))
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from tidemark.client.published.amounts import is_amount
 from tidemark.client.published.release_figure import refused_at
 from tidemark.client.published.tables import PageTable
+from tidemark.client.published.version_columns import named_run
 from tidemark.model.publication import Publication, PublishedMetric, plain_name
 from tidemark.model.sentences import listed, shown
 
@@ -41,7 +42,7 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
     """
     ignored = {plain_name(heading) for heading in left_out}
     names = [
-        None if plain_name(heading) in ignored else plain_name(_parts(heading)[0])
+        None if plain_name(heading) in ignored else plain_name(_parts(named_run(heading)[0])[0])
         for heading in table.headings
     ]
     title = plain_name(publication.title)
@@ -53,19 +54,26 @@ def layout(table: PageTable, publication: Publication, left_out: Collection[str]
         name = names[column]
         if name is None or column in (version, day):
             continue
-        known = next((each for each in publication.figures if name in each.names), None)
+        known = _known(heading, name, publication)
         if known is None:
             unknown.append(column)
         elif known in metrics.values():
             raise refused_at(table.line, f"{shown(heading)} is a second column of {known.metric}")
         else:
-            _check_unit(table, heading, known)
+            _check_unit(table, named_run(heading)[0], known)
             metrics[column] = known
     # A table of settings counts for nothing, and its figures are no lost ones.
     if metrics or (version is not None and day is not None):
         for column in unknown:
             _check_remarks(table, column, publication)
     return Layout(version, day, metrics)
+
+
+def _known(heading: str, name: str, publication: Publication) -> PublishedMetric | None:
+    """Return the metric of a heading, of one run if the heading names it; None for no metric."""
+    known = next((each for each in publication.figures if name in each.names), None)
+    run = named_run(heading)[1]
+    return known.of_run(run) if known and run else known
 
 
 def _parts(heading: str) -> tuple[str, str]:

@@ -34,6 +34,8 @@ class PageTable(NamedTuple):
     line: int
     headings: tuple[str, ...]
     rows: tuple[TableRow, ...]
+    over: str = ""
+    """The heading of the page over the table, '' for none."""
 
 
 def tables(text: str) -> list[PageTable]:
@@ -48,11 +50,13 @@ def is_page(text: str) -> bool:
 
 def _markdown(text: str) -> Iterator[PageTable]:
     """Yield the tables of a page; source: GitHub Flavored Markdown, "Tables (extension)"."""
-    lines, rows = _LINE_END.split(text), list[TableRow]()
+    lines, rows, over = _LINE_END.split(text), list[TableRow](), ""
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     for index, token in enumerate(tokens):
         if token.type == "table_open":
             rows = []
+        elif token.type == "heading_open":
+            over = _plain(tokens[index + 1].children or [])
         elif token.type == "tr_open" and token.map:
             rows.append(TableRow(token.map[0] + 1, tuple(_cells(tokens, index))))
         elif token.type == "table_close":
@@ -62,7 +66,7 @@ def _markdown(text: str) -> Iterator[PageTable]:
                 if _count(lines[row.line - 1]) > len(headings):
                     sentence = f"the row has more cells than the {len(headings)} headings"
                     raise refused_at(row.line, sentence)
-            yield PageTable(line, headings, tuple(body))
+            yield PageTable(line, headings, tuple(body), over)
 
 
 def _cells(tokens: Sequence[Token], row: int) -> Iterator[str]:

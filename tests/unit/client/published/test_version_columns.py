@@ -78,3 +78,69 @@ def test_two_rows_of_one_figure_are_refused():
 
     with pytest.raises(Refused, match=r"^FILE: line 3: 'PostgreSQL' is a second column of "):
         figures(text)
+
+
+def nameless(base, new, before, after, printed, over="Supported users in unbounded test"):
+    row = f"| {before} | {after} | {printed} |"
+    return f"### {over}\n\n| {base} | {new} | Delta |\n|---|---|---|\n{row}\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "before", "after", "printed"),
+    [
+        ("v10.12.0", "v11.0.1-rc2", 17272, 17040, r"\-1.34%"),
+        ("v11.3.0", "v11.4.0-rc2", 16621, 16575, "-0.28%"),
+        ("v11.7.1", "v11.8.0-rc3", 15936, 16781, "+5.30%"),
+    ],
+)
+def test_a_table_of_nothing_but_versions_has_the_figure_of_the_heading_over_it(
+    base, new, before, after, printed
+):
+    text = nameless(base, new, before, after, printed)
+
+    assert [(each.version, each.metric.name, each.amount.value) for each in figures(text)] == [
+        (version.removeprefix("v"), "supported_users {database: postgres}", users)
+        for version, users in ((base, before), (new, after))
+    ]
+    assert list(contradictions(text, figures(text))) == []
+    wrong = nameless(base, new, before, after, "7%")
+    assert len(list(contradictions(wrong, figures(wrong)))) == 1
+
+
+def test_a_table_of_nothing_but_versions_under_another_heading_is_left_out():
+    errors = nameless("v1.0", "v1.1", 3, 4, "33%", "Number of errors")
+
+    assert len(figures(page("v1.0", "v1.1", (100, 110, ""), (100, 90, "")) + errors)) == 4
+
+
+def test_two_rows_of_a_table_without_names_are_refused():
+    text = nameless("v1.0", "v1.1", 3, 4, "33%") + "| 5 | 6 | 20% |\n"
+
+    with pytest.raises(Refused, match="is a second column of one metric"):
+        figures(text)
+
+
+def test_a_row_of_one_of_several_runs_has_its_number_as_an_axis():
+    (first, second, third) = (15489, 19913, "28.56%"), (15476, 16283, "5.21%"), (17664, 17837, "")
+    rows = [("MySQL (run 1)", first), ("MySQL (run 3)", second), ("Postgres (run 2)", third)]
+    lines = "\n".join(f"| {name} | {b} | {n} | {printed} |" for name, (b, n, printed) in rows)
+    text = f"| Test | v7.10.0 | v8.0.0-rc1 | Delta |\n|---|---|---|---|\n{lines}\n"
+
+    found = {(each.version, each.metric.name): each.amount.value for each in figures(text)}
+
+    assert found["8.0.0-rc1", "supported_users {database: mysql, run: 3}"] == 16283
+    assert len(found) == 6
+    assert list(contradictions(text, figures(text))) == []
+
+
+def test_tables_under_headings_of_runs_have_their_numbers_as_an_axis():
+    def table(number, before, after):
+        head = f"####  Run {number}\n\n| Test | v9.11.16 | v10.5.7 | Delta |\n|---|---|---|---|\n"
+        return f"{head}| MySQL | {before} | {after} | |\n| Delta | 7.37% | 5.84% | |\n\n"
+
+    found = figures(table(1, 14186, 16007) + table(2, 14989, 16371))
+
+    assert [(each.version, each.metric.axes["run"], each.amount.value) for each in found] == [
+        ("9.11.16", "1", 14186), ("10.5.7", "1", 16007),
+        ("9.11.16", "2", 14989), ("10.5.7", "2", 16371),
+    ]  # fmt: skip
