@@ -14,6 +14,7 @@ from aws_cdk.aws_lambda import Code
 from tidemark.model.checkout import ROOT
 from tidemark.model.suite import Suite
 from tidemark.model.suite_asset import pack_suite
+from tidemark.pages.flame_libraries import LIBRARIES, MODULES
 from tidemark.pages.vega import vega
 
 _IGNORE = shutil.ignore_patterns("__pycache__", "vega.py", "pictures.py", "client")
@@ -42,7 +43,17 @@ class _Copy:
         for suite in self._suites.values():
             pack_suite(suite, self._systems, out)
         (out / "tidemark" / "report" / "vega.js").write_text(vega(), encoding="utf-8")
+        _copy_libraries(out)
         return True
+
+
+def _copy_libraries(out: Path) -> None:
+    """Copy what draws flame graphs, if npm installed it: reports have no flame graphs without."""
+    for name in LIBRARIES:
+        library, copy = (folder / MODULES / name for folder in (ROOT, out))
+        if library.is_file():
+            copy.parent.mkdir(parents=True)
+            shutil.copy(library, copy)
 
 
 def lambda_code(suites: Mapping[str, Suite], systems: Path) -> Code:

@@ -26,6 +26,7 @@ from local.cloud.sources import digest, source_files
 from tidemark.client.stack import DeploymentFailed, Stack
 from tidemark.model.checkout import ROOT
 from tidemark.model.settings import Settings
+from tidemark.pages.flame_libraries import LIBRARIES, MODULES
 
 _SOURCES = ("aws", "cdk", "lambdas", "queries", "tidemark", "cdk.json", "requirements.txt")
 _BOOTSTRAP = "/cdk-bootstrap/hnb659fds/version"
@@ -73,7 +74,8 @@ def deploy(assembly: Path, endpoint: Endpoint) -> Stack:
 
 def _digest(systems: Path, context: str) -> str:
     own = (systems / "suites", systems / "workloads")
-    folders = (*(ROOT / source for source in _SOURCES), *own)
+    libraries = (ROOT / MODULES / name for name in LIBRARIES)
+    folders = (*(ROOT / source for source in _SOURCES), *libraries, *own)
     sources = chain.from_iterable(source_files(folder) for folder in folders)
     # The systems may be outside the checkout, so the digest names files from the root folder.
     text = f"{sys.version}\0{context}\0{digest(sources, Path('/'))}"

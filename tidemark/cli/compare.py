@@ -139,6 +139,16 @@ def _hand_out(
         path = output / file if output.is_dir() else output
         save(path, content)
         click.echo(path)
+        if form == "html":
+            _save_linked(contents, keys, path.parent)
+
+
+def _save_linked(contents: Mapping[str, bytes], keys: Mapping[str, str], folder: Path) -> None:
+    """Save the flame graphs that a page of a comparison links to, beside it."""
+    for name in sorted(contents.keys() - {ending for ending, _ in _FORMS.values()}):
+        path = folder / Path(keys[name]).name
+        save(path, contents[name])
+        click.echo(path)
 
 
 def _print(text: str, form: str, everything: bool) -> None:

@@ -56,6 +56,13 @@ class Chart(NamedTuple):
     """Whether the table is read beside the chart, and not only on a click."""
 
 
+class Link(NamedTuple):
+    """A link to a file beside the report."""
+
+    words: str
+    file: str
+
+
 class Details(NamedTuple):
     """Blocks that a reader of the results can do without, under a name; forms fold them."""
 
@@ -63,7 +70,7 @@ class Details(NamedTuple):
     blocks: tuple[Block, ...]
 
 
-Block = str | Bullets | Table | Chart | Details
+Block = str | Bullets | Link | Table | Chart | Details
 
 
 class Section(NamedTuple):

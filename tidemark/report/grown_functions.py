@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from tidemark.figures.profiles.folded_stacks import SEPARATOR
 from tidemark.figures.profiles.growth import ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences
 from tidemark.model.plan import Plan
 from tidemark.model.results import TrialResult
 from tidemark.model.trial_numbers import place_of
 from tidemark.model.version_order import version_order
-from tidemark.report.blocks import Block, Bullets
+from tidemark.report.blocks import Block, Bullets, Link
+from tidemark.report.flame_page.differential import Side, differential_page, plain_side
+from tidemark.report.flame_page.libraries import installed_scripts
+from tidemark.store import keys
 from tidemark.store.bucket import Bucket
 from tidemark.store.profiles.stored_profile import profiles_of_trials, read_stacks
 from tidemark.store.run_objects import each_profiled
+
+# The frames of all stacks of a version: their call tree takes some 250 bytes for each.
+_MOST_FRAMES = 1_000_000
 
 
 class VersionProfiles(NamedTuple):
@@ -34,6 +42,8 @@ class Grown(NamedTuple):
     sentences: tuple[str, ...]
     command: str
     """The command that prints all functions and draws the flame graphs."""
+    page: str
+    """The key of the page of flame graphs, '' without one."""
 
 
 def version_profiles(plan: Plan, version: str, trials: Iterable[TrialResult]) -> VersionProfiles:
@@ -41,15 +51,39 @@ def version_profiles(plan: Plan, version: str, trials: Iterable[TrialResult]) ->
     return VersionProfiles(plan, version, [each for each in trials if each.version == version])
 
 
-def grown(bucket: Bucket, base: VersionProfiles, new: VersionProfiles) -> Iterator[Grown]:
-    """Yield what grew in each test of which both versions have profiles."""
-    names = base.version, new.version
+def write_grown(bucket: Bucket, base: VersionProfiles, new: VersionProfiles) -> Iterator[Grown]:
+    """Write the flame graphs of each test of which both versions have profiles; yield what grew."""
     for test in (test.name for test in new.plan.suite.tests):
         sides = [list(_profiled(bucket, side, test)) for side in (base, new)]
         if all(sides):
-            numbers = len(sides[0]), len(sides[1])
-            sentences = growth_sentences(compare(*sides), *names, numbers)
-            yield Grown(test, *names, tuple(sentences), _command(base, new, test))
+            yield _write_grown(bucket, base, new, test, sides)
+
+
+def _write_grown(
+    bucket: Bucket,
+    base: VersionProfiles,
+    new: VersionProfiles,
+    test: str,
+    trials: Sequence[Sequence[ProfiledTrial]],
+) -> Grown:
+    versions, suite = (base.version, new.version), new.plan.suite
+    of_base, of_new = trials
+    found = compare(of_base, of_new)
+    sentences = tuple(growth_sentences(found, *versions, (len(of_base), len(of_new))))
+    drawn = plain_side(base.version, of_base), plain_side(new.version, of_new)
+    key, scripts = "", installed_scripts()
+    if scripts and all(map(_is_drawn, drawn)):
+        base_place, place = ((each.plan.run_id, each.version) for each in (base, new))
+        key = keys.flame_graphs(suite.name, base_place, place, test)
+        title = f"{suite.title} {test}: {new.version} against {base.version}"
+        page = differential_page(title, sentences, drawn, found.renamed, scripts)
+        bucket.write(key, page.encode())
+    return Grown(test, *versions, sentences, _command(base, new, test), key)
+
+
+def _is_drawn(version: Side) -> bool:
+    """Tell whether the call tree of a version has room in the memory of a function."""
+    return sum(stack.count(SEPARATOR) for stack in version.stacks) < _MOST_FRAMES
 
 
 def _profiled(bucket: Bucket, side: VersionProfiles, test: str) -> Iterator[ProfiledTrial]:
@@ -65,35 +99,46 @@ def _command(base: VersionProfiles, new: VersionProfiles, test: str) -> str:
     return f"tidemark profile compare{of_run} {versions} --output FILE.html"
 
 
-def grown_in_run(bucket: Bucket, plan: Plan, trials: Sequence[TrialResult]) -> Iterator[Grown]:
-    """Yield what grew in each version since the baseline, or else since the version before."""
+def write_functions_of_run(
+    bucket: Bucket, plan: Plan, trials: Sequence[TrialResult]
+) -> Iterator[Grown]:
+    """Write the flame graphs of a run, and yield what grew in each version.
+
+    Each is compared with the baseline, or else with the version before.
+    """
     ordered = sorted(plan.request.versions, key=version_order)
     before = dict(zip(ordered[1:], ordered, strict=False))
     for version in ordered:
         base = plan.request.baseline or before.get(version)
         if base not in {None, version}:
             sides = (version_profiles(plan, each, trials) for each in (str(base), version))
-            yield from grown(bucket, *sides)
+            yield from write_grown(bucket, *sides)
 
 
-def grown_between(
+def write_functions_between(
     bucket: Bucket, base: tuple[Plan, str], new: tuple[Plan, str]
 ) -> tuple[Grown, ...]:
-    """Return what grew between two versions of runs; nothing unless both runs have profiles."""
+    """Write the flame graphs of two versions of runs, and return what grew.
+
+    There is nothing unless both runs have profiles.
+    """
     if base[1] == new[1]:
         return ()
     sides = (
         version_profiles(plan, version, each_profiled(bucket, plan))
         for plan, version in (base, new)
     )
-    return tuple(grown(bucket, *sides))
+    return tuple(write_grown(bucket, *sides))
 
 
 def blocks(functions: Iterable[Grown]) -> Iterator[Block]:
-    """Yield the sentences of each test, and the command that says more."""
+    """Yield the sentences of each test, its flame graphs, and the command that says more."""
     for each in functions:
         yield f"{each.test}, {each.new} against {each.base}:"
         yield Bullets(each.sentences)
+        if each.page:
+            words = f"Flame graphs of {each.test} in {each.base} and in {each.new}"
+            yield Link(words, PurePosixPath(each.page).name)
         yield f"All functions, and flame graphs: {each.command}"
 
 

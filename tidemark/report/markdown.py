@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from tidemark.model.sentences import plural, visible
-from tidemark.report.blocks import Block, Bullets, Chart, Details, Report, Row, Section, Table
+from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
 from tidemark.report.folds import EVIDENCE, fold, unfolded
 
 # CommonMark 0.31, Backslash escapes. An underscore within a word needs no escape.
@@ -44,6 +44,9 @@ def _block(block: Block, most_rows: int | None) -> str:
             return _text(block)
         case Bullets():
             return "\n".join(f"- {_text(item)}" for item in block.items)
+        case Link():
+            # Markdown is read in other places, too, where a link to the file would lead nowhere.
+            return f"{_text(block.words)}: {_text(block.file)}, beside this report."
         case Table():
             return _table(block)
         case Details():

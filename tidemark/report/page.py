@@ -8,10 +8,11 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 from string import Template
+from urllib.parse import quote
 
 from tidemark.model.sentences import visible
 from tidemark.pages import shell
-from tidemark.report.blocks import Block, Bullets, Chart, Details, Report, Row, Section, Table
+from tidemark.report.blocks import Block, Bullets, Chart, Details, Link, Report, Row, Section, Table
 from tidemark.report.marks import MARKS, marked
 
 FOLDER = Path(__file__).parent
@@ -68,6 +69,8 @@ def _block(block: Block) -> str:
         case Bullets():
             items = "".join(f"<li>{_colored(shell.words(item))}</li>" for item in block.items)
             return f"<ul>{items}</ul>"
+        case Link():
+            return f'<p><a href="{quote(block.file)}">{escape(block.words)}</a></p>'
         case Table():
             return _table(block)
         case Chart():

@@ -20,7 +20,7 @@ BELOW_A_SECRET = f"{DATA}{'?' * 23}/???/{'?' * SECRET_DIGITS}/*"
 """The prefixes that tasks may list, as a pattern of IAM. A prefix that fits is at least as long as
 the place of a trial's data, so it lists that place only if it has the whole secret."""
 ARTEFACTS = "artefacts/"
-# A part of the file name of a comparison.
+# A part of the file names of a comparison and of its flame graphs.
 AGAINST = "-against-"
 
 
@@ -170,9 +170,18 @@ def comparison(suite: str, base: tuple[str, str], new: tuple[str, str], form: st
 
     Each side is a run and a version. The comparison is beside the report of the new side's run.
     """
+    return report(suite, new[0], f"{_against(base, new)}.{form}")
+
+
+def flame_graphs(suite: str, base: tuple[str, str], new: tuple[str, str], test: str) -> str:
+    """Return the key of the flame graphs of a test, which are beside the comparison."""
+    return report(suite, new[0], f"functions-{test}-{_against(base, new)}.html")
+
+
+def _against(base: tuple[str, str], new: tuple[str, str]) -> str:
     (base_run, base_version), (run_id, version) = base, new
     against = base_version if base_run == run_id else f"{base_run}-{base_version}"
-    return report(suite, run_id, f"{version}{AGAINST}{against}.{form}")
+    return f"{version}{AGAINST}{against}"
 
 
 def history(suite: str) -> str:

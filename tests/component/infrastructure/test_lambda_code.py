@@ -37,6 +37,11 @@ def test_the_functions_have_everything_that_they_import(stack, template):
     assert {"lambdas", "aws", "tidemark", "aws_croniter"} <= needed & packages
 
 
+def test_the_functions_have_what_draws_flame_graphs(stack, template):
+    (library,) = Path(stack.node.root.outdir).glob("asset.*/node_modules/d3-flame-graph/dist/*")
+    assert library.read_bytes() == (ROOT.joinpath(*library.parts[-4:])).read_bytes()
+
+
 def test_make_systems_tests_the_functions_on_their_python(template):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     (version,) = re.findall(r"^FUNCTIONS_PYTHON .*,([\d.]+)\)$", makefile, re.MULTILINE)

@@ -203,3 +203,18 @@ def test_both_forms_are_saved_beside_the_report_of_the_new_side(cloud, monkeypat
 
     assert result.output == stored["md"]
     assert [(tmp_path / key).read_text() for key in stored.values()] == list(stored.values())
+
+
+def test_the_flame_graphs_that_a_page_links_to_are_saved_beside_it(cloud, monkeypatch, tmp_path):
+    graphs = "functions-ingest-9.8.4-against-9.0.0.html"
+    names = {"html": "9.8.4-against-9.0.0.html", "functions-ingest": graphs}
+    stored = {form: f"reports/rocksdb/{RUN}/{name}" for form, name in names.items()}
+    monkeypatch.setattr(cloud, "comparison", lambda *_: stored)
+    monkeypatch.setattr(cloud, "read", str.encode, raising=False)
+    page = tmp_path / "page.html"
+    options = ["--state", str(tmp_path / "state"), "--format", "html", "--output", str(page)]
+
+    result = CliRunner().invoke(command, ["9.0.0", "9.8.4", *SUITE, *options])
+
+    assert result.output == f"{page}\n{tmp_path / graphs}\n"
+    assert (tmp_path / graphs).read_text() == stored["functions-ingest"]

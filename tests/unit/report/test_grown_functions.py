@@ -15,6 +15,7 @@ from tests.unit.run.test_profiled_trials import (
     recorded,
 )
 from tidemark.model.sampling import PROFILE_FILE
+from tidemark.report import grown_functions
 from tidemark.report.comparison.forms import write_comparison
 from tidemark.report.run_report.publishing import publish_report
 from tidemark.store import keys
@@ -124,6 +125,38 @@ def test_a_comparison_says_what_grew(slower, sentence):
     text = bucket.objects[form].decode()
     assert sentence in text
     assert COMMAND.format("compaction") in text.replace("\\", "")
+
+
+def test_a_report_and_a_comparison_link_to_the_flame_graphs_beside_them():
+    bucket = stored(plan(), slower=1.5)
+    published = publish_report(bucket, RUN, lambda: "")
+    run = read_run(bucket, plan())
+    compared = write_comparison(bucket, *((run, version) for version in VERSIONS), lambda: "")
+
+    for test in ("ingest", "compaction"):
+        file = f"functions-{test}-9.8.4-against-8.8.1.html"
+        assert compared[f"functions-{test}"] == keys.report("rocksdb", RUN, file)
+        graphs = bucket.objects[compared[f"functions-{test}"]].decode()
+        assert f"<title>RocksDB {test}: 9.8.4 against 8.8.1</title>" in graphs
+        assert '"n":"db::Next"' in graphs
+        for page in (published["report.html"], compared["html"]):
+            assert f'<a href="{file}">Flame graphs of {test}' in bucket.objects[page].decode()
+        assert f"{file}, beside this report." in bucket.objects[compared["md"]].decode()
+
+
+@pytest.mark.parametrize("cause", ["no library", "too many frames"])
+def test_a_report_without_flame_graphs_names_the_command_that_draws_them(cause, monkeypatch):
+    if cause == "no library":
+        monkeypatch.setattr(grown_functions, "installed_scripts", lambda: "")
+    else:
+        monkeypatch.setattr(grown_functions, "_MOST_FRAMES", 2)
+    bucket = stored(plan())
+
+    told = functions(report(bucket))
+
+    assert not [key for key in bucket.objects if "functions-" in key]
+    assert "beside this report" not in told
+    assert COMMAND.format("ingest") in told.replace("\\", "")
 
 
 def test_the_time_and_the_files_of_profiled_trials_are_in_the_report():

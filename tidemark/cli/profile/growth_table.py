@@ -19,15 +19,7 @@ from tidemark.cli.profile.options import (
 )
 from tidemark.cli.saving import save
 from tidemark.cli.target import Target, stored, target_options
-from tidemark.figures.profiles.call_tree import call_tree
-from tidemark.figures.profiles.folded_stacks import merged
-from tidemark.figures.profiles.growth import (
-    FunctionChange,
-    ProfiledTrial,
-    compare,
-    plain_stacks,
-    renamed_stacks,
-)
+from tidemark.figures.profiles.growth import FunctionChange, ProfiledTrial, compare
 from tidemark.figures.profiles.growth_sentence import growth_sentences, interval
 from tidemark.figures.profiles.trial_change import Change
 from tidemark.model.numerals import figure
@@ -36,19 +28,10 @@ from tidemark.model.refusal import Refused
 from tidemark.model.run_id import is_run_id
 from tidemark.model.sentences import listed, shown, visible
 from tidemark.model.version_order import version_order
-from tidemark.report.flame_page.flame_page import flame_page
-from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
+from tidemark.report.flame_page.differential import differential_page, plain_side
 
 _MOST_UNTOLD = 10
 _FOR_PEOPLE = frozenset({"table", "markdown"})
-_NOTE = (
-    "The width of a frame is its share of the samples of {}. Its colour is the change of this "
-    "share, however many samples the profiles have."
-)
-_BUILDS = (
-    "The graphs compare call paths, with all functions. The sentences above and the table leave "
-    "out a function that only one version has, for example because the other inlines it."
-)
 
 
 @click.command("compare")
@@ -115,9 +98,9 @@ def command(
         # Standard output holds only the table that people keep.
         click.echo(visible(sentence), err=form != "table")
     if output:
-        graphs = _graphs(sides, comparison.renamed, base, new)
-        sentences += [_BUILDS, NOT_DRAWN]
-        page = flame_page(f"{suite}: {new} against {base}", sentences, graphs, scripts)
+        both = plain_side(base, sides[0]), plain_side(new, sides[1])
+        title = f"{suite}: {new} against {base}"
+        page = differential_page(title, sentences, both, comparison.renamed, scripts)
         save(output, page.encode())
         click.echo(output, err=form != "table")
 
@@ -140,19 +123,6 @@ def compared_versions(plan: Plan) -> Sequence[str]:
     if not others:
         raise Refused(f"RUN: {plan.run_id} measured {base} alone; expected two versions or more")
     return base, others[-1]
-
-
-def _graphs(
-    sides: Sequence[Sequence[ProfiledTrial]], renamed: Mapping[str, str], base: str, new: str
-) -> list[Graph]:
-    """Return the graph of each version: frames that one lacks are in that of the other."""
-    old, fresh = (plain_stacks(merged(trial.stacks for trial in side)) for side in sides)
-    before, after = call_tree(renamed_stacks(old, renamed)), call_tree(fresh)
-    since, until = f"coloured by its change since {base}", f"coloured by its change to {new}"
-    return [
-        Graph(new, f"{new}, {since}", _NOTE.format(new), after, before),
-        Graph(base, f"{base}, {until}", _NOTE.format(base), before, after, -1),
-    ]
 
 
 def _first_rows(changes: Sequence[FunctionChange]) -> Iterator[FunctionChange]:

@@ -1,16 +1,30 @@
-"""The scripts that draw flame graphs, which npm installs into the checkout."""
+"""The scripts that draw flame graphs, which npm installs into the checkout.
+
+The Lambda asset has a copy at the same place.
+"""
 
 from __future__ import annotations
 
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
+from tidemark.pages.flame_libraries import LIBRARIES, MODULES
 
-_MODULES = ROOT / "node_modules"
-_FILES = ("d3/dist/d3.min.js", "d3-flame-graph/dist/d3-flamegraph.umd.min.js")
+_MODULES = ROOT / MODULES
+
+
+def installed_scripts() -> str:
+    """Return D3 and d3-flame-graph as one script, '' if they are not installed.
+
+    The script defines ``d3`` and ``flamegraph``.
+    """
+    try:
+        return "\n".join((_MODULES / name).read_text(encoding="utf-8") for name in LIBRARIES)
+    except FileNotFoundError:
+        return ""
 
 
 def flame_graph_scripts() -> str:
-    """Return D3 and d3-flame-graph as one script, which defines ``d3`` and ``flamegraph``.
+    """Return the scripts for a page that a user asked for.
 
     Raises
     ------
@@ -18,9 +32,8 @@ def flame_graph_scripts() -> str:
         If they are not installed.
 
     """
-    try:
-        return "\n".join((_MODULES / name).read_text(encoding="utf-8") for name in _FILES)
-    except FileNotFoundError:
-        raise Refused(
-            "--output: d3-flame-graph is not installed; `make node_modules/.ready` installs it"
-        ) from None
+    if scripts := installed_scripts():
+        return scripts
+    raise Refused(
+        "--output: d3-flame-graph is not installed; `make node_modules/.ready` installs it"
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tidemark.report.comparison.forms import write_comparison
-from tidemark.report.grown_functions import grown_in_run
+from tidemark.report.grown_functions import write_functions_of_run
 from tidemark.report.markdown import markdown
 from tidemark.report.page import page
 from tidemark.report.run_report.contents import report
@@ -37,7 +37,7 @@ def write_report(bucket: Bucket, run: StoredRun, vega: Vega) -> dict[str, str]:
     measured = replace(
         measured_run(run),
         profiled=profiled,
-        grown=tuple(grown_in_run(bucket, run.plan, profiled)),
+        grown=tuple(write_functions_of_run(bucket, run.plan, profiled)),
     )
     # The index comes first: the run can be compared even if the rest fails.
     _index(bucket, measured)

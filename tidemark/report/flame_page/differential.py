@@ -1,0 +1,57 @@
+"""The page of two differential flame graphs: the new version, and the base with what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tidemark.figures.profiles.call_tree import call_tree
+from tidemark.figures.profiles.folded_stacks import Stacks, merged
+from tidemark.figures.profiles.growth import ProfiledTrial, plain_stacks, renamed_stacks
+from tidemark.report.flame_page.flame_page import flame_page
+from tidemark.report.flame_page.graphs import NOT_DRAWN, Graph
+
+_NOTE = (
+    "The width of a frame is its share of the samples of {}. Its colour is the change of this "
+    "share, however many samples the profiles have."
+)
+_BUILDS = (
+    "The graphs compare call paths, with all functions. The sentences above and the table of "
+    "`tidemark profile compare` leave out a function that only one version has, for example "
+    "because the other inlines it."
+)
+
+
+class Side(NamedTuple):
+    """The samples of one version, with the plain names of functions."""
+
+    version: str
+    stacks: Stacks
+
+
+def plain_side(version: str, trials: Sequence[ProfiledTrial]) -> Side:
+    """Return the samples of all profiled trials of a version."""
+    return Side(version, plain_stacks(merged(trial.stacks for trial in trials)))
+
+
+def differential_page(
+    title: str, sentences: Sequence[str], sides: tuple[Side, Side], renamed: Mapping[str, str],
+    scripts: str,
+) -> str:  # fmt: skip
+    """Return the page of a base and a new version; ``renamed`` are functions, old to new.
+
+    ``scripts`` are the libraries that draw the graphs.
+    """
+    graphs = _graphs(*sides, renamed)
+    return flame_page(title, [*sentences, _BUILDS, NOT_DRAWN], graphs, scripts)
+
+
+def _graphs(base: Side, new: Side, renamed: Mapping[str, str]) -> list[Graph]:
+    """Return the graph of each version: frames that one lacks are in that of the other."""
+    before, after = call_tree(renamed_stacks(base.stacks, renamed)), call_tree(new.stacks)
+    since = f"{new.version}, coloured by its change since {base.version}"
+    until = f"{base.version}, coloured by its change until {new.version}"
+    return [
+        Graph(new.version, since, _NOTE.format(new.version), after, before),
+        Graph(base.version, until, _NOTE.format(base.version), before, after, -1),
+    ]
