@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -16,6 +17,7 @@ from tidemark.cli.options import exact_option
 from tidemark.cli.saving import check_folder, check_picture, save
 from tidemark.cli.target import Target, stored, target_options
 from tidemark.client.history import (
+    NO_TITLES,
     Row,
     VersionHistory,
     columns,
@@ -24,9 +26,11 @@ from tidemark.client.history import (
     sentence,
     untold,
 )
-from tidemark.client.tables import ask_saved
+from tidemark.client.results import Results
+from tidemark.client.tables import Tables, ask_saved
 from tidemark.figures.history.change_points import FEWEST
 from tidemark.model.context import published_suites, written_systems
+from tidemark.model.labels import figure_name
 from tidemark.model.refusal import Refused
 from tidemark.model.sentences import shown, there_are
 
@@ -39,6 +43,13 @@ _SIZE = "Size"
 @click.argument("suite", required=False, callback=check_suite)
 @click.option("--test", help="Only the metrics of this test.")
 @click.option("--metric", help="Only this metric.")
+@click.option(
+    "--function",
+    "functions",
+    multiple=True,
+    metavar="NAME",
+    help="The share and CPU time of this function in stored profiles, not rates; may be repeated.",
+)
 @exact_option
 @click.option(
     "--plot", is_flag=True, help="Draw the figures with their spread in place of the table."
@@ -55,6 +66,7 @@ def command(
     suite: str | None,
     test: str | None,
     metric: str | None,
+    functions: Sequence[str],
     exact: bool,
     plot: bool,
     output: Path | None,
@@ -74,22 +86,27 @@ def command(
     and figure; its columns have the names of the fields in JSON. A plot has a point for each
     version, the spread around it, and an axis that does not begin at zero.
 
+    With --function, the figures are those of a function with all that it calls, in all its frames:
+    its share of the samples of each stored profile, and its CPU time per million records.
+
     \b
     Example:
       tidemark history rocksdb --metric ingest_rate --format markdown
       tidemark history rocksdb --output history.svg
+      tidemark history rocksdb --function CompactionIterator::Next
     """
     if (plot or output) and form != "table":
         raise Refused(f"--format: {form} is not accepted for a plot; leave --plot and --output out")
+    if functions and metric:
+        raise Refused(f"--metric: {metric} is no function; leave --metric or --function out")
     check_folder(output)
     with stored(target) as store:
         suite = suite_to_read(suite, store.tables)
-        rows = ask_saved(store.tables, "rates_by_version", {"suite": suite}).records()
-        all_changes = ask_saved(store.tables, "level_changes", {"suite": suite}).records()
-    rates = _only(_only(rows, "test", test), "metric", metric)
-    shown_metrics = {(row["test"], row["metric"]) for row in rates}
-    changes = [row for row in all_changes if (row["test"], row["metric"]) in shown_metrics]
-    versions = histories(rates, changes)
+        if functions:
+            found = _of_functions(store.results, suite, test, functions)
+        else:
+            found = _of_metrics(store.tables, suite, test, metric)
+    versions, changes = histories(found.rates, found.changes), found.changes
     if form == "json":
         click.echo(json.dumps([version.record() for version in versions], indent=2))
     elif not versions:
@@ -99,7 +116,8 @@ def command(
         lines = [line for version in versions for line in version.lines()]
         show(list(lines[0]), lines, form)
     else:
-        names = columns(versions, titles := _titles(suite))
+        titles = found.titles or _titles(suite)
+        names = columns(versions, titles)
         headings = {name: heading(name, versions, titles) for name in names}
         if output:
             _draw(versions, headings, suite, output)
@@ -108,9 +126,51 @@ def command(
             click.echo("\n".join(plots(versions, headings, width, exact=exact)))
         else:
             _show(versions, headings, form, exact=exact or form != "table")
-        for text in (*map(sentence, reversed(changes)), *untold(versions, FEWEST)):
+        reasons = found.untold if functions else untold(versions, FEWEST)
+        for text in (*map(sentence, reversed(changes)), *reasons):
             # Standard output holds only the table that people keep.
             click.echo(text, err=form != "table")
+
+
+class _Found(NamedTuple):
+    """The rows of a history, as the saved queries have them."""
+
+    rates: Sequence[Row]
+    changes: Sequence[Row]
+    titles: Mapping[str, str] = NO_TITLES
+    untold: Sequence[str] = ()
+
+
+def _of_metrics(tables: Tables, suite: str, test: str | None, metric: str | None) -> _Found:
+    rows = ask_saved(tables, "rates_by_version", {"suite": suite}).records()
+    all_changes = ask_saved(tables, "level_changes", {"suite": suite}).records()
+    rates = _only(_only(rows, "test", test), "metric", metric)
+    shown_metrics = {(row["test"], row["metric"]) for row in rates}
+    return _Found(
+        rates, [row for row in all_changes if (row["test"], row["metric"]) in shown_metrics]
+    )
+
+
+def _of_functions(
+    results: Results, suite: str, test: str | None, functions: Sequence[str]
+) -> _Found:
+    # A history of rates is shown without the reader of profiles, whose import takes time.
+    from tidemark.cli.profile.options import check_unit, profiles_of  # noqa: PLC0415
+    from tidemark.client.function_history import function_history  # noqa: PLC0415
+
+    names = list(dict.fromkeys(functions))
+    profiles = profiles_of(results, suite, test or "")
+    check_unit(suite, profiles)
+    history = function_history(results, profiles, names)
+    known = {row["metric"] for row in history.rows}
+    if missing := [name for name in names if name not in known]:
+        raise Refused(f"--function: no profile has a frame of {shown(missing[0])}")
+    titles = {name: name for name in map(_figure, history.rows)}
+    return _Found(history.rows, history.changes, titles, history.untold)
+
+
+def _figure(row: Row) -> str:
+    return figure_name(str(row["metric"]), str(row["statistic"]), "")
 
 
 def _draw(

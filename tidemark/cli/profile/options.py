@@ -63,6 +63,36 @@ def page_scripts(output: Path | None) -> str:
     return flame_graph_scripts() if output else ""
 
 
+def profiles_of(results: Results, suite: str, test: str, run: str = "") -> list[Profile]:
+    """Return the profiles of a suite, perhaps of one test or of the trials of one run.
+
+    Raises
+    ------
+    Refused
+        If there are none.
+
+    """
+    of_suite = (each for each in results.profiles(suite) if not run or each.run == run)
+    if found := [each for each in of_suite if test in {"", each.test}]:
+        return found
+    of_test = f" of test {test}" if test else ""
+    if run:
+        hint = "`tidemark run --profile` takes profiles"
+        raise Refused(f"RUN: {run} has no profile{of_test}; {hint}")
+    hint = f"`tidemark profile import FILE --suite {suite} --version VERSION` adds one"
+    raise Refused(f"suite: {suite} has no profile{of_test}; {hint}")
+
+
+def check_unit(suite: str, profiles: Sequence[Profile]) -> None:
+    """Refuse profiles of different units."""
+    units = sorted({each.unit for each in profiles})
+    if len(units) > 1:
+        raise Refused(
+            f"unit: the profiles of {suite} count {listed(units)}; expected one unit; remove the "
+            "others with `tidemark profile remove`"
+        )
+
+
 def profiles_by_version(
     results: Results, suite: str, test: str, versions: Sequence[str] = (), run: str = ""
 ) -> dict[str, list[Profile]]:
@@ -77,15 +107,7 @@ def profiles_by_version(
         different units.
 
     """
-    of_suite = (each for each in results.profiles(suite) if not run or each.run == run)
-    found = [each for each in of_suite if test in {"", each.test}]
-    if not found:
-        of_test = f" of test {test}" if test else ""
-        if run:
-            hint = "`tidemark run --profile` takes profiles"
-            raise Refused(f"RUN: {run} has no profile{of_test}; {hint}")
-        hint = f"`tidemark profile import FILE --suite {suite} --version VERSION` adds one"
-        raise Refused(f"suite: {suite} has no profile{of_test}; {hint}")
+    found = profiles_of(results, suite, test, run)
     tests = sorted({each.test for each in found})
     if len(tests) > 1:
         names = listed(name or "no test" for name in tests)
@@ -101,10 +123,5 @@ def profiles_by_version(
                 f"version: {shown(version)} has no profile; {there_are(by_version, version)}"
             )
     chosen = {version: by_version[version] for version in versions or by_version}
-    units = sorted({each.unit for profiles in chosen.values() for each in profiles})
-    if len(units) > 1:
-        raise Refused(
-            f"unit: the profiles of {suite} count {listed(units)}; expected one unit; remove the "
-            "others with `tidemark profile remove`"
-        )
+    check_unit(suite, [each for profiles in chosen.values() for each in profiles])
     return chosen

@@ -1,0 +1,148 @@
+"""The history of functions: share and CPU time in the stored profiles, as metrics like others."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, time
+from typing import NamedTuple
+
+from tidemark.client.history import Row
+from tidemark.client.results import Results
+from tidemark.figures.history.change_points import FEWEST
+from tidemark.figures.history.changes import Change, changes
+from tidemark.figures.history.run_medians import Median, RunMedians, Series
+from tidemark.figures.profiles.call_tree import call_tree
+from tidemark.figures.profiles.shares import Place, share
+from tidemark.model.metric import MARGIN
+from tidemark.model.profile import Profile
+from tidemark.model.run_id import moment
+from tidemark.model.sentences import plural
+from tidemark.model.version_order import version_order
+
+_ANYWHERE = Place()
+
+
+class FunctionHistory(NamedTuple):
+    """The figures of functions, as the saved queries have those of metrics."""
+
+    rows: Sequence[Row]
+    """Rows of the form of ``rates_by_version.sql``."""
+    changes: Sequence[Row]
+    """Rows of the form of ``level_changes.sql``, the newest first."""
+    untold: Sequence[str]
+    """Why no change of level can be told."""
+
+
+class _Point(NamedTuple):
+    """One figure of one profile."""
+
+    profile: Profile
+    series: Series
+    value: float
+
+
+def function_history(
+    results: Results, profiles: Sequence[Profile], functions: Sequence[str]
+) -> FunctionHistory:
+    """Return the history of functions; one that no profile has is in no row."""
+    points = [point for each in profiles for point in _points(results, each, functions)]
+    # A rare function misses some of a version's samples: its share there is zero.
+    found = {(each.series, each.profile.version) for each in points if each.value}
+    points = [each for each in points if (each.series, each.profile.version) in found]
+    runs = _runs(points)
+    return FunctionHistory(
+        list(_rows(points)), list(map(_change, reversed(changes(runs)))), list(_untold(len(runs)))
+    )
+
+
+def _untold(runs: int) -> Iterator[str]:
+    """Yield why no change of level can be told; published profiles of a version and day are one."""
+    if runs < FEWEST:
+        number = plural(runs, "run")
+        yield f"The profiles are of {number}: a change of level takes {FEWEST} runs with profiles."
+
+
+def _points(results: Results, profile: Profile, functions: Sequence[str]) -> Iterator[_Point]:
+    tree = call_tree(results.stacks(profile))
+    for name in functions:
+        percent = share(tree, name, _ANYWHERE, summed=True) or 0.0
+        yield _Point(profile, Series(profile.test, name, "share", "", "%", "lower"), percent)
+        if profile.seconds is not None:
+            series = Series(profile.test, name, "CPU time", "", "s/M records", "lower")
+            yield _Point(profile, series, percent / 100 * profile.seconds)
+
+
+def _rows(points: Iterable[_Point]) -> Iterator[Row]:
+    alike: defaultdict[tuple[Series, str], list[_Point]] = defaultdict(list)
+    for point in points:
+        alike[point.series, point.profile.version].append(point)
+    for (series, version), of_one in alike.items():
+        values = [point.value for point in of_one]
+        origins = {"measured" if point.profile.run else "imported" for point in of_one}
+        yield {
+            **series._asdict(),
+            "version": version,
+            "version_order": version_order(version),
+            "mean": repr(statistics.fmean(values)),
+            "stddev": repr(statistics.stdev(values)) if len(values) > 1 else None,
+            "min": repr(min(values)),
+            "max": repr(max(values)),
+            "trials": str(len(values)),
+            "last_at": max(point.profile.profiled_on for point in of_one).isoformat(),
+            "provenance": origins.pop() if len(origins) == 1 else "mixed",
+            "value_text": None,
+            "sizes": "unknown",
+        }
+
+
+def _runs(points: Iterable[_Point]) -> list[RunMedians]:
+    """Return the medians of each run, in order; of a run's versions only the newest counts."""
+    of_run: defaultdict[tuple[str, ...], list[_Point]] = defaultdict(list)
+    for point in points:
+        profile = point.profile
+        published = (profile.version, profile.profiled_on.isoformat())
+        of_run[(profile.run,) if profile.run else published].append(point)
+    runs = [_medians(of_one) for of_one in of_run.values()]
+    return sorted(runs, key=lambda run: (run.started_at, version_order(run.version), run.run_id))
+
+
+def _medians(points: Sequence[_Point]) -> RunMedians:
+    newest = max((point.profile for point in points), key=lambda each: version_order(each.version))
+    values: defaultdict[Series, list[float]] = defaultdict(list)
+    for point in points:
+        if point.profile.version == newest.version:
+            values[point.series].append(point.value)
+    name = newest.run or min(point.profile.name for point in points)
+    published = datetime.combine(newest.profiled_on, time(tzinfo=UTC))
+    return RunMedians(
+        run_id=name,
+        started_at=moment(name) if newest.run else published,
+        version=newest.version,
+        canary=None,
+        parameters={},
+        environment=None,
+        medians=tuple(
+            Median(series=series, margin=MARGIN, value=statistics.median(found), canary=None)
+            for series, found in values.items()
+        ),
+    )
+
+
+def _change(change: Change) -> Row:
+    version_before, version = change.versions
+    found: Mapping[str, str | None] = {
+        **change.series._asdict(),
+        "changed_run": change.run.run_id,
+        "version": version,
+        "version_before": version_before,
+        "level_before": repr(change.before),
+        "level_after": repr(change.after),
+        "change": repr(change.change),
+        "verdict": change.word,
+        "cause": change.cause,
+        "acknowledged_until": None,
+        "acknowledged_reason": None,
+    }
+    return found
