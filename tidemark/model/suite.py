@@ -216,9 +216,12 @@ class Suite(Frozen):
     trial makes for itself, such as ``kiwi-run``. Only one machine lets its tasks make them."""
     task: Task
     """The ECS task that every test runs in."""
-    profiler: Literal["async-profiler"] | None = Field(default=None, exclude_if=operator.not_)
+    profiler: Literal["async-profiler", "py-spy"] | None = Field(
+        default=None, exclude_if=operator.not_
+    )
     """The profiler of the tasks in profiled trials: ``async-profiler`` for native code, such as a
-    library in a Python process, and for Java. Without it no run may have a ``profile``."""
+    library in a Python process, and for Java, or ``py-spy`` for the frames of Python. Without it no
+    run may have a ``profile``."""
     services: dict[Name, Service] = Field(
         default={}, max_length=MOST_SERVICES, exclude_if=operator.not_
     )

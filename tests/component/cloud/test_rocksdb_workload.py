@@ -230,6 +230,28 @@ def test_a_profiled_task_leaves_stacks_whose_native_functions_have_names(run, s3
     assert samples["named"] >= 0.95 * samples["all"]
 
 
+@pytest.mark.systems  # uv fetches py-spy
+def test_a_task_under_py_spy_leaves_the_stacks_of_its_python_functions(run, s3, data):
+    place = f"{data}/artefacts/ingest/0/"
+    profiled = {
+        "TIDEMARK_PROFILER": "py-spy",
+        "TIDEMARK_PROFILE_HZ": "199",
+        "TIDEMARK_ARTEFACTS": f"s3://results/{place}",
+        "TIDEMARK_RECORDS": "200000",
+    }
+
+    code, lines = run("ingest", **profiled)
+
+    assert code == 0, lines
+    assert [line for line in lines if "No profile" in line] == []
+    body = s3.get_object(Bucket="results", Key=f"{place}{PROFILE_FILE}")["Body"].read()
+    samples = Counter()
+    for line in gzip.decompress(body).decode().splitlines():
+        stack, _, count = line.rpartition(" ")
+        samples.update(dict.fromkeys(stack.split(";"), int(count)))
+    assert samples["_write (harness/ingest.py)"] > 20, samples.most_common(30)
+
+
 def test_a_missing_bucket_fails_the_test(run):
     code, lines = run("ingest", TIDEMARK_DATA="s3://nowhere/work")
 

@@ -11,10 +11,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from harness import profiler
+from harness import async_profiler
+from harness.async_profiler import variables_of
 from harness.configuration import ConfigurationError
 from harness.preparation import main as prepare_and_run
-from harness.profiler import library, variables_of
+from harness.profiler import profiler
 from harness.sampling import FILE, main
 
 from tests.unit.workloads.fake_bucket import Bucket
@@ -45,7 +46,7 @@ def maven(tmp_path, monkeypatch):
         jar.writestr("linux-x64/libasyncProfiler.so", "x64")
         jar.writestr("linux-arm64/libasyncProfiler.so", "arm64")
     digest = hashlib.sha256((tmp_path / "jar").read_bytes()).hexdigest()
-    monkeypatch.setattr(profiler, "_SHA256", digest)
+    monkeypatch.setattr(async_profiler, "_SHA256", digest)
 
     def make(script=COPIES):
         (tmp_path / "mvn").write_text(script)
@@ -59,16 +60,25 @@ def maven(tmp_path, monkeypatch):
     return make
 
 
-def run(*words, bucket=None):
-    """Run the folding program under a profiler; return its exit code and what it left."""
-    variables = {**os.environ, "TIDEMARK_PROFILE_HZ": "99", "TIDEMARK_ARTEFACTS": PLACE}
-    bucket = bucket or Bucket()
-    code = main("/dev/null", [sys.executable, "-c", FOLDS, *words], variables, lambda: bucket)
+def library(variables, timeout):
+    return profiler(variables).found(variables, timeout)
+
+
+def run(*words, file="/dev/null", program=FOLDS, name="async-profiler"):
+    """Run a program under a profiler; return its exit code and what it left."""
+    variables = {
+        **os.environ,
+        "TIDEMARK_PROFILER": name,
+        "TIDEMARK_PROFILE_HZ": "99",
+        "TIDEMARK_ARTEFACTS": PLACE,
+    }
+    bucket = Bucket()
+    code = main(str(file), [sys.executable, "-c", program, *words], variables, lambda: bucket)
     return code, bucket.objects
 
 
 def test_the_library_of_this_machine_is_fetched_once(maven, tmp_path, monkeypatch):
-    monkeypatch.setattr(profiler.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(async_profiler.platform, "machine", lambda: "aarch64")
 
     first, again = library(maven(), 60), library(maven(), 60)
 
@@ -84,7 +94,10 @@ def test_the_library_of_this_machine_is_fetched_once(maven, tmp_path, monkeypatc
     [
         ({"script": "#!/bin/sh\necho no network\nexit 1\n"}, "could not be fetched: no network$"),
         ({"machine": "riscv64"}, "has no library for riscv64: x86_64 and aarch64"),
-        ({"name": "gperftools"}, "TIDEMARK_PROFILER is 'gperftools': async-profiler is accepted"),
+        (
+            {"name": "gperftools"},
+            "TIDEMARK_PROFILER is 'gperftools': async-profiler and py-spy are accepted",
+        ),
         ({"PATH": "/nowhere"}, "comes from Maven Central: mvn is missing on the PATH"),
         ({"digest": "0" * 64}, "has the SHA-256 [0-9a-f]{64}: 0{64} was expected"),
     ],
@@ -94,9 +107,9 @@ def test_a_library_that_is_not_the_pinned_one_is_refused(maven, monkeypatch, cha
         "TIDEMARK_PROFILER": changed.get("name", "async-profiler")
     }
     if "machine" in changed:
-        monkeypatch.setattr(profiler.platform, "machine", lambda: changed["machine"])
+        monkeypatch.setattr(async_profiler.platform, "machine", lambda: changed["machine"])
     if "digest" in changed:
-        monkeypatch.setattr(profiler, "_SHA256", changed["digest"])
+        monkeypatch.setattr(async_profiler, "_SHA256", changed["digest"])
     variables |= {key: value for key, value in changed.items() if key == "PATH"}
 
     with pytest.raises(ConfigurationError, match=sentence):
@@ -157,7 +170,85 @@ def test_a_stop_reaches_the_program(tmp_path):
         ],
         env={
             "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
-            "TIDEMARK_PROFILE_HZ": "99", "TIDEMARK_ARTEFACTS": PLACE,
+            "TIDEMARK_PROFILER": "async-profiler", "TIDEMARK_PROFILE_HZ": "99",
+            "TIDEMARK_ARTEFACTS": PLACE,
+        },
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while not begun.exists():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait() == 128 + signal.SIGTERM
+
+
+# A py-spy that runs the program, and writes what it would have seen of two processes.
+SPY = """#!{python} -S
+import json, subprocess, sys
+own, program = sys.argv[: sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1 :]
+code = subprocess.call(program)
+names = [("process 7:x", ""), ("main", "main.py"), ("a;b", "/1.0/site/lib.py"), ("process 8", "")]
+frames = [dict(name=name, file=file, line=7) for name, file in names]
+threads = [dict(samples=[[0, 1], [0, 1, 2], []]), dict(samples=[[0, 3], [0, 3, 1, 2]])]
+with open(own[own.index("--output") + 1], "w") as output:
+    json.dump(dict(shared=dict(frames=frames), profiles=threads), output)
+sys.exit({code})
+"""
+
+
+@pytest.fixture
+def spy(tmp_path):
+    """Return a function that makes a py-spy."""
+
+    def make(code="0", text=SPY):
+        file = tmp_path / "py-spy"
+        file.write_text(text.replace("{python}", sys.executable).replace("{code}", code))
+        file.chmod(0o755)
+        return {"file": file, "name": "py-spy"}
+
+    return make
+
+
+def test_py_spy_leaves_the_frames_of_python_without_those_of_processes(spy):
+    code, left = run(**spy(), program="")
+
+    assert code == 0
+    stacks = [gzip.decompress(body).decode() for body in left.values()]
+    assert stacks == ["main (main.py) 1\nmain (main.py);a:b (site/lib.py) 2\n"]
+
+
+def test_the_exit_code_under_py_spy_is_that_of_the_program(spy):
+    ends = "import sys; sys.exit(int(sys.argv[1]))"
+    tried = spy("code if 'guarded_program' in str(program) else 0")
+
+    assert run("3", **tried, program=ends) == (3, {})
+    kills = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    assert run(**tried, program=kills)[0] == 128 + signal.SIGKILL
+
+
+def test_a_program_runs_to_its_end_where_py_spy_may_not_sample(spy, capfd):
+    refused = "#!/bin/sh\necho Permission denied\nexit 1\n"
+
+    assert run("5", **spy(text=refused), program="import sys; sys.exit(int(sys.argv[1]))") == (
+        5,
+        {},
+    )
+    out = capfd.readouterr().out
+    assert "INFO  - No profile: py-spy cannot sample here: Permission denied" in out
+
+
+def test_a_stop_reaches_the_program_under_py_spy(spy, tmp_path):
+    program = "import pathlib, sys, time; pathlib.Path(sys.argv[1]).touch(); time.sleep(60)"
+    begun = tmp_path / "begun"
+    process = subprocess.Popen(
+        [
+            sys.executable, "-m", "harness.sampling", str(spy()["file"]),
+            sys.executable, "-c", program, str(begun),
+        ],
+        env={
+            "PATH": os.environ["PATH"], "PYTHONPATH": str(HARNESS),
+            "TIDEMARK_PROFILER": "py-spy", "TIDEMARK_PROFILE_HZ": "99",
+            "TIDEMARK_ARTEFACTS": PLACE,
         },
         stderr=subprocess.DEVNULL,
     )  # fmt: skip

@@ -53,6 +53,20 @@ def environment(variables: Mapping[str, str], timeout: float) -> Path:
     return kept(name, content.encode(), variables, make) / "bin" / "python"
 
 
+def fetch_program(new: Path, pins: Path, variables: Mapping[str, str], timeout: float) -> None:
+    """Install a pinned package into a folder, its programs into ``bin``, without an environment.
+
+    Raises
+    ------
+    ConfigurationError
+        If uv is missing or cannot install it.
+    subprocess.TimeoutExpired
+        If uv takes more than ``timeout`` seconds.
+    """
+    if reason := _Uv(_program(variables), timeout).put(new, pins):
+        raise ConfigurationError(f"{pins.stem} could not be fetched: {reason}")
+
+
 def _requirements(variables: Mapping[str, str]) -> list[str]:
     others = variables.keys() & {"TIDEMARK_JARS", "TIDEMARK_PREPARE"}
     package = "" if others else variables.get("TIDEMARK_PACKAGE", "")
@@ -111,6 +125,14 @@ class _Uv:
         if reason:
             subject = " ".join(requirements) or "what the program needs"
             raise ConfigurationError(f"{subject} could not be installed: {reason}")
+
+    def put(self, new: Path, pins: Path) -> str:
+        """Install pinned packages into a folder; return the reason if that fails."""
+        words = ["pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps"]
+        words += ["--python", sys.executable, "--target", str(new)]
+        words += ["--require-hashes", "-r", str(pins)]
+        # uv's cache comes first: it needs no network.
+        return self._failure(*words, "--offline") and self._failure(*words)
 
     def _install(self, new: Path, flags: list[str], given: str) -> str:
         words = ["pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(new)]

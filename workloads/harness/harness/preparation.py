@@ -27,7 +27,7 @@ from harness.configuration import ConfigurationError
 from harness.environment import PACKAGES, environment
 from harness.installation import installed
 from harness.jars import jars_of_version
-from harness.profiler import library
+from harness.profiler import profiler
 
 LONGEST_SECONDS = 600
 _ROOT = str(Path(__file__).parents[1])
@@ -93,7 +93,8 @@ def _under_profiler(variables: dict[str, str], timeout: float, *, strict: bool) 
     if "TIDEMARK_PROFILER" not in variables:
         return []
     try:
-        return ["python", "-m", "harness.sampling", str(library(variables, timeout))]
+        file = profiler(variables).found(variables, timeout)
+        return ["python", "-m", "harness.sampling", str(file)]
     except (ConfigurationError, OSError, subprocess.TimeoutExpired) as reason:
         if strict:
             raise
