@@ -2,6 +2,7 @@
 
 const MOST_METRICS = 3; // of a verdict; the table has all
 const SIZED = ["slower", "faster"]; // the verdicts with the size of the change
+const CHANGE = { column: { name: "change" }, format: { kind: "percentage", places: 1 } };
 
 // An answer for each pair of versions in the rows of a comparison.
 function answers(rows) {
@@ -17,11 +18,12 @@ function answers(rows) {
 }
 
 const verdict = (word) => made("b", { class: word.replace(" ", "-") }, `${marks[word]} ${word}`);
+const withoutUnit = (rate) => rate.replace(/ \([^(]*\)$/, "");
 
 function namesOf(found) {
-  const names = found.slice(0, MOST_METRICS).map(({ rate, verdict, change }) => {
-    const size = SIZED.includes(verdict) ? ` (${written(change, { kind: "percentage", places: 1 })})` : "";
-    return rate.replace(/ \([^(]*\)$/, "") + size; // without its unit
+  const names = found.slice(0, MOST_METRICS).map((row) => {
+    const size = SIZED.includes(row.verdict) ? ` (${writtenIn(row, CHANGE)})` : "";
+    return withoutUnit(row.rate) + size;
   });
   const more = found.length - names.length;
   return names.join(", ") + (more > 0 ? ` and ${more} more` : "");

@@ -3,6 +3,14 @@
 const HEIGHT = 240;
 const BAR = 56; // the height of a bar with its label above it
 const UNDECIDED = ["cannot tell", "not comparable"]; // their bars are hollow
+// The colours of reports, in light and in dark; QuickSight's definition has those in light.
+const VERDICTS = {
+  slower: "var(--worse)",
+  faster: "var(--better)",
+  same: "var(--ink)",
+  "cannot tell": "var(--unclear)",
+  "not comparable": "var(--unclear)",
+};
 const LEAST_END = 0.05; // of an axis around zero
 const MOST_END = 1; // a change of 100 % or more is at the edge
 const MOST_NAMED = 8;
@@ -72,9 +80,10 @@ function stop({ category, interval }, rows, value, series) {
     const found = here.filter(only);
     return found.length ? figure(found, field.column.name, field.aggregation) : null;
   });
-  const ends = series.map(({ only }) => interval.map(({ name }) => here.find(only)?.[name] ?? null));
+  const ofSeries = series.map(({ only }) => here.find(only));
+  const ends = ofSeries.map((row) => interval.map(({ name }) => row?.[name] ?? null));
   const measured = values.some((each) => each !== null);
-  return { category: written(value, category.format), measured, values, ends };
+  return { category: written(value, category.format), measured, values, rows: ofSeries, ends };
 }
 
 // A series for each value, or for each colour of the only value. Series differ in shape, too.
@@ -86,7 +95,7 @@ function seriesOf({ color, values, styles }, rows) {
           label: written(value, color.format),
           field: values[0],
           only: (row) => row[color.column.name] === value,
-          own: color.colors?.[value],
+          own: VERDICTS[value] ?? color.colors?.[value],
         }))
     : values.map((field) => ({ label: field.label, field, only: () => true }));
   const shapes = Object.keys(SHAPES);
@@ -119,7 +128,7 @@ function picture(visual, title, series, stops) {
     class: "chart",
     role: "img",
     "aria-label": [title, visual.alternative].filter(Boolean).join(". "),
-    style: `min-width: ${visual.horizontal ? 0 : widthOf(stops)}ch`,
+    style: `min-width: ${visual.horizontal ? 0 : widthOf(stops)}ch; min-height: ${heightOf(visual, stops)}px`,
   });
   specifications.set(holder, specified(visual, series, stops));
   return scrolling(holder, `Chart: ${title}`);
@@ -129,13 +138,16 @@ function picture(visual, title, series, stops) {
 const specifications = new WeakMap();
 const drawChart = (holder) => embed(holder, specifications.get(holder));
 
+const heightOf = ({ horizontal }, stops) => (horizontal ? BAR * stops.length : HEIGHT);
+
 // If there are many categories, some have no label.
 function widthOf(stops) {
   if (stops.length > MOST_LABELS) return stops.length;
   return 8 + stops.reduce((width, { category }) => width + 0.85 * category.length + 1.2, 0);
 }
 
-function specified({ specification, horizontal, interval }, series, stops) {
+function specified(visual, series, stops) {
+  const { specification, interval } = visual;
   const points = stops.flatMap(({ category, values, ends }) =>
     values.map((value, at) => {
       const { label, color, shape, line, dash } = series[at];
@@ -145,15 +157,15 @@ function specified({ specification, horizontal, interval }, series, stops) {
       return { category, value, low, high, series: label, color, fill, shape, line, dash, alone };
     }),
   );
-  const tooltips = stops.map(({ category, values, ends }) => {
-    const figures = series.map(({ label, field: { format } }, at) => {
+  const tooltips = stops.map(({ category, values, rows, ends }) => {
+    const figures = series.map(({ label, field }, at) => {
       const [low, high] = ends[at];
-      const span = low == null ? "" : `, ${written(low, format)} to ${written(high, format)}`;
-      return [label, written(values[at], format) + span];
+      const span = low == null ? "" : `, ${spanOf(rows[at], field, low, high)}`;
+      return [label, writtenIn(rows[at], field, values[at]) + span];
     });
     return { category, tooltip: { title: category, ...Object.fromEntries(figures) } };
   });
-  const height = horizontal ? BAR * stops.length : HEIGHT;
+  const height = heightOf(visual, stops);
   if (!interval.length) return { ...specification, height, datasets: { points, tooltips } };
   const far = farthest(points);
   for (const point of points) point.value = within(far, point.value);
@@ -161,6 +173,14 @@ function specified({ specification, horizontal, interval }, series, stops) {
   const layer = specification.layer.filter(({ name }) => spanned || name !== "whiskers");
   const params = [{ name: "far", value: far }];
   return { ...specification, height, params, layer, datasets: { points, tooltips } };
+}
+
+// The interval of a value, as times if the change is.
+function spanOf(row, { format }, low, high) {
+  if (row.direction === "lower" && row.low >= 1) {
+    return `${decimal(1 + row.low, 1)} to ${decimal(1 + row.high, 1)} times`;
+  }
+  return `${written(low, format)} to ${written(high, format)}`;
 }
 
 // The end of an axis around zero, which every value and interval reaches or exceeds at the edge.
@@ -183,9 +203,14 @@ function listed(names) {
 
 function figures(title, { category }, series, stops) {
   const heads = [
-    { label: category.label, format: { kind: "text" } },
-    ...series.map(({ label, field }) => ({ label, format: field.format })),
+    { ...category, format: { kind: "text" } },
+    ...series.map(({ label, field }) => ({ ...field, label })),
   ];
-  const lines = stops.map((stop) => [stop.category, ...stop.values]);
-  return made("details", {}, made("summary", {}, "Figures"), sortable({ title }, heads, lines));
+  const lines = stops.map((stop) => ({ values: [stop.category, ...stop.values] }));
+  const details = made("details", {}, made("summary", {}, "Figures"));
+  // Few readers open them, and a page has dozens.
+  details.addEventListener("toggle", () => details.append(sortable({ title }, heads, lines)), {
+    once: true,
+  });
+  return details;
 }

@@ -15,6 +15,9 @@ from tidemark.model.sentences import shown
 # The aggregations that the page supports; they skip NULL, as in SQL.
 _AGGREGATIONS = ("SUM", "AVERAGE", "MIN", "MAX")
 _DAYS = {"DAY": 1, "WEEK": 7}
+# The columns that the page needs to write a column, which QuickSight does not: a change of which less
+# is better is 13.8 times as long.
+_NEEDED = {"change": ("direction", "unit")}
 # API reference, CustomColor.
 _COLOR = re.compile("#[0-9A-F]{6}")
 
@@ -71,9 +74,16 @@ class Fields:
 
     @property
     def used(self) -> Mapping[str, list[str]]:
-        """The columns that were read, by data set."""
+        """The columns that were read, by data set, and those that the page needs to write them."""
+        needed = {
+            Column(each.data_set, name)
+            for each in self._used
+            for name in _NEEDED.get(each.name, ())
+        }
         return {
-            name: [column for column in data_set.columns if Column(name, column) in self._used]
+            name: [
+                column for column in data_set.columns if Column(name, column) in self._used | needed
+            ]
             for name, data_set in self._data_sets.items()
         }
 

@@ -64,13 +64,27 @@ function grouped(rows, columns) {
   return [...groups.values()];
 }
 
+// Formats are slow to make. A rounded zero has no sign.
+const formatOf = remembered((digits, significant) => {
+  const fixed = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const kind = significant ? { maximumSignificantDigits: digits } : fixed;
+  return new Intl.NumberFormat("en", { signDisplay: "negative", ...kind });
+});
+
 // Numbers of 100 or more have one decimal, smaller numbers four significant digits.
 function decimal(value, places) {
-  const fixed = (digits) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
-  const fitting = Math.abs(value) < 100 ? { maximumSignificantDigits: 4 } : fixed(1);
-  const digits = places === null ? fitting : fixed(places);
-  // A rounded zero has no sign.
-  return value.toLocaleString("en", { signDisplay: "negative", ...digits }).replace("-", "−");
+  const short = places === null && Math.abs(value) < 100;
+  const format = short ? formatOf(4, true) : formatOf(places ?? 1, false);
+  return format.format(value).replace("-", "−");
+}
+
+function remembered(make) {
+  const known = new Map();
+  return (...given) => {
+    const key = given.join();
+    if (!known.has(key)) known.set(key, make(...given));
+    return known.get(key);
+  };
 }
 
 function written(value, { kind, places }) {
@@ -78,4 +92,24 @@ function written(value, { kind, places }) {
   if (kind === "time") return value.slice(0, places);
   if (kind === "percentage") return `${decimal(100 * value, places)} %`;
   return kind === "number" ? decimal(value, places) : value;
+}
+
+const TIMES = ["h", "min", "s", "ms", "us", "µs", "ns"];
+// By column, the change of which it is a figure: a gain is a change with its sign, so that what is
+// lost is below zero.
+const CHANGES = {
+  change: (row) => row.change,
+  gain: (row) => -row.gain,
+  low: (row) => row.low,
+  high: (row) => (row.low >= 1 ? row.high : 0),
+};
+
+// The value of a column in a row. A change of 100 % or more of which less is better is 13.8 times as
+// long, as in every text of Tidemark, and the ends of its interval are times.
+function writtenIn(row, { column, format }, value = row[column.name]) {
+  const change = row?.direction === "lower" ? CHANGES[column.name]?.(row) : 0;
+  if (value === null || !(change >= 1)) return written(value, format);
+  const times = `${decimal(1 + change, 1)} times`;
+  if (["low", "high"].includes(column.name)) return times;
+  return `${times} as ${TIMES.includes(row.unit) ? "long" : "much"}`;
 }

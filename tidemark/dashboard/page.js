@@ -110,7 +110,7 @@ function tellAnswer({ id, answer, visuals }) {
   document.querySelector(`#${CSS.escape(id)} .answer`).replaceChildren(...told);
 }
 
-// Fill a visual; the returned promise is settled when its charts are drawn.
+// Fill a visual, but for its charts.
 function draw(visual) {
   const rows = chosenRows(visual);
   const body = document.querySelector(`#${CSS.escape(visual.id)} .body`);
@@ -118,7 +118,6 @@ function draw(visual) {
   if (addsUp(visual) && isCut(visual)) return nothing("No sum: some rows of this choice are left out.");
   if (!rows.length) return nothing("No rows for this choice.");
   body.replaceChildren(...DRAWN[visual.kind](visual, rows));
-  return Promise.all([...body.querySelectorAll(".chart")].map(drawChart));
 }
 
 function show({ id }) {
@@ -140,12 +139,37 @@ function unknown({ label, parameter, column }) {
   return `${label}: ${value} is not on this page; there are ${known}.`;
 }
 
-function drawSheet(sheet, isShown) {
+// By sheet, the choices that it is drawn for.
+const drawnFor = {};
+const turn = () => new Promise((done) => setTimeout(done));
+const onScreen = (element) => element.getBoundingClientRect().top < innerHeight;
+
+// Between visuals, and between charts, a reader has a turn; the answer and what is on the screen
+// come first. A newer choice ends the drawing.
+async function drawSheet(sheet, isShown) {
+  const own = chosen;
+  const section = document.getElementById(sheet.id);
   const said = sheet.controls.map(unknown).filter(Boolean).join(" ");
-  document.querySelector(`#${CSS.escape(sheet.id)} .unknown`).textContent = said;
+  section.querySelector(".unknown").textContent = said;
   for (const control of inTurn(sheet.controls)) offer(control, sheet.controls, isShown);
+  const choices = JSON.stringify(chosen);
+  if (drawnFor[sheet.id] === choices) return;
+  delete drawnFor[sheet.id];
   tellAnswer(sheet);
-  return Promise.all(sheet.visuals.map(draw));
+  for (const visual of sheet.visuals) {
+    draw(visual);
+    if (!onScreen(document.getElementById(visual.id))) await turn();
+    if (own !== chosen) return;
+  }
+  const waiting = new Set(section.querySelectorAll(".chart"));
+  while (waiting.size) {
+    const next = [...waiting].find(onScreen) ?? [...waiting][0];
+    waiting.delete(next);
+    await drawChart(next);
+    await turn();
+    if (own !== chosen) return;
+  }
+  drawnFor[sheet.id] = choices;
 }
 
 async function update() {
@@ -153,19 +177,18 @@ async function update() {
   chosen = Object.fromEntries(
     Object.entries(parameters).map(([name, first]) => [name, address.get(name) ?? first]),
   );
+  const own = chosen;
   const shown = sheets.find(({ id }) => id === address.get("sheet")) ?? sheets[0];
   const main = document.querySelector("main");
   show(shown);
   main.ariaBusy = true;
   // The shown sheet decides the choices. The other sheets are drawn later, for printing.
   await drawSheet(shown, true);
-  const own = chosen;
   for (const sheet of sheets.filter((each) => each !== shown)) {
-    await new Promise((done) => setTimeout(done));
     if (own !== chosen) return; // The choices have changed in the meantime.
     await drawSheet(sheet, false);
   }
-  main.ariaBusy = null;
+  if (own === chosen) main.ariaBusy = null;
 }
 
 // Controls in an order in which each follows the controls that it depends on.

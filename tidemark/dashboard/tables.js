@@ -11,15 +11,18 @@ function made(name, properties = {}, ...children) {
 const MOST_LINES = 500;
 
 function kpi({ value }, rows) {
-  const found = figure(rows, value.column.name, value.aggregation);
-  return [made("p", { class: "figure" }, written(found, value.format))];
+  const name = value.column.name;
+  const found = figure(rows, name, value.aggregation);
+  const of = rows.find((row) => row[name] === found); // none has a sum
+  return [made("p", { class: "figure" }, writtenIn(of, value, found))];
 }
 
 function table(visual, rows) {
   const { fields, orders } = visual;
-  const lines = inOrder(rows.map((row) => ({ rows: [row] })), orders).map((line) =>
-    fields.map((field) => line.rows[0][field.column.name]),
-  );
+  const lines = inOrder(rows.map((row) => ({ rows: [row] })), orders).map(({ rows: [row] }) => ({
+    row,
+    values: fields.map((field) => row[field.column.name]),
+  }));
   return [sortable(visual, fields, lines)];
 }
 
@@ -29,23 +32,28 @@ function pivotTable(visual, rows) {
     .map((group) => group.rows[0][column.column.name])
     .toSorted((a, b) => compare(a, b, false));
   const columns = dimensions.map((field) => field.column.name);
-  const lines = inOrder(grouped(rows, columns), orders).map((group) => [
-    ...columns.map((name) => group.rows[0][name]),
-    ...names.map((name) => {
-      const cell = group.rows.filter((row) => row[column.column.name] === name);
-      return cell.length ? figure(cell, value.column.name, value.aggregation) : null;
-    }),
-  ]);
-  const heads = names.map((name) => ({ label: name, format: value.format }));
+  const lines = inOrder(grouped(rows, columns), orders).map((group) => ({
+    values: [
+      ...columns.map((name) => group.rows[0][name]),
+      ...names.map((name) => {
+        const cell = group.rows.filter((row) => row[column.column.name] === name);
+        return cell.length ? figure(cell, value.column.name, value.aggregation) : null;
+      }),
+    ],
+  }));
+  const heads = names.map((name) => ({ ...value, label: name }));
   return [sortable(visual, [...dimensions, ...heads], lines)];
 }
 
-// A table in the dashboard's order, which a reader can sort by any column.
+// A table in the dashboard's order, which a reader can sort by any column. A line has its values and,
+// if it shows one, its row.
 function sortable({ title }, fields, lines) {
   const drawn = made("table");
   const sort = (at, descending) => {
     const sorted =
-      at === null ? lines : lines.toSorted((a, b) => compare(a[at], b[at], descending));
+      at === null
+        ? lines
+        : lines.toSorted((a, b) => compare(a.values[at], b.values[at], descending));
     const heads = fields.map((field, column) => {
       const button = made("button", { type: "button" }, field.label);
       button.addEventListener("click", () => {
@@ -56,7 +64,7 @@ function sortable({ title }, fields, lines) {
       return made("th", { scope: "col", class: classOf(field.format), ...state }, button);
     });
     const shown = sorted.slice(0, MOST_LINES).map((line) =>
-      made("tr", {}, ...line.map((value, column) => cell(value, fields[column], column))),
+      made("tr", {}, ...line.values.map((value, at) => cell(value, line.row, fields[at], at))),
     );
     drawn.replaceChildren(
       caption(title, lines),
@@ -71,19 +79,20 @@ function sortable({ title }, fields, lines) {
 function caption(title, lines) {
   const count = `${decimal(lines.length, 0)} ${lines.length === 1 ? "row" : "rows"}`;
   const more = lines.length > MOST_LINES ? `; the first ${MOST_LINES} are shown` : "";
-  const missing = lines.flat().includes(null) ? "; – means no value" : "";
+  const missing = lines.some(({ values }) => values.includes(null)) ? "; – means no value" : "";
   const name = made("span", { class: "unseen" }, `${title}: `);
   return made("caption", {}, name, count + more + missing);
 }
 
 const classOf = ({ kind }) => (kind === "percentage" ? "number" : kind);
 
-function cell(value, { format }, column) {
-  const long = format.kind === "text" && String(value).length > 40 ? " long" : "";
-  const properties = { class: classOf(format) + long };
-  return column
-    ? made("td", properties, written(value, format))
-    : made("th", { ...properties, scope: "row" }, written(value, format));
+function cell(value, row, field, at) {
+  const long = field.format.kind === "text" && String(value).length > 40 ? " long" : "";
+  const properties = { class: classOf(field.format) + long };
+  const content = value in marks ? verdict(value) : writtenIn(row, field, value);
+  return at
+    ? made("td", properties, content)
+    : made("th", { ...properties, scope: "row" }, content);
 }
 
 // A scrolling region has to be reachable by keyboard, and so needs a name.

@@ -1,4 +1,4 @@
-"""Times of reading commands with few and with many stored runs.
+"""Times of reading commands and of opened pages with few and with many stored runs.
 
 ``python -m tests.checks.bench.scale`` measures whole processes, interleaved, over two state folders
 that differ in their number of runs.
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from local.store.object_files import ObjectFiles
-from tests.checks.bench import stores
+from tests.checks.bench import opened_pages, stores
 from tests.checks.bench.commands import BUCKET, READING, TIDEMARK, fastest
 from tidemark.model.checkout import ROOT
 from tidemark.store import keys
@@ -24,7 +24,7 @@ _TRIALS = 3
 
 
 def figures() -> Iterator[tuple[str, float, float, str]]:
-    """Yield name, measured ratio, limit and unit for each reading command."""
+    """Yield name, measured value, limit and unit for each reading command and opened page."""
     with tempfile.TemporaryDirectory() as few, tempfile.TemporaryDirectory() as many:
         folders = {FEW: few, MANY: many}
         for runs, folder in folders.items():
@@ -37,6 +37,9 @@ def figures() -> Iterator[tuple[str, float, float, str]]:
         for words in commands.values():  # keeps rows and translations
             subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
         times = fastest(commands)
+        pages = {f"{MANY:,} runs": opened_pages.many_runs(Path(many))}
+        pages["many metrics"] = opened_pages.wide(Path(few))
+        yield from opened_pages.figures(pages)
     for name in READING:
         few_seconds, many_seconds = (times[f"{name} {runs}"] for runs in folders)
         seconds = f"{few_seconds * 1000:.0f} and {many_seconds * 1000:.0f} ms"

@@ -291,13 +291,50 @@ def test_the_bars_of_changes_have_whiskers_to_the_side_of_worse_and_undecided_on
     fills = [bar.get_attribute("fill") for bar in page.locator(f"#gains svg {bars}").all()]
     marks = page.locator(f"#gains svg :is({bars}, {whiskers})").evaluate_all(ENDS)
 
-    assert fills == ["#D55E00", "transparent"]
+    assert fills == ["var(--worse)", "transparent"]
     (worse, zero), (start, better), (far, near), (low, high) = marks
     # Ten per cent more latency is worse, from four to sixteen per cent; ten per cent more rate is
     # better, from minus two to sixteen per cent.
     assert far < worse < near < zero
     assert low < zero == pytest.approx(start, abs=2)
     assert zero < better < high
+
+
+def test_a_latency_that_became_many_times_as_long_says_so_wherever_its_change_stands(
+    open_page, tmp_path
+):
+    rates = [
+        {**mean_rate("ingest", "latency", version, value, "ms", "lower"), "trial": 1, **AT}
+        for version, value in (("9.0.0", 10.0), ("9.1.0", 138.0))
+    ]
+    verdict = {
+        **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",
+        "baseline": "9.0.0", "version": "9.1.0", "verdict": "slower", "reason": "",
+        "low": 10.0, "high": 13.5, "trials_base": 1, "trials_new": 1,
+    }  # fmt: skip
+    change = {
+        **AT, "test": "ingest", "metric": "latency", "statistic": "mean", "labels": "",
+        "unit": "ms", "direction": "lower", "changed_run": WIDE, "changed_at": AT["started_at"],
+        "version": "9.1.0", "version_before": "9.0.0", "level_before": 10.0, "level_after": 138.0,
+        "change": 12.8, "verdict": "slower", "cause": "version", "accepted_level": 10.0,
+    }  # fmt: skip
+    run = {**AT, "status": "complete", "tasks": 1, "records": 1}
+    tables = {"rates": rates, "verdicts": [verdict], "runs": [run], "changes": [change]}
+    file = tmp_path / "longer.html"
+    objects = {keys.table(name, "rocksdb", WIDE): packed(rows) for name, rows in tables.items()}
+    file.write_text(build(Tables(objects), NOW), encoding="utf-8")
+    page = open_page(file=file.as_uri())
+
+    longer = "13.8 times as long"
+    answer = page.get_by_role("tabpanel").get_by_role("status").first
+    assert answer.inner_text().endswith(f"▼ slower: ingest latency ({longer}).")
+    assert page.inner_text("#worst-change .figure") == longer
+    assert cells(page, "newest")[0][1:3] == [longer, "▼ slower"]
+    assert cells(page, "newest")[0][8:10] == ["11.0 times", "14.5 times"]
+    assert cells(page, "changes")[0][1:3] == [longer, "▼ slower"]
+    page.locator("#newest-gains svg g.mark-rect.role-mark").last.locator("path").first.hover()
+    told = page.locator("#vg-tooltip-element").inner_text()
+    assert f"{longer}, 11.0 to 14.5 times" in told
 
 
 @pytest.mark.systems
@@ -440,12 +477,12 @@ def test_one_trial_has_no_spread_and_counts_as_cannot_tell(open_page):
 
     (row,) = cells(page, "pairs")
     assert "–" in row
-    assert row[2:4] == ["cannot tell", "different runs measured the versions"]
+    assert row[2:4] == ["? cannot tell", "different runs measured the versions"]
     sizes = f"{ALONE}: 1 × 10,000, 9.5.0: 1 × 1,000,000"
     assert row[4] == f"{sizes}; no run measured both"
     assert page.inner_text("#compare-slower .figure") == "0"
     assert page.inner_text("#compare-untold .figure") == "1"
-    (bar,) = page.locator("#gains svg .mark-rect path[stroke='#6E7781']").all()
+    (bar,) = page.locator("#gains svg .mark-rect path[stroke='var(--unclear)']").all()
     assert bar.get_attribute("fill") == "transparent"
 
 
