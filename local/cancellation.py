@@ -6,11 +6,10 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-import duckdb
+from local import duckdb_core as duckdb
 
 # An interrupt has no effect between two statements, so it is repeated.
 _REPETITION_SECONDS = 0.02
@@ -104,23 +103,56 @@ def interruptible(
     The query runs in another thread: DuckDB lets no signal handler of Python run in its own.
     """
     cancellation = Cancellation(most_seconds)
-    with ThreadPoolExecutor(1) as thread:
-        result: Future[_Result] | None = None
+    running = _Running(query, cancellation)
+    try:
+        running.start()
+        # A signal that arrives just before the wait does not end it, so the wait is short.
+        while not running.wait():
+            pass
+    finally:
+        cancellation.cancel()
+        running.end()
+    return running.result()
+
+
+class _Running(threading.Thread, Generic[_Result]):
+    """A query in a thread of its own.
+
+    concurrent.futures would do, but its import takes a short query 3 % of its time.
+    """
+
+    def __init__(
+        self, query: Callable[[Cancellation], _Result], cancellation: Cancellation
+    ) -> None:
+        super().__init__()
+        self._query, self._cancellation = query, cancellation
+        self._results: list[_Result] = []
+        self._error: BaseException | None = None
+        # Python 3.11 takes a thread for ended if a signal arrives while join() waits for it.
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        """Run the query; keep its result, or its error for the thread that waits."""
         try:
-            result = thread.submit(query, cancellation)
-            # A signal that arrives just before the wait does not end it, so the wait is short.
-            while not wait([result], _LONGEST_WAIT_SECONDS).done:
-                pass
-            return result.result()
+            self._results.append(self._query(self._cancellation))
+        except BaseException as error:  # noqa: BLE001
+            self._error = error
         finally:
-            # Without this the executor would wait for the query.
-            cancellation.cancel()
-            if result:
-                _wait_for(result)
+            self._ended.set()
 
+    def wait(self) -> bool:
+        """Wait a little; tell whether the query has ended."""
+        return self._ended.wait(_LONGEST_WAIT_SECONDS)
 
-def _wait_for(result: Future[_Result]) -> None:
-    """Wait for the end of a cancelled query, whatever is pressed: its thread uses DuckDB."""
-    while not result.done():
-        with suppress(KeyboardInterrupt):
-            wait([result], _LONGEST_WAIT_SECONDS)
+    def end(self) -> None:
+        """Wait for the end of a cancelled query, whatever is pressed: its thread uses DuckDB."""
+        while self.ident and not self._ended.is_set():
+            with suppress(KeyboardInterrupt):
+                self.wait()
+
+    def result(self) -> _Result:
+        """Return the result of the query that has ended, or raise its error."""
+        self.join()
+        if self._error:
+            raise self._error
+        return self._results[0]

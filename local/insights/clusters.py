@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.insights.values import quoted
 
 # Code points that no text has (Unicode, section 23.7: noncharacters) stand for what varies.

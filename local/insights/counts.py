@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.insights.source import EventSource
 from local.insights.sql import MATCHED_OF_GROUPS, Statements
 

@@ -8,7 +8,6 @@ date is worse than none.
 from __future__ import annotations
 
 import re
-from zoneinfo import ZoneInfo
 
 from local.insights.values import ArgumentError, Type, Value, quoted
 
@@ -80,6 +79,8 @@ def _constant(value: Value, place: int, argument: str) -> str:
 
 
 def _zone(zone: Value) -> str:
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 (few queries name a time zone)
+
     name = _constant(zone, 2, "the time zone")
     try:
         ZoneInfo(name)

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.cancellation import Cancellation
 from local.insights.clusters import create_patterns
 from local.insights.commands.fields import Display, Fields

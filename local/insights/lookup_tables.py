@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.insights.addresses import network_bits
 from local.insights.source import quoted_path
 from local.insights.syntax import QueryError, Span

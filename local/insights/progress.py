@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import duckdb
+from local import duckdb_core as duckdb
 
 Told = Callable[[float], None]
 """A receiver of percentages from 0 to 100; each reading of the events begins again at 0."""

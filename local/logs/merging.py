@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.disk import sync_folder, write_synced
 from local.insights.values import quoted
 from local.logs.errors import DOCTOR, LogStoreError

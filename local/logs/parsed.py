@@ -16,8 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.insights.source import EventSource, rows_within
 from local.insights.values import quoted
 from local.logs.parquet import DIGEST, digest_of, has_digest, parquet_of

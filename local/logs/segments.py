@@ -18,8 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
+from local import duckdb_core as duckdb
 from local.insights.values import quoted
 from local.logs.errors import DOCTOR, LogStoreError
 from local.logs.lines import CheckedLines, LogEvent, event_of, line_of

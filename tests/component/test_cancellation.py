@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import wait
 from pathlib import Path
 
 import duckdb
@@ -14,7 +13,14 @@ import pytest
 
 from local import insights
 from local.athena import api as athena
-from local.cancellation import Abandoned, Cancellation, Cancelled, TimedOut, interruptible
+from local.cancellation import (
+    Abandoned,
+    Cancellation,
+    Cancelled,
+    TimedOut,
+    _Running,
+    interruptible,
+)
 from tests.component.endless import CROSS_JOIN, EVENTS
 
 ENDLESS = "SELECT count(*) FROM range(1000000) AS a, range(1000000) AS b WHERE hash(a, b) = 0"
@@ -99,10 +105,12 @@ def test_a_second_signal_waits_for_the_end_of_the_query(monkeypatch):
     ended = threading.Event()
     signals = iter([KeyboardInterrupt, KeyboardInterrupt])
 
-    def interrupted(*arguments):
+    wait = _Running.wait
+
+    def interrupted(running):
         for error in signals:
             raise error
-        return wait(*arguments)
+        return wait(running)
 
     def query(cancellation):
         try:
@@ -110,7 +118,7 @@ def test_a_second_signal_waits_for_the_end_of_the_query(monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr("local.cancellation.wait", interrupted)
+    monkeypatch.setattr("local.cancellation._Running.wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         interruptible(query)
     assert ended.is_set()

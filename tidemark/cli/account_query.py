@@ -14,7 +14,6 @@ import click
 
 from local.insights import EventsError, QueryError, QueryResult
 from local.insights import compile as compile_query
-from local.logs.fetched import FetchedLogs, Range
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
 from tidemark.cli.options import Moment
@@ -27,6 +26,7 @@ from tidemark.model.sentences import plural
 
 if TYPE_CHECKING:
     from aws.client.account_logs import AccountLogs
+    from local.logs.fetched import Range
 
 # Options that read no events, or others.
 _OTHERS = ("paths", "groups", "follow", "lint", "explain", "time_field", "time_format", "begins")
@@ -117,6 +117,8 @@ def _fetched(
     account: AccountLogs, name: str, state: Path, ranges: Iterable[Range]
 ) -> tuple[str, ...]:
     """Return the paths of the files with the events of a log group; fetch the missing ones."""
+    from local.logs.fetched import FetchedLogs  # noqa: PLC0415
+
     group = account.group(name)
     folder = state / "fetched" / group.account / group.region
     now = int(datetime.now(UTC).timestamp())

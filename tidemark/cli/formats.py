@@ -13,8 +13,6 @@ from typing import Literal
 import click
 
 from tidemark.model.sentences import visible
-from tidemark.report.blocks import Row, Table
-from tidemark.report.markdown import table_lines
 
 Rows = Sequence[Mapping[str, str | None]]
 
@@ -52,6 +50,9 @@ def _cells(columns: Sequence[str], rows: Rows) -> dict[str, list[str]]:
 
 
 def _markdown(columns: Sequence[str], rows: Rows) -> str:
+    from tidemark.report.blocks import Row, Table  # noqa: PLC0415 (few outputs are Markdown)
+    from tidemark.report.markdown import table_lines  # noqa: PLC0415
+
     cells = _cells(columns, rows)
     numbers = frozenset(column for column in columns if _are_numbers(cells[column]))
     lines = tuple(map(Row, zip(*cells.values(), strict=True)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from datetime import UTC, datetime
 
@@ -17,8 +15,9 @@ def run_id(mark: object, started_at: datetime) -> str:
     The mark is a JSON value that a retried state has again, so that a retry names the same run: the
     name of the execution, or the input of a start that a schedule may deliver twice.
     """
-    text = json.dumps(mark, sort_keys=True)
-    return f"{started_at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
+    import json  # noqa: PLC0415 (most commands only know the form of names)
+
+    return f"{started_at:%Y%m%dT%H%M%SZ}-{_mark(json.dumps(mark, sort_keys=True))}"
 
 
 def is_run_id(text: str) -> bool:
@@ -44,5 +43,8 @@ def is_trial_execution(name: str, run_id: str, execution_arn: str) -> bool:
     return name.startswith(f"{run_id}-") and name.endswith(f"-{_mark(execution_arn)}")
 
 
-def _mark(execution_arn: str) -> str:
-    return hashlib.sha256(execution_arn.encode()).hexdigest()[:6]
+def _mark(text: str) -> str:
+    """Return six hexadecimal digits of the hash of a text."""
+    import hashlib  # noqa: PLC0415 (it loads OpenSSL)
+
+    return hashlib.sha256(text.encode()).hexdigest()[:6]

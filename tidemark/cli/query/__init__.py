@@ -9,15 +9,12 @@ import click
 from local.insights import EventsError, LookupTableError, QueryError, QueryResult
 from local.insights import compile as compile_query
 from local.logs.clocks import LETTERS, Beginning, Clock, field_clock, format_clock
+from local.logs.errors import LogStoreError
 from local.logs.folders import LogFilesError, files_of
 from local.logs.mending import Mending
-from local.logs.store import LogStore, LogStoreError
 from tidemark.cli.formats import format_option, show
 from tidemark.cli.options import Moment, MomentType, state_option
 from tidemark.cli.query.bars import lines_of_bars
-from tidemark.cli.query.checks import check, lint_all
-from tidemark.cli.query.following import Following, check_following
-from tidemark.cli.query.infrastructure import holds_queries
 from tidemark.cli.query.logs import LogQuery, Window
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import STANDARD_INPUT, recognised
@@ -101,8 +98,7 @@ def command(
     """
     _check_paths(paths, groups, time_field or time_format or begins)
     clock = _clock(time_field, time_format)
-    if lint and not explain and (paths or holds_queries(query)):
-        lint_all([query, *paths], tables)
+    if lint and not explain and _lint_all([query, *paths], tables):
         return
     if query == STANDARD_INPUT and STANDARD_INPUT in paths:
         raise Refused("PATH: '-' is standard input, and so is QUERY; expected '-' once")
@@ -111,10 +107,17 @@ def command(
     try:
         compiled = compile_query(text)
         if explain or lint:
+            from tidemark.cli.query.checks import check  # noqa: PLC0415
+
             check(compiled, tables, explain=explain, lint=lint)
             tell(recognised(files_of(map(Path, set(paths) - {STANDARD_INPUT})), clock, {}))
             return
         if follow:
+            from tidemark.cli.query.following import (  # noqa: PLC0415
+                Following,
+                check_following,
+            )
+
             others = {"--start": start, "--end": end, "--strict": strict}
             check_following(compiled, paths, form, others)
             Following(compiled, Mending(clock, begins), tables, form).run(paths)
@@ -131,6 +134,18 @@ def command(
         raise _damaged(error, paths, state) from None
     except LogStoreError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _lint_all(queries: list[str], tables: dict[str, Path]) -> bool:
+    """Check several queries, or those in one source; return False for a single query."""
+    # The import of PyYAML and of this module takes a tenth of the time of a short query.
+    from tidemark.cli.query.checks import lint_all  # noqa: PLC0415
+    from tidemark.cli.query.infrastructure import holds_queries  # noqa: PLC0415
+
+    if len(queries) == 1 and not holds_queries(queries[0]):
+        return False
+    lint_all(queries, tables)
+    return True
 
 
 def _check_paths(paths: tuple[str, ...], groups: tuple[str, ...], of_files: object) -> None:
@@ -167,6 +182,8 @@ def _damaged(error: EventsError, paths: tuple[str, ...], state: Path) -> Excepti
     """Return the error for events that cannot be read: of the user's files, or stored ones."""
     if paths:
         return Refused(str(error))
+    from local.logs.store import LogStore  # noqa: PLC0415 (files need none)
+
     return click.ClickException(LogStore(state / "logs").damage() or str(error))
 
 

@@ -14,9 +14,7 @@ from local.logs.clocks import Clock
 from local.logs.files import log_files
 from local.logs.folders import LogFilesError
 from local.logs.mending import Mending
-from local.logs.parsed import ParsedCache
 from local.logs.searching import NotSearchedError, Search
-from local.logs.store import LogStore
 from tidemark.cli.options import state_flag
 from tidemark.cli.query.messages import tell, warn
 from tidemark.cli.query.paths import damages, files_at, recognised, told_of_joining, unread
@@ -109,6 +107,9 @@ class LogQuery:
         EventsError, LogStoreError
             If stored logs are damaged.
         """
+        from local.logs.parsed import ParsedCache  # noqa: PLC0415 (files need no store)
+        from local.logs.store import LogStore  # noqa: PLC0415
+
         if groups and self.query.sources:
             raise Refused(f"--log-group: {groups[0]!r} is given, but the query has a SOURCE")
         store = LogStore(state / "logs", ACCOUNT, cache=ParsedCache(state / "parsed"))

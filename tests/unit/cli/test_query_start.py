@@ -1,0 +1,19 @@
+"""Modules that a query over files does without: each would lengthen its start."""
+
+import subprocess
+import sys
+
+UNNEEDED = {"concurrent.futures", "duckdb", "hashlib", "rich", "yaml", "zoneinfo"}
+PROGRAM = """
+import sys
+from local.insights import EventSource, run
+from tidemark.cli import account_query
+run("fields @message | stats count(*) by bin(1m)", EventSource.union([]))
+print(*sys.modules)
+"""
+
+
+def test_a_query_over_files_loads_neither_duckdbs_wrappers_nor_the_libraries_of_other_commands():
+    program = [sys.executable, "-c", PROGRAM]
+    loaded = subprocess.run(program, capture_output=True, text=True, check=True).stdout.split()
+    assert not UNNEEDED & set(loaded)
