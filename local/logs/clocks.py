@@ -31,7 +31,7 @@ LETTERS = {
 # The lines that choose the clock of a file.
 _LINES = 200
 
-Beginning = Callable[[bytes], object]
+Beginning = Callable[[bytes | bytearray], object]
 """Tells whether a line begins an event."""
 
 
@@ -185,12 +185,17 @@ def beginning(clock: Clock | None) -> Beginning:
     """
     if clock is None:
         return bool
+    own = own_beginning(clock)
     if clock.prefix:
-        return re.compile(clock.prefix.encode()).search
+        return own
     forms = (rf"^\{{.*\"(?:{'|'.join(_FIELDS)})\" *:", *(each.pattern for each in CLOCKS))
     others = re.compile("|".join(forms).encode()).search
-    own = re.compile((clock.pattern or r"^\{").encode()).search
     return lambda line: own(line) or others(line)
+
+
+def own_beginning(clock: Clock) -> Beginning:
+    """Return a faster test, which lines with a time of another form fail."""
+    return re.compile((clock.prefix or clock.pattern or r"^\{").encode()).search
 
 
 def flow_log_clock(header: str) -> Clock | None:

@@ -6,17 +6,20 @@ which DuckDB reads in place of the files.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import merge
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader
+from mmap import ACCESS_READ, MADV_DONTNEED, PAGESIZE, mmap
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-import stringzilla
+from stringzilla import find, rfind
 
 from local.logs.boundaries import LIMITS
-from local.logs.clocks import Beginning, Clock, beginning
+from local.logs.clocks import Beginning, Clock, beginning, own_beginning
 from local.logs.encodings import is_utf16
 from local.logs.joining import Joining, first_lines, last_event, without_returns
 from local.logs.log_file import PEEKED_BYTES, Form, clock_in, form_of
@@ -54,7 +57,9 @@ class Search:
         The bytes at the beginning of a file that choose its clock. A copy begins with the events
         there, so that they choose the same.
     block : int
-        The number of bytes that are read at once, which a processor keeps near it.
+        The number of bytes of a packed file that are read at once, which a processor keeps near it.
+    window : int
+        The number of bytes of another file that are in memory at once.
     """
 
     texts: Sequence[bytes]
@@ -63,6 +68,7 @@ class Search:
     most_bytes: int = LIMITS.line
     head: int = 64 * 1024
     block: int = 1024 * 1024
+    window: int = 16 * 1024 * 1024
 
     def copies(self, files: Iterable[Path], folder: Path) -> Mapping[Path, Path]:
         """Return copies of files, written into a folder, each with an event on a line.
@@ -82,59 +88,102 @@ class Search:
 
     def _copy(self, file: Path, path: Path) -> None:
         with unpacked(file) as content, path.open("wb") as copy:
-            begins = self._beginning(file, content)
+            tests = self._tests(file, content)
             content.seek(0)
             kept = 0
-            for searched, lines in self._found(cast(BufferedIOBase, content), begins):
-                kept += sum(map(copy.write, self._joined(lines, begins)))
+            for searched, lines in self._found(cast(BufferedIOBase, content), tests):
+                kept += copy.write(lines)
                 if searched > _DECIDING and kept > searched * _MOST_SHARE:
                     raise NotSearchedError
 
-    def _beginning(self, file: Path, content: BinaryIO) -> Beginning:
-        """Return the test of whether a line of a file begins an event."""
+    def _tests(self, file: Path, content: BinaryIO) -> _Tests:
+        """Return the tests of whether a line of a file begins an event."""
         if is_utf16(content):
             raise NotSearchedError
         begin = content.read(PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
         if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
-        first = first_lines(begin[: self.head])
-        return self.begins or beginning(self.clock or clock_in(file, first))
+        if self.begins:
+            return _Tests(self.begins, self.begins)
+        clock = self.clock or clock_in(file, first_lines(begin[: self.head]))
+        return _Tests(beginning(clock), own_beginning(clock) if clock else bool)
 
-    def _found(self, file: BufferedIOBase, begins: Beginning) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of each event to copy, after the number of bytes that were searched."""
+    def _found(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of a copy, after the number of bytes that were searched."""
+        plain = isinstance(file, BufferedReader) and os.fstat(file.fileno()).st_size
+        return self._mapped(file, tests) if plain else self._streamed(file, tests)
+
+    def _mapped(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
+        """Search a file in place, since its copy into a buffer takes as long as the search.
+
+        As for ripgrep, the process ends by a signal if another one truncates the file meanwhile.
+        """
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as mapped, memoryview(mapped) as view:
+            lines = _Lines(mapped, view, len(mapped), tests)
+            done = 0
+            for begin in range(0, lines.size, self.window):
+                end = min(begin + self.window, lines.size)
+                head = 0 if begin else self.head
+                done, found = self._copied(lines, (begin, end), done, head)
+                yield end, found
+                pages = range(begin - begin % PAGESIZE, end - end % PAGESIZE)
+                if pages:
+                    mapped.madvise(MADV_DONTNEED, pages.start, len(pages))
+
+    def _streamed(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
+        """Search a file block by block, as it is unpacked."""
         # A buffer of its own for each block takes as long as the search.
         buffer = bytearray(2 * self.most_bytes + self.head + self.block)
         searched = size = 0
-        while read := self._read(file, buffer, size):
-            size += read
-            end = last_event(buffer, begins, size)
-            least = 0 if searched else self.head
-            for event in self._events(_Lines(buffer, end, begins), least):
-                yield searched, event
-            searched += end
-            buffer[: size - end] = buffer[end:size]
-            size -= end
-        least = 0 if searched else self.head
-        for event in self._events(_Lines(buffer, size, begins), least):
-            yield searched, event
+        with memoryview(buffer) as view:
+            while read := self._read(file, view, size):
+                size += read
+                lines = _Lines(buffer, view, last_event(buffer, tests.begins, size), tests)
+                yield searched, self._block(lines, searched)
+                searched += lines.size
+                size -= lines.size
+                view[:size] = bytes(view[lines.size : lines.size + size])
+            yield searched, self._block(_Lines(buffer, view, size, tests), searched)
 
-    def _read(self, file: BufferedIOBase, buffer: bytearray, place: int) -> int:
+    def _read(self, file: BufferedIOBase, view: memoryview, place: int) -> int:
         """Read the next bytes to a place of the buffer; return their number."""
         if place > 2 * self.most_bytes:
             raise NotSearchedError
-        with memoryview(buffer) as view:
-            return file.readinto(view[place : place + self.head + self.block])
+        return file.readinto(view[place : place + self.head + self.block])
 
-    def _events(self, lines: _Lines, least: int) -> Iterator[bytes]:
-        """Yield the lines of the events that begin before a place, and of those with a text."""
-        end = lines.after_event(least - 1) if least else 0
-        if end:
-            yield lines.part(0, end)
-        for place in merge(*(lines.places(text, end) for text in self.texts)):
-            if place >= end:
-                begin = lines.event_at(place, end)
-                end = lines.after_event(place)
-                yield lines.part(begin, end)
+    def _block(self, lines: _Lines, searched: int) -> bytes:
+        """Return the lines of a copy of whole events."""
+        return self._copied(lines, (0, lines.size), 0, 0 if searched else self.head)[1]
+
+    def _copied(
+        self, lines: _Lines, part: tuple[int, int], done: int, head: int
+    ) -> tuple[int, bytes]:
+        """Return the end of the last event of a part that a copy has, and the events of the part.
+
+        Parameters
+        ----------
+        lines : _Lines
+            The lines of the file.
+        part : tuple of int
+            The places between which the texts begin.
+        done : int
+            The end of the event that was copied before.
+        head : int
+            The bytes at the beginning whose events are copied.
+        """
+        events: list[bytes] = []
+        if head:
+            done = lines.after_event(head - 1)
+            events += self._joined(lines.part(0, done), lines.tests.begins)
+        places = partial(lines.places, self.texts, max(part[0], done), part[1])
+        if single := lines.single(places(), done, self.most_bytes):
+            return single[0], b"".join((*events, single[1]))
+        for place in places():
+            if place >= done:
+                begin = lines.event_at(place, done, self.most_bytes)
+                done = lines.after_event(place)
+                events += self._joined(lines.part(begin, done), lines.tests.begins)
+        return done, b"".join(events)
 
     def _joined(self, lines: bytes, begins: Beginning) -> Iterator[bytes]:
         """Yield lines as a copy has them, each event as one line."""
@@ -148,30 +197,73 @@ class Search:
         yield from (event + b"\n" for event in events if event)
 
 
-class _Lines(NamedTuple):
-    """The lines of whole events, at the beginning of a buffer."""
+class _Tests(NamedTuple):
+    """Tests of whether a line begins an event."""
 
-    buffer: bytearray
-    size: int
     begins: Beginning
+    surely: Beginning
+    """A faster test, which is false for some lines that begin one."""
 
-    def places(self, text: bytes, place: int) -> Iterator[int]:
-        """Yield the places of a text, not before a place."""
-        while (place := stringzilla.find(self.buffer, text, place, self.size)) >= 0:
+
+class _Lines(NamedTuple):
+    """The lines of a file, or of whole events at the beginning of a buffer."""
+
+    buffer: bytearray | mmap
+    view: memoryview
+    size: int
+    tests: _Tests
+
+    def places(self, texts: Iterable[bytes], begin: int, end: int) -> Iterator[int]:
+        """Yield the places between two ones at which a text begins, in their order."""
+        each = [self._places(text, begin, min(end + len(text) - 1, self.size)) for text in texts]
+        return merge(*each) if len(each) > 1 else each[0]
+
+    def _places(self, text: bytes, place: int, end: int) -> Iterator[int]:
+        while place < end and (place := find(self.view, text, place, end)) >= 0:
             yield place
             place += 1
+
+    def single(self, places: Iterable[int], done: int, most_bytes: int) -> tuple[int, bytes] | None:
+        """Return the end of the last line with one of the places, and these lines.
+
+        Return None unless each of them is an event of its own, and in the form of a copy.
+        """
+        lines, following = [], []
+        view, buffer, size = self.view, self.buffer, self.size
+        for place in places:
+            if place >= done:
+                begin = rfind(view, b"\n", done, place) + 1 or done
+                done = find(view, b"\n", place, size) + 1
+                after = find(view, b"\n", done, size)
+                if not done or after - begin >= most_bytes or (after < 0 and done < size):
+                    return None
+                lines.append(buffer[begin:done])
+                if done < size:
+                    following.append(buffer[done:after])
+        found = b"".join(lines)
+        surely = self.tests.surely
+        are_single = all(map(surely, lines)) and all(map(surely, following))
+        return (done, found) if are_single and b"\r" not in found and _is_plain(found) else None
 
     def part(self, begin: int, end: int) -> bytes:
         """Return the lines from one place to another."""
         return bytes(self.buffer[begin:end])
 
-    def event_at(self, place: int, least: int) -> int:
-        """Return the begin of the event at a place, not before ``least``."""
+    def event_at(self, place: int, least: int, most_bytes: int) -> int:
+        """Return the begin of the event at a place, not before ``least``.
+
+        Raises
+        ------
+        NotSearchedError
+            If the event is too large.
+        """
         begin = place + 1
         while begin > least:
-            begin = max(self.buffer.rfind(b"\n", least, begin - 1) + 1, least)
+            begin = rfind(self.view, b"\n", least, begin - 1) + 1 or least
             if self._begins_at(begin):
                 break
+            if place - begin > most_bytes:
+                raise NotSearchedError
         return begin
 
     def after_event(self, place: int) -> int:
@@ -182,10 +274,10 @@ class _Lines(NamedTuple):
         return end
 
     def _next(self, place: int) -> int:
-        return self.buffer.find(b"\n", place, self.size) + 1 or self.size
+        return find(self.view, b"\n", place, self.size) + 1 or self.size
 
     def _begins_at(self, place: int) -> object:
-        return self.begins(self.part(place, self._next(place)).rstrip(b"\r\n"))
+        return self.tests.begins(self.part(place, self._next(place)).rstrip(b"\r\n"))
 
 
 def _is_plain(lines: bytes) -> bool:

@@ -18,6 +18,7 @@ from tests.component.logs.written_logs import KINDS, records
 from tests.fuzzing import fuzz
 
 QUERY = "fields @message, @timestamp | filter {filters} | sort @ptr"
+SIZES = {"head": 100, "block": 64, "window": 64}
 A, B = "2024-06-02T14:26:00Z a\n", "2024-06-02T14:26:01Z b\n"
 
 
@@ -29,7 +30,7 @@ def answer(path, copies, texts):
 
 def found(path, folder, *texts, **options):
     """Return the answer over what a search finds, after the first 100 bytes."""
-    search = Search([text.encode() for text in texts], **{"head": 100, "block": 64} | options)
+    search = Search([text.encode() for text in texts], **SIZES | options)
     return answer(path, search.copies([path], folder), texts)
 
 
@@ -49,7 +50,8 @@ def test_the_events_with_a_text_are_those_of_the_whole_file(tmp_path_factory, na
 
     whole = Mending().copies([path], folder).copies
 
-    assert found(path, folder, *texts, head=500, block=block) == answer(path, whole, texts)
+    sizes = {"head": 500, "block": block, "window": block}
+    assert found(path, folder, *texts, **sizes) == answer(path, whole, texts)
 
 
 @fuzz(40)

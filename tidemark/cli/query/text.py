@@ -44,7 +44,7 @@ def beginning(_: click.Context, __: click.Parameter, pattern: str | None) -> Beg
         search = re.compile(pattern).search
     except re.error as error:
         raise Refused(f"--event-start: {pattern!r} is no regular expression: {error}") from None
-    return lambda line: search(line.decode())
+    return lambda line: search(line.decode(errors="replace"))
 
 
 def query_text(query: str) -> tuple[str, str]:
