@@ -246,7 +246,8 @@ def run(
             connection.execute(f"SET VARIABLE {name} = {value}")
         _load(connection, compiled.lookups, tables or {})
         try:
-            for view, source in {"events": events, "named": named or events}.items():
+            views = {"events": events} | ({"named": named or events} if compiled.named else {})
+            for view, source in views.items():
                 connection.execute(f"CREATE TEMP VIEW {view} AS {source.within(*ranges).sql}")
             if sql.parsed:
                 select = sql.parsed

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from local.insights.values import quoted
 
@@ -172,9 +173,14 @@ def clock_of(lines: Sequence[str]) -> Clock | None:
     first = [line for line in lines if line][:_LINES]
     fields = (field for field in _FIELDS if any(field in _fields(line) for line in first))
     choices = (*CLOCKS, *map(field_clock, fields))
-    counts = {clock: sum(map(clock.fits, first)) for clock in choices}
-    best = max(choices, key=counts.__getitem__)
-    return best if counts[best] else None
+    best, most = None, 0
+    for clock in choices:
+        count = sum(map(clock.fits, first))
+        if count > most:
+            best, most = clock, count
+        if first and count == len(first):
+            break
+    return best
 
 
 def beginning(clock: Clock | None) -> Beginning:
@@ -188,9 +194,14 @@ def beginning(clock: Clock | None) -> Beginning:
     own = own_beginning(clock)
     if clock.prefix:
         return own
+    return lambda line: own(line) or _any_beginning()(line)
+
+
+@cache
+def _any_beginning() -> Beginning:
+    """Return the test of whether a line has a time, of whatever form."""
     forms = (rf"^\{{.*\"(?:{'|'.join(_FIELDS)})\" *:", *(each.pattern for each in CLOCKS))
-    others = re.compile("|".join(forms).encode()).search
-    return lambda line: own(line) or others(line)
+    return re.compile("|".join(forms).encode()).search
 
 
 def own_beginning(clock: Clock) -> Beginning:

@@ -90,4 +90,7 @@ def first_line(line: str) -> str:
 
 def whole(line: str) -> str:
     """Return SQL for the text of an event, of SQL for its line in a copy."""
-    return f"translate({line}, {quoted(MARKS)}, chr(10) || chr(13))"
+    text = f"translate({line}, {quoted(MARKS)}, chr(10) || chr(13))"
+    # DuckDB's translate takes 50 times as long as a search.
+    marked = " OR ".join(f"contains({line}, '{mark}')" for mark in MARKS)
+    return f"CASE WHEN {marked} THEN {text} ELSE {line} END"

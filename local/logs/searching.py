@@ -7,6 +7,7 @@ which DuckDB reads in place of the files.
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -100,13 +101,20 @@ class Search:
         """Return the tests of whether a line of a file begins an event."""
         if is_utf16(content):
             raise NotSearchedError
-        begin = content.read(PEEKED_BYTES).decode(errors="replace").removeprefix("\ufeff")
+        begin = self._begin(content).decode(errors="replace").removeprefix("\ufeff")
         if form_of(begin) is not Form.TEXT:
             raise NotSearchedError
         if self.begins:
             return _Tests(self.begins, self.begins)
         clock = self.clock or clock_in(file, first_lines(begin[: self.head]))
         return _Tests(beginning(clock), own_beginning(clock) if clock else bool)
+
+    def _begin(self, content: BinaryIO) -> bytes:
+        """Return the bytes of a file that choose its form: only one of JSON may have another."""
+        begin = content.read(self.head)
+        if begin.removeprefix(BOM_UTF8).lstrip()[:1] in (b"", b"{"):
+            begin += content.read(PEEKED_BYTES - self.head)
+        return begin
 
     def _found(self, file: BufferedIOBase, tests: _Tests) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of a copy, after the number of bytes that were searched."""
