@@ -16,6 +16,7 @@ from typing import Any
 from moto.ecs.exceptions import InvalidParameterException
 from moto.ecs.models import TaskDefinition
 
+from local.cloud.cgroups import Limits
 from local.cloud.processes import BARE_PYTHON, workload_environment
 from local.cloud.sources import digest, source_files
 from local.cloud.unsupported import not_honoured
@@ -49,6 +50,8 @@ class Container:
     log_group: str
     log_stream_prefix: str
     stop_timeout_seconds: float
+    limits: Limits
+    """The limits of its programs, none unless RunTask set the CPU or memory of the task."""
 
 
 def container_of(
@@ -61,7 +64,8 @@ def container_of(
     definition
         A Fargate task definition with one essential container.
     overrides
-        RunTask's ``overrides``, which may set a container's command and environment.
+        RunTask's ``overrides``, which may set a container's command and environment, and the CPU
+        and memory of the task: only those are limits here.
     workloads
         The folder with one folder per workload.
 
@@ -102,6 +106,7 @@ def container_of(
         log_group=options["awslogs-group"],
         log_stream_prefix=options["awslogs-stream-prefix"],
         stop_timeout_seconds=float(settings.get("stopTimeout", STOP_TIMEOUT_SECONDS)),
+        limits=_limits(overrides),
     )
 
 
@@ -140,7 +145,7 @@ def _only_container(definition: TaskDefinition) -> dict[str, Any]:
 
 
 def _override(overrides: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    refuse_unknown("task override", overrides, {"containerOverrides"})
+    refuse_unknown("task override", overrides, {"containerOverrides", "cpu", "memory"})
     container_override: Mapping[str, Any] = {}
     for override in overrides.get("containerOverrides", []):
         if override.get("name") != name:
@@ -151,6 +156,19 @@ def _override(overrides: Mapping[str, Any], name: str) -> Mapping[str, Any]:
         refuse_unknown(f"override of {name}", override, {"name", "command", "environment"})
         container_override = override
     return container_override
+
+
+def _limits(overrides: Mapping[str, Any]) -> Limits:
+    sizes = {name: overrides[name] for name in ("cpu", "memory") if overrides.get(name)}
+    for name, value in sizes.items():
+        if not str(value).isdecimal():
+            raise InvalidParameterException(
+                f"Task override {name} is {value}; accepted: a whole number of CPU units or MiB."
+            )
+    return Limits(
+        cpu=int(sizes["cpu"]) / 1024 if "cpu" in sizes else None,
+        memory_bytes=int(sizes["memory"]) << 20 if "memory" in sizes else None,
+    )
 
 
 def _digest(folder: Path) -> str:

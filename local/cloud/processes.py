@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import IO, Protocol
 
+from local.cloud.cgroups import Groups
 from local.cloud.confinement import Confinement
 from local.cloud.guard import Guard
 from tidemark.model.harness import HARNESS
@@ -81,6 +82,7 @@ def begin(
     environment: Mapping[str, str],
     guard: Guard,
     confinement: Confinement | None = None,
+    groups: Groups | None = None,
 ) -> Child:
     """Start a program in a process group of its own.
 
@@ -96,6 +98,8 @@ def begin(
         The guard that ends the program if this process is killed.
     confinement
         The folder that the program may not enter, if any.
+    groups
+        The control groups that limit the program, if any.
 
     Raises
     ------
@@ -107,7 +111,7 @@ def begin(
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            guard.guarded(command),
+            guard.guarded(groups.entered(command) if groups else command),
             cwd=directory,
             env=dict(environment),
             stdin=guard.pipe,

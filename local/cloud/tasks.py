@@ -2,7 +2,8 @@
 
 moto stores the clusters and the task definitions; this module runs the tasks. Sources: Amazon ECS
 API reference, Task and Container; Amazon ECS developer guide, "Amazon ECS task lifecycle" and
-"Amazon ECS stopped tasks error messages". Memory and CPU of a task definition are not enforced.
+"Amazon ECS stopped tasks error messages". Memory and CPU of a task definition are not enforced, but
+those that RunTask sets in their place are.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from moto.ecs.models import (
 from moto.ecs.responses import EC2ContainerServiceResponse
 
 from local.cloud.addresses import ADDRESS, address_of
+from local.cloud.cgroups import Groups, NotWritableError, remove_left
 from local.cloud.confinement import Confinement
 from local.cloud.container_insights import ContainerInsights
 from local.cloud.containers import Container, container_of, refuse_unknown
@@ -76,6 +78,7 @@ class Task:
         self._scratch = _scratch(state) / self.id
         self._address = address_of(self.id)
         self._process: Process | None = None
+        self._groups = Groups(())
         self._lock = threading.Lock()
         self._created_at, self._began = datetime.now(UTC), time.monotonic()
         self._task_fields: dict[str, Any] = {
@@ -136,13 +139,18 @@ class Task:
             **(endpoint.environment(container.role) if container.role else endpoint.place),
         }
         try:
+            self._groups = Groups.make(self.id, container.limits)
             child = begin(
                 container.command,
                 container.directory,
                 environment,
                 guard,
                 Confinement(self._state, self._scratch),
+                self._groups,
             )
+        except NotWritableError as error:
+            self._fail_to_start(f"CannotStartContainerError: its size cannot be limited: {error}")
+            return
         except OSError as error:
             self._fail_to_start(f"CannotStartContainerError: {container.command[0]}: {error}")
             return
@@ -225,6 +233,7 @@ class Task:
         # Remove before the status changes: the removal must not disturb the next measurement.
         # The last output of a dying process is removed later, with the whole state folder.
         shutil.rmtree(self._scratch, ignore_errors=True)
+        self._groups.remove()
         with self._lock:
             self._task_fields |= {"lastStatus": "STOPPED", "stoppedAt": self._now()}
             self._container_fields["lastStatus"] = "STOPPED"
@@ -256,6 +265,7 @@ class Tasks:
         self._state = state
         # A process that was killed left its folders.
         shutil.rmtree(_scratch(state), ignore_errors=True)
+        remove_left()
         self._endpoint = endpoint
         self._logs = logs
         self._guard = guard
@@ -333,8 +343,8 @@ class Tasks:
             "group": request.get("group") or f"family:{definition.family}",
             "overrides": overrides,
             "tags": _tags(request, definition),
-            "cpu": definition.cpu,
-            "memory": definition.memory,
+            "cpu": overrides.get("cpu") or definition.cpu,
+            "memory": overrides.get("memory") or definition.memory,
         }
         tasks = [Task(container, self._logs, self._state, fields) for _ in range(count)]
         insights = self._insights if _INSIGHTS_ON in cluster.settings else None

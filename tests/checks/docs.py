@@ -23,6 +23,7 @@ from tidemark.model.request import ResumeRequest, RunRequest
 from tidemark.model.series import Series
 from tidemark.model.services import Ready, Service, ServiceTask
 from tidemark.model.settings import Settings
+from tidemark.model.sizes import Size
 from tidemark.model.steps import FindTasks, Invoke, Pause, RunCommand, RunTasks, Step, WaitUntil
 from tidemark.model.subject import Subject
 from tidemark.model.suite import Defaults, Suite, Test
@@ -58,6 +59,7 @@ PAGES: dict[Path, tuple[type[BaseModel], ...]] = {
         Service,
         ServiceTask,
         Ready,
+        Size,
         Metric,
         Series,
         Artefact,

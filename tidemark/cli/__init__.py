@@ -31,6 +31,10 @@ COMMANDS = {
     "show": ("show.command", "Show the results of RUN, or of the newest run, and how it ended."),
     "report": ("report.command", "Write the report of RUN again from its stored results."),
     "artefacts": ("artefacts.command", "List the files that the tasks of RUN left, or save them."),
+    "sizes": (
+        "sizes.command",
+        "Show the sizes of a service that RUN measured, and the smallest that holds.",
+    ),
     "compare": ("compare.command", "Compare version NEW with version BASE."),
     "bisect": (
         "bisect.command",

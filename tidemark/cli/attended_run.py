@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tidemark.cli.account import console_link, place
 from tidemark.cli.live import follow, show_result
-from tidemark.cli.preflight import Machine, prepare, warnings
+from tidemark.cli.preflight import Machine, check_sizes, prepare, warnings
 from tidemark.cli.target import Target, deployed
 from tidemark.cli.this_machine import Here, check_room
 from tidemark.cli.wording import bound, cost, duration
@@ -64,6 +64,7 @@ def preflight(request: RunSpec, suite: Suite, target: Target, console: Console) 
 
     doubts = check_queries(suite, systems() / "suites")
     check_room(target.state)
+    check_sizes(request, suite, os.cpu_count() or 1)
     for warning in (*doubts, *warnings(request, suite, Machine.here(target.state))):
         click.echo(f"warning: {warning}", err=True)
     with console.status(f"Preparing {listed(request.possible)}"):

@@ -10,19 +10,21 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from local.cloud.cgroups import NotWritableError, hierarchy
 from local.cloud.confinement import landlock
 from local.cloud.processes import BARE_PYTHON, workload_environment
 from tidemark.model.harness import PREPARATION, preparation_variables
 from tidemark.model.parameters import described
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec, requirement
+from tidemark.model.sizes import SIZE, UNITS_OF_VCPU, Size
 from tidemark.model.suite import Suite, Test
 
 # Rates suffer if other programs use more than this share of the cores.
@@ -56,6 +58,45 @@ class Machine:
             disk_bytes=shutil.disk_usage(existing).free,
             confines=landlock() > 0,
         )
+
+
+def check_sizes(
+    request: RunSpec,
+    suite: Suite,
+    cores: int,
+    place: Callable[[str], object] = hierarchy,
+) -> None:
+    """Refuse the sizes of services that this machine does not have or cannot limit.
+
+    A service shares the machine with its load, and each has half of several cores. ``place`` finds
+    where a controller's groups are.
+
+    Raises
+    ------
+    Refused
+        If there is such a size; the sentence names it.
+
+    """
+    half = max(1, cores // 2)
+    for value in request.axes.get(SIZE, ()):
+        for size in filter(None, (each.size({SIZE: value}) for each in suite.services.values())):
+            named = f"axes.{SIZE}: {value} is {size.text}"
+            if size.cpu > half * UNITS_OF_VCPU:
+                raise Refused(
+                    f"{named}; this machine has {half} vCPU for a service beside its load"
+                )
+            _check_limited(size, named, place)
+
+
+def _check_limited(size: Size, named: str, place: Callable[[str], object]) -> None:
+    for controller in ("cpu", "memory") if size.memory else ("cpu",):
+        try:
+            place(controller)
+        except NotWritableError as error:
+            raise Refused(
+                f"{named}, and this process may not limit {controller} ({error}); expected a "
+                "control group that it may write, which root has"
+            ) from None
 
 
 def warnings(request: RunSpec, suite: Suite, machine: Machine) -> Iterator[str]:

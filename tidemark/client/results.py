@@ -17,6 +17,7 @@ from tidemark.store.bucket import Bucket, Damaged, Tagged
 if TYPE_CHECKING:
     from tidemark.figures.profiles.folded_stacks import Stacks
     from tidemark.figures.verdicts.standing import Standing
+    from tidemark.model.exclusions import Exclusions
     from tidemark.model.outcome import Outcome
     from tidemark.model.plan import Plan
     from tidemark.model.profile import Profile
@@ -119,6 +120,12 @@ class Results:
         """Return the files of the comparisons beside a run's report, in order."""
         stored = self._bucket.keys(keys.report(suite, run_id, ""))
         return [file for key in stored if keys.AGAINST in (file := Path(key).name)]
+
+    def exclusions(self, run_id: str) -> Exclusions:
+        """Return the excluded trials of a run."""
+        from tidemark.store.run_objects import read_exclusions  # noqa: PLC0415
+
+        return read_exclusions(self._bucket, run_id)
 
     def is_excluded(self, run_id: str, trial: int | None) -> bool:
         """Tell whether a trial, or the whole run if there is no trial, is itself excluded."""

@@ -31,6 +31,8 @@ def _text(value: object) -> object:
 
 Text = Annotated[VersionText, BeforeValidator(_text)]
 Axis = Annotated[tuple[Text, ...], Field(min_length=1, max_length=20)]
+MaybeAxis = Annotated[tuple[Text, ...], Field(max_length=20)]
+"""The values of an axis; none leaves it out of a run."""
 Axes = Mapping[str, Sequence[str]]
 Combination = dict[str, str]
 """A value of each axis, by the axis's name; empty for a suite without axes."""
@@ -49,6 +51,8 @@ def count(axes: Axes) -> int:
 def narrowed(suite: str, declared: Axes, wanted: Axes) -> dict[str, tuple[str, ...]]:
     """Return the axes of a suite with the wanted values alone, in the order of the suite.
 
+    An axis of which no value is wanted is left out.
+
     Raises
     ------
     Refused
@@ -66,6 +70,7 @@ def narrowed(suite: str, declared: Axes, wanted: Axes) -> dict[str, tuple[str, .
     return {
         name: tuple(value for value in values if value in wanted.get(name, values))
         for name, values in declared.items()
+        if wanted.get(name, values)
     }
 
 

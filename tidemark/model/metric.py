@@ -9,7 +9,7 @@ from pydantic import Field
 from tidemark.model.consistent import Consistent
 from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
-from tidemark.model.sentences import listed
+from tidemark.model.sentences import listed, there_are
 from tidemark.model.subject import Line
 
 # One answer of Logs Insights holds 10,000 rows; only fewer rows prove that none is missing.
@@ -17,6 +17,7 @@ MOST_SAMPLES = 9_999
 MARGIN, SAME_WITHIN = 0.03, 0.05
 """The bounds of a metric's changes unless its suite has others, as shares."""
 Share = Annotated[float, Field(strict=True, gt=0, le=0.5)]
+Bound = Annotated[float, Field(strict=True)] | Name
 Quantile = Literal["p50", "p90", "p95", "p99"]
 Statistic = Literal["mean", Quantile, "max", "min", "total", "count", "per_second"]
 Basis = Literal["mean", "total", "max", "min"]
@@ -89,6 +90,9 @@ class Metric(Consistent):
     """The least change that counts as slower or faster, as a share: 0.03 is 3 %."""
     same_within: Share = SAME_WITHIN
     """The largest change that counts as the same, as a share: 0.05 is ±5 %; at least ``margin``."""
+    holds: dict[Statistic, Bound] = Field(default={}, exclude_if=operator.not_)
+    """The worst accepted value of a statistic at which a [size](#sizes) holds, such as
+    ``{p99: 2000}``: a number, or the name of a parameter."""
     least_change: Share | None = Field(default=None, exclude_if=_is_missing)
     """The least change under a label that a comparison lists, as a share, by default 0.01."""
     least_difference: float | None = Field(default=None, ge=0, exclude_if=_is_missing)
@@ -116,6 +120,9 @@ class Metric(Consistent):
         for name in ("statistics", "labels"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 yield Problem((name,), f"{name}: one stands twice in {listed(getattr(self, name))}")
+        if unknown := [name for name in self.holds if name not in self.statistics]:
+            known = there_are(self.statistics, unknown[0])
+            yield problem(("holds",), f"{listed(unknown)} is no statistic of the metric; {known}")
         if self.in_total and self.values == "any":
             yield problem(("in_total",), "the metric has values: any, too; expected one of both")
         yield from self._unreadable()

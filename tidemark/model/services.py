@@ -2,16 +2,16 @@
 
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import Field
 
 from tidemark.model.consistent import Consistent
-from tidemark.model.frozen import Frozen
 from tidemark.model.name import Name
 from tidemark.model.refusal import Problem, problem
 from tidemark.model.sentences import listed
-from tidemark.model.subject import Line
+from tidemark.model.sizes import SIZE, Size, missized
+from tidemark.model.subject import Line, VersionText
 from tidemark.model.task import Task
 
 MOST_SERVICES = 5
@@ -73,7 +73,7 @@ class ServiceTask(Task):
     """The start of the program's command line."""
 
 
-class Service(Frozen):
+class Service(Consistent):
     """A program that runs while a test runs."""
 
     task: ServiceTask
@@ -87,10 +87,26 @@ class Service(Frozen):
     within_seconds: int = Field(default=READY_SECONDS, strict=True, ge=1, le=LONGEST_START_SECONDS)
     """The time after which a service that is not ready fails the test, 1 to 3,600 [s]."""
 
+    sizes: dict[VersionText, Size] = Field(default={}, max_length=20, exclude_if=operator.not_)
+    """The [size](#sizes) of the task under each value of the axis ``size``."""
+
     @property
     def questions(self) -> int:
         """The most questions whether the service is ready."""
         return questions_within(self.within_seconds)
+
+    def size(self, axes: Mapping[str, str]) -> Size | None:
+        """Return the size under some values of axes; None if it is that of the task."""
+        return self.sizes.get(axes.get(SIZE, ""))
+
+    def task_under(self, axes: Mapping[str, str]) -> ServiceTask:
+        """Return the task under some values of axes."""
+        size = self.size(axes)
+        return size.of(self.task) if size else self.task
+
+    def contradictions(self) -> Iterator[Problem]:
+        """Yield the sizes that Fargate does not have."""
+        yield from missized("sizes", self.task, self.sizes)
 
 
 def pause_seconds(waited: float) -> int:

@@ -1,12 +1,12 @@
 """The suite model: the content of ``suites/<name>/suite.yaml``, for one system under test."""
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from tidemark.model.axes import MOST_AXES, Axis
+from tidemark.model.axes import MOST_AXES, Axis, MaybeAxis
 from tidemark.model.consistent import Consistent
 from tidemark.model.files_to_keep import ARTEFACT_FORMS, Artefact
 from tidemark.model.frozen import Frozen
@@ -192,9 +192,9 @@ class Defaults(Frozen):
     For an instance the one word ``deployed``: the version that it reports."""
     repetitions: int = Field(strict=True, ge=1, le=MOST_REPETITIONS)
     """The trials of each version, 1 to 100."""
-    axes: dict[Name, Axis] = Field(default={}, exclude_if=operator.not_)
+    axes: dict[Name, MaybeAxis] = Field(default={}, exclude_if=operator.not_)
     """The values of axes that a run measures if its input names none, such as
-    ``{database: [sqlite]}``; without them every value."""
+    ``{database: [sqlite]}``; without them every value. ``[]`` leaves an axis out."""
 
 
 class Suite(Frozen):
@@ -318,9 +318,9 @@ class Suite(Frozen):
         """Whether a run keeps files that its tasks leave."""
         return self.profiler is not None or any(test.artefacts for test in self.tests)
 
-    def task_of(self, service: str) -> Task:
-        """Return the task of a service, or with '' that of the tests."""
-        return self.services[service].task if service else self.task
+    def task_of(self, service: str, axes: Mapping[str, str]) -> Task:
+        """Return the task of a service under values of axes, or with '' that of the tests."""
+        return self.services[service].task_under(axes) if service else self.task
 
     def most_at_once(self, of_run: int) -> int:
         """Return the most tasks of the suite side by side, by the parameter ``tasks``."""

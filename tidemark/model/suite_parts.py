@@ -13,6 +13,7 @@ from tidemark.model.raw_parts import mapping, mappings
 from tidemark.model.refusal import Place, Problem, problem
 from tidemark.model.sentences import listed, shown, there_are
 from tidemark.model.services import READY_SECONDS
+from tidemark.model.sizes import unlike_axis
 from tidemark.model.steps import (
     CALL_SECONDS,
     FIND_SECONDS,
@@ -39,6 +40,7 @@ def contradictions(suite: object) -> Iterator[Problem]:
         yield problem(("owns",), f"{sentence}; expected a subject with folder")
     services = mapping(suite, "services")
     yield from _unusable_services(suite, services)
+    yield from unlike_axis(suite, services)
     limits = [limit for _, test in tests for limit in _time_limits(test)]
     limits += [_start_limit(services, name) for _, test in tests for name in _services_of(test)]
     seconds = sum(limit for limit in limits if type(limit) is int)
@@ -53,6 +55,10 @@ def contradictions(suite: object) -> Iterator[Problem]:
         for position, metric in mappings(test, "metrics"):
             place = ("tests", number, "metrics", position, "labels")
             yield from _labelled_twice(place, metric, mapping(suite, "axes"))
+            for statistic, bound in mapping(metric, "holds").items():
+                if isinstance(bound, str):
+                    held = (*place[:4], "holds", str(statistic))
+                    yield from _unscaled(held, bound, parameters)
         yield from _repeated(("tests", number, "artefacts"), mappings(test, "artefacts"), "file")
         for name in mapping(test, "per"):
             yield from _unscaled(("tests", number, "per", str(name)), name, parameters)

@@ -9,6 +9,8 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.name import Name
 from tidemark.model.subject import Line
 
+CpuUnits = Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
+LEAST_MEMORY, MOST_MEMORY = 512, 122_880
 # The Docker label with an image's workload folder, which the one-machine cloud reads.
 WORKLOAD_LABEL = "tidemark.workload"
 
@@ -34,9 +36,9 @@ class Task(Frozen):
     """The start of the program's command line, by default
     ``python -m harness <workload>_workload`` or, for an image of each version, the image's own;
     the test's name follows as its argument."""
-    cpu: Literal[256, 512, 1024, 2048, 4096, 8192, 16384]
+    cpu: CpuUnits
     """CPU units, 256, 512, 1024, 2048, 4096, 8192 or 16384: 1024 are one vCPU."""
-    memory: int = Field(strict=True, ge=512, le=122_880)
+    memory: int = Field(strict=True, ge=LEAST_MEMORY, le=MOST_MEMORY)
     """Memory, 512 to 122,880 [MiB], as Fargate has it for this ``cpu``."""
     storage: int = Field(strict=True, ge=21, le=200)
     """Ephemeral storage, 21 to 200 [GiB]; Fargate includes 20."""

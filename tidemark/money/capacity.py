@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tidemark.model.axes import combinations
 from tidemark.model.plan import Plan
 from tidemark.model.refusal import Refused
 from tidemark.model.run_spec import RunSpec
@@ -14,7 +15,11 @@ from tidemark.money.quotas import INTERFACES, VCPUS, Quota, Quotas
 def needed(request: RunSpec, suite: Suite) -> Iterator[tuple[Quota, float]]:
     """Yield how much of each quota a run needs: all tasks of a step and services run at once."""
     tasks = suite.most_at_once(request.tasks)
-    services = [[suite.services[name].task.cpu for name in test.services] for test in suite.tests]
+    services = [
+        [suite.services[name].task_under(axes).cpu for name in test.services]
+        for test in suite.tests
+        for axes in combinations(request.axes)
+    ]
     yield VCPUS, (tasks * suite.task.cpu + max(map(sum, services))) / 1024
     yield INTERFACES, tasks + max(map(len, services))
 

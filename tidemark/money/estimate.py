@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tidemark.model.axes import count
+from tidemark.model.axes import combinations, count
 from tidemark.model.cost import LEAST_BILLED_SECONDS, Basis, Estimate, Prices
 from tidemark.model.parameters import MOST_TASKS
 from tidemark.model.run_spec import RunSpec
@@ -75,7 +75,7 @@ def estimate(request: RunSpec, suite: Suite, prices: Prices) -> Estimate:
         seconds=seconds,
         task_seconds=billed + of_services,
         tasks_usd=prices.of_tasks(suite.task, billed)
-        + sum(trials * prices.of_tasks(service.task, seconds) for service, seconds in services),
+        + trials * sum(_service_usd(each, seconds, request, prices) for each, seconds in services),
         insights_bytes=scanned,
         queries_usd=prices.of_queries(scanned),
         transitions=transitions,
@@ -154,6 +154,12 @@ def _every_service(suite: Suite, request: RunSpec) -> Iterator[tuple[Service, in
         seconds = sum(_PULL_SECONDS + each for each in steps)
         for name in test.services:
             yield suite.services[name], _billed_seconds(seconds)
+
+
+def _service_usd(service: Service, seconds: int, request: RunSpec, prices: Prices) -> float:
+    """Return the cost of a service in a trial, the mean of its sizes, which are measured alike."""
+    under = combinations(request.axes)
+    return sum(prices.of_tasks(service.task_under(axes), seconds) for axes in under) / len(under)
 
 
 def _declared(test: Test, step: Step) -> float | None:

@@ -30,8 +30,9 @@ def run_cost(plan: Plan, trials: Sequence[TrialResult]) -> Cost | None:
         return None
     return Cost(
         tasks=sum(
-            plan.prices.of_tasks(plan.suite.task_of(service), seconds)
-            for service, seconds in _billed(trials).items()
+            plan.prices.of_tasks(plan.suite.task_of(service, trial.axes), seconds)
+            for trial in trials
+            for service, seconds in _billed([trial]).items()
         ),
         queries=plan.prices.of_queries(scanned),
     )

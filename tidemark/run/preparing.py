@@ -10,6 +10,7 @@ from tidemark.model.frozen import Frozen
 from tidemark.model.instance_names import filled, word_of
 from tidemark.model.plan import Plan, PlannedTrial
 from tidemark.model.services import READY_QUERY
+from tidemark.model.sizes import Size
 from tidemark.model.steps import Step
 from tidemark.model.suite import (
     OWN_DIGITS,
@@ -103,6 +104,8 @@ class PreparedService(Frozen):
     command: tuple[str, ...]
     environment: list[dict[str, str]]
     """The environment variables of the service alone, as RunTask takes them."""
+    size: dict[str, str]
+    """The CPU units and memory [MiB] that RunTask gives the task in place of its own, if any."""
 
 
 _OwnStep = PreparedStep | PreparedCall | PreparedWait | PreparedPause | PreparedSearch
@@ -146,7 +149,7 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
         tests=tuple(
             PreparedTest(
                 name=test.name,
-                steps=(*_services(test, plan, system), *_steps(test, plan)),
+                steps=(*_services(test, plan, trial, system), *_steps(test, plan)),
                 artefacts=f"{data}/artefacts/{test.name}/",
                 environment=[
                     *_environment(plan, trial, test, shared),
@@ -159,7 +162,9 @@ def prepare(plan: Plan, trial: PlannedTrial, system: System, bucket: str) -> Pre
     )
 
 
-def _services(test: Test, plan: Plan, system: System) -> Iterator[PreparedService]:
+def _services(
+    test: Test, plan: Plan, trial: PlannedTrial, system: System
+) -> Iterator[PreparedService]:
     """Yield the services of a test; their tasks count after those of the test's own."""
     for index, name in enumerate(test.services, test.task_count(plan.request.tasks)):
         service = plan.suite.services[name]
@@ -173,7 +178,16 @@ def _services(test: Test, plan: Plan, system: System) -> Iterator[PreparedServic
             task_definition=system.services[name],
             command=service.command or (name,),
             environment=_variables(values),
+            size=_size(service.size(trial.axes)),
         )
+
+
+def _size(size: Size | None) -> dict[str, str]:
+    """Return the CPU and memory of a task, as RunTask's overrides take them."""
+    if size is None:
+        return {}
+    memory = {"Memory": str(size.memory)} if size.memory else {}
+    return {"Cpu": str(size.cpu), **memory}
 
 
 def _service_seconds(suite: Suite, test: Test) -> int:

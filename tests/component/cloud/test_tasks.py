@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from aws.clusters import EcsClusters
 from local.cloud import tasks as ecs_tasks
+from local.cloud.cgroups import NotWritableError, hierarchy
 from local.cloud.task_log import TaskLog
 
 SECONDS = 60  # how long a test waits for a task's end before it fails
@@ -605,7 +606,11 @@ def test_an_unsupported_setting_of_a_definition_is_refused_by_name(define, run, 
         ({"enableExecuteCommand": True}, "RunTask request has enableExecuteCommand"),
         ({"cluster": "nowhere"}, "ClusterNotFoundException"),
         ({"taskDefinition": "nothing"}, "Unable to describe task definition"),
-        ({"overrides": {"cpu": "2048"}}, "task override has cpu"),
+        (
+            {"overrides": {"cpu": "2 vCPU"}},
+            "override cpu is 2 vCPU; accepted: a whole",
+        ),
+        ({"overrides": {"ephemeralStorage": {"sizeInGiB": 30}}}, "task override has ephemeralSt"),
         (
             {"overrides": {"containerOverrides": [{"name": "side", "command": ["x"]}]}},
             "named side is not a container in the TaskDefinition; accepted: main",
@@ -620,6 +625,22 @@ def test_an_unsupported_setting_of_a_request_is_refused_by_name(define, run, req
     define("pass")
     with pytest.raises(ClientError, match=words):
         run(**request_)
+
+
+def test_the_cpu_of_a_run_limits_its_task_and_leaves_no_group(define, run, await_end, lines):
+    try:
+        parent = hierarchy("cpu").parent
+    except NotWritableError as error:
+        pytest.skip(f"this machine limits nobody's CPU: {error}")
+    define("print(open('/proc/self/cgroup').read())")
+
+    arn = run(overrides={**override(), "cpu": "256"})
+
+    task = await_end(arn)
+    name = f"tidemark-{arn.rsplit('/', 1)[1]}"
+    assert task["cpu"] == "256"
+    assert any(line.endswith(f"/{name}") for line in lines(arn))
+    assert not (parent / name).exists()
 
 
 def test_services_are_refused_by_name(define, endpoint):

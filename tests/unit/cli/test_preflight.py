@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from local.cloud.cgroups import NotWritableError
 from tidemark.cli import preflight
-from tidemark.cli.preflight import Machine, warnings
+from tidemark.cli.preflight import Machine, check_sizes, warnings
 from tidemark.model.checkout import ROOT
 from tidemark.model.refusal import Refused
 from tidemark.model.request import resolve_request
@@ -135,4 +136,41 @@ def test_a_version_whose_jars_nobody_built_is_refused_with_the_way_to_get_them(t
     assert str(refused.value) == (
         f"versions: 9.8.4 cannot be prepared here: {tmp_path}/9.8.4 has no file *.jar: "
         "build the tag"
+    )
+
+
+KIWI = SUITES["kiwi"]
+
+
+def sized(*sizes, cores=4, place=lambda controller: controller):
+    fields = {"suite": "kiwi", "repetitions": 1, "axes": {"size": list(sizes)}}
+    check_sizes(resolve_request(fields, SUITES), KIWI, cores, place)
+
+
+def test_sizes_that_this_machine_has_and_limits_are_accepted():
+    sized("half", "one", "two")
+    sized("half", "one", cores=1)
+
+
+def test_a_size_that_leaves_no_core_for_the_load_is_refused_by_name():
+    with pytest.raises(Refused) as refused:
+        sized("half", "two", cores=2)
+
+    assert str(refused.value) == (
+        "axes.size: two is 2 vCPU and 4,096 MiB; this machine has 1 vCPU for a service beside its "
+        "load"
+    )
+
+
+def test_a_size_is_refused_where_nobody_may_limit_it():
+    def place(controller):
+        if controller == "memory":
+            raise NotWritableError("/cg/memory/app: not writable")
+
+    with pytest.raises(Refused) as refused:
+        sized("one", place=place)
+
+    assert str(refused.value) == (
+        "axes.size: one is 1 vCPU and 2,048 MiB, and this process may not limit memory "
+        "(/cg/memory/app: not writable); expected a control group that it may write, which root has"
     )

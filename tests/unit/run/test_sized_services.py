@@ -1,0 +1,24 @@
+"""The size that a trial gives its services."""
+
+from tests.unit.sized_runs import sized_plan
+from tidemark.run.preparing import PreparedService, prepare
+from tidemark.run.system import System
+
+DEFINITIONS = {"server": "server:1", "agent": "agent:1"}
+
+
+def test_each_trial_gives_the_server_the_size_of_its_axis_and_the_agent_its_own():
+    plan = sized_plan()
+    system = System("task:1", "kiwi", "logs", "kiwi", "group", services=DEFINITIONS)
+
+    def sizes(trial):
+        steps = [
+            step for test in prepare(plan, trial, system, "bucket").tests for step in test.steps
+        ]
+        services = [step for step in steps if isinstance(step, PreparedService)]
+        return {(service.name, *service.size.items()) for service in services}
+
+    found = {trial.axes["size"]: sizes(trial) for trial in plan.trials}
+
+    assert found["half"] == {("server", ("Cpu", "512"), ("Memory", "1024")), ("agent",)}
+    assert found["two"] == {("server", ("Cpu", "2048"), ("Memory", "4096")), ("agent",)}

@@ -1,0 +1,104 @@
+"""``tidemark sizes``: the sizing table of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import click
+
+from tidemark.cli.formats import format_option, show
+from tidemark.cli.options import run_argument
+from tidemark.cli.target import Target, stored, target_options
+from tidemark.figures.sizing import Held, Sized, bounded, sizing
+from tidemark.model.labels import labelled_name
+from tidemark.model.numerals import supported
+from tidemark.model.plan import Plan
+from tidemark.model.refusal import Refused
+from tidemark.model.sizes import SIZE, UNITS_OF_VCPU
+
+
+@click.command(name="sizes")
+@run_argument
+@format_option
+@target_options
+def command(run: str, form: str, target: Target) -> None:
+    """Show the sizes of a service that RUN measured, and the smallest that holds.
+
+    A size holds if each figure that the suite bounds is within its bound; of several labels the
+    worst one counts. The command has a line for each version and size, and names the figures that
+    are not within their bounds.
+
+    \b
+    Example:
+      tidemark sizes 20261120T124455Z-0a1b2c
+    """
+    with stored(target) as store:
+        plan = store.results.plan(run)
+        if plan is None:
+            raise target.not_stored(run)
+        _check(plan)
+        trials = list(store.results.trials(run))
+        rows = sizing(plan, trials, store.results.exclusions(run))
+    columns = list(_row(rows[0], plan, form))
+    show(columns, [_row(row, plan, form) for row in rows], form)
+    if form == "table":
+        for sentence in _answers(rows):
+            click.echo(sentence)
+
+
+def _check(plan: Plan) -> None:
+    """Refuse a run that cannot tell which size holds."""
+    if SIZE not in plan.request.axes:
+        advice = f"measure one with `tidemark run {plan.suite.name} --axis {SIZE}=A,B`"
+        raise Refused(f"run: {plan.run_id} has no axis {SIZE}; {advice}")
+    if not bounded(plan.suite):
+        raise Refused(f"run: no metric of {plan.suite.name} has bounds; expected holds in one")
+
+
+def _row(row: Sized, plan: Plan, form: str) -> Mapping[str, str | None]:
+    cpu = sum(size.cpu for size in row.sizes.values()) / UNITS_OF_VCPU
+    memory = sum(size.memory or 0 for size in row.sizes.values())
+    number = _rounded if form == "table" else _exact
+    return {
+        "version": row.version,
+        **{name: row.others[name] for name in plan.request.axes if name != SIZE},
+        SIZE: row.size,
+        "vcpu": f"{cpu:g}",
+        "memory_mib": str(memory) if memory else None,
+        **{held.figure.name: number(held.value) for held in row.figures},
+        "holds": "smallest" if row.smallest else "yes" if row.holds else "no",
+        "because": "; ".join(_reason(held) for held in row.figures if not held.holds) or None,
+    }
+
+
+def _rounded(value: float | None) -> str | None:
+    return None if value is None else supported(value, None)[0]
+
+
+def _exact(value: float | None) -> str | None:
+    return None if value is None else repr(value)
+
+
+def _reason(held: Held) -> str:
+    """Return why a figure does not hold."""
+    name = held.figure.name
+    if held.value is None:
+        return f"{name} is missing in a trial"
+    labels = f" {held.labels}".replace('"', "") if held.labels else ""
+    is_lower = held.figure.metric.direction == "lower"
+    is_off = "above" if is_lower else "below"
+    return f"{name}{labels} is {is_off} {held.bound:g} {held.figure.metric.unit}"
+
+
+def _answers(rows: list[Sized]) -> list[str]:
+    """Return the smallest size that holds, of each version under the other axes."""
+    found: dict[str, str] = {}
+    for row in rows:
+        found.setdefault(labelled_name(row.version, row.others), "")
+        if row.smallest:
+            sizes = " and ".join(f"{name} with {size.text}" for name, size in row.sizes.items())
+            found[labelled_name(row.version, row.others)] = f"{row.size} ({sizes})"
+    return [
+        f"{name}: the smallest size that holds is {size}." if size else f"{name}: no size holds."
+        for name, size in found.items()
+    ]
