@@ -38,6 +38,10 @@ STARTED = (
     "[$services, {'name': $step.name, 'index': $step.index, "
     "'task_arn': $states.result.Tasks[0].TaskArn}]"
 )
+SIZED = (
+    "$merge([$step.size, {'ContainerOverrides': [{'Name': $step.name, 'Command': [$step.command], "
+    "'Environment': $append($environment, $step.environment)}]}])"
+)
 READY = {"Name": "TIDEMARK_SERVER", "Value": "10.0.0.7"}
 VERSION = {"Name": "TIDEMARK_VERSION", "Value": "1.0"}
 SERVER = {"name": "server", "index": 1, "task_arn": "arn:task/s1"}
@@ -91,9 +95,14 @@ NOT_REACHED = {
     "$states.result.Payload.stopped_by": {"states": {"result": {"Payload": {"stopped_by": None}}}},
     "$not($states.input.over)": {"states": {"input": {"over": False}}},
     "$step.task_definition": {"step": {"task_definition": "arn:server:3"}},
-    "$append($environment, $step.environment)": {
+    SIZED: {
         "environment": [VERSION],
-        "step": {"environment": [READY]},
+        "step": {
+            "name": "server",
+            "command": ["server"],
+            "environment": [READY],
+            "size": {"Cpu": "512", "Memory": "1024"},
+        },
     },
     STARTED: {
         "services": [],
