@@ -13,12 +13,15 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import psutil
 
 from local.cloud.logs import CloudWatchLogs
+from local.cloud.own_programs import own_usage
+from tidemark.model.results import CLOUD
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +64,17 @@ class ContainerInsights:
     def watch(self, task_id: str, cluster: str, group: int) -> None:
         """Log the usage of a task's process group from now on, to the log group of its cluster."""
         with self._lock:
-            self._tasks[task_id] = _WatchedTask(cluster, group, _usage(group))
+            self._tasks[task_id] = _WatchedTask(cluster, lambda: _usage(group), _usage(group))
+
+    def watch_cloud(self, cluster: str, tasks: Callable[[], Collection[int]]) -> None:
+        """Log the usage of this cloud itself, as that of a task of its own.
+
+        ``tasks`` returns the process groups of all tasks.
+        """
+        with self._lock:
+            if CLOUD not in self._tasks:
+                usage = partial(_cloud_usage, tasks)
+                self._tasks[CLOUD] = _WatchedTask(cluster, usage, usage())
 
     def forget(self, task_id: str) -> None:
         """Stop logging a task."""
@@ -104,7 +117,8 @@ class _WatchedTask:
     """A watched task and its usage at the last sample."""
 
     cluster: str
-    group: int
+    usage: Callable[[], _Usage]
+    """Returns its usage so far."""
     last: _Usage
     read_bytes: int = 0
     written_bytes: int = 0
@@ -115,7 +129,7 @@ class _WatchedTask:
 
         Return None if no process of the task runs any more.
         """
-        before, now = self.last, _usage(self.group)
+        before, now = self.last, self.usage()
         self.last = now
         self.read_bytes += max(0, now.read_bytes - before.read_bytes)
         self.written_bytes += max(0, now.written_bytes - before.written_bytes)
@@ -143,6 +157,11 @@ class _WatchedTask:
 def log_group(cluster: str) -> str:
     """Return the log group of a cluster's performance log events."""
     return f"/aws/ecs/containerinsights/{cluster}/performance"
+
+
+def _cloud_usage(tasks: Callable[[], Collection[int]]) -> _Usage:
+    cpu, memory = own_usage(tasks())
+    return _Usage(time.monotonic(), cpu, memory, 0, 0, 0, 0)
 
 
 def _usage(group: int) -> _Usage:

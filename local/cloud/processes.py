@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import IO, Protocol
@@ -83,6 +83,7 @@ def begin(
     guard: Guard,
     confinement: Confinement | None = None,
     groups: Groups | None = None,
+    cores: Collection[int] = (),
 ) -> Child:
     """Start a program in a process group of its own.
 
@@ -100,6 +101,8 @@ def begin(
         The folder that the program may not enter, if any.
     groups
         The control groups that limit the program, if any.
+    cores
+        The cores of a confined program, by default those of the calling thread.
 
     Raises
     ------
@@ -110,6 +113,8 @@ def begin(
     _check_found(command[0], directory, environment)
 
     def start() -> subprocess.Popen[bytes]:
+        if cores and confinement:  # which starts it in a thread of its own
+            os.sched_setaffinity(0, cores)
         return subprocess.Popen(
             guard.guarded(groups.entered(command) if groups else command),
             cwd=directory,

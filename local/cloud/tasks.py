@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -42,9 +42,12 @@ from local.cloud.endpoint import Endpoint
 from local.cloud.guard import Guard
 from local.cloud.left_processes import kill_left, sentence
 from local.cloud.logs import CloudWatchLogs
+from local.cloud.own_programs import OwnCores
 from local.cloud.processes import Process, begin
 from local.cloud.replacements import Replacements
 from local.cloud.task_log import TaskLog
+from tidemark.model.results import CLOUD
+from tidemark.model.services import READY_VARIABLE
 
 _INSIGHTS_ON = {"name": "containerInsights", "value": "enabled"}
 _MOST_TASKS = 10  # per RunTask
@@ -98,6 +101,16 @@ class Task:
             "networkInterfaces": [{"privateIpv4Address": self._address}],
         }
 
+    @property
+    def serves(self) -> bool:
+        """Whether it is a service, which runs while other tasks are measured."""
+        return READY_VARIABLE in self._container.environment
+
+    @property
+    def group(self) -> int | None:
+        """The number of its process group; None if it has not started."""
+        return self._process.group if self._process else None
+
     def description(self) -> dict[str, Any]:
         """Return the task as it is now, in the API's form."""
         with self._lock:
@@ -114,9 +127,13 @@ class Task:
         return filters.items() <= fields.items()
 
     def start(
-        self, endpoint: Endpoint, guard: Guard, insights: ContainerInsights | None = None
+        self,
+        endpoint: Endpoint,
+        guard: Guard,
+        cores: Collection[int],
+        insights: ContainerInsights | None = None,
     ) -> None:
-        """Start the process; a task that cannot start is stopped at once.
+        """Start the process on some cores; a task that cannot start is stopped at once.
 
         ``insights`` logs its usage.
         """
@@ -147,6 +164,7 @@ class Task:
                 guard,
                 Confinement(self._state, self._scratch),
                 self._groups,
+                cores,
             )
         except NotWritableError as error:
             self._fail_to_start(f"CannotStartContainerError: its size cannot be limited: {error}")
@@ -270,6 +288,7 @@ class Tasks:
         self._logs = logs
         self._guard = guard
         self._insights = ContainerInsights(logs)
+        self._cores = OwnCores()
         self._tasks: dict[str, Task] = {}
         self._by_token: dict[str, list[Task]] = {}
         self._lock = threading.Lock()
@@ -365,8 +384,27 @@ class Tasks:
             self._tasks |= {task.id: task for task in tasks}
             descriptions = [task.description() for task in tasks]
             for task in tasks:
-                task.start(self._endpoint, self._guard, insights)
+                if task.serves:
+                    self._give_way(task, insights)
+                task.start(self._endpoint, self._guard, self._cores.all, insights)
         return descriptions
+
+    def _give_way(self, service: Task, insights: ContainerInsights | None) -> None:
+        """Keep this cloud off the cores of a service until it has stopped, and log its usage."""
+        self._cores.give_way(self._groups())
+        if insights:
+            cluster = service.description()["clusterArn"].rsplit("/", 1)[-1]
+            insights.watch_cloud(cluster, self._groups)
+
+        def take_back(_: Future[None]) -> None:
+            if self._cores.take_back(self._groups()):
+                self._insights.forget(CLOUD)
+
+        service.stopped.add_done_callback(take_back)
+
+    def _groups(self) -> set[int]:
+        """Return the process groups of all tasks."""
+        return {group for task in list(self._tasks.values()) if (group := task.group)}
 
     def _describe(
         self, ecs: EC2ContainerServiceBackend, request: Mapping[str, Any]

@@ -22,6 +22,7 @@ from tidemark.figures.task_usage import usages
 from tidemark.model.kept_files import Kept
 from tidemark.model.load import LoadCourse
 from tidemark.model.results import (
+    CLOUD,
     MeasuredSeries,
     Rate,
     Sample,
@@ -116,11 +117,17 @@ def test_result(
         series=tuple(logged.series),
         artefacts=tuple(logged.kept.files),
         artefact_notes=tuple(logged.kept.notes),
-        load=with_cpu(logged.load, used, tasks) if logged.load else None,
+        load=_with_cpu(logged, tasks),
         environments=tuple(different(machines.values())),
         log_group=logged.log_group,
         insights_bytes=logged.bytes_scanned,
     )
+
+
+def _with_cpu(logged: Logged, tasks: Sequence[TaskResult]) -> LoadCourse | None:
+    """Return the load of a test with the CPU that its services and the local cloud used."""
+    used = usages(logged.usages, {*logged.streams, CLOUD})
+    return with_cpu(logged.load, used, tasks) if logged.load else None
 
 
 def _rates(rows: MetricRows, test: Test, tasks: Sequence[TaskResult], *, whole: bool) -> list[Rate]:

@@ -115,6 +115,10 @@ class Sample:
         return self.records / self.seconds if self.records is not None and self.seconds else None
 
 
+CLOUD = "local-cloud"
+"""The task id in usages of the cloud of one machine itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, config=_CONFIG)
 class Usage:
     """The usage of one task, from one event of Container Insights; None for a missing value."""

@@ -17,6 +17,8 @@ from tidemark.model.task import Task
 MOST_SERVICES = 5
 # The harness prints a line as soon as the service in its container takes requests.
 READY_QUERY = "ready"
+READY_VARIABLE = "TIDEMARK_READY"
+"""The variable that services have, and no other task: the sign that they take requests."""
 LAST_LINES_QUERY = "last_lines"
 READY_SECONDS = 300
 LONGEST_START_SECONDS = 3_600

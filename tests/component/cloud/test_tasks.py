@@ -643,6 +643,26 @@ def test_the_cpu_of_a_run_limits_its_task_and_leaves_no_group(define, run, await
     assert not (parent / name).exists()
 
 
+def test_the_cloud_keeps_off_the_cores_of_a_service_which_has_all_of_them(
+    define, run, await_end, lines, tmp_path
+):
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        pytest.skip("this machine has one core")
+    define(
+        f"import os\nprint(sorted(os.sched_getaffinity(0)), flush=True)\n{waits_for(tmp_path / 'go')}"
+    )
+
+    arn = run(overrides=override(TIDEMARK_READY=":8080"))
+    during = sorted(os.sched_getaffinity(0))
+    (tmp_path / "go").touch()
+    await_end(arn)
+
+    assert during == cores[: len(cores) // 2]
+    assert lines(arn) == [str(cores)]
+    assert sorted(os.sched_getaffinity(0)) == cores
+
+
 def test_services_are_refused_by_name(define, endpoint):
     define("pass")
     with pytest.raises(ClientError, match="CreateService is not supported on one machine"):

@@ -8,15 +8,16 @@ from datetime import UTC, datetime
 from statistics import fmean
 
 from tidemark.model.load import HeldLevel, LoadCourse
-from tidemark.model.results import TaskResult, Usage
+from tidemark.model.results import CLOUD, TaskResult, Usage
 
 
 def with_cpu(load: LoadCourse, usages: Sequence[Usage], tasks: Sequence[TaskResult]) -> LoadCourse:
     """Return a load with the mean CPU of each service from the start to the end of each level.
 
-    AWS logs the usage of a task once a minute: a shorter level may have none.
+    So it has that of the local cloud, which shares a machine with the services. AWS logs the usage of a task once a minute: a shorter level may have none.
     """
     services = {task.task_id: task.service for task in tasks if task.service}
+    services[CLOUD] = "the local cloud"
     logged = [
         (datetime.fromisoformat(usage.logged_at).replace(tzinfo=UTC), services[usage.task_id], cpu)
         for usage in usages

@@ -40,6 +40,12 @@ def cpu(usages, *levels):
     return [each.cpu for each in with_cpu(course, usages, TASKS).held]
 
 
+def test_a_level_has_the_cpu_of_the_local_cloud_apart():
+    usages = [usage("web", 12, 0.5), usage("local-cloud", 12, 0.25)]
+
+    assert cpu(usages, level(10, 20)) == [{"server": 0.5, "the local cloud": 0.25}]
+
+
 def test_a_level_has_the_mean_of_each_service_while_it_lasted():
     usages = [
         usage("web", 5, 9.0), usage("web", 12, 0.5), usage("web", 18, 1.0), usage("agent", 14, 0.1),
