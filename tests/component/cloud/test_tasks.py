@@ -649,9 +649,8 @@ def test_the_cloud_keeps_off_the_cores_of_a_service_which_has_all_of_them(
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         pytest.skip("this machine has one core")
-    define(
-        f"import os\nprint(sorted(os.sched_getaffinity(0)), flush=True)\n{waits_for(tmp_path / 'go')}"
-    )
+    prints = "import os\nprint(sorted(os.sched_getaffinity(0)), flush=True)"
+    define(f"{prints}\n{waits_for(tmp_path / 'go')}")
 
     arn = run(overrides=override(TIDEMARK_READY=":8080"))
     during = sorted(os.sched_getaffinity(0))

@@ -14,7 +14,8 @@ from tidemark.model.results import CLOUD, TaskResult, Usage
 def with_cpu(load: LoadCourse, usages: Sequence[Usage], tasks: Sequence[TaskResult]) -> LoadCourse:
     """Return a load with the mean CPU of each service from the start to the end of each level.
 
-    So it has that of the local cloud, which shares a machine with the services. AWS logs the usage of a task once a minute: a shorter level may have none.
+    The local cloud, which shares a machine with the services, is like one. AWS logs the usage of a
+    task once a minute: a shorter level may have none.
     """
     services = {task.task_id: task.service for task in tasks if task.service}
     services[CLOUD] = "the local cloud"
