@@ -5,11 +5,17 @@ It has Kiwi TCMS's own tables and rows, a superuser and a classification, and no
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import django
+from django.conf import settings
 from django.core.management import call_command
 from django.dispatch import Signal
 
 django.setup()
+# Migrations keep files here, by default in /var/tmp, where they would find those of others.
+settings.TEMP_DIR = Path(tempfile.gettempdir())
 
 # Models can be imported only now.
 from django.contrib.auth import get_user_model  # noqa: E402
