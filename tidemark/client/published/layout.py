@@ -101,7 +101,8 @@ def _check_unit(table: PageTable, heading: str, metric: PublishedMetric) -> None
 
 def _normal(unit: str) -> str:
     """Return a unit in which rows are records, and ``per second`` is ``/s``."""
-    text = _PER_SECOND.sub("/s", unit.strip().casefold())
+    # A heading of Sleeper 0.27 has the unit records/s/.
+    text = _PER_SECOND.sub("/s", unit.strip(" /").casefold())
     return re.sub(r"^(?:rows?|recs?|records?|lines?)\b", "records", text)
 
 

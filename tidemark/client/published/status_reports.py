@@ -2,7 +2,7 @@
 
 A report gives two averages: the mean of each job's own rate, and the records of all jobs over the
 time from the first start to the last finish. Compaction counts the records that it reads, ingest
-those that it writes. Splitting compactions, which reports up to 0.17 have, do not count: the
+those that it writes. Splitting compactions, which reports up to 0.20 have, do not count: the
 published figure is that of the standard ones, whose average stands below that of both.
 """
 
@@ -24,6 +24,7 @@ _AVERAGE = re.compile(
     r"Average (?:standard )?(compaction|ingest) rate: (\S+) read/s, (\S+) write/s\s*"
 )
 _RECORDS = ("ROWS", "RECORDS", "LINES")  # since Sleeper 0.32, since 0.18, before
+_RUNS = ("jobRuns", "jobRunList")  # since 0.18, before
 _UNIT = "records/s"
 
 
@@ -171,21 +172,26 @@ def json_report(value: Any) -> JobReport:  # noqa: ANN401 (any JSON)
     kind = "ingest" if isinstance(value, dict) else "compaction"
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
         raise Refused("FILE: the JSON is no report; expected Sleeper's report of jobs")
-    if kind == "compaction" and not all({"createdStatus", "createUpdateTime"} & {*j} for j in jobs):
-        raise Refused(
-            "FILE: the JSON is no report of compaction jobs: a job has no time of its creation"
-        )
-    found = (_job_of_run(run, kind) for job in jobs for run in _runs(job))
+    # Those of tasks are lists, too.
+    if kind == "compaction" and not all({*_RUNS} & {*job} for job in jobs):
+        raise Refused("FILE: the JSON is no report of compaction jobs: a job has no runs")
+    found = (_job_of_run(run, kind) for job in jobs if not _splits(job) for run in _runs(job))
     return JobReport(kind, 1, [job for job in found if job])
 
 
 def _runs(job: Mapping[str, Any]) -> list[Any]:
-    runs = job.get("jobRuns", job.get("jobRunList", []))
+    runs: object = next((job[name] for name in _RUNS if name in job), None)
     return runs if isinstance(runs, list) else []
 
 
+def _splits(job: Mapping[str, Any]) -> bool:
+    """Tell whether a job splits its partition: Sleeper up to 0.20 names the new partitions."""
+    created = job.get("createdStatus")
+    return isinstance(created, dict) and bool(created.get("childPartitionIds"))
+
+
 def _job_of_run(run: object, kind: str) -> Job | None:
-    """Return the job of a run, None if it did not finish, failed or had no records.
+    """Return the job of a run, None if it lacks a time, failed or had no records.
 
     The times and counts stand in different places in different versions of Sleeper.
     """
@@ -195,10 +201,10 @@ def _job_of_run(run: object, kind: str) -> Job | None:
     ending = "Read" if kind == "compaction" else "Written"
     names = ("rows", "records", "lines")
     counts = [found[f"{name}{ending}"] for name in names if f"{name}{ending}" in found]
-    if "failureTime" in found or not counts or not counts[0]:
+    times = found.get("startTime"), found.get("finishTime")
+    if "failureTime" in found or not all(times) or not counts or not counts[0]:
         return None
-    started, finished = str(found.get("startTime")), str(found.get("finishTime"))
-    return _job(counts[0], started, finished, 1)
+    return _job(counts[0], str(times[0]), str(times[1]), 1)
 
 
 def _entries(value: object) -> Iterator[tuple[str, Any]]:

@@ -72,6 +72,21 @@ def test_a_json_report_has_rates_that_are_computed_from_times_and_rows():
     ]  # fmt: skip
 
 
+def test_a_splitting_compaction_and_one_without_a_known_start_are_left_out_of_a_json_report():
+    whole, partial = run("10:00:00", "10:01:00", 30_000), run("10:00:00", "10:01:00", 90_000)
+    del partial["updates"][0]
+    split = {"childPartitionIds": ["left", "right"]}
+    jobs = [
+        {"jobId": "a", "createdStatus": {"childPartitionIds": []}, "jobRuns": [whole]},
+        {"jobId": "b", "createdStatus": split, "jobRuns": [run("10:00:00", "10:00:01", 60_000)]},
+        {"jobId": "c", "jobRuns": [partial]},
+    ]
+
+    assert [figure[2:4] for figure in figures(json.dumps(jobs), version="0.18.0")] == [
+        ("compaction_rate", "500.00"), ("compaction_total_rate", "500.00"),
+    ]  # fmt: skip
+
+
 def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
     summary = {
         "recordsProcessed": {"linesRead": 600, "linesWritten": 300},
@@ -93,8 +108,7 @@ def test_an_older_json_report_of_ingest_has_its_times_in_a_summary():
     [
         (OLD_COMPACTION * 2, "line 2: two reports of compaction jobs; expected one"),
         ("Ingest Job Status Report\n", "line 1: the report has no finished ingest job"),
-        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: "
-         "a job has no time of its creation"),
+        ('[{"jobId": "a"}]', "the JSON is no report of compaction jobs: a job has no runs"),
         (OLD_COMPACTION.replace("800.00 read", "∞ read"),
          "line 2: the average: '∞' is no figure; expected one such as 366000 or 366,000.5"),
         (OLD_COMPACTION.replace("800.00 read", "1e999 read"),
