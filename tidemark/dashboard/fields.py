@@ -15,8 +15,8 @@ from tidemark.model.sentences import shown
 # The aggregations that the page supports; they skip NULL, as in SQL.
 _AGGREGATIONS = ("SUM", "AVERAGE", "MIN", "MAX")
 _DAYS = {"DAY": 1, "WEEK": 7}
-# The columns that the page needs beside a column, and QuickSight does not: a change of which less is
-# better is 13.8 times as long.
+# The columns that the page needs beside a column, and QuickSight does not: a change of which less
+# is better is 13.8 times as long.
 _NEEDED = {"change": ("direction", "unit")}
 # API reference, CustomColor.
 _COLOR = re.compile("#[0-9A-F]{6}")

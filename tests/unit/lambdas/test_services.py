@@ -93,6 +93,7 @@ def test_prepare_trial_starts_a_service_before_the_steps_of_its_test(world):
         "name": "server",
         "awaited": "ready",
         "index": 2,
+        "size": {},
         "task_definition": "arn:server:3",
         "command": ["server"],
         "environment": [

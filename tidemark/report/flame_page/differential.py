@@ -50,7 +50,7 @@ def _graphs(base: Side, new: Side, renamed: Mapping[str, str]) -> list[Graph]:
     """Return the graph of each version: frames that one lacks are in that of the other."""
     before, after = call_tree(renamed_stacks(base.stacks, renamed)), call_tree(new.stacks)
     since = f"{new.version}, coloured by its change since {base.version}"
-    until = f"{base.version}, coloured by its change until {new.version}"
+    until = f"{base.version}, coloured by its change to {new.version}"
     return [
         Graph(new.version, since, _NOTE.format(new.version), after, before),
         Graph(base.version, until, _NOTE.format(base.version), before, after, -1),

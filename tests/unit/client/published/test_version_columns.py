@@ -116,7 +116,7 @@ def test_a_table_of_nothing_but_versions_under_another_heading_is_left_out():
 def test_two_rows_of_a_table_without_names_are_refused():
     text = nameless("v1.0", "v1.1", 3, 4, "33%") + "| 5 | 6 | 20% |\n"
 
-    with pytest.raises(Refused, match="is a second column of one metric"):
+    with pytest.raises(Refused, match="is a second column of supported_users"):
         figures(text)
 
 
