@@ -148,8 +148,8 @@ def _modification(
         return None
     if kind not in FIXED or kind != old["Type"]:
         raise UnknownChange(
-            f"{name} changes from {old['Type']} to {kind}; the one-machine cloud knows the rules "
-            f"of these types, and changes none into another: {', '.join(sorted(FIXED))}."
+            f"{name} changes from {old['Type']} to {kind}; the one-machine cloud changes only "
+            f"resources that keep their type, one of: {', '.join(sorted(FIXED))}."
         )
     recreations = {
         detail["Evaluation"]

@@ -29,7 +29,7 @@ def examine_logs(state: Path) -> Iterator[Finding]:
             yield _damaged_segment(file, problem, state)
     for file in sorted(logs.glob(f"*/*{DIGEST}")):
         if not is_digest(file) and not problem_of(file.with_suffix(".parquet")):
-            remedy = "moves it aside and writes it again for its segment, which can be read"
+            remedy = "moves it aside and makes it again from its segment"
             problem = f"{file} is damaged: it is no SHA-256"
             yield Finding(problem, remedy, partial(_digest_again, file, state), harmless=True)
     for file in sorted(logs.glob("*/*.ndjson")):

@@ -18,7 +18,7 @@ from local.store.stored_results import own_bucket, results_bucket
 
 _ASSETS = "cdk-"
 _PUT = "moves it aside; the next start of a cloud stores it again"
-_LOST = "moves it aside; nothing else has its content"
+_LOST = "moves it aside; its content is lost"
 _NAMED = (
     "moves them aside, names the runs and trials again by what their files say, and writes their "
     "tables and reports again"

@@ -78,7 +78,7 @@ class InstanceName(Consistent):
     """The properties of the instance that may have the name; the first with a value counts."""
     forms: tuple[Form, ...] = Field(default=(), max_length=5, exclude_if=operator.not_)
     """The forms of the name, such as ``kiwi-{instance}-ingest``. The value of a property must have
-    one of them. Without a property, the first form counts whose thing exists."""
+    one of them. Without a property, the first form of something that exists counts."""
     optional: bool = Field(default=False, strict=True, exclude_if=operator.not_)
     """Whether an instance may lack it; the word then stands for an empty text."""
     needs: Property | None = Field(default=None, exclude_if=operator.not_)

@@ -96,13 +96,13 @@ class RunRequest(Frozen):
     bisect: Bisect | None = None
     """The search for the first version that is slower than an older one, such as
     ``{"base": "8.8.1", "new": "9.8.4", "metric": "ingest_rate"}``. The run compares ``new`` with
-    ``base`` until decided, and then measures versions between until each is nearer to one of both.
+    ``base`` until decided, and then measures versions between them until each is nearer to one.
     ``repetitions`` is the upper limit of each comparison. The search takes the place of
     ``versions``, ``builds``, ``baseline`` and ``until``."""
     profile: OptionalProfiling = None
-    """``true``, or ``{"hz": 99, "trials": 5}``: behind all others, so many profiled trials of each
-    version measure which functions take the CPU time. The suite names its profiler. They are part
-    of no rate and no verdict."""
+    """``true``, or ``{"hz": 99, "trials": 5}``: after all other trials, so many profiled trials of
+    each version find the functions that take the CPU time. The suite names its profiler. Profiled
+    trials are part of no rate and no verdict."""
     parameters: dict[str, Any] | None = None
     """The values of parameters that the suite declares, such as ``{"records": 500000}``. The
     suite's file has their meaning, their bounds and their defaults."""

@@ -161,7 +161,7 @@ class WaitUntil(Consistent):
     """The time after which the wait fails the test, 1 to 69,120 [s]; at most 120 times
     ``every_seconds``."""
     readings: int | None = Field(default=None, strict=True, ge=1, le=20, exclude_if=operator.not_)
-    """The readings in sequence that have to find ``queues`` or ``tasks_stopped`` so, 1 to 20, by
+    """The readings in sequence that must find the queues empty or the tasks stopped, 1 to 20, by
     default 3."""
 
     @property

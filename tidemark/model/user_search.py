@@ -33,9 +33,9 @@ class Equilibrium(Frozen):
     window_seconds: float = Field(default=1_800, gt=0, le=36_000)
     """The time over which the quantity has to stay level [s]."""
     slope: float = Field(default=0.2, gt=0, le=1_000_000)
-    """The change from which it is not level [1/s]: that of the line through the window."""
+    """The least slope of the line through the window at which it is not level [1/s]."""
     swing: Share = 0.1
-    """The scatter up to which it is level: its standard deviation, as a share of its mean."""
+    """The greatest scatter at which it is level: the standard deviation, as a share of the mean."""
 
 
 class Feedback(Equilibrium):

@@ -28,7 +28,7 @@ from local.insights import QueryError
         ("dedup @log | sort @log", 1, 14, "only limit may follow dedup"),
         ("fields strlenn(@message)", 1, 8, "unknown function 'strlenn'; did you mean 'strlen'?"),
         ("fields formatTime(@message)", 1, 8, "unknown function 'formattime'"),
-        ("stats count(*) by @log | fillmissing", 1, 26, "needs stats with one key, bin(…)"),
+        ("stats count(*) by @log | fillmissing", 1, 26, "must follow stats … by bin(…)"),
         (
             "stats count(*) by bin(1m) | fillmissing with 0 for m",
             1,

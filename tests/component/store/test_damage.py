@@ -194,7 +194,7 @@ def test_the_doctor_moves_aside_what_nothing_else_has(state):
     done = run(state, "doctor", "--repair")
 
     assert done.exit_code == 1
-    assert "--repair moves it aside; nothing else has its content." in done.stdout
+    assert "--repair moves it aside; its content is lost." in done.stdout
     assert f"1 of 1 could not be mended; see {state}/damaged" in done.stderr
     assert run(state, "doctor").exit_code == 0
     assert listed(run(state, "runs", "--format", "json")) == [THIRD, SECOND, FIRST]
