@@ -65,7 +65,9 @@ class Fillmissing(Command):
     def resolve(self, names: Names) -> None:
         """Add the rows."""
         if names.bins is None:
-            raise QueryError("fillmissing must follow stats … by bin(…), without another key", self.span)
+            raise QueryError(
+                "fillmissing must follow stats … by bin(…), without another key", self.span
+            )
         key, period = names.bins
         length = milliseconds(period)
         if length is None:

@@ -64,7 +64,9 @@ class Autoregress(Command):
             if reader.take("-"):
                 last = reader.whole_number(rows)
         if not 1 <= first <= last <= MOST_LAGS:
-            raise QueryError(f"p takes a number or a range such as 1-4, from 1 to {MOST_LAGS}", field.span)
+            raise QueryError(
+                f"p takes a number or a range such as 1-4, from 1 to {MOST_LAGS}", field.span
+            )
         return cls(reader.since(start), field, alias, first, last)
 
     def resolve(self, names: Names) -> None:
