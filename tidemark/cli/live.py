@@ -156,7 +156,9 @@ def show_result(
     outcome = client.results.outcome(run.run_id)
     for change in outcome.level_changes if outcome else ():
         console.print(change.sentence, soft_wrap=True, markup=False)
-    if status == "SUCCEEDED":
+    # A stop after the last trial leaves nothing out: EndRun ends the run as complete.
+    is_whole = outcome is not None and outcome.status == "complete"
+    if status == "SUCCEEDED" or (status != "FAILED" and is_whole):
         return 0
     # A FAILED execution has its cause. For any other, EndRun wrote the reason into the outcome.
     reason = outcome.reason if outcome and status != "FAILED" else cause or status

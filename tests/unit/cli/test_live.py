@@ -136,6 +136,18 @@ def test_the_hint_after_a_spent_budget_has_a_new_budget(reason, options):
     assert f"resume it with `tidemark run --resume r{options}`." in printed.getvalue()
 
 
+def test_a_run_that_was_stopped_after_its_last_trial_is_complete():
+    complete = SimpleNamespace(status="complete", reason="", level_changes=())
+    results = SimpleNamespace(outcome=lambda _: complete, plan=lambda _: None)
+    client = SimpleNamespace(
+        await_end=lambda _: True, status=lambda _: ("ABORTED", "by hand"), results=results
+    )
+    printed = io.StringIO()
+
+    assert show_result(client, Run("r", "arn"), Target(Path(), None), Console(file=printed)) == 0
+    assert printed.getvalue() == ""
+
+
 def test_a_complete_run_prints_the_paths_of_its_report_and_its_comparisons(tmp_path):
     comparison = "9.8.4-against-9.0.0.md"
     files = {"report.md": b"# RocksDB", comparison: b"# RocksDB: 9.8.4 against 9.0.0"}
