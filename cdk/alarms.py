@@ -74,7 +74,7 @@ class Alarms(Construct):
             self._alarm(
                 "refresh-failed",
                 refresh.metric_failed(statistic="Maximum", period=_PERIOD),
-                "QuickSight lacks what the last run measured; its failed execution says why.",
+                "QuickSight does not show the last run; the failed refresh says why.",
             )
         topic.add_to_resource_policy(self._publish_statement())
 

@@ -183,18 +183,18 @@ def build(app: App) -> TidemarkStack:
     if named := [name for name in sorted(settings.images) if _has_images(suites.get(name))]:
         raise Refused(
             f"cdk.json: context: images: {shown(named[0])} is not accepted: the subject of the "
-            "suite names an image of each version"
+            "suite names an image of each version; leave it out"
         )
     for name in sorted(settings.schedules):
         if suites[name].subject.instance:
             raise Refused(
                 f"cdk.json: context: schedules: {shown(name)} is not accepted: it measures "
-                "instances, and a schedule names none"
+                "instances, and a schedule names none; leave it out"
             )
     if active := suites.keys() & settings.retired_suites:
         raise Refused(
             f"cdk.json: context: retiredSuites: {shown(min(active))} is not accepted: it is in "
-            "systems, so it is not retired"
+            "systems; leave it out"
         )
     _apply_to_all(app, settings)
     return TidemarkStack(app, settings, suites, DataStack(app, settings, suites))

@@ -1,6 +1,6 @@
 -- Runs by week
--- How many runs of each suite ended how, by the week that each was started in, with the trials that
--- were planned and not done, and the weeks before that had no run at all.
+-- The number of runs of each suite by week and by how they ended, with the trials that were planned
+-- and not done, and the weeks before that had no run at all.
 WITH started AS (
     SELECT
         suite,
