@@ -30,22 +30,22 @@ ARGS ?=
 .PHONY: run test systems check lint compile bench faults conformance audit sbom synth diff deploy verify-aws destroy clean
 .DEFAULT_GOAL := help
 
-help:  ## Say what there is
+help:  ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: $(PYTHON_READY)  ## Measure RocksDB on this machine: make run ARGS='--versions 9.0.0,9.8.4'
 	$(BIN)/tidemark run $(ARGS)
 
-test:  ## Lint, types and all tests but the longest
+test:  ## Run lint, types and all tests but the longest
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync lint compile $(NODE_READY) $(CHROMIUM)
 	$(BIN)/python -m pytest --numprocesses 3
 
-systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM) $(FIREFOX)  ## The longest tests, all examples of the random tests, and the functions on their Python
+systems: $(PYTHON_READY) $(NODE_READY) $(AWS_CLI)/.ready $(FUNCTIONS)/.ready $(CHROMIUM) $(FIREFOX)  ## Run the longest tests, all examples of the random tests, and the functions on their Python
 	$(BIN)/python -m pytest --numprocesses 2 --hypothesis-profile systems -m 'systems or fuzz'
 	$(FUNCTIONS)/bin/python -m pytest $(FUNCTIONS_TESTS)
 	PATH="$(CURDIR)/$(FUNCTIONS)/bin:$$PATH" $(FUNCTIONS)/bin/python -m tests.system.faults exit-1
 
-check: lint  ## Lint, types and the fast tests
+check: lint  ## Run lint, types and the fast tests
 	$(BIN)/python -m pytest tests/unit
 
 lint: $(PYTHON_READY)
@@ -63,12 +63,12 @@ compile: $(PYTHON_READY)
 bench: $(PYTHON_READY)  ## Measure speed, as ratios in one run
 	$(BIN)/python -m tests.checks.bench
 
-faults: $(PYTHON_READY) $(NODE_READY)  ## Bring every fault about and write docs/faults.md (some 25 minutes)
+faults: $(PYTHON_READY) $(NODE_READY)  ## Cause every fault and write docs/faults.md (some 25 minutes)
 	$(BIN)/python -m tests.system.faults $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power)
 	$(if $(ARGS),,$(BIN)/python -m tests.system.faults.power.block_device)
 
-conformance: $(CONFORMANCE)/.ready  ## The saved queries, here and on Trino (downloads 250 MB once)
+conformance: $(CONFORMANCE)/.ready  ## Compare the saved queries here with Trino (downloads 250 MB once)
 	$(CONFORMANCE)/venv/bin/python -m tests.checks.conformance $(CONFORMANCE)/trino-server-core-$(TRINO) $(CONFORMANCE)/trino-memory-$(TRINO)
 
 audit: $(SUPPLY)/.ready  ## Look for known vulnerabilities in what is installed (asks PyPI and npm)
@@ -100,11 +100,11 @@ deploy: $(PYTHON_READY) $(NODE_READY)  ## Deploy into the account of your AWS cr
 verify-aws: $(PYTHON_READY) $(NODE_READY)  ## Deploy into an account for one trial, check docs/verified.md, delete all
 	@$(BIN)/python -m tests.checks.account $(ARGS)
 
-destroy: $(PYTHON_READY) $(NODE_READY)  ## Delete the stack of what is replaced, having said what stays
+destroy: $(PYTHON_READY) $(NODE_READY)  ## Say what stays, then delete the stack; the results stay
 	@echo '$(STACK) is deleted: state machines, functions, schedules, network, and the logs of tasks and functions.'
 	@echo '$(STACK)-Data stays, protected from deletion: what its bucket and tables hold cannot be measured again.'
 	@echo 'The log group of Container Insights stays, and is empty after a day.'
-	@echo 'What `cdk bootstrap` made stays, with the images and code in it: other apps may use it.'
+	@echo 'The bootstrap stack stays, with the images and code in it: other apps may use it.'
 	$(CDK) destroy $(STACK) -c stackName=$(STACK) $(ARGS)
 
 clean:  ## Remove what was built; results in .tidemark/ stay

@@ -76,7 +76,7 @@ def cloud_at(target: Target, console: Console) -> Iterator[Deployed]:
     """Yield the cloud of a target, and print where it is."""
     start = time.monotonic()
     with ExitStack() as opened:
-        with console.status("Looking for the app" if target.stack else "Starting the cloud"):
+        with console.status("Looking for the stack" if target.stack else "Starting the cloud"):
             cloud = opened.enter_context(deployed(target, shared=True))
         console.print(_whereabouts(cloud, time.monotonic() - start))
         yield cloud

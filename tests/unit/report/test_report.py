@@ -439,7 +439,7 @@ def test_time_and_cost_are_those_that_fargate_and_logs_insights_bill():
         ("Task time that Fargate bills", "1,080 s", "0.0375", "1,080 s", "0.0375"),
         ("Log events scanned by queries", "36,000,000 bytes", "0.0002", "305,100 bytes",
          "\\< 0.0001"),
-        ("Cost in all", "", "0.0376", "", "0.0375"),
+        ("Total cost", "", "0.0376", "", "0.0375"),
         ("Budget", "", "none", "", ""),
     ]:  # fmt: skip
         assert row(text, what) == [what, amount, usd, expected, expected_usd]
@@ -497,7 +497,7 @@ def test_fields_that_an_old_run_lacks_are_shown_as_missing():
 
     text = markdown_of(*before_schema_2(plan, measured(plan)))
 
-    assert row(text, "Cost in all")[-1] == "missing"
+    assert row(text, "Total cost")[-1] == "missing"
     assert row(text, "Log events scanned by queries")[1:] == ["missing"] * 4
     assert row(text, "Tidemark")[-1] == "missing"
     assert row(text, "9.8.4", "rocksdict==0.3.29")[-1] == "missing"

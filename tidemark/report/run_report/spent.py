@@ -36,7 +36,7 @@ def _table(run: MeasuredRun) -> Table:
         ("Task time that Fargate bills", f"{billed_seconds(trials):,} s", _usd(tasks)),
         ("Log events scanned by queries", MISSING if scanned is None else f"{scanned:,} bytes",
          _usd(queries)),
-        ("Cost in all", "", _usd(total)),
+        ("Total cost", "", _usd(total)),
         ("Budget", "", "none" if budget is None else _usd(budget)),
     ]  # fmt: skip
     numbers = ("Amount", "On AWS [USD]", "Expected", "Expected [USD]")
