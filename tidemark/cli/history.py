@@ -48,7 +48,8 @@ _SIZE = "Size"
     "functions",
     multiple=True,
     metavar="NAME",
-    help="The share and CPU time of this function in stored profiles, not rates; may be repeated.",
+    help="Show the share and CPU time of this function in stored profiles, not rates; may be "
+    "repeated.",
 )
 @exact_option
 @click.option(
@@ -98,7 +99,7 @@ def command(
     if (plot or output) and form != "table":
         raise Refused(f"--format: {form} is not accepted for a plot; leave --plot and --output out")
     if functions and metric:
-        raise Refused(f"--metric: {metric} is no function; leave --metric or --function out")
+        raise Refused(f"--metric: {metric} is not accepted with --function; leave one of both out")
     check_folder(output)
     with stored(target) as store:
         suite = suite_to_read(suite, store.tables)

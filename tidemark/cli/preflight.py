@@ -83,7 +83,7 @@ def check_sizes(
             named = f"axes.{SIZE}: {value} is {size.text}"
             if size.cpu > half * UNITS_OF_VCPU:
                 raise Refused(
-                    f"{named}; this machine has {half} vCPU for a service beside its load"
+                    f"{named}; expected at most {half} vCPU, which this machine has beside the load"
                 )
             _check_limited(size, named, place)
 
@@ -94,8 +94,8 @@ def _check_limited(size: Size, named: str, place: Callable[[str], object]) -> No
             place(controller)
         except NotWritableError as error:
             raise Refused(
-                f"{named}, and this process may not limit {controller} ({error}); expected a "
-                "control group that it may write, which root has"
+                f"{named}, and this process may not limit {controller} ({error}); expected root, "
+                "or a user who owns its control group"
             ) from None
 
 

@@ -24,9 +24,9 @@ from tidemark.model.sizes import SIZE, UNITS_OF_VCPU
 def command(run: str, form: str, target: Target) -> None:
     """Show the sizes of a service that RUN measured, and the smallest that holds.
 
-    A size holds if each figure that the suite bounds is within its bound; of several labels the
-    worst one counts. The command has a line for each version and size, and names the figures that
-    are not within their bounds.
+    A size holds if each figure with a bound in the suite is within it. If a figure has several
+    labels, the worst counts. The table has a line for each version and size, and names the figures
+    that are not within their bounds.
 
     \b
     Example:
@@ -49,10 +49,10 @@ def command(run: str, form: str, target: Target) -> None:
 def _check(plan: Plan) -> None:
     """Refuse a run that cannot tell which size holds."""
     if SIZE not in plan.request.axes:
-        advice = f"measure one with `tidemark run {plan.suite.name} --axis {SIZE}=A,B`"
+        advice = f"measure sizes with `tidemark run {plan.suite.name} --axis {SIZE}=A,B`"
         raise Refused(f"run: {plan.run_id} has no axis {SIZE}; {advice}")
     if not bounded(plan.suite):
-        raise Refused(f"run: no metric of {plan.suite.name} has bounds; expected holds in one")
+        raise Refused(f"run: no metric of {plan.suite.name} has bounds; expected one with holds")
 
 
 def _row(row: Sized, plan: Plan, form: str) -> Mapping[str, str | None]:

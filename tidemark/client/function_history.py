@@ -61,7 +61,8 @@ def _untold(runs: int) -> Iterator[str]:
     """Yield why no change of level can be told; published profiles of a version and day are one."""
     if runs < FEWEST:
         number = plural(runs, "run")
-        yield f"The profiles are of {number}: a change of level takes {FEWEST} runs with profiles."
+        takes = f"A change of level takes {FEWEST} runs with profiles"
+        yield f"{takes}; there are profiles of {number}."
 
 
 def _points(results: Results, profile: Profile, functions: Sequence[str]) -> Iterator[_Point]:

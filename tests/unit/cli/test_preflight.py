@@ -157,8 +157,8 @@ def test_a_size_that_leaves_no_core_for_the_load_is_refused_by_name():
         sized("half", "two", cores=2)
 
     assert str(refused.value) == (
-        "axes.size: two is 2 vCPU and 4,096 MiB; this machine has 1 vCPU for a service beside its "
-        "load"
+        "axes.size: two is 2 vCPU and 4,096 MiB; expected at most 1 vCPU, which this "
+        "machine has beside the load"
     )
 
 
@@ -172,5 +172,5 @@ def test_a_size_is_refused_where_nobody_may_limit_it():
 
     assert str(refused.value) == (
         "axes.size: one is 1 vCPU and 2,048 MiB, and this process may not limit memory "
-        "(/cg/memory/app: not writable); expected a control group that it may write, which root has"
+        "(/cg/memory/app: not writable); expected root, or a user who owns its control group"
     )

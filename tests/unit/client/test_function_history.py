@@ -111,7 +111,7 @@ def test_published_profiles_of_a_version_and_day_are_one_run():
     _, found = history(stored, NEXT)
 
     assert list(found.untold) == [
-        "The profiles are of 1 run: a change of level takes 16 runs with profiles."
+        "A change of level takes 16 runs with profiles; there are profiles of 1 run."
     ]
 
 
@@ -154,7 +154,7 @@ def test_the_command_prints_functions_by_version_as_it_prints_rates(invoke):
     [
         (["--function", "absent"], r"^--function: no profile has a frame of 'absent'"),
         (["--function", NEXT, "--test", "compaction"], "rocksdb has no profile of test compaction"),
-        (["--function", NEXT, "--metric", "ingest_rate"], "^--metric: ingest_rate is no function"),
+        (["--function", NEXT, "--metric", "ingest_rate"], "^--metric: ingest_rate is not accepted"),
     ],
 )
 def test_a_history_that_no_profile_has_is_refused(invoke, words, sentence):
