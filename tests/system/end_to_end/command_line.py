@@ -24,6 +24,20 @@ def tidemark(*arguments, stdin="", **options) -> subprocess.CompletedProcess[str
 @contextmanager
 def up(command: Sequence[str | Path], **options) -> Iterator[str]:
     """Run ``tidemark up`` while the context is open; yield its first output."""
+    with until_killed(command, **options) as (process, output):
+        yield output
+        # SIGTERM acts as Ctrl-C; processes in the background of a shell ignore SIGINT.
+        process.send_signal(signal.SIGTERM)
+        rest = process.stdout.read()
+        process.wait()
+    assert (process.returncode, "Down." in rest) == (0, True)
+
+
+@contextmanager
+def until_killed(
+    command: Sequence[str | Path], **options
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run ``tidemark up``, and kill it at the end; yield its process and its first output."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **options) as process:
         try:
             lines = []
@@ -31,9 +45,6 @@ def up(command: Sequence[str | Path], **options) -> Iterator[str]:
                 lines.append(line)
                 if line.startswith("Ctrl-C"):
                     break
-            yield "".join(lines)
+            yield process, "".join(lines)
         finally:
-            # SIGTERM acts as Ctrl-C; processes in the background of a shell ignore SIGINT.
-            process.send_signal(signal.SIGTERM)
-            rest = process.stdout.read()
-    assert (process.returncode, "Down." in rest) == (0, True)
+            process.kill()
