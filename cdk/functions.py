@@ -22,7 +22,7 @@ from cdk.findings import (
 )
 from cdk.log_groups import log_group
 from cdk.permissions import Needs, needs_of
-from cdk.policy_statements import allow, in_cluster, passing_to_tasks
+from cdk.policy_statements import allow, in_cluster, passing_to_tasks, uncovered
 from cdk.system_tests import SystemTests
 from tidemark.model.instance import of_instance
 from tidemark.model.settings import Settings
@@ -246,7 +246,7 @@ class Functions(Construct):
         """Return the ARNs of names after the service and resource; ``{}`` is for the place."""
         place = f"arn:{Aws.PARTITION}:{beginning.format(f'{Aws.REGION}:{Aws.ACCOUNT_ID}')}"
         names = {of_instance(name, "*") for names in names_of_suites for name in names}
-        return [f"{place}{name}" for name in sorted(names)]
+        return [f"{place}{name}" for name in uncovered(names)]
 
     @property
     def _instance_objects(self) -> list[str]:

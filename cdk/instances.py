@@ -9,7 +9,7 @@ from aws_cdk.aws_iam import IRole, Policy, PolicyStatement
 from constructs import Construct
 
 from cdk.findings import INSTANCES, acknowledge, instances_finding
-from cdk.policy_statements import Conditions, allow, passing_to_tasks
+from cdk.policy_statements import Conditions, allow, passing_to_tasks, uncovered
 from tidemark.model.instance import Instance, of_instance
 from tidemark.model.instance_names import InstanceName
 from tidemark.model.suite import Suite
@@ -36,10 +36,14 @@ class InstancePolicies(Construct):
         self._suites = suites
         self._roles = roles
         self._grant("Planning", ["PlanRun"], self._look_ups())
-        if any(suite.task_clusters for suite in self._suites):
-            self._grant("Collecting", ["CollectRates"], [*self._logs(), self._stops()])
-            self._grant("Ending", ["EndRun", "SweepRuns"], [self._stops()])
-        if any(suite.definitions for suite in self._suites):
+        self._run = sorted({form for suite in suites for form in suite.run_clusters})
+        found = sorted({form for suite in suites for form in suite.found_clusters})
+        if self._run or found:
+            finds = _tasks(["ecs:ListTasks", "ecs:DescribeTasks"], [*self._run, *found])
+            self._grant("Collecting", ["CollectRates"], [*self._logs(), finds, *self._stops()])
+        if self._run:
+            finds = _tasks(["ecs:ListTasks", "ecs:DescribeTasks"], self._run)
+            self._grant("Ending", ["EndRun", "SweepRuns"], [finds, *self._stops()])
             self._grant("Running", ["Trial"], self._tasks())
 
     def _grant(self, name: str, states: Sequence[str], allowed: Iterable[PolicyStatement]) -> None:
@@ -72,32 +76,26 @@ class InstancePolicies(Construct):
         groups = sorted({f"{group}:*" for each in patterns for group in each})
         yield allow(["logs:StartQuery"], _arns("logs", "log-group:", groups))
 
-    def _stops(self) -> PolicyStatement:
-        """Return the permission to find and stop tasks in the clusters of instances."""
-        actions = ["ecs:ListTasks", "ecs:DescribeTasks", "ecs:StopTask"]
-        return allow(actions, ["*"], self._in_clusters())
+    def _stops(self) -> Iterable[PolicyStatement]:
+        """Yield the permission to stop tasks where runs start some, and not the instance itself."""
+        if self._run:
+            yield _tasks(["ecs:StopTask"], self._run)
 
     def _tasks(self) -> Iterable[PolicyStatement]:
         """Yield the permissions to run tasks of instances and wait for their end."""
-        clusters = self._in_clusters()
         families = [f"{form}:*" for suite in self._suites for form in suite.definitions]
-        yield allow(["ecs:RunTask"], _arns("ecs", "task-definition/", families), clusters)
-        yield allow(["ecs:StopTask", "ecs:DescribeTasks"], ["*"], clusters)
+        definitions = _arns("ecs", "task-definition/", families)
+        yield allow(["ecs:RunTask"], definitions, _in_clusters(self._run))
+        yield _tasks(["ecs:StopTask", "ecs:DescribeTasks"], self._run)
         # A task takes on the tags of its definition.
         at_start = {"StringEquals": {"ecs:CreateAction": "RunTask"}}
-        tasks = [f"{form}/*" for form in self._clusters()]
+        tasks = [f"{form}/*" for form in self._run]
         yield allow(["ecs:TagResource"], _arns("ecs", "task/", tasks), at_start)
         patterns = (each.roles for each in map(_instance, self._suites))
-        roles = sorted({of_instance(role, "*") for each in patterns for role in each})
+        roles = uncovered(of_instance(role, "*") for each in patterns for role in each)
         yield passing_to_tasks(
             [f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{role}" for role in roles]
         )
-
-    def _in_clusters(self) -> Conditions:
-        return {"ArnLike": {"ecs:cluster": _arns("ecs", "cluster/", self._clusters())}}
-
-    def _clusters(self) -> Sequence[str]:
-        return sorted({form for suite in self._suites for form in suite.task_clusters})
 
     def _forms(self, kind: str) -> Sequence[str]:
         """Return the forms of all names of a kind, in order."""
@@ -114,7 +112,17 @@ def _names(suite: Suite) -> Iterable[InstanceName]:
     return _instance(suite).names.values()
 
 
+def _tasks(actions: Sequence[str], clusters: Sequence[str]) -> PolicyStatement:
+    """Return the permission to do something to the tasks in clusters: the tasks have no names."""
+    return allow(actions, ["*"], _in_clusters(clusters))
+
+
+def _in_clusters(clusters: Sequence[str]) -> Conditions:
+    return {"ArnLike": {"ecs:cluster": _arns("ecs", "cluster/", clusters)}}
+
+
 def _arns(service: str, resource: str, forms: Iterable[str]) -> list[str]:
     """Return the ARNs of what has forms in the own account, with a wildcard for each id."""
     place = f"arn:{Aws.PARTITION}:{service}:{Aws.REGION}:{Aws.ACCOUNT_ID}"
-    return [f"{place}:{resource}{of_instance(form, '*')}" for form in forms]
+    names = uncovered(of_instance(form, "*") for form in forms)
+    return [f"{place}:{resource}{name}" for name in names]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
+from cdk.policy_statements import uncovered
 from tidemark.model.sampling import PROFILE_FILE
 from tidemark.model.suite import Suite
 from tidemark.money.prices import FUNCTION_MEMORY, REPORT_MEMORY, TRIALS_MEMORY
@@ -60,13 +60,7 @@ class Needs:
 
 
 def _distinct(lists: Iterable[Sequence[str]]) -> Sequence[str]:
-    """Return the patterns that no other one covers."""
-    patterns = {pattern for each in lists for pattern in each}
-    return sorted(
-        pattern
-        for pattern in patterns
-        if not any(fnmatchcase(pattern, other) for other in patterns - {pattern})
-    )
+    return uncovered(pattern for each in lists for pattern in each)
 
 
 RECORDING: Mapping[str, Needs] = {

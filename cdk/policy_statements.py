@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from aws_cdk import Stack
@@ -19,6 +20,16 @@ def allow(
     """Return a statement that allows actions on resources if all conditions hold."""
     return PolicyStatement(
         actions=list(actions), resources=list(resources), conditions=dict(conditions or {})
+    )
+
+
+def uncovered(patterns: Iterable[str]) -> list[str]:
+    """Return the patterns that no other one covers, in order."""
+    all_patterns = set(patterns)
+    return sorted(
+        pattern
+        for pattern in all_patterns
+        if not any(fnmatchcase(pattern, other) for other in all_patterns - {pattern})
     )
 
 

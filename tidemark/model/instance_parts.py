@@ -30,7 +30,7 @@ _TEXTS = (
 )
 """The kinds of steps and their fields with words, and the kind of name that a word stands for
 there; '' for any."""
-_MAY_LACK = {"definitions", "queues", "security_groups"}
+_MAY_LACK = {"definitions", "queues", "rules", "security_groups"}
 _NEEDED = (
     ("run_tasks", "definition", "log_groups"),
     ("run_tasks", "definition", "roles"),

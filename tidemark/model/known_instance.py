@@ -20,4 +20,4 @@ class KnownInstance(Frozen):
     logs: dict[str, LoggingTask]
     """The logs of the tasks of each definition that steps run or find."""
     clusters: tuple[str, ...] = ()
-    """The ARNs of the clusters whose tasks steps run or find."""
+    """The ARNs of the clusters that steps run tasks in."""

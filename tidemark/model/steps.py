@@ -208,7 +208,7 @@ class Pause(Frozen):
     rules: tuple[Annotated[str, Field(pattern=_RULE)], ...] = Field(min_length=1, max_length=10)
     """The names of the rules, 1 to 10, such as ``kiwi-{instance}-nightly``; ``{instance}`` stands
     for the id of the instance. A [name](#names-of-an-instance) of the instance in braces will do,
-    too."""
+    too; one that is optional stands for no rule in an instance without it."""
 
     @property
     def timeout_seconds(self) -> int:

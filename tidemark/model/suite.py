@@ -259,15 +259,20 @@ class Suite(Frozen):
         return [word_of(step.definition) for step in self._steps if step.definition]
 
     @property
-    def task_clusters(self) -> Sequence[str]:
-        """The forms of the clusters of an instance whose tasks steps run or find, in order."""
-        return self._forms(f"{{{word}}}" for word in self.cluster_words)
+    def run_clusters(self) -> Sequence[str]:
+        """The forms of the clusters of an instance that steps run tasks in, in order."""
+        return self._forms(f"{{{word}}}" for word in self.run_cluster_words)
 
     @property
-    def cluster_words(self) -> Sequence[str]:
-        """The words of the clusters of an instance whose tasks steps run or find."""
-        works = [work for step in self._steps for work in (step.run_tasks, step.find_tasks)]
+    def run_cluster_words(self) -> Sequence[str]:
+        """The words of the clusters of an instance that steps run tasks in."""
+        works = [step.run_tasks for step in self._steps]
         return [word_of(work.cluster) for work in works if work and work.cluster]
+
+    @property
+    def found_clusters(self) -> Sequence[str]:
+        """The forms of the clusters of an instance whose own tasks steps find, in order."""
+        return self._forms(step.find_tasks.cluster for step in self._steps if step.find_tasks)
 
     @property
     def _steps(self) -> Sequence[Step]:

@@ -40,7 +40,7 @@ def known_instance(
     return KnownInstance(
         names=names,
         logs=search.logs,
-        clusters=tuple(dict.fromkeys(filter(None, map(names.get, suite.cluster_words)))),
+        clusters=tuple(dict.fromkeys(filter(None, map(names.get, suite.run_cluster_words)))),
     )
 
 

@@ -205,8 +205,10 @@ def _steps(test: Test, plan: Plan) -> Iterator[_OwnStep]:
             call = step.invoke.model_dump(exclude={"function"})
             yield PreparedCall(name=step.name, function=function, **call)
         elif step.pause:
-            rules = tuple(filled(rule, words) for rule in step.pause.rules)
-            yield PreparedPause(name=step.name, rules=rules)
+            # An instance may lack a rule; then its word stands for an empty text.
+            named = (filled(rule, words) for rule in step.pause.rules)
+            if rules := tuple(filter(None, named)):
+                yield PreparedPause(name=step.name, rules=rules)
         elif step.wait_until:
             awaited = filled(step.wait_until.awaited, words)
             yield PreparedWait(name=step.name, awaited=awaited)

@@ -14,13 +14,16 @@ import pytest
 import yaml
 
 from local.account import ACCOUNT
+from local.cloud.policy_evaluation import read_statements
 from tests.system.end_to_end.command_line import TIDEMARK, up
 from tests.system.end_to_end.deployed import deploy
 from tests.system.end_to_end.sleeper.generations import GENERATIONS, NEWER, OLDER
 from tests.system.end_to_end.sleeper.instance import FOLDER, StandIn, Told
-from tests.system.policies.proof import denied, refused
+from tests.system.policies.proof import denied, refused, unneeded
+from tests.system.policies.reasons import INSTANCE_REASONS
 from tests.system.policies.recording import read_recordings
 from tidemark.model.checkout import ROOT
+from tidemark.model.instance import is_of_instance, of_instance
 
 pytestmark = pytest.mark.systems
 SUITE, COMPACTION = "sleeper_instance", "sleeper_compaction"
@@ -47,10 +50,14 @@ def waiting_less(suite):
     return suite
 
 
+def whole_suite():
+    file = INSTANCES / "suites" / SUITE / "suite.yaml"
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
 def write_systems(folder):
     """Write the suite into a folder, one of its second test alone, and the stand-in's programs."""
-    file = INSTANCES / "suites" / SUITE / "suite.yaml"
-    whole = waiting_less(yaml.safe_load(file.read_text(encoding="utf-8")))
+    whole = waiting_less(whole_suite())
     alone = {**whole, "name": COMPACTION, "tests": whole["tests"][1:]}
     for each in (whole, alone):
         place = folder / "suites" / each["name"]
@@ -103,11 +110,11 @@ def averages(trial):
 
 def printed(generation, rows, seconds):
     """Return the rate that a writer of a generation prints."""
-    return round(rows / (seconds if generation is OLDER else int(seconds)), 1)
+    return round(rows / (int(seconds) if generation is NEWER else seconds), 1)
 
 
 def told_averages(generation):
-    digits = 1 if generation is OLDER else 3  # of the seconds that a writer prints
+    digits = 3 if generation is NEWER else 1  # of the seconds that a writer prints
     for name, told in zip(("deploy_all", "compaction_performance"), TOLD, strict=True):
         logged = [printed(generation, *writer) for writer in told.writers]
         recomputed = [rows / round(seconds, digits) for rows, seconds in told.writers]
@@ -182,29 +189,45 @@ def test_a_name_that_is_missing_is_refused_before_anything_starts(cloud, make):
     assert stand_in.states() == {"ENABLED"}
 
 
-STEPS = ("write", "split", "split_done", "create", "created", "start", "taken", "stopped")
+STEPS = (
+    "rest", "write", "split", "split_done", "create", "created", "start", "taken", "stopped",
+    "compact",
+)  # fmt: skip
+BEGINS = {step: ("$next_step + 1", number) for number, step in enumerate(STEPS, 1)}
+AFTER_ALL = ("$attempt", 1)  # the logs are collected
 
 
-@pytest.mark.parametrize("number", range(1, len(STEPS) + 1), ids=STEPS)
-def test_a_run_that_is_stopped_in_any_step_enables_the_rules_again(cloud, make, number):
-    stand_in = make(NEWER)
+@pytest.mark.parametrize("begin", [*BEGINS.values(), AFTER_ALL], ids=[*STEPS, "after"])
+def test_a_run_that_is_stopped_in_any_step_enables_the_rules_again(cloud, make, begin):
+    stand_in = make(OLDER)  # it has one rule more
     stand_in.tell(TOLD[0])
     before = len(cloud.evaluations)
 
     def has_begun():
-        return any(
-            (expression, next_step) == ("$next_step + 1", number + 1)
-            for expression, _, next_step in cloud.evaluations[before:]
-        )
+        return begin in ((name, value) for name, _, value in cloud.evaluations[before:])
 
     run = cloud.client.start({"suite": COMPACTION, "instance": stand_in.instance})
     cloud.until(has_begun)
-    paused = stand_in.states()
+    # The first step disables one rule after the other.
+    cloud.until(lambda: "DISABLED" in stand_in.states())
     cloud.client.stop(run, "by hand")
 
-    assert paused == {"DISABLED"}
-    cloud.until(lambda: stand_in.states() == {"ENABLED"})
     cloud.until(lambda: cloud.client.results.outcome(run.run_id))
+    cloud.until(lambda: stand_in.states() == {"ENABLED"})
+
+
+def test_a_task_that_a_dead_run_left_is_stopped_in_the_cluster_of_the_instance(cloud, make):
+    stand_in = make(OLDER)
+    stand_in.tell(Told(writers=[(ROWS, 300.0)] * 12, jobs=TOLD[0].jobs))
+    run = cloud.client.start({"suite": COMPACTION, "instance": stand_in.instance})
+    cloud.until(lambda: stand_in.states() == {"DISABLED"})
+
+    left = stand_in.run_writer(run.run_id)
+    cloud.client.stop(run, "by hand")
+
+    cloud.until(lambda: stand_in.stopped_because(left))
+    assert stand_in.stopped_because(left) == "stopped: by hand"
+    cloud.until(lambda: stand_in.states() == {"ENABLED"})
 
 
 def own_calls(recording):
@@ -225,6 +248,40 @@ def test_the_policies_allow_what_the_runs_did(calls):
 
     assert denied(recordings) == []
     assert refused(recordings) == set()
+
+
+def grants_on_instances(deployment):
+    """Return the role and the narrow statement of each grant on what instances have."""
+    subject = whole_suite()["subject"]["instance"]
+    names = [form for name in subject["names"].values() for form in name.get("forms", [])]
+    texts = [*names, *subject["log_groups"], *subject["roles"], *subject["objects"]]
+    forms = [of_instance(text, "*") for text in texts if is_of_instance(text)]
+    return {
+        (deployment.logical_ids[role], narrow)
+        for role, policies in deployment.policies.items()
+        for policy, document in policies.items()
+        for statement in read_statements(document)
+        for narrow in statement.narrowed()
+        if policy.startswith("Instances") or any(form in str(narrow) for form in forms)
+    }
+
+
+def test_each_grant_on_an_instance_is_needed_by_a_call_or_has_its_reason(calls):
+    recordings = [own_calls(each) for each in read_recordings(calls / SUITE)]
+    granted = grants_on_instances(recordings[0].deployment)
+    spare = {(grant.role, narrow) for grant, narrow in unneeded(recordings).items()} & granted
+
+    reasons = {
+        (role, narrow): reason
+        for role, narrow in spare
+        for reason in INSTANCE_REASONS
+        if reason.role in role and reason.covers(narrow)
+    }
+    assert {role.partition("ServiceRole")[0] for role, _ in granted} >= {
+        f"WorkflowFunctions{state}" for state in ("PlanRun", "CollectRates", "EndRun")
+    }
+    assert spare - reasons.keys() == set()
+    assert {*reasons.values()} == {*INSTANCE_REASONS}
 
 
 @pytest.fixture

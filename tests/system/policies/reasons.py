@@ -14,6 +14,8 @@ class Reason:
     why: str
     actions: tuple[str, ...]
     resource: str
+    role: str = ""
+    """A part of the role's logical id, '' for any role."""
 
     def covers(self, grant: Statement) -> bool:
         """Tell whether this is the reason for a grant of one action on one resource."""
@@ -88,3 +90,31 @@ REASONS = (
     ),
 )  # fmt: skip
 """Reasons of all such grants; ``?`` matches the resource ``*`` and no ARN."""
+
+INSTANCE_REASONS = (
+    Reason(
+        "It enables the rules that RestoreSystem could not enable; here RestoreSystem does.",
+        ("events:EnableRule",),
+        "arn:aws:events:*:*:rule/*",
+        role="RecordOutcome",
+    ),
+    Reason(
+        "It ends a run whose EndRun died; here EndRun ends each run that was stopped.",
+        ("events:EnableRule",),
+        "arn:aws:events:*:*:rule/*",
+        role="SweepRuns",
+    ),
+    Reason(
+        "It stops the tasks of a run whose EndRun died; here EndRun stops them.",
+        ("ecs:DescribeTasks", "ecs:ListTasks", "ecs:StopTask"),
+        "?",
+        role="SweepRuns",
+    ),
+    Reason(
+        "ECS may start a task although RunTask answers with an error; here it does not.",
+        ("ecs:StopTask",),
+        "?",
+        role="CollectRates",
+    ),
+)
+"""Reasons of such grants on what instances have."""

@@ -12,7 +12,8 @@ def test_a_suite_names_what_it_uses_of_an_instance_by_words(tmp_path):
     suite = read_kiwi(tmp_path, KIWI)
 
     assert suite.definitions == ["kiwi-{instance}-writer", "{instance}Writer"]
-    assert suite.task_clusters == ["kiwi-{instance}-compact", "kiwi-{instance}-writers"]
+    assert suite.run_clusters == ["kiwi-{instance}-writers"]
+    assert suite.found_clusters == ["kiwi-{instance}-compact"]
     assert suite.functions == ["kiwi-{instance}-creator", "{instance}-creator"]
     assert suite.rules == ["kiwi-{instance}-hourly", "{instance}-Nightly"]
 

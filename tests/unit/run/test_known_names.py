@@ -84,7 +84,8 @@ def test_the_plan_of_a_run_keeps_what_its_instance_has(start):
     }
     logs = {"container": "main", "log_group": "kiwi-my-id-logs", "stream_prefix": "prefix"}
     assert known["logs"] == {"writer": logs, "compactor": logs}
-    assert known["clusters"] == [f"{CLUSTERS}/kiwi-my-id-{one}" for one in ("writers", "compact")]
+    # A run starts tasks in this one alone.
+    assert known["clusters"] == [f"{CLUSTERS}/kiwi-my-id-writers"]
 
 
 def test_a_value_is_read_as_java_escapes_it(world, start):

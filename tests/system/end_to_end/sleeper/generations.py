@@ -1,8 +1,8 @@
-"""Names, properties and log lines of two generations of Sleeper.
+"""Names, properties and log lines of the generations of Sleeper.
 
-Sources: github.com/gchq/sleeper at v0.16.0 and v0.36.1, the stacks in java/cdk, the instance
-properties, MetricsLogger with its log4j.properties, IngestCoordinator, CompactSortedFiles and
-CompactionTask.
+Sources: github.com/gchq/sleeper at v0.11.0, v0.16.0, v0.18.0 and v0.36.1: the stacks in java/cdk,
+the instance properties, MetricsLogger with its log4j.properties, IngestCoordinator,
+CompactSortedFiles and CompactionTask.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +18,8 @@ class TaskKind(NamedTuple):
     family: str
     container: str
     log_group: str
+    stream_prefix: str = ""
+    """The beginning of the names of log streams, by default the name of the log group."""
 
 
 class Generation(NamedTuple):
@@ -29,14 +31,26 @@ class Generation(NamedTuple):
     texts: Mapping[str, str]
     clusters: Mapping[str, str]
     queues: Mapping[str, str]
+    """The queue of partitions to split, that of compaction jobs, and others."""
     functions: Mapping[str, str]
-    """The function that finds partitions to split, that creates jobs and that starts tasks."""
+    """The function that finds partitions to split, that creates jobs and that starts tasks. The
+    name of a function stands for its property, too, where there is none."""
     rules: Mapping[str, str]
     writer: TaskKind
     compactor: TaskKind
     families: Mapping[str, str]
     written: Callable[[int, float], str]
     rows: str
+
+
+def properties(generation: Generation) -> dict[str, str]:
+    """Return the properties of an instance; queues have their names in place of URLs."""
+    parts = [
+        generation.texts, generation.clusters, generation.queues, generation.functions,
+        generation.rules, generation.families,
+    ]  # fmt: skip
+    stated = {name: value for part in parts for name, value in part.items()}
+    return {"sleeper.version": generation.version, **stated}
 
 
 def _wrote_in_figures(rows: int, seconds: float) -> str:
@@ -77,6 +91,10 @@ _RULES = {
     "sleeper.compaction.job.creation.rule": "{}-CompactionJobCreationRule",
     "sleeper.compaction.task.creation.rule": "{}-CompactionTasksCreationRule",
 }
+_OLDER_RULES = _RULES | {
+    "sleeper.compaction.splitting.task.creation.rule": "{}-SplittingCompactionTasksCreationRule"
+}
+_FUNCTIONS = ("find-partitions-to-split", "job-creator", "compaction-tasks-creator")
 OLDER = Generation(
     version="0.16.0",
     config=("sleeper-{}-config", "config"),
@@ -99,7 +117,7 @@ OLDER = Generation(
         "sleeper.compaction.job.creation.lambda.function": "sleeper-{}-job-creator",
         "sleeper.compaction.task.creation.lambda.function": "sleeper-{}-compaction-tasks-creator",
     },
-    rules=_RULES,
+    rules=_OLDER_RULES,
     writer=TaskKind(
         "sleeper-{}-system-test-cluster",
         "{}SystemTestTaskFamily",
@@ -136,6 +154,9 @@ NEWER = Generation(
     queues={
         "sleeper.partition.splitting.job.queue.url": "sleeper-{}-PartitionSplittingJobQueue",
         "sleeper.compaction.job.queue.url": "sleeper-{}-CompactionJobQ",
+        "sleeper.partition.splitting.finder.queue.url": "sleeper-{}-FindPartitionsToSplitQ.fifo",
+        "sleeper.compaction.job.creation.queue.url": "sleeper-{}-CompactionJobCreationQ.fifo",
+        "sleeper.compaction.pending.queue.url": "sleeper-{}-PendingCompactionJobBatchQ",
     },
     functions={
         "sleeper.partition.splitting.trigger.lambda.function": (
@@ -166,4 +187,26 @@ NEWER = Generation(
     written=_wrote_in_words,
     rows="rows",
 )
-GENERATIONS = (OLDER, NEWER)
+OLDEST = OLDER._replace(
+    version="0.11.0",
+    functions={name: name for name in (f"sleeper-{{}}-{each}" for each in _FUNCTIONS)},
+    writer=OLDER.writer._replace(
+        log_group="{}-SystemTestNestedStackSystemTestNestedStackResource1A2B3C4D-1A2B3C4D5E6F-"
+        "SystemTestTaskDefinitionSystemTestContainerLogGroup1A2B3C4D-5E6F7A8B9C0D",
+        stream_prefix="{}-SystemTestTasks",
+    ),
+    compactor=OLDER.compactor._replace(
+        family="{}MergeCompactionTaskFamily",
+        log_group="{}-CompactionNestedStackCompactionNestedStackResource1A2B3C4D-1A2B3C4D5E6F-"
+        "MergeCompactionTaskDefinitionMergeContainerLogGroup1A2B3C4D-5E6F7A8B9C0D",
+        stream_prefix="{}-MergeTasks",
+    ),
+    families={
+        "sleeper.systemtest.task-definition": "{}SystemTestTaskFamily",
+        "sleeper.compaction.task.definition": "{}MergeCompactionTaskFamily",
+    },
+)
+_SUBNETS = {"sleeper.subnets": "subnet-0a1b2c3d,subnet-4e5f6a7b"}
+_TEXTS = {name: text for name, text in OLDER.texts.items() if name != "sleeper.subnet"}
+LAST_OLDER = OLDER._replace(version="0.18.0", texts=_TEXTS | _SUBNETS)
+GENERATIONS = (OLDEST, OLDER, NEWER)

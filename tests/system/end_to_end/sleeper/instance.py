@@ -13,6 +13,7 @@ from tests.system.end_to_end.sleeper.generations import (
     Generation,
     TaskKind,
     compaction_lines,
+    properties,
     writer_lines,
 )
 
@@ -21,6 +22,7 @@ _TRUST = {"Version": "2012-10-17", "Statement": []}
 _ACTIONS = [
     "s3:GetObject", "sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage", "sqs:SendMessage",
 ]  # fmt: skip
+_FIFO = {"FifoQueue": "true"}
 _HANDLERS = ("find_partitions_to_split", "create_jobs", "create_tasks")
 
 
@@ -53,8 +55,10 @@ class StandIn:
         for name, handler in zip(self._functions, _HANDLERS, strict=True):
             self._make_function(name, handler)
         self._make_function(self._splitter, "split_partitions")
-        for rule, function in zip(self.rules, self._functions, strict=True):
+        for rule, function in zip(self.rules, self._functions, strict=False):
             self._make_rule(rule, function)
+        for rule in self.rules[len(self._functions) :]:
+            self._client("events").put_rule(Name=rule, ScheduleExpression="rate(1 minute)")
 
     def tell(self, *tests: Told, exit_code: int = 0, without: str = "") -> None:
         """Tell the tasks what to log in the tests to come.
@@ -85,6 +89,26 @@ class StandIn:
         name = self._functions[2]
         self._client("lambda").delete_function(FunctionName=name)
         self._make_function(name, "create_no_tasks")
+
+    def run_writer(self, group: str) -> str:
+        """Run a writer of a group of tasks; return the ARN of its task."""
+        kind = self.generation.writer
+        command = json.loads(self._writer_variables()["ARGUMENTS"])
+        (task,) = self._client("ecs").run_task(
+            cluster=self.named(kind.cluster),
+            taskDefinition=self.named(kind.family),
+            group=group,
+            launchType="FARGATE",
+            networkConfiguration={"awsvpcConfiguration": {"subnets": ["subnet-0a1b2c3d"]}},
+            overrides={"containerOverrides": [{"name": kind.container, "command": command}]},
+        )["tasks"]
+        return str(task["taskArn"])
+
+    def stopped_because(self, task: str) -> str | None:
+        """Return why a writer's task has stopped, None if it runs."""
+        cluster = self.named(self.generation.writer.cluster)
+        (found,) = self._client("ecs").describe_tasks(cluster=cluster, tasks=[task])["tasks"]
+        return str(found["stoppedReason"]) if found["lastStatus"] == "STOPPED" else None
 
     @property
     def rules(self) -> list[str]:
@@ -149,14 +173,13 @@ class StandIn:
         for queue in (self._scripts, self._files):
             sqs.create_queue(QueueName=queue)
         generation = self.generation
-        urls = {
-            name: sqs.create_queue(QueueName=self.named(queue))["QueueUrl"]
-            for name, queue in generation.queues.items()
+        queues = {
+            name: sqs.create_queue(QueueName=queue, Attributes=_FIFO if ".fifo" in queue else {})
+            for name, queue in zip(generation.queues, self._queues, strict=True)
         }
-        stated = [generation.texts, generation.clusters, generation.functions, generation.rules]
-        properties = {"sleeper.version": generation.version, **generation.families, **urls}
-        properties |= {name: value for each in stated for name, value in each.items()}
-        text = "".join(f"{name}={self.named(value)}\n" for name, value in properties.items())
+        urls = {name: made["QueueUrl"] for name, made in queues.items()}
+        stated = properties(generation) | urls
+        text = "".join(f"{name}={self.named(value)}\n" for name, value in stated.items())
         bucket, key = map(self.named, generation.config)
         s3.create_bucket(Bucket=bucket)
         s3.put_object(Bucket=bucket, Key=key, Body=f"#Instance\n{text}".encode())
@@ -203,7 +226,7 @@ class StandIn:
         options = {
             "awslogs-group": group,
             "awslogs-region": "us-east-1",
-            "awslogs-stream-prefix": group,
+            "awslogs-stream-prefix": self.named(kind.stream_prefix or kind.log_group),
         }
         self._client("ecs").register_task_definition(
             family=self.named(kind.family),
